@@ -31,6 +31,11 @@ _EXACT = re.compile(r"[0-9]{1,4000}(/[0-9]{1,4000})?")
 RELEASE_ID = re.compile(r"[0-9a-f]{1,128}")
 _ACCOUNT = re.compile(r"[0-9a-f]{1,64}(/[0-9a-f]{1,64})?")
 
+HOLDS, SEES, ASSUMED = "Who holds what", "What each of them sees", "What is assumed"
+"""Labels of the three parts of the text on trust; a text of an earlier version has none of them."""
+
+_LABELLED = re.compile(f"(?:^| )({HOLDS}|{SEES}|{ASSUMED}): ")
+
 _LONGEST_TYPE = 40
 _LONGEST_NAME = 400
 
@@ -38,6 +43,31 @@ LONGEST_WHERE = 16_000
 """Most characters of a condition as a release states it."""
 
 _TEXTS = ("release_id", "statistic", "method", "trust", "assumption", "version")
+
+
+def trust_statement(*, holds: str, sees: str, assumed: str) -> str:
+    """One text on trust, of sentences on who holds what, what each of them sees, and what is assumed."""
+    return f"{HOLDS}: {holds} {SEES}: {sees} {ASSUMED}: {assumed}"
+
+
+def add_seen(statement: str, more: str) -> str:
+    """A text on trust with one more sentence on what is seen."""
+    if not more:
+        return statement
+    before, label, after = statement.partition(f" {ASSUMED}: ")
+    return f"{before} {more}{label}{after}"
+
+
+def trust_parts(statement: str) -> list[tuple[str, str]]:
+    """The parts of a text on trust with their labels; one without labels is a single part with an empty label."""
+    first, *rest = _LABELLED.split(statement)
+    return [*([("", first)] if first else []), *zip(rest[::2], rest[1::2], strict=True)]
+
+
+def trust_rows(statement: str) -> list[tuple[str, str]]:
+    """The parts of a text on trust as rows of a summary, the first of which is named."""
+    rows = [f"{label}: {said}" if label else said for label, said in trust_parts(statement)]
+    return [("" if i else "trust", row) for i, row in enumerate(rows)]
 
 
 def _library_version() -> str:
@@ -56,7 +86,7 @@ class Provenance:
         price: Exact loss of the mechanism, at most `privacy`; None if there is no privacy.
         adjacency: Which data sets are adjacent.
         trust: Name of the trust model; "clear" means not private.
-        assumption: Whom one has to trust with what, in words.
+        assumption: Who holds the records, what each of them sees and what is assumed, in words.
         total: Number of records where that is public, else None.
         person: Column that says whose record it is, where the guarantee is for persons; else None.
         max_rows_per_person: How many records of a person were kept.

@@ -27,7 +27,7 @@ from ogive.privacy import (
     check_columns,
     check_privacy,
 )
-from ogive.provenance import Provenance, check_batch_name
+from ogive.provenance import Provenance, add_seen, check_batch_name
 from ogive.queries import Answer, LinearQuery, Query
 from ogive.statistics.base import (
     Estimate,
@@ -134,7 +134,7 @@ def release(
         price=done.price if trust.private else None,
         adjacency=adjacency,
         trust=trust.name,
-        assumption=" ".join(filter(None, (trust.assumption, holder.opening.uploaded))),
+        assumption=add_seen(trust.assumption, holder.opening.uploaded),
         total=done.answer.total,
         person=unit.person,
         max_rows_per_person=unit.max_rows_per_person,

@@ -52,7 +52,7 @@ def test_garbled_circuits_are_near_the_truth_and_say_whom_one_trusts(run, table,
     assert found.method == "paired"
     assert found.provenance.trust == "pairs"
     assert abs(found.value - truth.value) < 5 * found.standard_error + found.quantization
-    assert "that they follow the protocol is assumed" in found.provenance.assumption.lower()
+    assert "people follow the protocol" in found.provenance.assumption.lower()
 
 
 def test_one_round_says_that_it_does_not_tell_sampling_from_noise(run, table):

@@ -324,7 +324,7 @@ def test_what_needs_somebody_who_sees_records_is_refused_under_local(run, table,
     }
     status, _, err = run(command, table, *asked[command], *ONE, "--trust", "local")
     assert status == 1
-    assert "needs somebody who sees records, and here nobody does; use trust central, or" in err
+    assert "needs somebody who sees records, and nobody does here; use trust central, or" in err
 
 
 def test_missing_values_get_the_choices_that_there_are(run, tmp_path):

@@ -134,7 +134,8 @@ def test_every_kind_of_guarantee_is_spent_as_pure_reports_on_curves_too(statisti
 @pytest.mark.parametrize("statistic", REFUSED, ids=lambda each: f"{each.name}-{getattr(each, 'method', '')}")
 def test_what_needs_somebody_who_sees_records_is_refused_in_one_line_that_says_what_would_work(statistic):
     with pytest.raises(
-        UnsupportedError, match="needs somebody who sees records, and here nobody does; use trust central, or"
+        UnsupportedError,
+        match="needs somebody who sees records, and nobody does here; use trust central, or",
     ) as why:
         released(statistic, PureDP(1))
     assert "\n" not in str(why.value)

@@ -460,11 +460,11 @@ def test_parties_that_make_no_sense_are_refused(given, options, message):
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({}, "at least 2 of the 3 parties add"),
-        ({}, "A party that reads the release knows its own noise, and so counts as one that colludes."),
-        ({"colluding": 0}, "all of the 3 parties add their"),
+        ({}, "At least 2 of the 3 parties add"),
+        ({}, "A party that reads the release knows its own noise and therefore counts as colluding."),
+        ({"colluding": 0}, "All of the 3 parties add their"),
         ({"colluding": 0}, "No party may read the release"),
-        ({"colluding": 2}, "at least 1 of the 3 part"),
+        ({"colluding": 2}, "At least 1 of the 3 part"),
         ({"colluding": 1, "dropouts": 1}, "The server follows the protocol."),
     ],
 )
@@ -485,7 +485,7 @@ def test_an_answer_that_counted_on_fewer_who_collude_is_asked_anew_by_who_counts
             for colluding in (0, 2, 2)
         )
         assert account.remaining is None
-    assert "at least 1 of the 3 parties" in second.provenance.assumption
+    assert "At least 1 of the 3 parties" in second.provenance.assumption
     assert second == again
     assert second != first
 

@@ -43,7 +43,7 @@ def test_a_call_a_session_and_a_release_go_the_same_way():
     paid = session.ecdf("value", **GRID, privacy=PureDP(1), source=source())
     assert list(direct.raw) == list(call.raw) == list(paid.raw)
     assert direct.provenance.assumption == call.provenance.assumption == paid.provenance.assumption
-    assert "at least 2 of the 3 parties" in direct.provenance.assumption
+    assert "At least 2 of the 3 parties" in direct.provenance.assumption
     assert session.spent == PureDP(1)
 
 
@@ -74,7 +74,7 @@ def test_a_persons_rows_are_dealt_to_one_party_and_bounded_there():
 def test_a_part_of_a_session_has_the_sessions_trust():
     session = ogive.Session(TABLE, name="all", limit=PureDP(1), trust=AMONG_THREE)
     north = session.part("north", {"value": AGES[:1_000]})
-    assert "at least 2 of the 3 parties" in north.ecdf("value", **GRID, privacy=PureDP(1)).provenance.assumption
+    assert "At least 2 of the 3 parties" in north.ecdf("value", **GRID, privacy=PureDP(1)).provenance.assumption
 
 
 def test_a_fault_is_named_by_its_party_where_there_are_several():

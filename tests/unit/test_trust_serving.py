@@ -54,15 +54,19 @@ class Asked:
         (
             SecAgg,
             "curator",
-            "one place, and secure aggregation only adds up; use trust central",
+            "one place, and secure aggregation computes only sums; use trust central",
         ),
         (
             Servers,
             "curator",
-            "one place, and servers only add up shares; use trust central",
+            "one place, and servers compute only sums of shares; use trust central",
         ),
         (Servers, "reports", "use trust local, or a method without reports"),
-        (Local, "linear", "sparse needs somebody who sees records, and here nobody does; use trust central, or what"),
+        (
+            Local,
+            "linear",
+            "sparse needs somebody who sees records, and nobody does here; use trust central, or what",
+        ),
         (Local, "pairs", "use trust pairs, or another method"),
         (Pairs, "linear", "sparse is nothing that two people compute between themselves; pairs of people answer"),
         (Pairs, "reports", "sparse is nothing that two people compute between themselves; pairs of people answer"),

@@ -9,7 +9,7 @@ from ogive.html.chart import WIDE, Chart, draw, key
 from ogive.html.markup import Html, join, tag
 from ogive.html.parts import card, figure, fine, not_private, say
 from ogive.privacy import PureDP
-from ogive.provenance import Provenance
+from ogive.provenance import Provenance, trust_parts
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ def write(chapter: Chapter, *, number: int, alone: bool = False) -> Html:
             "div",
             card("Privacy guarantee", *_price(chapter.provenance)),
             card("Accuracy", *chapter.error),
-            card("Who must be trusted", say(chapter.provenance.assumption)),
+            card("Who must be trusted", *_trust(chapter.provenance.assumption)),
             card("What was released", *chapter.released),
             class_="cards",
         ),
@@ -134,6 +134,10 @@ def _price(provenance: Provenance) -> list[Html]:
         say(words.certainty(provenance.privacy, provenance.unit)),
         fine(f"Protects {provenance.unit.words}. Type: {words.kind_words(provenance.privacy)}."),
     ]
+
+
+def _trust(statement: str) -> list[Html]:
+    return [say(tag("strong", f"{label}: "), said) if label else say(said) for label, said in trust_parts(statement)]
 
 
 def _details(chapter: Chapter) -> Html:

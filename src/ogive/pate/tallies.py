@@ -10,6 +10,7 @@ from ogive.arrays import Int64
 from ogive.errors import DataError
 from ogive.pate.votes import check_votes
 from ogive.privacy import Adjacency, PrivacyUnit
+from ogive.provenance import trust_statement
 from ogive.queries import Aggregate, Ballots, Kind, Query
 from ogive.trust.base import TrustModel, TrustOptions
 from ogive.trust.central.model import CentralOpening
@@ -25,9 +26,10 @@ class TallyOptions(TrustOptions):
 
     name: ClassVar[str] = "central"
     serves: ClassVar[frozenset[Kind]] = frozenset({"linear", "curator"})
-    assumption: ClassVar[str] = (
-        "The curator who made this release saw every teacher's votes and knows the noise; "
-        "everyone else learns only what is published."
+    assumption: ClassVar[str] = trust_statement(
+        holds="One curator holds the votes of all teachers and adds the noise.",
+        sees="The curator sees every teacher's votes and the noise; everyone else learns only what is published.",
+        assumed="The curator keeps the votes and the noise secret.",
     )
 
     ballots: Ballots

@@ -66,14 +66,14 @@ class Opening(ABC, Generic[QueryT]):
     """One release in progress, which answers queries of the kinds that its trust model serves."""
 
     secret: bytes
-    """All that is needed to go on later with the same noise; as secret as the data."""
+    """All that is needed to continue later with the same noise; as secret as the data."""
 
     replayed: ClassVar[bool] = False
-    """Whether whoever resumes must ask the same questions in the same order once more."""
+    """Whether a resumed release must ask the same questions again in the same order."""
 
     @property
     def uploaded(self) -> str:
-        """What was sent to whom, in a sentence that depends on public numbers alone; empty where nothing was."""
+        """What was sent to whom, in a sentence that depends on public numbers alone; empty if nothing was sent."""
         return ""
 
     @abstractmethod
@@ -85,15 +85,15 @@ class Opening(ABC, Generic[QueryT]):
         """Digest of all that fixes the noise of a measurement: data, binning, strategy, adjacency."""
 
     def takes(self, query: QueryT) -> bool:
-        """Whether answering takes something that there is only once, so that the question must be on record first."""
+        """Whether answering uses up something that exists only once, so that the question must be recorded first."""
         return False
 
 
 class TrustOptions(ABC):
-    """What can be told of a trust model without any records.
+    """What is known of a trust model without any records.
 
     A subclass is a frozen dataclass, whose fields are the options of the model, in Python and on the command line. Its
-    module loads nothing of weight, since every `--help` of a release needs it.
+    module imports nothing large, since every `--help` of a release needs it.
     """
 
     name: ClassVar[str]
@@ -109,31 +109,31 @@ class TrustOptions(ABC):
     """The kinds of query that are answered."""
 
     limits: ClassVar[str] = ""
-    """Why no other kinds are, as a clause of the reason of a refusal."""
+    """Why other kinds are refused, as a clause of the message."""
 
     instead: ClassVar[str | None] = None
-    """What would work for other kinds, where that does not follow from the kinds that are served."""
+    """What would work for other kinds, if that does not follow from the kinds that are served."""
 
     @property
     @abstractmethod
     def assumption(self) -> str:
-        """Whom one has to trust with what, in words, printed on every release."""
+        """Who holds the records, what each of them sees and what is assumed, printed on every release."""
 
     @property
     def adding(self) -> int:
-        """How many add noise, if nobody leaves."""
+        """Number of parties that add noise if none leaves."""
         return 1
 
     @property
     def honest(self) -> int:
-        """How many shares of the noise make up the whole; with fewer than are added there is more of it."""
+        """Number of shares that make up the required noise; if more are added, there is more noise than required."""
         return 1
 
     @property
     def terms(self) -> Any:
-        """What several agree on beforehand, frozen plain data; what was released under other terms is another answer.
+        """What several parties agree on beforehand, as frozen plain data; other terms make another release.
 
-        None where there is nobody to agree with.
+        None if there is a single party.
         """
         return None
 
@@ -141,7 +141,7 @@ class TrustOptions(ABC):
         """Why the query cannot be answered and what would work, or None if it can.
 
         Raises:
-            ParameterError: the query leaves open what those who answer must be told.
+            ParameterError: the query lacks something that the parties must know to answer it.
         """
         return unserved(query, self.serves, limits=self.limits, instead=self.instead)
 
@@ -150,9 +150,9 @@ class TrustOptions(ABC):
         return None
 
     def traffic(self, queries: Sequence[LinearQuery], *, records: int, adjacency: Adjacency) -> tuple[Traffic, ...]:
-        """What all these questions take together, in every way that fits; the one that would be taken comes first.
+        """Bytes and seconds of all these questions together, for every protocol that fits; the one used comes first.
 
-        Nothing where no machines exchange bytes.
+        Empty if no machines exchange bytes.
         """
         return ()
 
@@ -182,17 +182,17 @@ class TrustModel(ABC):
 
     @property
     def assumption(self) -> str:
-        """Whom one has to trust with what, in words, printed on every release."""
+        """Who holds the records, what each of them sees and what is assumed, printed on every release."""
         return self.options.assumption
 
     @property
     def adding(self) -> int:
-        """How many add noise, if nobody leaves."""
+        """Number of parties that add noise if none leaves."""
         return self.options.adding
 
     @property
     def honest(self) -> int:
-        """How many shares of the noise make up the whole; with fewer than are added there is more of it."""
+        """Number of shares that make up the required noise; if more are added, there is more noise than required."""
         return self.options.honest
 
     def refusal(self, query: Query) -> str | None:

@@ -116,8 +116,8 @@ def test_votes_are_verified_unless_something_else_is_asked_for(make, kind, verif
     (planned,) = model.options.traffic([query], records=TEACHERS, adjacency=Adjacency.REPLACE)
     assert planned.upload == kind
     said = found.provenance.assumption
-    assert ("Uploads were not verified: whoever makes one" in said) is not verified
-    assert ("moves no count by more than one record could" in said) is verified
+    assert ("Uploads were not verified: anyone who makes one" in said) is not verified
+    assert ("changes no count by more than one record could" in said) is verified
 
 
 def test_thousands_of_queries_are_counted():

@@ -58,7 +58,7 @@ def test_what_is_left_out_is_said_once_and_the_same_of_one_trust_model_and_of_se
         "left out under central: krr, unary, haar, since these are reports that every record's owner randomizes",
         "left out: hierarchy, since method hierarchy is for an AUC with public labels",
         "left out: paired, since these are values that pairs of people compute between themselves",
-        "left out under local: kernel, cells, since each needs somebody who sees records, and here nobody does",
+        "left out under local: kernel, cells, since each needs somebody who sees records, and nobody does here",
     ]
     one = ogive.plan(TAU, records=N, privacy=[ONE, PureDP(4)], trust=Local)
     assert {each.method for each in one.left_out} == curators

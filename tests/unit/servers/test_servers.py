@@ -113,7 +113,7 @@ def test_an_account_pays_once_and_tells_servers_by_their_terms(tmp_path):
 
 def test_what_is_no_sum_is_refused_with_what_would_work():
     statistic = ogive.Boxplot("age", (0, 120), bins=64, method="five_numbers")
-    with pytest.raises(UnsupportedError, match="servers only add up shares; use trust central"):
+    with pytest.raises(UnsupportedError, match="servers compute only sums of shares; use trust central"):
         released(Servers(table()), statistic)
     with pytest.raises(UnsupportedError, match="trust local"):
         released(Servers(table()), ogive.Ecdf("age", (0, 120), grid="integers", method="reports"))
@@ -144,7 +144,7 @@ def test_the_noise_of_every_server_is_stated():
 def test_the_assumption_says_whom_one_trusts():
     assert "uploads to 1 of the 2 servers" in Servers(table()).assumption
     assert "uploads to 2 of the 3 servers" in Servers(table(), servers=3).assumption
-    assert "moves no count by more than one record" in Servers(table()).assumption
+    assert "changes no count by more than one record" in Servers(table()).assumption
     assert "can change the answers at will" in Servers(table(), verified=False).assumption
 
 
@@ -159,7 +159,7 @@ def test_the_assumption_says_whom_one_trusts():
 def test_a_release_says_what_was_uploaded_to_how_many(make, words):
     trust = make()
     said = released(trust).provenance.assumption
-    assert said == f"{trust.assumption} {words}"
+    assert said == trust.assumption.replace(" What is assumed: ", f" {words} What is assumed: ")
 
 
 def test_what_was_uploaded_is_the_same_whatever_the_number_of_records():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ogive.provenance import trust_rows
 from ogive.statistics.curve.estimate import Curve
 from ogive.statistics.curve.merging.batches import SHOWN, list_batches
 from ogive.statistics.showing import Card
@@ -30,7 +31,7 @@ def facts(curve: Curve) -> list[tuple[str, str]]:
     if shares is not None:
         rows.insert(3, ("mixture", shares))
     if curve.provenance is not None:
-        rows.append(("trust", curve.provenance.assumption))
+        rows += trust_rows(curve.provenance.assumption)
     if not curve.defined:
         rows.append(("warning", "noise leaves no records: this curve is not defined and says nothing"))
         return rows
@@ -51,7 +52,7 @@ def show(value: Any) -> str:
 def summary(curve: Curve) -> str:
     """Some lines of plain text."""
     lines = [f"Distribution function of {curve.column}"]
-    lines += [f"  {name + ':':<12}{value}" for name, value in facts(curve)]
+    lines += [f"  {name + ':' if name else '':<12}{value}" for name, value in facts(curve)]
     if curve.defined:
         marks = ", ".join(f"{p:.0%} at {show(value)}" for p, value in zip(_SHOWN, _quantiles(curve), strict=True))
         lines.append(f"  {'quantiles:':<12}{marks}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ogive.provenance import trust_rows
 from ogive.statistics.roc.estimate import RocEstimate
 from ogive.statistics.showing import Card
 
@@ -24,7 +25,7 @@ def facts(estimate: RocEstimate, no_interval: str = _NO_INTERVAL) -> list[tuple[
         ),
     ]
     if estimate.provenance is not None:
-        rows.append(("trust", estimate.provenance.assumption))
+        rows += trust_rows(estimate.provenance.assumption)
     if not estimate.defined:
         rows.append(("warning", "a class has no records, or noise may account for it: this curve is not defined"))
         return rows
@@ -66,7 +67,7 @@ def _label(estimate: RocEstimate, number: float) -> str:
 def summary(estimate: RocEstimate, no_interval: str = _NO_INTERVAL) -> str:
     """Some lines of plain text; `no_interval` is said of an area whose interval would take long."""
     lines = [f"ROC curve of {estimate.score}"]
-    lines += [f"  {name + ':':<12}{value}" for name, value in facts(estimate, no_interval)]
+    lines += [f"  {name + ':' if name else '':<12}{value}" for name, value in facts(estimate, no_interval)]
     if estimate.defined:
         lines.append(f"  {'called positive':>18}  {'false positives':>15}  {'true positives':>14}")
         lines += [f"  {a:>18}  {b:>15}  {c:>14}" for a, b, c in operating_points(estimate)]

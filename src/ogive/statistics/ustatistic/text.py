@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ogive.provenance import trust_rows
 from ogive.statistics.showing import Card
 from ogive.statistics.ustatistic.estimate import UstatisticEstimate
 
@@ -27,7 +28,7 @@ def facts(estimate: UstatisticEstimate) -> list[tuple[str, str]]:
     """What a reader should know, as pairs of a name and a value."""
     rows = [("privacy", estimate.caption)]
     if estimate.provenance is not None:
-        rows.append(("trust", estimate.provenance.assumption))
+        rows += trust_rows(estimate.provenance.assumption)
     if not estimate.defined:
         return [*rows, ("warning", undefined(estimate))]
     rows.append(("value", f"{estimate.value:.6g}"))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
+from ogive.provenance import trust_statement
 from ogive.trust.base import TrustOptions
 
 if TYPE_CHECKING:
@@ -16,9 +17,10 @@ class CentralOptions(TrustOptions):
     """A curator has no options."""
 
     name: ClassVar[str] = "central"
-    summary: ClassVar[str] = "a trusted curator"
+    summary: ClassVar[str] = "one trusted curator"
     serves: ClassVar[frozenset[Kind]] = frozenset({"linear", "curator"})
-    assumption: ClassVar[str] = (
-        "The curator who made this release saw every record and knows the noise; "
-        "everyone else learns only what is published."
+    assumption: ClassVar[str] = trust_statement(
+        holds="One curator holds every record and adds the noise.",
+        sees="The curator sees every record and the noise; everyone else learns only what is published.",
+        assumed="The curator keeps the records and the noise secret.",
     )

@@ -16,9 +16,7 @@ class ClearOptions(TrustOptions):
     """Exact answers have no options."""
 
     name: ClassVar[str] = "clear"
-    summary: ClassVar[str] = "no privacy at all"
+    summary: ClassVar[str] = "exact answers, no privacy"
     private: ClassVar[bool] = False
     serves: ClassVar[frozenset[Kind]] = frozenset({"linear", "curator"})
-    assumption: ClassVar[str] = (
-        "Not private: the answers are exact and must not leave the people who may see the records."
-    )
+    assumption: ClassVar[str] = "Not private: the answers are exact; only people who may see the records may see them."

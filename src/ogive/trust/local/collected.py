@@ -12,6 +12,7 @@ from typing import ClassVar
 from ogive.errors import ParameterError, UnsupportedError
 from ogive.local.collection import Collection
 from ogive.privacy import Adjacency, PrivacyUnit
+from ogive.provenance import trust_statement
 from ogive.queries import Answer, Kind, ReportsQuery
 from ogive.trust.base import Opening, TrustModel, TrustOptions
 
@@ -29,19 +30,20 @@ class CollectedOptions(TrustOptions):
 
     name: ClassVar[str] = "local"
     serves: ClassVar[frozenset[Kind]] = frozenset({"reports"})
-    limits: ClassVar[str] = "here are reports"
-    instead: ClassVar[str] = "ask what their description asked"
+    limits: ClassVar[str] = "only randomized reports were collected"
+    instead: ClassVar[str] = "estimate what their description asked for"
 
     collection: Collection
 
     @property
     def assumption(self) -> str:
-        """Whom one has to trust: for privacy nobody, for the answer those who report."""
+        """Who holds the records: the participants, who are trusted to report truthfully."""
         asked = self.collection.description.participants
-        return (
-            "Nobody had to be trusted with a record: every participant's own device randomized it, and only the report "
-            f"was sent. {self.collection.accepted} of {asked} participants reported, and that they told the truth is "
-            "assumed."
+        return trust_statement(
+            holds="Each participant holds their own record, and their own device randomized it.",
+            sees="Everyone else sees only the randomized report that was sent. "
+            f"{self.collection.accepted} of {asked} participants reported.",
+            assumed="Nobody is trusted with another's record. Participants are assumed to report truthfully.",
         )
 
 
@@ -114,5 +116,6 @@ class _CollectedOpening(Opening[ReportsQuery]):
         same = (query.rows.domain, query.oracle, query.rounding) == (asked.domain, asked.oracle, asked.rounding)
         if not same:
             raise UnsupportedError(
-                "these reports answer another question than this statistic asks; estimate what the description is for"
+                "these reports answer another question than this statistic asks; estimate the statistic of the "
+                "description"
             )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
+from ogive.provenance import trust_statement
 from ogive.trust.base import TrustOptions
 
 if TYPE_CHECKING:
@@ -16,10 +17,12 @@ class LocalOptions(TrustOptions):
     """Owners have no options."""
 
     name: ClassVar[str] = "local"
-    summary: ClassVar[str] = "every record is randomized at its owner"
+    summary: ClassVar[str] = "every owner randomizes their own record"
     serves: ClassVar[frozenset[Kind]] = frozenset({"reports"})
-    limits: ClassVar[str] = "here nobody does"
-    assumption: ClassVar[str] = (
-        "Nobody had to be trusted with a record: each was randomized at its owner, and only the report was sent. "
-        "The owners were simulated in one process, which saw everything."
+    limits: ClassVar[str] = "nobody does here"
+    assumption: ClassVar[str] = trust_statement(
+        holds="Each owner holds their own record, and their own device randomizes it.",
+        sees="Everyone else sees only the randomized report that was sent. The owners were simulated in one process, "
+        "which saw everything.",
+        assumed="Nobody is trusted with another's record.",
     )

@@ -36,7 +36,7 @@ from ogive.trust.pairs.options import CLEAR, GARBLED, PairsOptions
 from ogive.trust.table import SingleTable
 
 _EVALUATE: dict[str, Evaluate] = {GARBLED: batch.evaluate, CLEAR: plain.evaluate}
-"""How the circuits of all pairs are evaluated: as they would be, or gate by gate in the clear, which is quicker."""
+"""How the circuits of all pairs are evaluated: garbled, as people would, or faster, gate by gate in the clear."""
 
 
 class Pairs(SingleTable):
@@ -141,8 +141,8 @@ class PairsOpening(Opening[PairsQuery]):
         circuit = query.program(query.rounds).circuit
         sent = sum(pair_bytes(circuit).values()) / 1000
         self._met.append(
-            f"{len(values):,} pairs evaluated circuits of {circuit.ands:,} AND gates, for which two people on "
-            f"their own send each other {sent:.3g} kB."
+            f"{len(values):,} pairs evaluated circuits of {circuit.ands:,} AND gates; two separate people would send "
+            f"each other {sent:.3g} kB for one."
         )
         return Answer(values, query.totals(rows, self._adjacency))
 

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, ClassVar
 
 from ogive.checks import among
 from ogive.errors import ParameterError, quoted
+from ogive.provenance import trust_statement
 from ogive.trust.base import TrustOptions
 
 if TYPE_CHECKING:
     from ogive.queries import Kind
 
 GARBLED, CLEAR = "garbled", "clear"
-"""How the circuits of all pairs are evaluated: as they would be, or gate by gate in the clear, which is quicker."""
+"""How the circuits of all pairs are evaluated: garbled, as people would, or faster, gate by gate in the clear."""
 
 
 @dataclass(frozen=True)
@@ -21,21 +22,23 @@ class PairsOptions(TrustOptions):
     """How people meet.
 
     Fields:
-        circuits: "garbled", as people would evaluate them, or "clear", which says the same sooner.
-        absent: Share of the people who do not come, from 0 to less than 1.
+        circuits: "garbled", as people would evaluate them, or "clear", which gives the same result faster.
+        absent: Share of the people who do not take part, from 0 to less than 1.
 
     Raises:
         ParameterError: an option is out of range.
     """
 
     name: ClassVar[str] = "pairs"
-    summary: ClassVar[str] = "people compute a statistic of pairs between themselves"
+    summary: ClassVar[str] = "pairs of people compute noisy values together"
     serves: ClassVar[frozenset[Kind]] = frozenset({"pairs"})
-    assumption: ClassVar[str] = (
-        "Nobody had to be trusted with a record: pairs of people evaluated garbled circuits, which give out a value "
-        "with noise of both. That they follow the protocol is assumed; the guarantee rests on the security of AES-128 "
-        "and of edwards25519, and holds whoever else tells what they know. The people were simulated in one process, "
-        "which saw everything."
+    assumption: ClassVar[str] = trust_statement(
+        holds="Each person holds their own record. Pairs of people evaluate garbled circuits, which add noise from "
+        "both.",
+        sees="The partner and everyone else see at most values with noise. The people were simulated in one process, "
+        "which saw everything.",
+        assumed="Nobody is trusted with another's record. People follow the protocol, and AES-128 and edwards25519 are "
+        "secure. The guarantee holds even if all other people share what they know.",
     )
 
     circuits: str = GARBLED

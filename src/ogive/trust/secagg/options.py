@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ogive.trust.secagg.terms import AggregationTerms
 
 COLLUDING = 1
-"""How many parties may collude where nothing else is said: any one that reads the result, and knows its own noise."""
+"""How many parties may collude by default: one, which reads the result and knows its own noise."""
 
 
 @dataclass(frozen=True)
@@ -29,18 +29,18 @@ class SecAggOptions(TrustOptions):
 
     Fields:
         parties: Number of organizations, at least two, to which one table is dealt.
-        colluding: How many parties may tell others all that they know, or read what is released.
+        colluding: How many parties may share all that they know, or read the result.
         dropouts: How many parties may leave before the end.
-        threshold: How many it takes to open the sum; None for the fewest that are safe.
+        threshold: How many parties must help to open the sum; None for the smallest safe number.
 
     Raises:
-        ParameterError: a number is out of range, or they do not fit together; says what would.
+        ParameterError: a number is out of range, or the numbers do not fit together; the message says what would.
     """
 
     name: ClassVar[str] = "secagg"
-    summary: ClassVar[str] = "several organizations, of whose answers only the sum is seen"
+    summary: ClassVar[str] = "several organizations, whose answers are seen only as a sum"
     serves: ClassVar[frozenset[Kind]] = frozenset({"linear"})
-    limits: ClassVar[str] = "secure aggregation only adds up"
+    limits: ClassVar[str] = "secure aggregation computes only sums"
 
     parties: int
     colluding: int = COLLUDING
@@ -52,28 +52,28 @@ class SecAggOptions(TrustOptions):
 
     @cached_property
     def terms(self) -> AggregationTerms:
-        """What the parties agree on beforehand, under the names that ledgers keep."""
+        """What the parties agree on beforehand, under the names that ledgers store."""
         from ogive.trust.secagg.terms import AggregationTerms
 
         return AggregationTerms(self.parties, self.colluding, self.dropouts, self.threshold)
 
     @property
     def assumption(self) -> str:
-        """Whom one has to trust with what."""
+        """Who holds the records, what each of them sees and what is assumed."""
         return self.terms.assumption()
 
     @property
     def adding(self) -> int:
-        """How many parties add their share of the noise, if nobody leaves."""
+        """Number of parties that add their share of the noise if none leaves."""
         return self.parties
 
     @property
     def honest(self) -> int:
-        """How many parties are sure to add their noise to the sum and to keep it to themselves."""
+        """Number of parties that certainly add their noise to the sum and keep it secret."""
         return self.terms.honest
 
     def refusal(self, query: Query) -> str | None:
-        """Answers that do not add up, and noise that cannot be drawn in shares."""
+        """Why the query is refused: its answers do not add up, or its noise cannot be drawn in shares."""
         from ogive.noise.shares import share_of
         from ogive.trust.parties import check_classes_named
         from ogive.trust.secagg.modulus import largest_share
@@ -89,11 +89,11 @@ class SecAggOptions(TrustOptions):
         except UnsupportedError as problem:
             return problem.marked
         if largest_share(laws, parties=self.parties, honest=self.honest) < 1 << 32:
-            return "so much noise of so many parties might not fit in 64 bits; ask for a larger epsilon or rho"
+            return "the noise of so many parties might not fit in 64 bits; use a larger epsilon or rho"
         return None
 
     def traffic(self, queries: Sequence[LinearQuery], *, records: int, adjacency: Adjacency) -> tuple[Traffic, ...]:
-        """What parties send and compute: a secure aggregation for every question."""
+        """What parties send and compute: one secure aggregation per question."""
         from ogive.trust.secagg.traffic import traffic
 
         return (traffic(self.terms, queries, adjacency),)

@@ -15,14 +15,15 @@ from ogive.crypto.aggregation import (
     least_threshold,
 )
 from ogive.errors import ParameterError
+from ogive.provenance import trust_statement
 
 ALL_PAIRS = 500
 """Up to so many parties, each shares masks with all others."""
 
-ALONE = "A party that reads the release knows its own noise, and so counts as one that colludes."
+ALONE = "A party that reads the release knows its own noise and therefore counts as colluding."
 NOBODY = (
-    "No party may read the release: it counts on the noise of all, and one that knows its own learns more of the "
-    "others' records than the guarantee says."
+    "No party may read the release: the guarantee relies on the noise of all parties, and a party that knows its own "
+    "noise learns more about the others' records than the guarantee allows."
 )
 
 
@@ -125,14 +126,15 @@ class AggregationTerms:
         )
 
     def assumption(self) -> str:
-        """Whom one has to trust with what."""
-        whole = "all" if self.honest == self.parties else f"at least {self.honest}"
-        verb = "adds" if self.honest == 1 else "add"
+        """Who holds the records, what each of them sees and what is assumed."""
+        whole = "All" if self.honest == self.parties else f"At least {self.honest}"
+        verb, keep = ("adds", "keeps") if self.honest == 1 else ("add", "keep")
         readers = ALONE if self.colluding else NOBODY
         server = "" if self.confirmed else " The server follows the protocol."
-        return (
-            "Whoever sees only the sum of all parties' masked vectors learns only what is published, and so do "
-            f"colluding parties, as long as {whole} of the {self.parties} parties {verb} their share of the noise and "
-            f"tell nobody. {readers}{server} Each person's records lie with one party. The parties were simulated in "
-            "one process, which saw everything."
+        return trust_statement(
+            holds=f"Each of {self.parties} parties holds its own records and adds its share of the noise.",
+            sees="Anyone who sees only the sum of all parties' masked vectors learns only what is published, and so do "
+            "colluding parties. The parties were simulated in one process, which saw everything.",
+            assumed=f"{whole} of the {self.parties} parties {verb} their share of the noise and {keep} it secret. "
+            f"{readers}{server} The records of each person are with one party.",
         )

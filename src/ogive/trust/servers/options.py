@@ -14,6 +14,7 @@ from ogive.checks import among, truth, whole
 from ogive.crypto.sketch.rejections import DEFAULT_TOLERATED, most_rejected
 from ogive.errors import ParameterError
 from ogive.parameters import python_only
+from ogive.provenance import trust_statement
 from ogive.trust.base import Traffic, TrustOptions
 from ogive.trust.servers.uploads import AUTO, KEYS, SUMS, TABLES, Promise, Uploads
 
@@ -31,21 +32,21 @@ class ServersOptions(TrustOptions):
     """How many servers there are, and what is uploaded to them.
 
     Fields:
-        servers: How many servers there are, of which one has to be honest.
+        servers: Number of servers; at least one must be honest.
         parties: Number of organizations to which one table is dealt; by default each record has its own owner.
-        upload: What owners upload: "keys", "tables", "sums" of an organization, or "auto" for the cheaper.
-        verified: Whether servers check uploads; None where all that can be is checked.
+        upload: What owners upload: "keys", "tables", "sums" of an organization, or "auto" for the cheapest.
+        verified: Whether servers check uploads; None checks all that can be checked.
         verifications: How often uploads can be checked.
-        tolerated: Share of the uploads that may be found false, from 0 to 1.
+        tolerated: Share of the uploads that may fail the check, from 0 to 1.
 
     Raises:
         ParameterError: an option is out of range, or options do not fit each other.
     """
 
     name: ClassVar[str] = "servers"
-    summary: ClassVar[str] = "owners share their records between servers"
+    summary: ClassVar[str] = "owners split their records into shares for several servers"
     serves: ClassVar[frozenset[Kind]] = frozenset({"linear"})
-    limits: ClassVar[str] = "servers only add up shares"
+    limits: ClassVar[str] = "servers compute only sums of shares"
 
     servers: int = 2
     parties: int | None = None
@@ -81,7 +82,7 @@ class ServersOptions(TrustOptions):
 
     @property
     def assumption(self) -> str:
-        """Whom one has to trust with what."""
+        """Who holds the records, what each of them sees and what is assumed."""
         return _assumption(self.uploads)
 
     @property
@@ -146,24 +147,26 @@ def _checked(servers: int, upload: str, verified: bool | None, verifications: in
 
 
 def _assumption(uploads: Uploads) -> str:
-    """Whom one has to trust with what."""
+    """Who holds the records, what each of them sees and what is assumed."""
     others = uploads.servers - 1
-    trusted = (
-        f"Whoever sees the answers and the uploads to {others} of the {uploads.servers} servers learns only what is "
-        "published, as long as one server keeps to itself what it got and the noise that it added, all servers follow "
-        "the protocol, nobody else reads or changes what is sent to and between servers, AES with public keys is as "
-        "good as random permutations, and SHA-256 and SHAKE-256 as random functions. The servers learn how many "
-        "uploads there are, which adjacency REPLACE publishes anyway and which they otherwise tell nobody. "
-    )
-    bounded = "moves no count by more than one record could, but with a chance below 2^-50, whoever made it. "
+    bounded = "changes no count by more than one record could, except with a probability below 2^-50, whoever made it."
     if uploads.every:
         cheating = f"An upload {bounded}"
     elif uploads.verified:
         cheating = (
-            "Sums of organizations were not verified: whoever uploads one can change the answers at will. An upload of "
-            f"votes, which are verified, {bounded}"
+            "Sums of organizations were not verified: anyone who uploads one can change the answers at will. An upload "
+            f"of votes, which are verified, {bounded}"
         )
     else:
-        cheating = "Uploads were not verified: whoever makes one can change the answers at will. "
-    simulated = "Clients and servers were simulated in one process, which saw everything."
-    return f"{trusted}{cheating}Each person's records are uploaded once. {simulated}"
+        cheating = "Uploads were not verified: anyone who makes one can change the answers at will."
+    return trust_statement(
+        holds=f"Owners split their records into shares for {uploads.servers} servers; no server holds a record.",
+        sees=f"Anyone who sees the answers and the uploads to {others} of the {uploads.servers} servers learns only "
+        "what is "
+        "published. The servers also learn the number of uploads. Clients and servers were simulated in one process, "
+        "which saw everything.",
+        assumed="At least one server keeps secret what it received and the noise that it added. All servers follow the "
+        "protocol. Nobody else reads or changes what is sent to and between servers. AES with public keys behaves like "
+        "random permutations, and SHA-256 and SHAKE-256 like random functions. The servers do not pass on the number "
+        f"of uploads, which adjacency REPLACE publishes anyway. {cheating} Each person's records are uploaded once.",
+    )
