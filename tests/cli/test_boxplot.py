@@ -78,9 +78,9 @@ def test_a_ledger_pays_once_and_a_report_shows_the_boxes(run, table, tmp_path):
         ((*ONE, "--method", "smith"), "method"),
         ((*ONE, "--method", "five_numbers", "--shares", "1", "0", "0", "0", "0"), "shares must be five numbers"),
         ((*ONE, "--beyond", "1.5"), "must be a whole number"),
-        ((*ONE, "--beyond", "3"), "--beyond is of --method five_numbers"),
-        ((*ONE, "--shares", *["0.2"] * 5), "--shares is of --method five_numbers"),
-        ((*ONE, "--method", "five_numbers", "--curve", "tree_ls"), "--curve is of --method resample"),
+        ((*ONE, "--beyond", "3"), "--beyond belongs to --method five_numbers"),
+        ((*ONE, "--shares", *["0.2"] * 5), "--shares belongs to --method five_numbers"),
+        ((*ONE, "--method", "five_numbers", "--curve", "tree_ls"), "--curve belongs to --method resample"),
         ((*COLORS,), "say how much privacy"),
     ],
 )

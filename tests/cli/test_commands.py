@@ -108,8 +108,8 @@ def test_quantiles_print_a_table_and_json(run, table):
 def test_quantiles_say_what_becomes_of_values_outside_the_bounds(run, table, options, ends):
     status, out, _ = run("quantiles", table, *options, *ONE)
     assert status == 0
-    assert out.endswith(f"\nvalues outside {ends} count as the nearer end, so no interval reaches beyond\n")
-    assert "nearer end" not in run("quantiles", table, *options, *ONE, "--json")[1]
+    assert out.endswith(f"\nvalues outside {ends} are clipped to these bounds, so no interval extends beyond them\n")
+    assert "are clipped" not in run("quantiles", table, *options, *ONE, "--json")[1]
 
 
 def test_bisection_answers_like_the_whole_curve(run, table):

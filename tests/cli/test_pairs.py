@@ -58,7 +58,7 @@ def test_garbled_circuits_are_near_the_truth_and_say_whom_one_trusts(run, table,
 def test_one_round_says_that_it_does_not_tell_sampling_from_noise(run, table):
     status, out, _ = run("ustat", table, *TAU, *ONE, *PEOPLE)
     assert status == 0
-    assert "noise, who met whom and sampling" in out
+    assert "noise, choice of pairs and sampling" in out
     assert "for the population" in out
     assert "for these records" not in out
 
@@ -114,7 +114,7 @@ def test_a_ledger_pays_once_and_a_report_tells_it_without_bins(run, table, tmp_p
     assert "epsilon" in err
     assert run("report", tmp_path / "tau.json", "-o", tmp_path / "tau.html")[0] == 0
     page = (tmp_path / "tau.html").read_text()
-    assert "noise, who met whom and sampling" in page
+    assert "noise, choice of pairs and sampling" in page
     assert "garbled circuits" in page
 
 

@@ -112,7 +112,7 @@ def test_what_is_printed_says_how_many_were_answered_the_price_and_what_is_publi
     assert (status, out) == (0, "")
     assert err == "wrote labels.json\n"
     status, out, _ = run("label", "votes.npy", "--keep", 25, "--epsilon", 2, *DELTA)
-    assert "25 answered by teachers of 60" in out
+    assert "25 of 60 asked queries answered by teachers" in out
     assert "price:    mu = " in out
     assert "the noisy votes" in out.partition("public:")[2].partition("private:")[0]
     out = run("label", "votes.npy", *CONFIDENT, *DELTA)[1]

@@ -119,7 +119,7 @@ def test_a_learner_of_ones_own_is_imported(run):
 def test_votes_can_be_labelled_and_priced(run, capsys):
     assert run("data.csv", "--person", "who")[0] == 0
     assert main(["pate", "label", "votes.npy", "--sigma", "2", "--delta", "1e-3", "--first", "4"]) == 0
-    assert "4 answered by teachers of 4" in capsys.readouterr().out
+    assert "4 of 4 asked queries answered by teachers" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

@@ -118,7 +118,7 @@ KINDS = (
     ),
     Kind(
         "bounds", "bounds", "Bounds", "bounds.estimate:BoundsEstimate", "ogive.bounds/1",
-        "bounds of a column whose range nobody knows, to use as --bounds of other commands", function="find_bounds",
+        "bounds of a column of unknown range, to use as --bounds of other commands", function="find_bounds",
     ),
     Kind("labels", "labels", "Labels", "labels.estimate:LabelsEstimate", "ogive.labels/1"),
 )  # fmt: skip

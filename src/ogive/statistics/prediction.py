@@ -52,7 +52,7 @@ class Metric:
     squared: bool = False
 
 
-UNDEFINED = Metric("undefined", "share of releases that say nothing, which the errors beside it leave out")
+UNDEFINED = Metric("undefined", "share of releases that are undefined; the other errors leave them out")
 
 
 class Errors(dict[str, float]):

@@ -158,7 +158,7 @@ def test_an_interactive_run_says_who_answered(account):
     assert (found.labels >= 0).all()  # the student is sure of all that the teachers do not answer
     own = ~found.taught
     assert np.array_equal(found.labels[own], scores.argmax(axis=1)[own])
-    assert "that the student was sure of" in str(found)
+    assert "labelled by the student itself" in str(found)
     with pytest.raises(ParameterError, match="use adjacency REPLACE"):
         label(
             VOTES,

@@ -53,6 +53,6 @@ def test_an_exact_value_that_is_undefined_is_not_blamed_on_noise(statistic):
 
 def test_a_value_that_noise_made_impossible_is_said_to_be():
     found = next(each for seed in range(99) if not (each := released(HIDDEN, seed=seed)).possible)
-    assert "outside what is possible, 0 to 1; noise did that" in chapter_of(found).headline
+    assert "outside the possible values, 0 to 1, because of noise" in chapter_of(found).headline
     usual = released(ogive.Ustatistic("x", bounds=(0, 1)))
-    assert "outside what is possible" not in words_of(usual)
+    assert "outside the possible values" not in words_of(usual)

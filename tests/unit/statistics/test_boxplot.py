@@ -133,7 +133,7 @@ def test_a_curve_that_noise_left_nothing_of_says_nothing():
     box = box_of(empty, "a")
     assert not box.defined
     boxes = ogive.Boxplots("x", "g", empty.grid, "resample", (box,), (empty,), Adjacency.ADD_OR_REMOVE)
-    assert "the box of a says nothing" in str(boxes)
+    assert "the box of a is empty" in str(boxes)
 
 
 @pytest.mark.parametrize("adjacency", Adjacency)
@@ -441,16 +441,16 @@ def test_sizes_of_groups_are_shown_as_the_estimates_they_are():
 def test_a_box_of_nobody_is_told_from_one_that_noise_took():
     asked = {"bounds": (-6, 6), "privacy": PureDP(1), "curve": "tree_ls", "public_groups": True, "source": SOURCE}
     known = ogive.boxplot({"a": TABLE["x"], "b": []}, **asked)
-    assert "the box of b says nothing: there are no records" in str(known)
+    assert "the box of b is empty: there are no records" in str(known)
     empty = released(ogive.Boxplot("x", (-6, 6), by="g", groups=("a", "b", "c", "d")), trust=ogive.Clear)
-    assert "the box of d says nothing: there are no records" in str(empty)
+    assert "the box of d is empty: there are no records" in str(empty)
 
 
 def test_a_box_of_noise_says_so():
     loud = released(ogive.Boxplot("x", (-6, 6), curve="tree_ls"), PureDP("0.0001"))
-    assert "the box says little: noise moves its curve by" in str(loud)
+    assert "the box is imprecise: noise changes its curve by" in str(loud)
     for fine in (released(ogive.Boxplot("x", (-6, 6))), released(ogive.Boxplot("x", (-6, 6)), trust=ogive.Clear)):
-        assert "says little" not in str(fine)
+        assert "is imprecise" not in str(fine)
 
 
 def test_ends_between_which_nobody_would_be_are_refused_before_anything_is_paid():
@@ -469,7 +469,7 @@ def test_a_picture_calls_exact_only_what_is():
 
 
 def test_boxes_of_curves_that_approximate_say_so():
-    words = "read off curves that approximate"
+    words = "the boxes come from approximate curves"
     assert words in str(released(ogive.Boxplot("x", (-6, 6), curve="projection", **BY)))
     assert words not in str(released(ogive.Boxplot("x", (-6, 6), curve="tree_ls", **BY)))
     assert words not in str(released(ogive.Boxplot("x", (-6, 6), method="five_numbers")))

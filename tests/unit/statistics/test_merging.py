@@ -281,7 +281,7 @@ def test_weights_make_a_mixture_of_shares():
 def test_a_mixture_says_that_it_is_one_and_how_much_each_curve_counts():
     parts = [released(900 + seed, seed, batch=f"site {seed}") for seed in range(10)]
     even = ogive.merge(*parts[:2], weights=(0.25, 0.75))
-    assert "mixture:    site 0 0.25, site 1 0.75; records do not count alike" in str(even)
+    assert "mixture:    site 0 0.25, site 1 0.75; records have different weights" in str(even)
     assert "mixture" in even._repr_html_()
     assert "mixture" not in str(ogive.merge(*parts[:2]))
     halves = ogive.merge(ogive.merge(*parts[:5]), ogive.merge(*parts[5:]), weights=("1/3", "2/3"))

@@ -270,7 +270,7 @@ def test_a_smoothing_that_gives_up_loses_nothing_that_was_paid_for(monkeypatch):
 def test_the_text_says_what_a_reader_needs():
     estimate = released()
     text = str(estimate)
-    for words in ("epsilon = 1", "about", "hat_ls", "AUC", "95 % interval", "false positives", "trust"):
+    for words in ("epsilon = 1", "about", "hat_ls", "AUC", "95 % CI", "specificity", "trust"):
         assert words in text
     assert "not private" in str(TRUTH)
     assert "<table " in estimate._repr_html_()
@@ -288,7 +288,7 @@ def test_the_text_says_what_a_reader_needs():
 def test_the_text_never_takes_long():
     estimate = released(bins=1 << 17, method="path")
     assert "auc_interval() simulates" in str(estimate)
-    assert "interval for the population" in str(release(Roc("s", "y", (0, 1), bins=1 << 17), trust=Clear(TABLE)))
+    assert ", for the population)" in str(release(Roc("s", "y", (0, 1), bins=1 << 17), trust=Clear(TABLE)))
 
 
 def test_dates_can_be_scores():

@@ -206,7 +206,7 @@ def test_rounding_moves_a_value_by_no_more_than_is_stated():
 
 
 def test_where_rounding_could_matter_most_a_reader_is_told_of_whole_numbers():
-    advice = "a grid of integers keeps whole numbers as they are, ties included"
+    advice = "a grid of integers does not round whole numbers, and keeps their ties"
     for grid, told in (("linear", True), ("integers", False)):
         statistic = dataclasses.replace(TAU, kernel="kendall_b", grid=grid)
         found = release(statistic, trust=Local(TABLE), privacy=PureDP(6), source=KeyedSource(bytes(32)))
@@ -505,8 +505,8 @@ def test_a_value_that_was_moved_to_what_is_possible_is_called_possible():
     assert moved, "noise moves the least possible probability below 1/7 about half of the time"
     for each in moved:
         assert each.possible
-        assert "outside what is possible" not in str(each)
-        assert "was moved to the nearest value that is possible" in str(each)
+        assert "outside the possible values" not in str(each)
+        assert "was set to the nearest possible value" in str(each)
 
 
 def test_of_fewer_than_two_records_there_is_a_release_without_a_value_that_a_ledger_keeps():

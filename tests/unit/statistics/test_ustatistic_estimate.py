@@ -95,10 +95,10 @@ def test_the_total_error_counts_randomization_sampling_and_rounding():
 def test_a_value_that_no_records_have_is_said_to_be_none(value):
     found = one(value)
     assert not found.possible
-    assert "note:           outside what is possible, 0 to 1; noise did that" in str(found)
+    assert "note:           outside the possible values, 0 to 1, because of noise" in str(found)
     for usual in (one(0.5), one(1.0), one(1.0 + 1e-12, method="exact"), one(math.nan), one(9.0, limits=(0, math.inf))):
         assert usual.possible
-        assert "outside what is possible" not in str(usual)
+        assert "outside the possible values" not in str(usual)
 
 
 @pytest.mark.parametrize("value", [1.22, -4.47, 0.5])
@@ -119,7 +119,7 @@ def test_what_exact_records_leave_undefined_is_not_blamed_on_noise():
     assert "noise" not in str(exact)
     with pytest.raises(ParameterError, match="these records leave this value undefined"):
         exact.plot()
-    assert "noise leaves this statistic undefined; grant more privacy loss" in str(one(math.nan))
+    assert "noise leaves this statistic undefined; use a larger privacy budget" in str(one(math.nan))
     with pytest.raises(ParameterError, match="noise leaves this value undefined"):
         one(math.nan).plot()
 

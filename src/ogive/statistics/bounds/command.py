@@ -4,8 +4,9 @@ from ogive.statistics.options import Command
 
 COMMAND = Command(
     help={
-        "smallest": "Smallest magnitude that matters, public; 2^-20 by default. Smaller ones are rounded away from 0.",
-        "largest": "Largest magnitude that matters, public; 2^63 by default. Larger ones count as this one.",
+        "smallest": "Smallest magnitude that is told apart, public; 2^-20 by default. Smaller ones are rounded away "
+        "from 0.",
+        "largest": "Largest magnitude that is told apart, public; 2^63 by default. Larger ones count as this one.",
     },
     groups=dict.fromkeys(("smallest", "largest", "base"), "What is measured"),
 )

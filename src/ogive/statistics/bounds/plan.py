@@ -15,7 +15,9 @@ class Prediction(prediction.Prediction):
     """What bounds may miss, for all records; with records given, what they do miss, by simulation."""
 
     metrics: ClassVar[Mapping[str, Metric]] = {
-        "unseen": Metric("unseen", "an outermost magnitude with a larger share of the records is found at 95 %"),
+        "unseen": Metric(
+            "unseen", "an outermost magnitude with a larger share of the records is found with 95 % probability"
+        ),
         "outside": Metric("outside", "share of the records outside the bounds, on average, simulated"),
         "too_wide": Metric("too wide", "orders of magnitude without records that the bounds include, simulated"),
     }

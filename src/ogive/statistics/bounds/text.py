@@ -10,14 +10,17 @@ def summary(estimate: BoundsEstimate) -> str:
     """Some lines of plain text."""
     head = f"bounds of {estimate.column} ({estimate.provenance})"
     if not estimate.defined:
-        return f"{head}\nundefined: no order of magnitude certainly holds records; spend more, or use a larger base"
+        return (
+            f"{head}\nundefined: no order of magnitude clearly holds records; use a larger privacy budget or a larger "
+            "base"
+        )
     lines = [head, f"{estimate.low:g} to {estimate.high:g}"]
     if estimate.strategy is None:
         lines.append(f"{estimate.records_outside} records outside")
     else:
         lines += [
-            f"both ends hold records: {100 * (1 - estimate.false_alarm):g} % sure",
-            f"at most {estimate.records_outside} records outside: {100 * estimate.confidence_level:g} % sure",
+            f"both ends hold records: {100 * (1 - estimate.false_alarm):g} % confidence",
+            f"at most {estimate.records_outside} records outside: {100 * estimate.confidence_level:g} % confidence",
         ]
     return "\n".join(lines)
 

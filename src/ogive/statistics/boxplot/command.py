@@ -16,7 +16,7 @@ def _check(given: Mapping[str, Any], trust: str) -> None:
     for name, usual, of_five in (("shares", None, True), ("beyond", 0, True), ("curve", "auto", False)):
         if given.get(name, usual) != usual and of_five is not five:
             owner = "five_numbers" if of_five else "resample"
-            raise ParameterError(f"--{name} is of --method {owner}; leave it out, or take that method")
+            raise ParameterError(f"--{name} belongs to --method {owner}; leave it out, or use that method")
 
 
 def _check_violins(given: Mapping[str, Any]) -> None:
@@ -30,23 +30,27 @@ COMMAND = Command(
         "quartiles, found one by one; no outliers.",
         "curve": "How resample releases the curve; a method of ogive ecdf.",
         "groups": "All values of that column, public; also those that no record has.",
-        "public_groups": "Everybody may know each record's group, which --public declares and then is the default; "
-        "only the value is hidden, with less noise.",
-        "shares": "Of the budget of five_numbers, for the lower end, the three quartiles and the upper end; a fifth "
-        "each by default.",
+        "public_groups": (
+            "Each record's group is public knowledge: only the value is hidden, with less noise. The default if "
+            "--public declares the column."
+        ),
+        "shares": (
+            "Shares of the budget of five_numbers for the lower end, the three quartiles and the upper end; a fifth "
+            "each by default."
+        ),
     },
     groups=dict.fromkeys(("by", "groups", "public_groups", "method", "curve", "shares", "beyond"), "Boxes"),
     check=_check,
     picture=Picture(
         "violins",
-        "Let --plot draw violins: their width is the slope of the released curves.",
+        "Draw violins with --plot; their width is the slope of the released curves.",
         {"kind": "violin"},
         _check_violins,
     ),
     owner_help={
         "missing": OWNER_HELP["missing"],
-        "public_groups": "Needed with --by: owners send their group as it is, and only the value is hidden.",
-        "method": "Boxes are read off curves, whose reports are all that owners can send.",
+        "public_groups": "Required with --by: owners send their group unprotected, and only the value is hidden.",
+        "method": "Boxes are computed from curves, the only thing that owners can report.",
         "curve": "What owners report of the curve, as for ecdf.",
     },
     owners={

@@ -10,7 +10,7 @@ from ogive.statistics.boxplot.estimate import PUBLIC_GROUPS, Boxplots
 from ogive.statistics.showing import Card
 
 LOUD = 0.1
-"""Noise, as a share of the records, from which quartiles say little."""
+"""Noise, as a share of the records, from which quartiles are imprecise."""
 
 _HEADINGS = ("low end", "Q1", "median", "Q3", "high end", "beyond", "records")
 
@@ -31,25 +31,26 @@ def notes(boxplots: Boxplots) -> list[str]:
     if boxplots.private and boxplots.public_groups:
         found.append(PUBLIC_GROUPS)
     if boxplots.method == "five_numbers":
-        found.append("the ends leave out about as many records as were allowed beyond them; those are not shown")
+        found.append("about as many records as were allowed lie beyond the ends; they are not shown")
     elif boxplots.private:
-        found.append("outliers are drawn from the private curve and are nobody's records")
+        found.append("outliers are synthetic: they follow from the private curve, and none of them is a record")
     for box in boxplots.boxes:
         name = "the box" if box.group is None else f"the box of {box.group}"
         if not box.defined:
-            found.append(f"{name} says nothing: {no_records(boxplots)}")
+            found.append(f"{name} is empty: {no_records(boxplots)}")
         elif box.flat:
             found.append(
-                f"{name} is flat: at least half of the records seem to have one value, or to differ by less than a bin"
+                f"{name} is flat: at least half of the records seem to have the same value, or to differ by less "
+                "than a bin"
             )
     if any(curve.approximates for curve in boxplots.curves):
-        found.append("read off curves that approximate: boxes are too tall where bounds are far too wide")
+        found.append("the boxes come from approximate curves: they are too tall if the bounds are far too wide")
     for box, curve in zip(boxplots.boxes, boxplots.curves, strict=False):
         if boxplots.private and box.defined and curve.rmse() >= LOUD:
             name = "the box" if box.group is None else f"the box of {box.group}"
             found.append(
-                f"{name} says little: noise moves its curve by {curve.rmse():.2g} of the records (root mean square, "
-                "before smoothing)"
+                f"{name} is imprecise: noise changes its curve by {curve.rmse():.2g} of the records (root mean "
+                "square, before smoothing)"
             )
     return found
 

@@ -5,8 +5,8 @@ from ogive.statistics.options import Command
 COMMAND = Command(
     names={"df": "degrees-of-freedom"},
     help={
-        "method": "How the groups are found: auto, path, tree_ls, hat_ls or sqrt.",
-        "split": "Share of the privacy that finds the groups, between 0 and 1; by default the best one.",
+        "method": "How the limits of the groups are found: auto, path, tree_ls, hat_ls or sqrt.",
+        "split": "Share of the budget that finds the groups, between 0 and 1; the best one by default.",
         "df": "Of the chi-square reference: by default one for each group; fitted for two fewer, where the model was "
         "fitted on these records; or a number.",
     },

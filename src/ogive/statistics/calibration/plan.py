@@ -21,7 +21,9 @@ class Prediction(prediction.Prediction):
             "D", "standard deviation of the noise on a group's observed minus expected labels, in records"
         ),
         "visible": Metric(
-            "visible", "miscalibration of one group that stands out of the noise at 95 %, as a share of it"
+            "visible",
+            "smallest miscalibration of one group that is detected through the noise with 95 % confidence, as a "
+            "share of it",
         ),
         "observed": Metric("observed", "largest error of a group's observed share, simulated", squared=True),
         "statistic": Metric("statistic", "relative error of the debiased statistic, simulated", squared=True),

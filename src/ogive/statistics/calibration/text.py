@@ -48,17 +48,17 @@ def _facts(calibration: Calibration) -> list[tuple[str, str]]:
             rows.append(
                 (
                     "debiased",
-                    f"{calibration.debiased_statistic:.4g}, with squared differences lowered by the noise's variance",
+                    f"{calibration.debiased_statistic:.4g}, corrected for the variance of the noise",
                 )
             )
-        rows.append(("p-value", f"{calibration.p_value:.4g} if the model is right, by simulation that knows the noise"))
+        rows.append(("p-value", f"{calibration.p_value:.4g} under perfect calibration, simulated with the same noise"))
     else:
-        rows.append(("warning", "too few records are seen through the noise: the statistic is not defined"))
+        rows.append(("warning", "the noise leaves too few records: the statistic is not defined"))
     return rows
 
 
 def _table(calibration: Calibration) -> list[str]:
-    percent = f"{100 * calibration.confidence_level:g} % interval"
+    percent = f"{100 * calibration.confidence_level:g} % CI"
     lines = [f"{'probability':>18}  {'records':>9}  {'predicted':>9}  {'observed':>9}  {percent}"]
     for group in calibration.groups:
         low, high = group.interval

@@ -33,14 +33,14 @@ def facts(curve: Curve) -> list[tuple[str, str]]:
     if curve.provenance is not None:
         rows += trust_rows(curve.provenance.assumption)
     if not curve.defined:
-        rows.append(("warning", "noise leaves no records: this curve is not defined and says nothing"))
+        rows.append(("warning", "noise leaves no records: this curve is not defined and carries no information"))
         return rows
     if curve.private:
         assert curve.strategy is not None
         rows.append(("method", f"{curve.strategy.name}, smoothing {curve.smoothing}"))
         rows.append(("noise", f"+/- {curve.rmse():.2g} of the records (root mean square, before smoothing)"))
     if curve.approximates:
-        rows.append(("bias", "besides its noise this method approximates; band() says what that leaves open"))
+        rows.append(("bias", "this method approximates, besides its noise; band() bounds both errors"))
     return rows
 
 
@@ -86,4 +86,4 @@ def list_shares(curve: Curve) -> str | None:
     if len(curve.batches) == len(strategy.weights):
         shares = [f"{batch.words} {share}" for batch, share in zip(curve.batches, shares, strict=False)]
     more = [f"and {len(strategy.weights) - SHOWN} more"] if len(strategy.weights) > SHOWN else []
-    return ", ".join(shares + more) + "; records do not count alike"
+    return ", ".join(shares + more) + "; records have different weights"

@@ -35,11 +35,10 @@ from ogive.strategies import ReportedHistogram, ReportedTree
 
 REFERENCE_WORDS = (
     "projection, histogram, adaptive and selected measure less than every threshold, so their errors depend on the "
-    f"data: a..b is the smallest and the largest over {len(EVERY.names)} public reference shapes, from smooth ones to "
-    "all records on one value, with the bias counted; energy is simulated for every method on "
-    f"{len(REFERENCES)} of them ({', '.join(REFERENCES)}); "
-    "auto takes such a method only where it is on no shape more than 1.5 times as far off in ks as the best of the "
-    "others"
+    f"data: a..b is the smallest and the largest over {len(EVERY.names)} public reference shapes, from smooth ones "
+    f"to all records on one value, with the bias counted; energy is simulated for every method on {len(REFERENCES)} "
+    f"of them ({', '.join(REFERENCES)}); auto chooses such a method only if, on every shape, its ks error is at most "
+    "1.5 times that of the best of the others"
 )
 
 _SHAPES = Shapes(EVERY.names, runs=4)

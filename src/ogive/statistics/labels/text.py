@@ -15,13 +15,13 @@ def summary(estimate: LabelsEstimate) -> str:
     queries = len(estimate.labels)
     lines = [
         f"labels of {queries} {'query' if queries == 1 else 'queries'} ({estimate.provenance})",
-        f"{estimate.answered} answered by teachers of {estimate.asked} that were asked",
+        f"{estimate.answered} of {estimate.asked} asked queries answered by teachers",
     ]
     own = int((estimate.labels >= 0).sum()) - estimate.answered
     if own:
-        lines.append(f"{own} that the student was sure of")
+        lines.append(f"{own} labelled by the student itself")
     if estimate.opened is not None and estimate.answered < len(estimate.labels):
-        lines.append("those with the largest margins: easier than the queries they were chosen from")
+        lines.append("the queries with the largest margins were labelled: easier than the others")
     return "\n".join(lines)
 
 

@@ -42,8 +42,8 @@ CURVE_METRICS = {
         "rmse", "root mean squared error over the thresholds, before smoothing, as a share of the records", squared=True
     ),
     "ks": Metric("ks", "largest error at any threshold, on average, before smoothing, as a share of the records"),
-    "ks_95": Metric("ks 95 %", "largest error that 95 of 100 releases stay within, before smoothing"),
-    "band": Metric("band", "half width of the 95 % band for the population, which counts sampling error too"),
+    "ks_95": Metric("ks 95 %", "bound on the largest error that holds in 95 of 100 releases, before smoothing"),
+    "band": Metric("band", "half width of the 95 % band for the population, which includes sampling error"),
     "energy": Metric(
         "energy",
         "energy distance of the published curve from its population, with the bounds a distance of 1 apart, simulated",

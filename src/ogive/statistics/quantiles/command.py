@@ -18,15 +18,17 @@ def _with_clipping(estimates: QuantileEstimates) -> str:
 
 def _clipping(grid: Grid) -> str:
     low, high = (f"{end:.6g}" if isinstance(end, float) else str(end) for end in map(grid.label, (grid.low, grid.high)))
-    return f"values outside {low} to {high} count as the nearer end, so no interval reaches beyond"
+    return f"values outside {low} to {high} are clipped to these bounds, so no interval extends beyond them"
 
 
 COMMAND = Command(
     help={
         "probabilities": "Which quantiles, each between 0 and 1; the nine deciles by default. The price does not "
         "depend on how many.",
-        "method": "A method of ogive ecdf, from whose curve quantiles are read off, or bisection, which opens only the "
-        "points it visits.",
+        "method": (
+            "A method of ogive ecdf, which releases a curve with all its quantiles, or bisection, which opens only the "
+            "points it visits."
+        ),
     },
     table=_with_clipping,
     owners=OWNERS,

@@ -12,7 +12,7 @@ _SHOWN = 3
 
 def summary(estimate: QuantileEstimates) -> str:
     """A table in plain text."""
-    percent = f"{100 * estimate.confidence_level:g} % interval"
+    percent = f"{100 * estimate.confidence_level:g} % CI"
     lines = [
         f"quantiles of {estimate.column} ({estimate.provenance})",
         f"{'probability':>11}  {'value':>20}  {percent}",

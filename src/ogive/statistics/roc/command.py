@@ -11,15 +11,17 @@ def _table(estimate: Any) -> str:
     """A ROC curve as text, with what to do on the command line where its area has no interval."""
     from ogive.statistics.roc.text import summary
 
-    return summary(estimate, no_interval="no interval on so many thresholds; take fewer --bins for one")
+    return summary(estimate, no_interval="no interval with so many thresholds; use fewer --bins for one")
 
 
 COMMAND = Command(
     table=_table,
     names={"budget": "division"},
     help={
-        "public_labels": "Everybody may know each record's class, which --public declares and then is the default; "
-        "only the score is hidden, with less noise.",
+        "public_labels": (
+            "Each record's class is public knowledge: only the score is hidden, with less noise. The default if "
+            "--public declares the column."
+        ),
         "budget": "joint: one price covers both classes. split: half of it for each, as in the paper.",
         "method": "auto (smallest predicted error), path, tree_ls, hat_ls or sqrt.",
         "smooth": "auto, shrinkage, least_squares, least_absolute or isotonic.",

@@ -41,10 +41,10 @@ def draw(
         axes.fill_between(
             band.fpr, band.low, band.high, step="post", color=look["color"], alpha=0.22, linewidth=0, label=label
         )
-    axes.plot([0, 1], [0, 1], color=GRAY, linewidth=1, linestyle=(0, (1, 2)), label="chance")
+    axes.plot([0, 1], [0, 1], color=GRAY, linewidth=1, linestyle=(0, (1, 2)), label="chance line")
     axes.plot(roc.fpr, roc.tpr, **look)
-    axes.set_xlabel("Share of false positives")
-    axes.set_ylabel("Share of true positives")
+    axes.set_xlabel("False positive rate (1 - specificity)")
+    axes.set_ylabel("True positive rate (sensitivity)")
     axes.set_xlim(-0.02, 1.02)
     axes.set_ylim(-0.02, 1.02)
     if ax is None:

@@ -10,7 +10,7 @@ from ogive.statistics.showing import Card
 
 _SHOWN = (0.05, 0.1, 0.2, 0.5)
 _QUICK = 1 << 16
-_NO_INTERVAL = "auc_interval() simulates an interval, which takes a while on so many thresholds"
+_NO_INTERVAL = "auc_interval() simulates an interval, which is slow with so many thresholds"
 
 
 def facts(estimate: RocEstimate, no_interval: str = _NO_INTERVAL) -> list[tuple[str, str]]:
@@ -21,42 +21,42 @@ def facts(estimate: RocEstimate, no_interval: str = _NO_INTERVAL) -> list[tuple[
         ("privacy", estimate.caption),
         (
             "classes",
-            f"{about}{negatives:.0f} negative, {about}{positives:.0f} positive (column {estimate.label.column})",
+            f"{about}{positives:.0f} positive, {about}{negatives:.0f} negative (column {estimate.label.column})",
         ),
     ]
     if estimate.provenance is not None:
         rows += trust_rows(estimate.provenance.assumption)
     if not estimate.defined:
-        rows.append(("warning", "a class has no records, or noise may account for it: this curve is not defined"))
+        rows.append(("warning", "a class has no records, or cannot be told from noise: this curve is not defined"))
         return rows
     if estimate.strategy is not None:
         method = f"{estimate.strategy.name}, {estimate.budget} budget, smoothing {estimate.negatives.smoothing}"
         rows.append(("method", method))
     rows.append(("AUC", _area(estimate, no_interval)))
-    ties = f"ties move the AUC by at most {estimate.tie_bound:.2g}, which its interval counts"
+    ties = f"ties change the AUC by at most {estimate.tie_bound:.2g}, which its interval includes"
     rows.append(("grid", f"{estimate.grid.bins} thresholds; {ties}"))
     return rows
 
 
 def _area(estimate: RocEstimate, no_interval: str) -> str:
-    """The area, with its interval where that does not take long, and else why there is none."""
+    """The area with its interval, or why there is none where it would take long."""
     if estimate.private and estimate.grid.bins > _QUICK:
         return f"{estimate.auc:.4f} ({no_interval})"
     low, high = estimate.auc_interval()
     level = f"{100 * estimate.confidence_level:.6g} %"
-    return f"{estimate.auc:.4f} ({level} interval for the population {low:.4f} to {high:.4f})"
+    return f"{estimate.auc:.4f} ({level} CI {low:.4f} to {high:.4f}, for the population)"
 
 
 def operating_points(estimate: RocEstimate) -> list[tuple[str, str, str]]:
-    """Threshold, false positives and true positives at some shares of false positives, as texts."""
+    """Threshold, sensitivity and specificity at some false positive rates, as texts."""
     sign = ">" if estimate.positive_when == "high" else "<="
     rows = []
     for share in _SHOWN:
-        # the loosest threshold within that share
+        # the loosest threshold within that rate
         at = int(np.searchsorted(estimate.fpr, share, side="right")) - 1
         number = float(estimate.thresholds[at])
         threshold = f"{number:.6g}" if estimate.grid.unit == "number" or np.isinf(number) else _label(estimate, number)
-        rows.append((f"{sign} {threshold}", f"{estimate.fpr[at]:.1%}", f"{estimate.tpr[at]:.1%}"))
+        rows.append((f"{sign} {threshold}", f"{estimate.tpr[at]:.1%}", f"{1 - estimate.fpr[at]:.1%}"))
     return rows
 
 
@@ -69,8 +69,8 @@ def summary(estimate: RocEstimate, no_interval: str = _NO_INTERVAL) -> str:
     lines = [f"ROC curve of {estimate.score}"]
     lines += [f"  {name + ':' if name else '':<12}{value}" for name, value in facts(estimate, no_interval)]
     if estimate.defined:
-        lines.append(f"  {'called positive':>18}  {'false positives':>15}  {'true positives':>14}")
-        lines += [f"  {a:>18}  {b:>15}  {c:>14}" for a, b, c in operating_points(estimate)]
+        lines.append(f"  {'called positive':>18}  {'sensitivity (TPR)':>17}  {'specificity (TNR)':>17}")
+        lines += [f"  {a:>18}  {b:>17}  {c:>17}" for a, b, c in operating_points(estimate)]
     return "\n".join(lines)
 
 
@@ -84,5 +84,5 @@ def card(estimate: RocEstimate) -> Card:
     title = f"ROC curve of {estimate.score}"
     if not estimate.defined:
         return Card(title, facts(estimate))
-    headings = ("called positive", "false positives", "true positives")
+    headings = ("called positive", "sensitivity (TPR)", "specificity (TNR)")
     return Card(title, facts(estimate), headings, operating_points(estimate))

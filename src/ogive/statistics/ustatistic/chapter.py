@@ -139,7 +139,7 @@ def _table(estimate: UstatisticEstimate, truth: UstatisticEstimate | None) -> Ht
         rows.append(("True value of these records", [plain_number(truth.value)]))
     rows.append(("Total error", [plain_number(estimate.total_error)]))
     if estimate.private:
-        name = "from noise, the choice of pairs and sampling" if estimate.sampling_is_included else "from randomization"
+        name = "from noise, choice of pairs and sampling" if estimate.sampling_is_included else "from randomization"
         rows.append((name, [plain_number(estimate.randomization_error)]))
     if estimate.sampling_error is not None:
         rows.append(

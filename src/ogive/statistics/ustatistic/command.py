@@ -21,8 +21,7 @@ COMMAND = Command(
         "columns": "Names of the kernel's columns, in its order; for an AUC the score and the label.",
         "kernel": "gini, gini_coefficient, variance, collision (entropy), collision_probability, kendall (tau-a), "
         "kendall_b, gamma, auc, auc_private (as auc with --private-labels) or vus.",
-        "public_labels": "Everybody may know the label of an AUC; by default it is hidden too, unless --public "
-        "declares it.",
+        "public_labels": "The label of an AUC is public; by default it is hidden too, unless --public declares it.",
         "method": "auto (smallest predicted error), kernel or cells; from local reports krr, unary, haar or "
         "hierarchy; from pairs of people paired.",
     },

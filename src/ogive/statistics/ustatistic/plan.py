@@ -25,8 +25,8 @@ SHAPE_WORDS = (
 )
 
 ROUNDED_WORDS = (
-    "an interval counts besides how far rounding to bins may move the value at most, whatever the records: where "
-    "values are whole numbers, `grid='integers'` rounds nothing and may state far less than a smaller error here"
+    "an interval also includes the largest change that rounding to bins can cause on any records: for whole numbers "
+    "`grid='integers'` rounds nothing and may give a far narrower interval than a smaller error here"
 )
 
 
@@ -53,7 +53,7 @@ class Prediction(prediction.Prediction):
         self.queries = self.questions = (query,)
         self.price = query.price(terms.unit)
         if not covers(terms.privacy, self.price):
-            raise BudgetError(f"it would cost {self.price}, more than {terms.privacy}")
+            raise BudgetError(f"it would cost {self.price}, more than the privacy guarantee {terms.privacy}")
 
     @classmethod
     def imagined(cls, records: int, assumed: Mapping[str, float]) -> Shape:

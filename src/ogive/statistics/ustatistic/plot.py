@@ -29,7 +29,9 @@ def draw(found: UstatisticEstimate, ax: Any = None, **style: Unpack[Style]) -> A
     """
     if not math.isfinite(found.value):
         if found.private:
-            raise ParameterError("noise leaves this value undefined, so there is nothing to draw; spend more")
+            raise ParameterError(
+                "noise leaves this value undefined, so there is nothing to draw; use a larger privacy budget"
+            )
         raise ParameterError("these records leave this value undefined, so there is nothing to draw")
     axes = new_axes(ax)
     least, most = found.limits

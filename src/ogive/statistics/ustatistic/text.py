@@ -35,15 +35,15 @@ def facts(estimate: UstatisticEstimate) -> list[tuple[str, str]]:
     if not estimate.possible:
         rows.append(("note", impossible(estimate)))
     if estimate.clipped:
-        rows.append(("note", "a mean was moved to the nearest value that is possible"))
+        rows.append(("note", "a mean was set to the nearest possible value"))
     rows.append(("error", f"{estimate.total_error:.3g} ({parts(estimate)})"))
     if estimate.quantization > 0 and estimate.bins:
         rows.append(("rounding", f"to {bins(estimate)}"))
         if estimate.quantization > estimate.standard_error:
-            rows.append(("", "a grid of integers keeps whole numbers as they are, ties included"))
+            rows.append(("", "a grid of integers does not round whole numbers, and keeps their ties"))
     low, high = estimate.interval()
     level = f"{100 * estimate.confidence_level:.6g} %"
-    rows.append((f"{level} interval", f"{low:.6g} to {high:.6g} for {_target(estimate)}"))
+    rows.append((f"{level} CI", f"{low:.6g} to {high:.6g} for {_target(estimate)}"))
     if estimate.private and estimate.sampling_error is not None:
         low, high = estimate.interval(target="sample")
         rows.append(("", f"{low:.6g} to {high:.6g} for these records"))
@@ -53,21 +53,21 @@ def facts(estimate: UstatisticEstimate) -> list[tuple[str, str]]:
 def undefined(estimate: UstatisticEstimate) -> str:
     """Why there is no value."""
     if estimate.private:
-        return "noise leaves this statistic undefined; grant more privacy loss, or more records"
-    return "these records leave this statistic undefined: it is a ratio, and what it divides by is 0"
+        return "noise leaves this statistic undefined; use a larger privacy budget or more records"
+    return "these records leave this statistic undefined: it is a ratio whose denominator is 0"
 
 
 def impossible(estimate: UstatisticEstimate) -> str:
     """That no records have this value."""
     low, high = estimate.limits
-    return f"outside what is possible, {low:.6g} to {high:.6g}; noise did that"
+    return f"outside the possible values, {low:.6g} to {high:.6g}, because of noise"
 
 
 def parts(estimate: UstatisticEstimate) -> str:
     """What the total error is made of."""
     told = [f"randomization {estimate.randomization_error:.3g}"]
     if estimate.sampling_is_included:
-        told = [f"noise, who met whom and sampling {estimate.randomization_error:.3g}"]
+        told = [f"noise, choice of pairs and sampling {estimate.randomization_error:.3g}"]
     elif estimate.sampling_error is None:
         told.append("sampling not known")
     else:
