@@ -7,7 +7,8 @@ OWNERS = {"missing": ("refuse", "low", "high"), "method": ("auto", "reports", "h
 
 OWNER_HELP = {
     "missing": "What a missing value means: an error, the lower bound, the upper bound, or the value that is named.",
-    "method": "reports (the choice of auto): where in a hierarchy over all thresholds a value lies. histogram: in which "
+    "method": "reports (the choice of auto): where in a hierarchy over all thresholds a value lies. histogram: in "
+    "which "
     "of a few groups.",
 }
 
