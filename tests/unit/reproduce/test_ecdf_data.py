@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from ogive.errors import DataError, ParameterError
-from ogive.reproduce.ecdf import data_sets, models, summary_table
+from ogive.reproduce.ecdf import data_sets, models, roc_pictures, summary_table
 from ogive.reproduce.ecdf.data_sets import (
     BANK,
     DATA_SETS,
@@ -180,3 +180,29 @@ def test_table_1_notices_other_numbers(heart):
     assert checks["Heart disease: 4328 instances"].evidence == "found 4"
     assert checks["Heart disease: 15 features"].outcome is Outcome.FAILS
     assert verdict(list(checks.values())) == "not reproduced"
+
+
+def test_the_printed_share_of_the_heart_data_fits_the_rows_of_public_copies_and_not_the_printed_number(shared_data):
+    table, positive = read_table(HEART, shared_data("framingham.csv.gz"))
+    assert (table.num_rows, int(positive.sum())) == (4_240, 644)
+    for rows in (4_238, 4_240):
+        assert round(644 / rows, 3) == HEART.share
+    assert round(644 / HEART.instances, 3) == 0.149 != HEART.share
+    assert sorted(str(HEART.instances)) == sorted("4238")
+
+
+@pytest.mark.slow
+def test_figure_1_is_reproduced_on_the_heart_data(shared_data):
+    item = roc_pictures.FIGURE_1
+    places = (shared_data("framingham.csv.gz"),)
+    tasks = item.tasks(Plan(data=places, runs=12))
+    done = [(task.setting, item.measure(task.setting, task.seed, places)) for task in tasks]
+    checks = item.judge(Summary.of(done))
+    assert [check.outcome for check in checks] == [Outcome.HOLDS] * 3
+    assert verdict(checks) == "reproduced"
+    # the same claims about curves without noise fail: they are about the noise
+    silent = [
+        (setting, {name: 0.0 * value if "runs" not in setting else value for name, value in numbers.items()})
+        for setting, numbers in done
+    ]
+    assert Outcome.HOLDS not in [check.outcome for check in item.judge(Summary.of(silent))]
