@@ -22,13 +22,19 @@ from typing import Any
 import numpy as np
 
 from ogive.arrays import Float64, Int64
-from ogive.checks import any_whole
+from ogive.checks import among, any_whole
 from ogive.errors import ParameterError, plain, quoted
 
 EPOCH = datetime.date(1970, 1, 1)
 EPOCH_TIME = datetime.datetime(1970, 1, 1)
+MICROSECONDS_PER_DAY = 86_400_000_000
+MICROSECONDS_PER_HOUR = 3_600_000_000
+GRIDS = ("linear", "geometric", "integers", "hours", "days", "weeks", "months")
+"""Words for the grids that bounds and a number of bins describe."""
 MAX_BINS = 1 << 24
 MAX_WHOLE = 1 << 53
+FIRST_SUNDAY = 3
+"""Days from 1970-01-01 to a Sunday."""
 
 Bound = float | int | str | datetime.date | datetime.datetime
 
@@ -80,9 +86,15 @@ def _check_bins(bins: Any) -> int:
     return any_whole(bins, "bins", 1, MAX_BINS)
 
 
+def _ending(unit: str, first: float, last: float, ends: Any) -> Grid:
+    """A grid of these thresholds, and of the upper bound after them."""
+    listed = (*(float(end) for end in ends if first <= end < last), last)
+    return Grid("explicit", first, last, len(listed), unit, listed)
+
+
 @dataclass(frozen=True)
 class Grid:
-    """Increasing public thresholds; build one with `linear`, `geometric`, `integers` or `explicit`.
+    """Increasing public thresholds; build one with `linear`, `geometric`, `integers`, `calendar` or `explicit`.
 
     Fields:
         kind: "linear", "geometric", "integers" or "explicit".
@@ -136,6 +148,43 @@ class Grid:
         if max(-first, last) > MAX_WHOLE:
             raise ParameterError(f"a grid of integers needs bounds up to 2^53, got {quoted(low)} and {quoted(high)}")
         return Grid("integers", first, last, _check_bins(int(last - first) + 1), unit)
+
+    @staticmethod
+    def calendar(low: Bound, high: Bound, *, every: str) -> Grid:
+        """The last day of each week or month, every day, or the last microsecond of each hour.
+
+        The first and the last of them end at the bounds. Thresholds of hours are times; the others are dates, and a
+        time counts on its day. Hours and days are those of UTC where bounds or times have a zone.
+
+        Args:
+            low: First possible day or time.
+            high: Last possible day or time; a date stands for all hours of its day.
+            every: "hours", "days", "weeks" (from Monday to Sunday) or "months".
+
+        Raises:
+            ParameterError: the bounds are numbers or not increasing, or there is no such word.
+        """
+        among(every, "every", GRIDS[3:])
+        first, last, unit = _interval(low, high)
+        if unit == "number":
+            raise ParameterError(f"a grid of {every} needs dates or times as bounds, got {quoted(low)}, {quoted(high)}")
+        if every == "hours":
+            if unit == "date":
+                first, last = first * MICROSECONDS_PER_DAY, (last + 1) * MICROSECONDS_PER_DAY - 1
+            hours = first // MICROSECONDS_PER_HOUR, last // MICROSECONDS_PER_HOUR
+            _check_bins(int(hours[1] - hours[0]) + 1)
+            ends = np.arange(hours[0] + 1, hours[1] + 1) * MICROSECONDS_PER_HOUR - 1
+            return _ending("datetime", first, last, ends)
+        if unit == "datetime":
+            first, last = first // MICROSECONDS_PER_DAY, last // MICROSECONDS_PER_DAY
+        _check_bins(int(last - first) + 1)
+        if every == "days":
+            return Grid("integers", first, last, int(last - first) + 1, "date")
+        if every == "weeks":
+            return _ending("date", first, last, np.arange(first + (FIRST_SUNDAY - first) % 7, last, 7))
+        months = np.array([first, last]).astype("datetime64[D]").astype("datetime64[M]").astype(np.int64)
+        starts = np.arange(months[0] + 1, months[1] + 1).astype("datetime64[M]").astype("datetime64[D]")
+        return _ending("date", first, last, starts.astype(np.int64) - 1)
 
     @staticmethod
     def explicit(thresholds: Iterable[Bound], *, low: Bound | None = None) -> Grid:
@@ -233,7 +282,7 @@ class Grid:
         return np.searchsorted(self.thresholds, clipped, side="left").astype(np.int64)
 
     def number(self, value: Any) -> float:
-        """A value the user wrote, as this grid's number.
+        """A value the user wrote, as this grid's number; on a grid of dates a time is its day.
 
         Raises:
             ParameterError: the value is of another kind than the grid's bounds.
@@ -242,7 +291,9 @@ class Grid:
         if unit == "number" or unit == self.unit:
             return number
         if unit == "date" and self.unit == "datetime":
-            return number * 86_400_000_000
+            return number * MICROSECONDS_PER_DAY
+        if unit == "datetime" and self.unit == "date":
+            return number // MICROSECONDS_PER_DAY
         raise ParameterError(f"{quoted(value)} is a {unit}, but the grid holds {self.unit}s")
 
     def value(self, value: Any, name: str) -> float:
@@ -257,7 +308,7 @@ class Grid:
         """
         number, unit = (math.nan, "truth value") if isinstance(value, bool) else _number(value, name)
         if unit == "date" and self.unit == "datetime":
-            number, unit = number * 86_400_000_000, "datetime"
+            number, unit = number * MICROSECONDS_PER_DAY, "datetime"
         if unit != self.unit:
             raise ParameterError(f"`{name}` must be a {self.unit} as the bounds are, got {quoted(value)}")
         if not self.low <= number <= self.high:

@@ -35,7 +35,7 @@ PYTHON_ALONE = (
     "statistic must be one such as",
     "trust must be a trust model such as",
     "source must be a random source such as",
-    "grid must be linear, geometric, integers or a Grid",
+    "grid must be 7 or a Grid, got",
     "privacy must be PureDP",
     "error must be one name and its largest value",
     'delta belongs to kind="approx"',

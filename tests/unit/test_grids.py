@@ -94,8 +94,7 @@ def test_numbers_are_found_for_values_of_a_fitting_kind():
     assert GRIDS["dates"].number("2024-01-01") == GRIDS["dates"].low
     with pytest.raises(ParameterError, match="is a date, but the grid holds numbers"):
         GRIDS["linear"].number("2024-01-01")
-    with pytest.raises(ParameterError, match="is a datetime, but the grid holds dates"):
-        GRIDS["dates"].number(datetime.datetime(2024, 1, 1))
+    assert GRIDS["dates"].number(datetime.datetime(2024, 1, 1, 23, 59)) == GRIDS["dates"].low
 
 
 def test_times_with_an_offset_are_converted():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import math
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -128,3 +129,17 @@ def test_the_refusal_names_every_meaning_and_what_it_needs() -> None:
         "fixes its adjacency",
     ):
         assert word in str(refused.value)
+
+
+def test_a_refusal_neither_costs_anything_nor_fixes_the_adjacency(tmp_path: Path) -> None:
+    table = {"x": [1.0, math.nan, 3.0] * 50}
+    with ogive.Session(table, name="t", ledger=tmp_path / "l.db", limit=ogive.PureDP(1)) as session:
+        with pytest.raises(ogive.DataError, match="the first release of an account fixes its adjacency"):
+            session.ecdf("x", bounds=(0, 5), privacy=ogive.PureDP(1))
+        assert session.spent is None
+    add_or_remove = ogive.Adjacency.ADD_OR_REMOVE
+    with ogive.Session(
+        table, name="t", ledger=tmp_path / "l.db", limit=ogive.PureDP(1), adjacency=add_or_remove
+    ) as session:
+        curve = session.ecdf("x", bounds=(0, 5), missing="drop", privacy=ogive.PureDP(1))
+        assert curve.adjacency is add_or_remove

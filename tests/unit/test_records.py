@@ -148,10 +148,10 @@ REFUSED = {
     "times_for_numbers": ({"x": [TIME]}, X, "holds times, but the bounds are numbers"),
     "numbers_for_dates": ({"x": [1]}, Binning("x", DATE_GRID), "holds numbers, but the bounds are dates"),
     "numbers_for_times": ({"x": [1]}, Binning("x", TIME_GRID), "holds numbers, but the bounds are times"),
-    "times_for_dates": (
-        {"x": [TIME]},
+    "times_of_a_zone_for_dates": (
+        {"x": pa.array([TIME], pa.timestamp("us", "Europe/Paris"))},
         Binning("x", DATE_GRID),
-        "write the bounds as times",
+        "holds times in the zone Europe/Paris, whose days are not those of UTC; take the zone away to count its days",
     ),
     "lazy": (pl.LazyFrame({"x": [1]}), X, "the data frame is lazy; collect it first"),
     "same_names": (pd.DataFrame([[1, 2]], columns=["x", "x"]), X, "two columns of the data frame have the same name"),

@@ -105,7 +105,7 @@ def _numbers(column: Binning, values: NDArray[Any]) -> Float64:
     grid = column.grid
     if values.dtype.kind in "biuf" and grid.unit == "number":
         return values.astype(np.float64)
-    if values.dtype.kind == "M" and (grid.unit == "datetime" or (grid.unit == "date" and _counts_days(values.dtype))):
+    if values.dtype.kind == "M" and grid.unit != "number":
         ticks = values.astype("datetime64[D]" if grid.unit == "date" else "datetime64[us]")
         return np.where(np.isnat(ticks), _MISSING, ticks.astype(np.int64).astype(np.float64))
     return np.array([_number(column.column, grid, value) for value in values.tolist()], dtype=np.float64)

@@ -18,9 +18,11 @@ from ogive.arrays import Float64, Int64
 from ogive.columns import Binning
 from ogive.compiling import njit
 from ogive.errors import DataError, quoted
-from ogive.grids import Grid
+from ogive.grids import MICROSECONDS_PER_DAY, Grid
 
-MICROSECONDS_PER_DAY = 86_400_000_000
+TICKS_PER_DAY = {
+    unit: 86_400 * per_second for unit, per_second in {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}.items()
+}
 LOW_OR_HIGH = "`missing='low'`, `'high'` or a public value within the bounds"
 """What missing values may always mean, as a message marks it."""
 DROP_TOO = (
@@ -71,7 +73,7 @@ def float_values(array: Any, unit: str) -> Float64:
     """A column's values as numbers of a grid.
 
     Args:
-        array: Arrow array of a type whose `kind_of` is `unit`, or dates where unit is "datetime".
+        array: Arrow array of a type whose `kind_of` is `unit`, or of the other where they are "date" and "datetime".
         unit: The grid's unit.
 
     Returns:
@@ -85,6 +87,8 @@ def float_values(array: Any, unit: str) -> Float64:
         return _with_missing(array, days.astype(np.float64) * (MICROSECONDS_PER_DAY if unit == "datetime" else 1))
     if pa.types.is_timestamp(kind):
         ticks = _whole(array)
+        if unit == "date":
+            return _with_missing(array, (ticks // TICKS_PER_DAY[kind.unit]).astype(np.float64))
         if kind.unit == "ns":
             return _with_missing(array, (ticks // 1000).astype(np.float64))
         return _with_missing(array, ticks.astype(np.float64) * {"s": 1e6, "ms": 1e3, "us": 1.0}[kind.unit])

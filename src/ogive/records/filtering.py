@@ -17,8 +17,9 @@ import pyarrow.compute as pc
 from ogive.arrays import Bool
 from ogive.columns import LabelValue
 from ogive.errors import DataError, plain, quoted
+from ogive.grids import MICROSECONDS_PER_DAY
 from ogive.predicates import All, Among, Comparison, Either, Missing, Not, Predicate, columns_of, leaves
-from ogive.records.binning import MICROSECONDS_PER_DAY, float_values, kind_of, type_words
+from ogive.records.binning import float_values, kind_of, type_words
 from ogive.records.sources import Source
 
 _COMPARED = {"==": np.equal, "!=": np.not_equal, "<": np.less, "<=": np.less_equal, ">": np.greater}

@@ -32,6 +32,9 @@ from ogive.records.person_hashes import smallest_hashes
 from ogive.records.persons import PersonCodes, check_person_type
 from ogive.records.sources import BATCH_ROWS, Source, memory_source, names_shown
 
+NO_OFFSET = (None, "UTC", "Etc/UTC", "GMT", "Z", "+00:00")
+"""Zones whose days are those of UTC."""
+
 
 class Records:
     """One table of records, in a file or in memory; build it with `Records.of`."""
@@ -396,12 +399,15 @@ def _check_values(source: Source, binning: Binning, listable: bool) -> None:
             listed = f"`categories={{{quoted(column)}: ('a', 'b')}}`"
             hint += f"; statistics of pairs take text whose values are listed, {listed}"
         raise DataError(f"column {quoted(column)} holds {holds}, but numbers or dates are needed{hint}")
-    if kind != unit and (kind, unit) != ("date", "datetime"):
+    if kind != unit and {kind, unit} != {"date", "datetime"}:
         wanted = {"number": "numbers", "date": "dates", "datetime": "times"}[unit]
-        hint = ""
-        if (kind, unit) == ("datetime", "date"):
-            hint = "; write the bounds as times, for example 2024-01-01T00:00"
-        raise DataError(f"column {quoted(column)} holds {holds}, but the bounds are {wanted}{hint}")
+        raise DataError(f"column {quoted(column)} holds {holds}, but the bounds are {wanted}")
+    zone = getattr(source.type(column), "tz", None)
+    if unit == "date" and zone not in NO_OFFSET:
+        raise DataError(
+            f"column {quoted(column)} holds times in the zone {plain(zone)}, whose days are not those of UTC; take the "
+            "zone away to count its days, convert the column to UTC, or write the bounds as times"
+        )
 
 
 def _no_such_column(source: Source, column: str) -> str:

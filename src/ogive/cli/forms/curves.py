@@ -12,8 +12,6 @@ from ogive.errors import DataError, ParameterError, plain, quoted
 if TYPE_CHECKING:
     from ogive.grids import Bound, Grid
 
-GRIDS = ("linear", "geometric", "integers")
-
 
 def _grid(words: Words) -> Grid | str:
     """A kind of grid, or the thresholds that were written or are in a file.
@@ -21,7 +19,7 @@ def _grid(words: Words) -> Grid | str:
     Raises:
         ParameterError, DataError: the thresholds cannot be read.
     """
-    from ogive.grids import Grid
+    from ogive.grids import GRIDS, Grid
 
     said: tuple[str, ...] = words.said
     if len(said) == 1 and said[0] in GRIDS:
@@ -48,6 +46,8 @@ def _is_threshold(text: str) -> bool:
 
 def _thresholds_in(path: Path) -> list[str]:
     """Thresholds from a text file, separated by white space or commas."""
+    from ogive.grids import GRIDS
+
     if not path.is_file():
         raise ParameterError(
             f"--grid must be {', '.join(GRIDS)}, thresholds or a file of thresholds, got {quoted(str(path))}"
@@ -73,7 +73,7 @@ CURVES = {
     "Grid | str": Form(
         lambda default: tuple[str, ...],
         _grid,
-        "linear, geometric, integers, a file of thresholds, or the thresholds themselves.",
+        "linear, geometric, integers, hours, days, weeks, months, a file of thresholds, or the thresholds themselves.",
         several=True,
     ),
     "Method": Form(

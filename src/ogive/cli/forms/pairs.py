@@ -8,7 +8,6 @@ from typing import Any, Literal
 from cyclopts import Group
 
 from ogive.cli.forms.base import Form, Words
-from ogive.cli.forms.curves import GRIDS
 from ogive.cli.forms.methods import method_of, options_of
 from ogive.cli.forms.plain import PLAIN, group_of
 from ogive.errors import ParameterError, quoted
@@ -37,6 +36,8 @@ def _number_of_bins(word: str) -> int | str:
 
 
 def _grid(words: Words) -> Any:
+    from ogive.grids import GRIDS
+
     for grid in words.said:
         if grid not in GRIDS:
             raise ParameterError(f"--grid must be {', '.join(GRIDS)}, got {quoted(grid)}")
@@ -102,7 +103,9 @@ PAIRS = {
         _bounds, "Smallest and largest possible value, public: two numbers or dates for all columns, or two for each."
     ),
     "BinsOfEach": _several(_bins),
-    "GridOfEach": _several(_grid, "linear, geometric or integers, for all columns or one for each."),
+    "GridOfEach": _several(
+        _grid, "linear, geometric, integers, hours, days, weeks or months, for all columns or one for each."
+    ),
     "CategoriesOfEach": _several(
         _categories,
         "All values of columns that are no numbers, public: a list for all columns, or COLUMN=A,B,C for some.",

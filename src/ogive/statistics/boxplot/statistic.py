@@ -57,7 +57,8 @@ class Boxplot:
         by: Column that says which group a record belongs to; without one all records are in one box.
         groups: The values of that column, public: all of them, also those that no record has.
         bins: Number of thresholds.
-        grid: "linear", "geometric", "integers", or a `Grid` instead of bounds and bins.
+        grid: "linear", "geometric", "integers", for dates and times "hours", "days", "weeks" or "months", or a `Grid`
+            instead of bounds and bins.
         method: "resample" releases a whole curve and reads box, whiskers and outliers off it;
             "five_numbers" finds the two ends and the three quartiles one by one, and shows no outliers.
         curve: How the curve is released; a method of `Ecdf`. "projection" draws smooth tails; where the bounds are

@@ -10,7 +10,7 @@ from typing import ClassVar, Protocol, TypedDict, TypeVar
 from ogive.checks import among
 from ogive.columns import Binning, Missing
 from ogive.errors import ParameterError, quoted
-from ogive.grids import Bound, Grid
+from ogive.grids import GRIDS, Bound, Grid
 from ogive.parameters import one_of
 from ogive.queries import Answer, Query
 from ogive.statistics.base import Terms
@@ -37,7 +37,7 @@ def make_grid(bounds: tuple[Bound, Bound] | None, bins: int, grid: Grid | str) -
     Args:
         bounds: Smallest and largest possible value; needed unless `grid` is a Grid.
         bins: Number of thresholds, for linear and geometric grids.
-        grid: "linear", "geometric", "integers", or a Grid to take as it is.
+        grid: "linear", "geometric", "integers", "hours", "days", "weeks", "months", or a Grid to take as it is.
 
     Raises:
         ParameterError: the description is incomplete or contradicts itself.
@@ -57,8 +57,10 @@ def make_grid(bounds: tuple[Bound, Bound] | None, bins: int, grid: Grid | str) -
             return Grid.geometric(*bounds, bins=bins)
         case "integers":
             return Grid.integers(*bounds)
+        case "hours" | "days" | "weeks" | "months":
+            return Grid.calendar(*bounds, every=grid)
         case _:
-            raise ParameterError(f"`grid` must be linear, geometric, integers or a Grid, got {quoted(grid)}")
+            raise ParameterError(f"`grid` must be {', '.join(GRIDS)} or a Grid, got {quoted(grid)}")
 
 
 DesignedT = TypeVar("DesignedT", bound="Designed")
@@ -101,7 +103,8 @@ class Ecdf:
         column: Numeric or temporal column.
         bounds: Smallest and largest possible value, public; values outside are clipped.
         bins: Number of thresholds, 1 to 2^24.
-        grid: "linear", "geometric", "integers", or a `Grid` instead of bounds and bins.
+        grid: "linear", "geometric", "integers", for dates and times "hours", "days", "weeks" or "months", or a `Grid`
+            instead of bounds and bins.
         method: "auto" (smallest predicted error of those that fail on none of the public reference shapes); unbiased
             at every threshold "path" (the first paper's), "tree_ls", "hat_ls", "sqrt"; from a few measurements
             "projection", "histogram", "adaptive", "selected"; from randomized reports of the records' owners, under

@@ -52,7 +52,8 @@ class Quantiles:
         probabilities: Which quantiles, each in [0, 1].
         bounds: Smallest and largest possible value, public; values outside are clipped.
         bins: Number of thresholds, 1 to 2^24.
-        grid: "linear", "geometric", "integers", or a `Grid` instead of bounds and bins.
+        grid: "linear", "geometric", "integers", for dates and times "hours", "days", "weeks" or "months", or a `Grid`
+            instead of bounds and bins.
         missing: What a missing value means: "refuse" (an error), "low" or "high" (the lower or the upper bound), a
             public value within the bounds, as which it counts, or "drop" (not counted; ADD_OR_REMOVE only).
         method: "bisection" opens only the points it visits (path noise); anything else is a method

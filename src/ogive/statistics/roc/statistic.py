@@ -57,7 +57,8 @@ class Roc:
         label: Column with the class of each record.
         bounds: Smallest and largest possible score, public.
         bins: Number of thresholds.
-        grid: "linear", "geometric", "integers", or a `Grid` instead of bounds and bins.
+        grid: "linear", "geometric", "integers", for dates and times "hours", "days", "weeks" or "months", or a `Grid`
+            instead of bounds and bins.
         positive: Value or values of the positive class.
         negative: Value or values of the negative class. Left out: 0 if the positive class is 1, else every
             other value, of which there may then be only one in the records.
