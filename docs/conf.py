@@ -40,7 +40,8 @@ myst_heading_anchors = 3
 
 # a page that is a notebook runs at each build, so what it shows is what the program does
 nb_execution_mode = "force"
-nb_execution_timeout = 60
+nb_execution_in_temp = True
+nb_execution_timeout = 120
 nb_execution_raise_on_error = True
 nb_execution_show_tb = True
 

@@ -142,10 +142,13 @@ class Page:
         assert "exceptionDetails" not in answer, answer
         return answer["result"].get("value")
 
-    def picture(self):
-        """The whole page as PNG."""
+    def picture(self, part="body", height=None):
+        """The page as PNG, from the top of an element on, down to the end of the page or as high as is wanted."""
         size = self._call("Page.getLayoutMetrics")["cssContentSize"]
-        clip = {"x": 0, "y": 0, "width": size["width"], "height": size["height"], "scale": 1}
+        rect = f"document.querySelector({json.dumps(part)}).getBoundingClientRect()"
+        top = 0 if part == "body" else self.ask(f"{rect}.top + scrollY")
+        height = size["height"] - top if height is None else height
+        clip = {"x": 0, "y": top, "width": size["width"], "height": height, "scale": 1}
         return base64.b64decode(
             self._call("Page.captureScreenshot", format="png", clip=clip, captureBeyondViewport=True)["data"]
         )
