@@ -50,7 +50,7 @@ def test_the_same_records_have_one_account_whatever_their_file_is_called(folder,
     status, out, err = run("ecdf", "p2.csv", *AGE, *ONE, "--ledger", "budget.db")
     assert (status, out) == (1, "")
     assert "--data-set p" in err, "nobody is told to give a limit first"
-    assert "costs nothing" in run("ecdf", "p2.csv", *AGE, *ONE, "--ledger", "budget.db", "--data-set", "p")[2]
+    assert "at no cost" in run("ecdf", "p2.csv", *AGE, *ONE, "--ledger", "budget.db", "--data-set", "p")[2]
     assert "p2" not in run("ledger", "show", "budget.db")[1]
 
 
@@ -67,10 +67,10 @@ def test_a_failed_first_command_fixes_nothing(folder, run, case):
     price = () if "--epsilon" in options else ONE
     status, _, err = run(command, "p.csv", *options, *price, *BOOKS)
     assert status in (1, 2)
-    assert "began the account" not in err
+    assert "created account" not in err
     assert "has no data sets yet" in run("ledger", "show", "budget.db")[1]
     other = ("--ledger", "budget.db", "--limit-epsilon", "1", "--adjacency", "add_or_remove")
-    assert "began the account 'p' with limit epsilon = 1\n" in run("ecdf", "p.csv", *AGE, *ONE, *other)[2]
+    assert "created account 'p' with limit epsilon = 1\n" in run("ecdf", "p.csv", *AGE, *ONE, *other)[2]
 
 
 @pytest.mark.parametrize("how", ["missing", "empty"])
@@ -90,12 +90,12 @@ def test_a_lost_ledger_is_not_begun_anew(folder, run, how):
         assert (status, out, err.count("\n")) == (1, "", 1)
         assert "is missing or empty, but its key file" in err
     (folder / "budget.db.key").rename(folder / "old.key")
-    assert run("ecdf", "p.csv", *AGE, *ONE, *BOOKS)[2].startswith("began a new ledger budget.db\n")
+    assert run("ecdf", "p.csv", *AGE, *ONE, *BOOKS)[2].startswith("created ledger budget.db\n")
 
 
 def test_a_steward_s_new_ledger_is_announced(folder, run):
     new = ("ledger", "limit", "budget.db", "--data-set", "p", "--epsilon", "3", "--new")
-    assert run(*new)[2] == "began a new ledger budget.db\n"
+    assert run(*new)[2] == "created ledger budget.db\n"
     assert run("ecdf", "p.csv", *AGE, *ONE, *BOOKS)[2] == "p: paid epsilon = 1; epsilon = 2 remaining\n"
 
 
@@ -105,7 +105,7 @@ def test_of_many_who_ask_the_same_one_says_it_paid(folder, run):
     programs = [subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) for _ in range(4)]
     said = [program.communicate(timeout=120)[1] for program in programs]
     assert sorted("paid epsilon = 1" in text for text in said) == [False, False, False, True], said
-    assert sum("asked before, so this" in text and "costs nothing" in text for text in said) == 3, said
+    assert sum("asked before: " in text and "no cost" in text for text in said) == 3, said
 
 
 def test_who_finishes_what_another_paid_says_it_is_free(folder, run, monkeypatch):
@@ -115,9 +115,9 @@ def test_who_finishes_what_another_paid_says_it_is_free(folder, run, monkeypatch
         patch.setattr(Reservation, "record", lambda self, estimate: (_ for _ in ()).throw(LedgerError("gone")))
         status, _, err = run("ecdf", "p.csv", *AGE, *ONE, *BOOKS)
         assert status == 1
-        assert "began the account 'p'" in err, "it was paid, so the account stays"
+        assert "created account 'p'" in err, "it was paid, so the account stays"
     err = run("ecdf", "p.csv", *AGE, *ONE, "--ledger", "budget.db")[2]
-    assert err == "p: asked before, so this costs nothing; epsilon = 2 remaining\n"
+    assert err == "p: asked before: no cost; epsilon = 2 remaining\n"
 
 
 def test_an_interrupt_of_a_paid_release_says_that_asking_again_is_free(folder, run, monkeypatch):
@@ -131,7 +131,7 @@ def test_an_interrupt_of_a_paid_release_says_that_asking_again_is_free(folder, r
         status, out, err = run("ecdf", "p.csv", *AGE, *ONE, *BOOKS)
     assert (status, out) == (130, "")
     assert err.endswith("\nogive: stopped; the release is paid, and asking again costs nothing more\n")
-    assert "costs nothing; epsilon = 2 remaining" in run("ecdf", "p.csv", *AGE, *ONE, "--ledger", "budget.db")[2]
+    assert "no cost; epsilon = 2 remaining" in run("ecdf", "p.csv", *AGE, *ONE, "--ledger", "budget.db")[2]
 
 
 def test_an_interrupt_before_the_payment_says_that_nothing_was_paid(folder, run, monkeypatch):

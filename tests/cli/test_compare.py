@@ -116,7 +116,7 @@ def test_advice_on_missing_values_is_of_this_command(files, capsys):
 @pytest.mark.parametrize(
     ("others", "words"),
     [
-        (["a"], "name what to compare with"),
+        (["a"], "name a second curve"),
         (["a", "wide"], "different bounds"),
         (["records", "a"], "records.csv"),
         (["a", "b", "--between", "curves"], "steps or lines"),

@@ -178,7 +178,7 @@ def test_a_second_run_is_free_and_says_the_same(told, table, tmp_path, capsys):
         assert {**before, "free": True, "remaining": "0.25"} == after
     assert main(["demo", "--data", str(table), "-o", str(again)]) == 0
     printed = capsys.readouterr().out
-    assert printed.count("free: it was in the ledger") == 5
+    assert printed.count("free: answered from the ledger") == 5
     assert "--fresh" in printed
 
 
@@ -198,7 +198,8 @@ def test_tables_show_the_account_and_every_decile(table, tmp_path, capsys):
     assert main(["demo", "--data", str(table), "-o", str(tmp_path / "a" / "b")]) == 0
     printed = capsys.readouterr().out
     for words in (
-        "6,000 customers.csv", "learned from 6,000 others", "costs nothing", "Nine deciles of balance", "90%",
+        "6,000 customers.csv",
+        "trained on 6,000 other customers", "post-processing and free", "Nine deciles of balance", "90%",
         "Refused, and nothing was spent", "Area under the ROC curve: 0.", "Hosmer-Lemeshow",
     ):  # fmt: skip
         assert words in printed
@@ -217,7 +218,7 @@ def test_tables_show_the_account_and_every_decile(table, tmp_path, capsys):
     test = re.search(r"Statistic H (\S+) (\S+) H corrected for noise (\S+) \S+ p-value (\S+) ", page).groups()
     statistic, exact, debiased, p_value = test
     said = " ".join(printed.split())
-    assert f"statistic {statistic} ({debiased} without what noise adds), p = {p_value}:" in said
+    assert f"statistic {statistic} ({debiased} corrected for noise), p = {p_value}:" in said
     assert f"true statistic {exact}" in said
 
 
@@ -258,11 +259,11 @@ def test_a_ledger_of_other_records_is_refused_with_the_way_out(table, told, tmp_
     assert main(["demo", "--data", str(other), "-o", str(again)]) != 0
     captured = capsys.readouterr()
     assert (captured.out, captured.err.count("\n")) == ("", 1)
-    assert "--fresh begins a new ledger" in captured.err
+    assert "--fresh starts the demonstration with a new ledger" in captured.err
     assert "--updated" not in captured.err
     (again / "ledger.db").write_text("junk")
     assert main(["demo", "--data", str(table), "-o", str(again)]) != 0
-    assert "--fresh begins a new ledger" in capsys.readouterr().err
+    assert "--fresh starts the demonstration with a new ledger" in capsys.readouterr().err
 
 
 def test_without_scikit_learn_one_line_says_how_to_get_it(table, tmp_path, monkeypatch, capsys):

@@ -66,11 +66,11 @@ ASKS = {
 def test_a_release_is_paid_and_a_repeated_one_is_free(folder, run, command):
     ask = (command, "people.csv", *ASKS[command], *HALF, "--json")
     status, first, err = run(*ask, *BOOKS)
-    begun = "began a new ledger budget.db\nbegan the account 'people' with limit epsilon = 1\n"
+    begun = "created ledger budget.db\ncreated account 'people' with limit epsilon = 1\n"
     assert (status, err) == (0, f"{begun}people: paid epsilon = 0.5; epsilon = 0.5 remaining\n")
     status, again, err = run(*ask, "--ledger", "budget.db")
     assert (status, again) == (0, first)
-    assert err == "people: asked before, so this is the stored answer and costs nothing; epsilon = 0.5 remaining\n"
+    assert err == "people: asked before: this is the stored answer, at no cost; epsilon = 0.5 remaining\n"
     assert spent(run) == "1/2"
 
 
@@ -113,7 +113,7 @@ def test_limits_of_other_kinds(folder, run):
 def test_options_of_a_ledger_need_one(folder, run, option):
     status, out, err = run("ecdf", "people.csv", *AGE, *HALF, *option)
     assert (status, out) == (2, "")
-    assert f"{option[0]} needs --ledger beside it" in err
+    assert f"{option[0]} requires --ledger" in err
 
 
 def test_persons_are_the_unit_with_and_without_a_ledger(folder, run):
@@ -168,7 +168,7 @@ def test_a_file_that_cannot_be_written_after_paying_loses_nothing(folder, run, m
         patch.setattr(output, "write_atomically", full)
         status, out, err = run("ecdf", "people.csv", *AGE, *HALF, *BOOKS, "-o", "c.json")
         assert (status, out) == (1, "")
-        assert "the ledger keeps the result: ask again, which costs nothing" in err
+        assert "the ledger has the result: ask again at no cost" in err
         status, out, plain_err = run("ecdf", "people.csv", *AGE, *HALF, "-o", "c.json")
         assert status == 1
         assert json.loads(out)["column"] == "age", "without a ledger it goes to standard output"
@@ -396,7 +396,7 @@ def test_the_same_people_in_two_parts_are_refused_until_it_is_said(folder, run):
 def test_declaring_other_people_needs_a_ledger_and_a_person_column(folder, run, options):
     status, _, err = run("ecdf", "people.csv", *AGE, *HALF, *options)
     assert status == 2
-    assert "--other-people needs --" in err
+    assert "--other-people requires --" in err
 
 
 def opened_by_a_reader(pipe):

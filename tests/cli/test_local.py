@@ -278,7 +278,7 @@ def test_randomize_refuses_what_does_not_fit(run, files, tmp_path, table, option
     [
         (("--limit-epsilon", "1"), "a report would cost epsilon = 2, and this device allows epsilon = 1"),
         (("--limit-epsilon", "0"), "--limit-epsilon must be above 0, got 0"),
-        (("--limit-delta", "0.1"), "--limit-delta needs --limit-epsilon beside it"),
+        (("--limit-delta", "0.1"), "--limit-delta requires --limit-epsilon"),
     ],
 )
 def test_randomize_refuses_a_description_that_asks_too_much(run, files, tmp_path, options, message):

@@ -72,8 +72,8 @@ def test_quantiles_take_a_method_with_options(run, table):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("--degree", "6"), "--degree needs --method projection beside it, got auto"),
-        (("--method", "histogram", "--rounds", "6"), "--rounds needs --method adaptive beside it, got histogram"),
+        (("--degree", "6"), "--degree requires --method projection, got auto"),
+        (("--method", "histogram", "--rounds", "6"), "--rounds requires --method adaptive, got histogram"),
         (("--method", "adaptive", "--rounds", "0"), "rounds must be a whole number"),
         (("--method", "selected", "--share", "2"), "share must be strictly between 0 and 1"),
         (("--method", "magic"), "method must be one of auto, path"),

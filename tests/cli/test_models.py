@@ -201,7 +201,7 @@ BAD = {
         "must be below the upper bound",
     ),
     "epsilon_zero": (("roc", *SCORE, "--label", "number", "--epsilon", "0"), "--epsilon must be above 0"),
-    "delta_alone": (("bounds", "--column", "risk", "--delta", "0.1"), "--delta needs --epsilon"),
+    "delta_alone": (("bounds", "--column", "risk", "--delta", "0.1"), "--delta requires --epsilon"),
     "negative_freedom": (
         ("calibration", "--probability", "risk", "--label", "seen", "--degrees-of-freedom", "-3", *ONE),
         "--degrees-of-freedom must be fitted or a whole number of at least 1, got -3",

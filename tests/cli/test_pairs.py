@@ -119,7 +119,7 @@ def test_a_ledger_pays_once_and_a_report_tells_it_without_bins(run, table, tmp_p
 
 
 BAD = {
-    "rounds of reports": (("--method", "krr", "--rounds", "2"), "--rounds needs --method paired beside it, got krr"),
+    "rounds of reports": (("--method", "krr", "--rounds", "2"), "--rounds requires --method paired, got krr"),
     "next to nothing": (("--epsilon", "1e-300"), "is too small for noise inside a circuit; grant more"),
     "no rounds": (("--method", "paired", "--rounds", "0"), "--rounds must be auto or a whole number of at least 1"),
     "too many": (("--method", "paired", "--rounds", "5000"), "1000 people can meet in at most 999 rounds, got 5000"),
@@ -158,4 +158,4 @@ def test_other_commands_say_what_pairs_answer(run, table, command):
 def test_options_of_pairs_need_pairs(run, table):
     status, _, err = run("ustat", table, *TAU, *ONE, "--circuits", "clear")
     assert status == 2
-    assert "--circuits needs --trust pairs beside it" in err
+    assert "--circuits requires --trust pairs" in err

@@ -70,12 +70,12 @@ def test_a_second_run_is_free_and_the_same_and_another_question_is_not(run):
     assert "--limit-epsilon" in err
     status, first, err = run(*asked, "--limit-epsilon", 9, "--limit-delta", "1e-4")
     assert status == 0
-    assert "began the account 'votes'" in err
+    assert "created account 'votes'" in err
     assert "votes: paid mu = " in err
     status, again, err = run(*asked)
     assert status == 0
     assert LabelsEstimate.from_json(again) == LabelsEstimate.from_json(first)
-    assert "costs nothing" in err
+    assert "no cost" in err
     left = err.partition("nothing; ")[2]
     status, fewer, err = run(*asked, "--first", 30)  # the same votes, so that nothing was updated
     assert status == 0
@@ -139,7 +139,7 @@ def test_a_ledger_keeps_books_of_a_table_too(run):
     again = run(*asked, "--json")
     assert first[0] == again[0] == 0
     assert LabelsEstimate.from_json(first[1]) == LabelsEstimate.from_json(again[1])
-    assert "costs nothing" in again[2]
+    assert "no cost" in again[2]
 
 
 def test_every_teacher_may_be_a_client_of_servers(run):
@@ -168,7 +168,7 @@ def test_a_run_that_was_cut_off_is_paid_once_and_repeats_its_labels(run, monkeyp
     monkeypatch.setattr(Reservation, "record", record)
     status, out, err = run(*asked)
     assert status == 0
-    assert "asked before, so this costs nothing" in err
+    assert "asked before: no cost" in err
     assert LabelsEstimate.from_json(out).labels.tolist() == seen[0]
 
 

@@ -160,7 +160,7 @@ def test_labels_and_their_published_cost_become_one_page_with_others(run, votes,
 
 @pytest.mark.parametrize(
     ("name", "said"),
-    [("private.json", "as private as they are"), ("independent.json", "what labels are charged; report the labels")],
+    [("private.json", "as private as they are"), ("independent.json", "the price of the labels; report the labels")],
 )
 def test_costs_that_were_not_made_to_be_published_are_refused(run, votes, capsys, tmp_path, name, said):
     capsys.readouterr()
@@ -183,7 +183,7 @@ def test_the_only_data_set_of_a_ledger_needs_no_name(run, tmp_path):
     ("arguments", "said"),
     [
         ((), "name releases to report"),
-        (("--data-set", "patients"), "--data-set needs --ledger"),
+        (("--data-set", "patients"), "--data-set requires --ledger"),
         (("none.json",), "cannot read"),
         (("folder",), "cannot read"),
         (("broken.json",), "broken.json: not JSON"),
@@ -193,9 +193,9 @@ def test_the_only_data_set_of_a_ledger_needs_no_name(run, tmp_path):
         (("bare.json",), "was never released"),
         (("damaged.json",), "damaged.json: a curve lacks the field"),
         (("--ledger", "none.db"), "there is no ledger"),
-        (("--ledger", "budget.db"), "say which data set with --data-set; the ledger has"),
+        (("--ledger", "budget.db"), "name the data set with --data-set; the ledger has"),
         (("--ledger", "budget.db", "--data-set", "nobody"), "has no account 'nobody'"),
-        (("--ledger", "budget.db", "--data-set", "empty"), "nothing was released from 'empty'"),
+        (("--ledger", "budget.db", "--data-set", "empty"), "nothing has been released from 'empty'"),
         (("ecdf.json", "-o", "ecdf.json"), "would overwrite"),
         (("--ledger", "budget.db", "-o", "budget.db"), "would overwrite"),
         (("--ledger", "budget.db", "-o", "budget.db.key"), "would overwrite"),

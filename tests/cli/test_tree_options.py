@@ -102,9 +102,9 @@ def test_a_release_and_a_plan_take_them_too(run, table):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("--variant", "zero"), "--variant needs --method hierarchy beside it, got auto"),
-        (("--method", "haar", "--prune", "no"), "--prune needs --method hierarchy beside it, got haar"),
-        (("--method", "krr", "--branching", "4"), "--branching needs --method hierarchy beside it, got krr"),
+        (("--variant", "zero"), "--variant requires --method hierarchy, got auto"),
+        (("--method", "haar", "--prune", "no"), "--prune requires --method hierarchy, got haar"),
+        (("--method", "krr", "--branching", "4"), "--branching requires --method hierarchy, got krr"),
         (("--method", "hierarchy", "--branching", "9"), "branching must be a whole number from 2 to 8, got 9"),
         (("--method", "hierarchy", "--branching", "2.5"), "it must be a whole number, got '2.5'"),
         (("--method", "hierarchy", "--a", "1"), "a must be 'auto', 'paper' or a number above 1"),

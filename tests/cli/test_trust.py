@@ -166,9 +166,9 @@ def test_a_ledger_pays_for_parties_once(table, run, tmp_path):
     ("words", "message"),
     [
         (("--trust", "secagg"), "--trust secagg needs --parties, for example --parties 5"),
-        (("--parties", "5"), "--parties needs --trust secagg or servers beside it"),
-        (("--colluding", "1"), "--colluding needs --trust secagg beside it"),
-        (("--dropouts", "1", "--trust", "local"), "--dropouts needs --trust secagg beside it"),
+        (("--parties", "5"), "--parties requires --trust secagg or servers"),
+        (("--colluding", "1"), "--colluding requires --trust secagg"),
+        (("--dropouts", "1", "--trust", "local"), "--dropouts requires --trust secagg"),
         (("--trust", "secagg", "--parties", "1"), "--parties must be a whole number from 2 to"),
         (("--trust", "secagg", "--parties", "two"), "it must be a whole number, got 'two'"),
         (
@@ -179,8 +179,8 @@ def test_a_ledger_pays_for_parties_once(table, run, tmp_path):
             ("--trust", "secagg", "--parties", "3", "--colluding", "2", "--dropouts", "1"),
             "--colluding 2 and --dropouts 1 leave none of 3 parties honest",
         ),
-        (("--servers", "2"), "--servers needs --trust servers beside it"),
-        (("--upload", "keys", "--trust", "secagg", "--parties", "3"), "--upload needs --trust servers beside it"),
+        (("--servers", "2"), "--servers requires --trust servers"),
+        (("--upload", "keys", "--trust", "secagg", "--parties", "3"), "--upload requires --trust servers"),
         (("--trust", "servers", "--servers", "1"), "--servers must be a whole number from 2 to"),
         (("--trust", "servers", "--servers", "3", "--upload", "keys"), "two servers, not 3; use --upload tables"),
         (("--trust", "servers", "--upload", "hats"), "--upload must be one of auto, keys, tables, sums, got 'hats'"),
@@ -205,7 +205,7 @@ def test_who_is_trusted_is_never_taken_from_settings(table, run, tmp_path, monke
         monkeypatch.setenv("OGIVE_CONFIG", str(file))
         status, _, err = run("ecdf", table, *AGE, "--epsilon", 1)
         assert status == 2
-        assert f"say --{name} on the command line" in err
+        assert f"give --{name} on the command line" in err
 
 
 def test_a_plan_compares_a_curator_with_parties(run):
@@ -214,4 +214,4 @@ def test_a_plan_compares_a_curator_with_parties(run):
     assert status == 0, err
     assert "trust models central, secagg" in out
     status, _, err = run(*words, "--trust", "central", "--parties", 4)
-    assert (status, "--parties needs --trust secagg" in err) == (2, True)
+    assert (status, "--parties requires --trust secagg" in err) == (2, True)

@@ -71,7 +71,7 @@ def test_what_labels_print_is_what_the_manual_shows(folder, capsys):
     np.save("votes.npy", VOTES)
     text = (DOCS / "command_line.md").read_text()
     (asked,) = [words for words in commands(text) if words[:2] == ["pate", "label"] and "--ledger" in words]
-    shown = re.search(r"```text\n(began the account 'votes'.*?)```", text, re.DOTALL)[1].splitlines()
+    shown = re.search(r"```text\n(created account 'votes'.*?)```", text, re.DOTALL)[1].splitlines()
     assert main(asked) == 0
     printed = capsys.readouterr()
     lines = [line for line in [*printed.err.splitlines(), *printed.out.splitlines()] if "new ledger" not in line]

@@ -45,10 +45,10 @@ def compare(
         plot: A picture of quantiles of the first against those of the other, where there is one other.
     """
     if not others:
-        raise ParameterError("name what to compare with, for example: ogive compare curve.json other.json")
+        raise ParameterError("name a second curve, for example: ogive compare curve.json other.json")
     if plot is not None:
         if len(others) > 1:
-            raise ParameterError("--plot draws one curve against one other, so name one")
+            raise ParameterError("--plot draws one curve against one other; name one")
         check_picture(plot)
     check_outputs(None, output.output, plot, keep=[first, *others])
     from ogive.statistics.curve.distances import distances

@@ -170,7 +170,7 @@ def _options(kind: Kind, use: Use) -> list[_Option]:
         shown: Any = default_shown(form, unsaid or field.default)
         if column and not use.names:
             default, shown = _UNNAMED.get(field.name, field.name), None if not form.several else False
-            text = f"{text} Matters for --like alone."
+            text = f"{text} Used only with --like."
         elif column and not form.several:
             default = inspect.Parameter.empty
         annotation = option_type(

@@ -63,7 +63,7 @@ def demo(
     except LedgerError as problem:
         # what follows advises options that other commands have
         reason = str(problem).split(";")[0]
-        raise LedgerError(f"{plain(reason)}; --fresh begins a new ledger for the demonstration") from None
+        raise LedgerError(f"{plain(reason)}; --fresh starts the demonstration with a new ledger") from None
     printer = None if json else Printer()
     parts = []
     refusal = None
@@ -108,19 +108,19 @@ def _write(story: Story, session: Session, folder: Path) -> Path:
     wanted = story.refusal.wish
     table, evaluation = story.table, story.evaluation
     notes = [
-        f"{evaluation.records.size:,} {table.origin}. A logistic regression learned from {evaluation.trained:,} other "
-        "customers; probability is what it gives these for saying yes, label what they said.",
+        f"{evaluation.records.size:,} {table.origin}. A logistic regression was trained on {evaluation.trained:,} "
+        "other customers; probability is its prediction that a customer says yes, label the answer that was given.",
         f"One ledger pays for everything, up to epsilon = {number_text(LIMIT.epsilon)}: {prices} was spent. The "
-        "deciles are read off the curves, which is post-processing and costs nothing.",
-        f"Then the distribution of all predictions was asked for, at epsilon = {number_text(wanted.privacy.epsilon)}, "
-        f"and refused: {story.refusal.reason}.",
-        "Dashed lines and columns named True are exact. They are here so that you can judge the noise, and would not "
-        "be published.",
+        "deciles are computed from the curves, which is post-processing and free.",
+        f"A request for the distribution of all predictions at epsilon = {number_text(wanted.privacy.epsilon)} was "
+        f"refused: {story.refusal.reason}.",
+        "Dashed lines and columns named True are exact. They let you judge the noise here; in practice they are "
+        "never published.",
     ]
     return write_report(
         [part.estimate for part in story.parts],
         folder / "report.html",
-        title="A bank’s customers, privately",
+        title="Private releases about a bank’s customers",
         truths=[part.truth for part in story.parts],
         notes=notes,
         account=session.account,

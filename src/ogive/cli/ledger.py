@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 
 SCHEMA = "ogive.statement/1"
 
-app = App(name="ledger", help="Show, limit and export what was spent on which data.")
+app = App(name="ledger", help="Show, limit and export the privacy spent on each data set.")
 
 Place = Annotated[str | None, Parameter(help="A file, sqlite:///FILE or postgresql://USER@HOST/DB.")]
-DataSet = Annotated[str | None, Parameter(help="Only this data set.")]
+DataSet = Annotated[str | None, Parameter(help="Show only this data set.")]
 
 
 @app.command
@@ -78,9 +78,9 @@ def limit(
     """
     granted = guarantee(epsilon, delta, rho)
     if (granted is None) != no_limit:
-        raise ParameterError("say the limit, for example --epsilon 3, or --no-limit to lift it, and not both")
+        raise ParameterError("give either a limit, for example --epsilon 3, or --no-limit to remove it")
     if not new and (person is not None or max_rows_per_person != 1 or adjacency is not None or public):
-        raise ParameterError("the privacy unit is set once, with --new; an account keeps it")
+        raise ParameterError("the privacy unit is set with --new and cannot be changed later")
     from ogive.privacy import Adjacency, PrivacyUnit
     from ogive.session import default_adjacency, statement
 
@@ -92,7 +92,7 @@ def limit(
                     f"the ledger has an account {quoted(data_set)} already; leave --new out to change its limit"
                 )
             if granted is None:
-                raise ParameterError("say how much may be spent in all, for example --epsilon 3")
+                raise ParameterError("give the limit of the account, for example --epsilon 3")
             chosen = default_adjacency(None, max_rows_per_person) if adjacency is None else Adjacency(adjacency)
             unit = PrivacyUnit(chosen, person, max_rows_per_person, public)
             account = books.account(data_set, unit=unit, limit=granted)

@@ -96,9 +96,7 @@ def publish(
             write_atomically(output.output, f"{text}\n".encode(), mode=permissions(public=public))
         except ParameterError as problem:
             if kept_in is not None:
-                raise RefusalError(
-                    f"{problem.marked}; the ledger keeps the result: ask again, which costs nothing"
-                ) from None
+                raise RefusalError(f"{problem.marked}; the ledger has the result: ask again at no cost") from None
             print(text)
             raise RefusalError(f"{problem.marked}; the result went to standard output instead") from None
         print(f"wrote {output.output}", file=sys.stderr)

@@ -130,14 +130,14 @@ def pay_from(ledger: Ledger, account: Account, name: str, ask: Callable[[], Any]
         raise
     finally:
         if account.begun:
-            print(f"began the account {name!r} with limit {account.limit}", file=sys.stderr)
+            print(f"created account {name!r} with limit {account.limit}", file=sys.stderr)
     return estimate, _note(account, name, estimate, stored)
 
 
 def announce(ledger: Ledger) -> None:
     """Say on standard error that a ledger was begun: where another one was meant its name was misspelled."""
     if ledger.begun:
-        print(f"began a new ledger {ledger.place}", file=sys.stderr)
+        print(f"created ledger {ledger.place}", file=sys.stderr)
 
 
 def _session(
@@ -172,7 +172,7 @@ def _interrupted(account: Account, before: int) -> str:
     try:
         paid = len(account.history) > before
     except LedgerError:
-        return "if the release was paid already, asking again costs nothing more"
+        return "if the release was already paid, asking again costs nothing more"
     return "the release is paid, and asking again costs nothing more" if paid else "nothing was paid"
 
 
@@ -183,16 +183,16 @@ def _note(account: Account, name: str, estimate: Any, stored: set[str]) -> str:
 
     release_id = estimate.provenance.release_id
     if release_id in stored:
-        what = "asked before, so this is the stored answer and costs nothing"
+        what = "asked before: this is the stored answer, at no cost"
     elif account.charged_here(release_id):
         what = f"paid {next(entry.charge for entry in account.history if entry.release_id == release_id)}"
     else:
         # cut off before, or asked by another process at the same moment: that one paid
-        what = "asked before, so this costs nothing"
+        what = "asked before: no cost"
     gaussian = isinstance(account.remaining, ApproxDP) and any(
         isinstance(entry.charge, GaussianDP) for entry in account.history
     )
-    more = ", whatever noise it is; of Gaussian noise more may fit" if gaussian else ""
+    more = " for any noise; with Gaussian noise more may fit" if gaussian else ""
     return f"{name}: {what}; {left(account)} remaining{more}"
 
 

@@ -26,10 +26,10 @@ if TYPE_CHECKING:
 SCHEMA = "ogive.report/1"
 
 PRIVATE = (
-    "this cost was computed from votes without noise and is as private as they are, so that no page may show it; "
+    "this cost was computed from votes without noise and is as private as they are, so a report must not show it; "
     "ogive pate sanitize makes one that may be published"
 )
-INDEPENDENT = "a cost that does not depend on votes is what labels are charged; report the labels, which say it"
+INDEPENDENT = "a cost that does not depend on votes is the price of the labels; report the labels, which state it"
 
 
 def report(
@@ -54,7 +54,7 @@ def report(
         json: Write a summary of the page as JSON to standard output.
     """
     if ledger is None and data_set is not None:
-        raise ParameterError("--data-set needs --ledger beside it")
+        raise ParameterError("--data-set requires --ledger")
     if ledger is None and not files:
         raise ParameterError("name releases to report, for example: ogive report curve.json, or a --ledger")
     check_outputs(None, output, keep=[*files, *files_of(ledger)])
@@ -120,7 +120,7 @@ def _account(books: Ledger, name: str | None) -> Account:
     known = ", ".join(accounts) or "none"
     if name is None:
         if len(accounts) > 1:
-            raise ParameterError(f"say which data set with --data-set; the ledger has {known}")
+            raise ParameterError(f"name the data set with --data-set; the ledger has {known}")
         name = next(iter(accounts), None)
         if name is None:
             raise LedgerError("the ledger has no data sets yet")
@@ -141,7 +141,7 @@ def _answers(account: Account, others: Sequence[object]) -> tuple[list[_Named], 
     answers = account.answers()
     found: list[_Named] = [(read_recorded(answer), None) for answer in answers if not is_cost(answer)]
     if not answers and not others:
-        raise DataError(f"nothing was released from {quoted(account.name)} yet, so there is nothing to report")
+        raise DataError(f"nothing has been released from {quoted(account.name)}, so there is nothing to report")
     return found, [SanitizedCost.from_dict(answer) for answer in answers if is_cost(answer)]
 
 

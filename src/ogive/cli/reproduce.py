@@ -25,7 +25,7 @@ QUICK_RUNS = 8
 
 Numbers = Annotated[tuple[str, ...], Parameter(consume_multiple=True)]
 
-app = App(name="reproduce", help="Redo the figures and tables of the papers, with a verdict for each.")
+app = App(name="reproduce", help="Reproduce the figures and tables of the papers, with a verdict for each.")
 
 
 @Parameter(name="*")
@@ -34,21 +34,22 @@ class ReproduceOptions:
     """How thoroughly, and where to."""
 
     runs: Annotated[int | None, Parameter(converter=whole)] = None
-    """Repetitions at every setting: as many as the paper is redone with by default, or 8 with --quick."""
+    """Repetitions at every setting; by default those of the full reproduction, or 8 with --quick."""
 
     quick: bool = False
     """A first look: few runs and settings."""
 
     seed: Annotated[int, Parameter(converter=whole)] = 1
-    """Decides every random number; the same seed gives the same figures, run times aside."""
+    """Seed of all random numbers; the same seed gives the same figures, except for run times."""
 
     data: Path | None = None
-    """Folder with the data sets, or one of their files, for figures of real data. What is not there is looked for in
-    the folder that OGIVE_DATA names, or ../shared/data; what is nowhere is simulated, and nothing is concluded from it.
+    """Folder with the data sets, or one of their files, for figures of real data. Missing files are looked up in the
+    folder that OGIVE_DATA names, or ../shared/data; data that are not found are simulated, and no conclusion is drawn
+    from them.
     """
 
     output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None
-    """Folder for pictures, numbers and verdicts; reproduce/PAPER by default. Finished runs are kept there."""
+    """Folder for pictures, numbers and verdicts; reproduce/PAPER by default. Finished runs are stored there."""
 
     workers: Annotated[int | None, Parameter(converter=whole)] = None
     """Processes; one per core by default."""

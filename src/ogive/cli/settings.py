@@ -88,8 +88,7 @@ def settings(app: App, commands: tuple[str, ...], arguments: ArgumentCollection)
         for place, name, values, shared in found:
             if name in on_the_command_line():
                 raise ParameterError(
-                    f"{plain(place)} is not taken from settings: say --{name} on the command line, where everyone "
-                    "sees it"
+                    f"{plain(place)} is not taken from settings: give --{name} on the command line, where it is visible"
                 )
             if name not in options and not shared:
                 raise ParameterError(

@@ -10,15 +10,24 @@ COMMANDS = {
     ),
     "pate": (
         "ogive.cli.pate.app:app",
-        "Label public inputs by a vote of teachers: train, plan, label, cost, sanitize.",
+        "Label public inputs by a noisy vote of teachers: train, plan, label, cost, sanitize.",
     ),
-    "merge": ("ogive.cli.merge:merge", "Add up released curves of different people: sites or months."),
-    "compare": ("ogive.cli.compare:compare", "Say how far released curves are from each other, or from records."),
-    "ledger": ("ogive.cli.ledger:app", "Show, limit and export what was spent on which data."),
-    "plan": ("ogive.cli.plan:app", "Predict price and error of every method, spending nothing."),
-    "report": ("ogive.cli.report:report", "Write releases, or all that a ledger released, as one page of HTML."),
-    "completion": ("ogive.cli.completion:completion", "Print what makes a shell complete commands and options."),
-    "demo": ("ogive.cli.demo:demo", "Show the whole story on this machine; ends in a report."),
-    "reproduce": ("ogive.cli.reproduce:app", "Redo the figures and tables of the papers, with a verdict for each."),
+    "merge": ("ogive.cli.merge:merge", "Merge released curves of different people, such as sites or months."),
+    "compare": (
+        "ogive.cli.compare:compare",
+        "Measure the distances between released curves, or from curves to records.",
+    ),
+    "ledger": ("ogive.cli.ledger:app", "Show, limit and export the privacy spent on each data set."),
+    "plan": ("ogive.cli.plan:app", "Predict price and error of every method before anything is spent."),
+    "report": ("ogive.cli.report:report", "Write releases, or everything that a ledger released, as one page of HTML."),
+    "completion": (
+        "ogive.cli.completion:completion",
+        "Print the script that completes commands and options in a shell.",
+    ),
+    "demo": ("ogive.cli.demo:demo", "Run the complete workflow on example data; it ends in a report."),
+    "reproduce": (
+        "ogive.cli.reproduce:app",
+        "Reproduce the figures and tables of the papers, with a verdict for each.",
+    ),
 }
 """Each command's name, where its function (or App of commands) is, loaded when first used, and its summary."""

@@ -37,7 +37,7 @@ class Printer:
     def opening(self, table: Table, evaluation: Evaluation) -> None:
         """Who the records are, and what the account starts with."""
         self._print(f"[bold]{evaluation.records.size:,} {escape(table.origin)}[/]")
-        self._print(f"A logistic regression learned from {evaluation.trained:,} others and predicts these.")
+        self._print(f"A logistic regression was trained on {evaluation.trained:,} other customers and predicts these.")
         self._print(f"One ledger pays for everything, up to epsilon = {number_text(LIMIT.epsilon)}.")
         self._print()
         self._print(f"[dim]{'release':<{_WIDTH}}{'epsilon':>8}{'left':>8}[/]")
@@ -51,21 +51,21 @@ class Printer:
             self._print()
             self._print(escape(fill(f"Refused, and nothing was spent: {step.reason}.", _LINE)))
         elif step.free:
-            self._line(step.wish.words, "0", epsilon_text(step.remaining), "free: it was in the ledger")
+            self._line(step.wish.words, "0", epsilon_text(step.remaining), "free: answered from the ledger")
         else:
             self._line(step.wish.words, price, epsilon_text(step.remaining))
 
     def findings(self, story: Story) -> None:
         """What was found, beside the truth."""
         if any(part.free for part in story.parts):
-            self._print("Answers from the ledger are those that were paid for; --fresh begins a new one.")
-        self._print("The deciles are read off the curves. That is post-processing and costs nothing.")
+            self._print("Answers from the ledger were paid for earlier; --fresh starts a new ledger.")
+        self._print("The deciles are computed from the curves. That is post-processing and free.")
         self._print()
         curves = [part for part in story.parts if isinstance(part.estimate, QuantileEstimates)]
         self._console.print(_errors(curves))
         self._print("[dim]*  root mean square over the thresholds, before smoothing[/]")
-        self._print("[dim]   actual is one draw of the noise, so it may also exceed what is typical[/]")
-        self._print("[dim]** at any threshold; not exceeded with 95 % confidence[/]")
+        self._print("[dim]   actual is one draw of the noise, so it may exceed the typical error[/]")
+        self._print("[dim]** at any threshold, with 95 % confidence[/]")
         self._print()
         for part in curves:
             self._console.print(_deciles(part))
@@ -83,7 +83,7 @@ class Printer:
 
 
 def _errors(parts: list[Part]) -> Grid:
-    grid = Grid(title="How far off, in percentage points", title_justify="left", box=SIMPLE_HEAD)
+    grid = Grid(title="Errors, in percentage points", title_justify="left", box=SIMPLE_HEAD)
     grid.add_column("curve")
     for name in ("epsilon", "thresholds", "typical*", "actual", "largest**", "actual"):
         grid.add_column(name, justify="right", no_wrap=True)
@@ -121,23 +121,23 @@ def _boxes(part: Part) -> Grid:
 def _roc(part: Part) -> str:
     auc = roc_numbers(part.estimate, part.truth)["auc"]
     if auc["private"] is None:
-        return "The noise left no records of one class, so there is no ROC curve."
+        return "The noise leaves no records of one class, so there is no ROC curve."
     return (
-        f"Area under the ROC curve: {auc['private']:.4f}, 95 % interval {auc['low']:.4f} to {auc['high']:.4f}; "
-        f"true {auc['true']:.4f}"
+        f"Area under the ROC curve: {auc['private']:.4f} (95 % CI {auc['low']:.4f} to {auc['high']:.4f}); true "
+        f"{auc['true']:.4f}"
     )
 
 
 def _calibration(part: Part) -> str:
     found, true = part.estimate, part.truth
     if math.isnan(found.p_value):
-        return "The noise left no group of records, so calibration cannot be judged."
-    verdict = "is off" if found.p_value < 0.05 else "may be right"
+        return "The noise leaves no group of records, so calibration cannot be judged."
+    verdict = "is off" if found.p_value < 0.05 else "show no evidence of miscalibration"
     released, debiased, p_value, exact = (
         plain_number(value, 3) for value in (found.statistic, found.debiased_statistic, found.p_value, true.statistic)
     )
     return fill(
-        f"Calibration: Hosmer-Lemeshow statistic {released} ({debiased} without what noise adds), p = {p_value}: "
-        f"the model {verdict}; true statistic {exact}",
+        f"Calibration: Hosmer-Lemeshow statistic {released} ({debiased} corrected for noise), p = {p_value}: the "
+        f"probabilities {verdict}; true statistic {exact}",
         _LINE,
     )

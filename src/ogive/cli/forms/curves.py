@@ -30,7 +30,7 @@ def _grid(words: Words) -> Grid | str:
             written = list(_thresholds_in(Path(said[0])))
         grid = Grid.explicit(written)
     if "bins" in words.others and grid not in ("linear", "geometric"):
-        raise ParameterError("--bins fits linear and geometric grids; the others have bins of their own")
+        raise ParameterError("--bins is for linear and geometric grids; other grids have their own bins")
     return grid
 
 
@@ -79,9 +79,9 @@ CURVES = {
     "Method": Form(
         lambda default: str | None,
         _method,
-        "auto (smallest predicted error of those that fail on no public reference shape); without bias path, tree_ls, "
-        "hat_ls or sqrt; from a few measurements projection, histogram, adaptive or selected; under trust local "
-        "reports or histogram.",
+        "auto (the smallest predicted error, chosen from public information only); unbiased: path, tree_ls, hat_ls "
+        "or sqrt; approximate, from few measurements: projection, histogram, adaptive or selected; under trust "
+        "local: reports or histogram.",
         parts=lambda: (CurveMethodOptions,),
         owner_parts=lambda: (OwnerMethodOptions,),
     ),

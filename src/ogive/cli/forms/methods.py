@@ -88,7 +88,7 @@ class CurveMethodOptions(Given):
     }
 
     degree: Annotated[int | None, Parameter(converter=whole)] = None
-    """Degree of a projection; by default one that suits the guarantee and the number of records."""
+    """Degree of a projection; chosen for the guarantee and the number of records by default."""
 
     basis: Literal["legendre", "sine", "cosine", "splines"] | None = None
     """Functions of a projection; legendre by default."""
@@ -97,10 +97,10 @@ class CurveMethodOptions(Given):
     """Number of groups of a histogram; 30 by default."""
 
     rounds: Annotated[int | None, Parameter(converter=whole)] = None
-    """Thresholds that adaptive asks for; by default as many as suit the guarantee and the number of records."""
+    """Thresholds that adaptive asks for; chosen for the guarantee and the number of records by default."""
 
     share: str | None = None
-    """Part of the budget that selected takes for choosing; 0.1 by default."""
+    """Share of the budget that selected spends on choosing; 0.1 by default."""
 
 
 def method_of(method: str, given: Mapping[str, Any], owners: Mapping[str, str]) -> Any:
@@ -116,7 +116,7 @@ def method_of(method: str, given: Mapping[str, Any], owners: Mapping[str, str]) 
     """
     for name in given:
         if method != owners[name]:
-            raise ParameterError(f"--{name} needs --method {owners[name]} beside it, got {method}")
+            raise ParameterError(f"--{name} requires --method {owners[name]}, got {method}")
     if not given:
         return method
     from ogive.statistics.methods.choose import CURVE_METHODS

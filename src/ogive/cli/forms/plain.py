@@ -16,10 +16,7 @@ if TYPE_CHECKING:
     from ogive.columns import LabelValue
 
 _WHOLE = re.compile(r"[+-]?[0-9]{1,4000}")
-_POSITIVE = (
-    "Value or values of the positive class. A word stands for the text, and for the number or truth value that it "
-    "writes: 1 is also 1.0 and true, true is also 1."
-)
+_POSITIVE = "Value or values of the positive class. 1 also matches 1.0 and true, and true also matches 1."
 _NEGATIVE = "Value or values of the negative class; by default the only other value there is."
 
 

@@ -10,25 +10,25 @@ from cyclopts import Group, Parameter
 from ogive.cli.converters import whole
 
 
-@Parameter(name="*", group=Group("What is promised", sort_key=2))
+@Parameter(name="*", group=Group("Privacy guarantee", sort_key=2))
 @dataclass(frozen=True, kw_only=True)
 class PromiseOptions:
     """Who is asked, and what they are promised."""
 
     participants: Annotated[int, Parameter(converter=whole)]
-    """How many may report; what is asked is designed for so many answers."""
+    """Number of participants; the questions are designed for so many answers."""
 
     epsilon: str
-    """Privacy loss of a report, at most, against everybody who sees it."""
+    """Largest privacy loss of a report, against everyone who sees it."""
 
     delta: str | None = None
-    """Slack in probability, for methods that need one."""
+    """Delta, the slack in probability, for methods that need one."""
 
     title: Annotated[str, Parameter(show_default=False)] = ""
-    """One line that tells participants what this is for."""
+    """One line that tells participants the purpose."""
 
     predict: Annotated[bool, Parameter(show_default=False)] = False
-    """Say also what error to expect if all report, by every method that fits; takes seconds to minutes."""
+    """Also predict the error of every method that fits if all report; takes seconds to minutes."""
 
     shuffled: str | None = None
-    """Say also which epsilon holds against who sees the reports shuffled, or their sums alone, with this delta."""
+    """Also compute the epsilon against those who see only shuffled reports or their sums, with this delta."""

@@ -20,7 +20,7 @@ Words = Annotated[tuple[str, ...], Parameter(consume_multiple=True, show_default
 """Some words, one after the other."""
 
 
-@Parameter(name="*", group=Group("What is granted", sort_key=2))
+@Parameter(name="*", group=Group("Privacy guarantee", sort_key=2))
 @dataclass(frozen=True, kw_only=True)
 class PrivacyOptions(HolderOptions):
     """How much privacy may be spent, and under whose trust."""
@@ -29,22 +29,25 @@ class PrivacyOptions(HolderOptions):
     """Privacy loss; with --delta the guarantee is approximate."""
 
     delta: str | None = None
-    """Slack in probability, far below one over the number of people."""
+    """Delta, the slack in probability: far below 1 / number of people."""
 
     rho: str | None = None
-    """Loss in zero-concentrated privacy, instead of epsilon and delta."""
+    """Privacy loss under zero-concentrated differential privacy, instead of epsilon and delta."""
 
     adjacency: Literal["replace", "add_or_remove"] | None = None
-    """replace: one record takes another value, their number is public. add_or_remove: one is present or absent,
-    their number is private. By default replace, or add_or_remove where a person may have several records."""
+    """The change that is hidden. replace: one record takes other values; the number of records is public.
+    add_or_remove: one record is present or absent; the number of records is private. By default replace, or
+    add_or_remove if a person may have several records.
+    """
 
     public: Words = ()
-    """Columns that everybody may know, such as a label: exact counts of them may be published. An account declares them
-    when it is new."""
+    """Public columns, such as a label: anyone may know them, and exact counts of them may be published. An account
+    declares them when it is created.
+    """
 
-    trust: Annotated[
-        str, Parameter(help=f"Who holds the records: {HOLDERS}. All but a curator are simulated here.")
-    ] = "central"
+    trust: Annotated[str, Parameter(help=f"Who holds the records: {HOLDERS}. All but central are simulated here.")] = (
+        "central"
+    )
 
     def privacy(self) -> Privacy | None:
         """The guarantee in the library's types; None where none was given.
@@ -58,7 +61,7 @@ class PrivacyOptions(HolderOptions):
             )
         privacy = guarantee(self.epsilon, self.delta, self.rho)
         if privacy is None and self.trust != "clear":
-            raise ParameterError("say how much privacy may be spent, for example --epsilon 1")
+            raise ParameterError("give a privacy guarantee, for example --epsilon 1")
         return privacy
 
     def simulation(self) -> Simulation:
@@ -76,37 +79,40 @@ class BudgetOptions:
     """Whose records these are, and the account that pays."""
 
     person: str | None = None
-    """Column that says whose record it is, where a person may have several; the guarantee is then for persons."""
+    """Column that identifies the person, if a person may have several records; the guarantee is then for persons."""
 
     max_rows_per_person: Annotated[int, Parameter(converter=whole)] = 1
-    """How many of a person's records are kept, chosen at random."""
+    """Most records of a person that are used, chosen at random."""
 
     ledger: str | None = None
-    """Keep the books there: a file, sqlite:///FILE or postgresql://USER@HOST/DB. A repeated question is free."""
+    """Ledger that records every spend: a file, sqlite:///FILE or postgresql://USER@HOST/DB. A repeated question is
+    free.
+    """
 
     data_set: str | None = None
-    """What the data set is called in the ledger; by default the file's name without its suffix."""
+    """Name of the data set in the ledger; by default the file's name without its suffix."""
 
     limit_epsilon: str | None = None
-    """How much may be spent in all, said when the data set is new in the ledger."""
+    """Limit of the total privacy loss; required when the data set is new in the ledger."""
 
     limit_delta: str | None = None
-    """Slack in probability of the limit, beside --limit-epsilon."""
+    """Delta of the limit, with --limit-epsilon."""
 
     limit_rho: str | None = None
-    """The limit in zero-concentrated privacy, instead of the other two."""
+    """The limit under zero-concentrated differential privacy, instead of the other two."""
 
     part: str | None = None
-    """The part of the data set that these records are, where no person is in two parts."""
+    """Name of the part of the data set that these records form; no person may be in two parts."""
 
     batch: str | None = None
-    """Public name of these records, to tell them from others when curves are merged; by default the part's."""
+    """Public name of these records, which distinguishes them when curves are merged; by default the part's name."""
 
     updated: Annotated[bool, Parameter(show_default=False)] = False
-    """The records may have changed since they were last used; what was spent stays spent."""
+    """The records may have changed since they were last used; earlier spends still count."""
 
     other_people: Annotated[bool, Parameter(show_default=False)] = False
-    """Ids in --person that another data set or part has too mean other people here, or a second budget is meant."""
+    """Ids in --person that another data set or part also has denote other people here, or a second budget is intended.
+    """
 
     def limit(self) -> Privacy | None:
         """The limit in the library's types; None where none was given.
@@ -118,12 +124,12 @@ class BudgetOptions:
         if self.ledger is None:
             for name in ("data_set", "part"):
                 if getattr(self, name) is not None:
-                    raise ParameterError(f"--{name.replace('_', '-')} needs --ledger beside it")
+                    raise ParameterError(f"--{name.replace('_', '-')} requires --ledger")
             said = {"limit-epsilon": limit is not None, "updated": self.updated, "other-people": self.other_people}
             for option in (option for option, given in said.items() if given):
-                raise ParameterError(f"--{option} needs --ledger beside it")
+                raise ParameterError(f"--{option} requires --ledger")
         if self.other_people and self.person is None:
-            raise ParameterError("--other-people needs --person beside it; without it nobody compares people")
+            raise ParameterError("--other-people requires --person; people are not compared without it")
         return limit
 
 
@@ -149,7 +155,7 @@ def guarantee(epsilon: str | None, delta: str | None, rho: str | None, *, prefix
         return made(ZeroConcentratedDP, rho)
     if epsilon is None:
         if delta is not None:
-            raise ParameterError(f"--{prefix}delta needs --{prefix}epsilon beside it")
+            raise ParameterError(f"--{prefix}delta requires --{prefix}epsilon")
         return None
     return made(PureDP, epsilon) if delta is None else made(ApproxDP, epsilon, delta)
 

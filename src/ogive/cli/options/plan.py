@@ -27,7 +27,7 @@ class PlanOptions(HolderOptions):
     """Number of records; under add_or_remove, where it is private, your own guess."""
 
     epsilon: Words = ()
-    """One privacy loss or several to compare; 0.1 to 5 where nothing is said."""
+    """One privacy loss or several to compare; 0.1 to 5 by default."""
 
     rho: Words = ()
     """The same in zero-concentrated privacy."""
@@ -36,7 +36,7 @@ class PlanOptions(HolderOptions):
     """Makes the guarantees of --epsilon, or of --error, approximate."""
 
     error: str | None = None
-    """Ask for the privacy that an error needs, instead of errors: a name of the table and a value, as ks=0.01."""
+    """Find the privacy loss for a wanted error: a name of the table and a value, for example ks=0.01."""
 
     kind: Literal["pure", "zcdp"] = "pure"
     """With --error: which kind of guarantee, unless --delta makes it approximate."""
@@ -45,13 +45,13 @@ class PlanOptions(HolderOptions):
     """As for a release: replace by default, or add_or_remove where a person may have several records."""
 
     public: Words = ()
-    """Columns that everybody may know, such as a label."""
+    """Public columns, such as a label."""
 
     person: str | None = None
-    """Column that says whose record it is, where a person may have several."""
+    """Column that identifies the person, if a person may have several records."""
 
     max_rows_per_person: Annotated[int, Parameter(converter=whole)] = 1
-    """How many of a person's records would be kept."""
+    """Most records of a person that would be used."""
 
     trust: Annotated[
         Words, Parameter(help=f"Who would hold the records: one of {PRIVATE}, or several to compare them.")
@@ -61,13 +61,13 @@ class PlanOptions(HolderOptions):
     """A file of public or synthetic records to simulate on; never the records that are to be protected."""
 
     positive_share: float | None = None
-    """Of roc and calibration, without --like: share of positive labels that is assumed, 0.3 by default."""
+    """Assumed prevalence (share of positive labels) for roc and calibration without --like; 0.3 by default."""
 
     auc: float | None = None
-    """The same: area under the ROC curve that is assumed, 0.8 by default."""
+    """Assumed area under the ROC curve, likewise; 0.8 by default."""
 
     runs: Annotated[int | None, Parameter(converter=whole)] = None
-    """Releases to simulate for each row, where that is needed; 200 by default, 40 for calibration."""
+    """Releases to simulate for each row, if needed; 200 by default, 40 for calibration."""
 
     def unit(self) -> Adjacency:
         """The adjacency that was said, or the one that fits."""

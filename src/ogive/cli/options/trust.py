@@ -107,9 +107,7 @@ class HolderOptions:
         said = {name: value for name, value in vars(self).items() if name in _DECLARED and value is not None}
         for option in said:
             if not any(name in _DECLARED[option] for name in names):
-                raise ParameterError(
-                    f"--{option.replace('_', '-')} needs --trust {' or '.join(_DECLARED[option])} beside it"
-                )
+                raise ParameterError(f"--{option.replace('_', '-')} requires --trust {' or '.join(_DECLARED[option])}")
         values = {name: _value(name, said) for name in said}
         return [
             Simulation(name, **{option: value for option, value in values.items() if name in _DECLARED[option]})

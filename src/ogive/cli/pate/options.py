@@ -35,7 +35,7 @@ class VotesOptions:
     """Name of the array, in an .npz file of several."""
 
     first: Annotated[int | None, Parameter(converter=whole)] = None
-    """Only so many queries, from the first on; all by default."""
+    """Use only the first so many queries; all by default."""
 
     def read(self, path: Path) -> tuple[Int64, Int64]:
         """Vote counts: all of the file, and those that are asked for.
@@ -70,8 +70,9 @@ class AggregatorOptions:
     """Which one; by default the one whose options are given."""
 
     threshold: str | None = None
-    """confident, interactive: what the largest count must reach with noise. Above the number of teachers no
-    count reaches it without noise: how many queries pass depends on sigma1."""
+    """confident, interactive: threshold for the largest noisy count. Above the number of teachers no count reaches it
+    without noise: how many queries pass depends on sigma1.
+    """
 
     sigma1: str | None = None
     """confident, interactive: standard deviation of the check's noise."""

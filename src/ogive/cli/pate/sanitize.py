@@ -81,7 +81,7 @@ def sanitize(
     check_outputs(votes, output.output, keep=[*read, *files_of(budget.ledger)])
     if budget.ledger is None and output.output is not None and output.output.exists():
         raise RefusalError(
-            f"{output.output} is there already: to publish a cost again costs as much again; name another file to do so"
+            f"{output.output} exists: publishing a cost again costs as much again; name another file to do so"
         )
     whole_file, counts = chosen.read(votes)
     note(aggregator, len(counts), int(counts[0].sum()), max_answers)
@@ -110,8 +110,8 @@ def sanitize(
             raise ParameterError("--charge-delta needs --ledger beside it")
         found = ask()
         print(
-            f"ogive: paid {found.release_rdp:.3f} of Renyi cost at order {found.order:g} for publishing, which is in "
-            "the number and in no ledger; do not publish another one of these votes",
+            f"ogive: publishing took {found.release_rdp:.3f} of Renyi cost at order {found.order:g}, which the "
+            "number includes and no ledger records; do not publish another cost of these votes",
             file=sys.stderr,
         )
     else:
@@ -137,7 +137,7 @@ def _paid(
         before = len(account.history)
         found = ask(ledger=account, charge_delta=charge_delta, batch=budget.batch)
         new = account.history[before:]
-        what = f"paid {new[-1].charge}" if new else "asked before, so this is the stored answer and costs nothing"
+        what = f"paid {new[-1].charge}" if new else "asked before: this is the stored answer, at no cost"
         print(f"{name}: {what}; {left(account)} remaining", file=sys.stderr)
     return found
 
