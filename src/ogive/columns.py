@@ -25,12 +25,14 @@ from ogive.grids import Bound, Grid
 MISSING_POLICIES = ("refuse", "low", "high", "drop")
 OUTSIDE_POLICIES = ("clip", "refuse")
 FRACTION_POLICIES = ("up", "refuse")
+MEMBERSHIP_POLICIES = ("refuse", "no", "drop")
 MAX_GROUPS = 1000
 MAX_SYMBOLS = 1 << 24
 
 LabelValue = bool | int | float | str
 Missing = Bound
 """What a missing value means: one of `MISSING_POLICIES`, or the public value that it is counted as."""
+LabelValues = tuple[LabelValue, ...]
 
 # what is released must be readable when it is stored
 LARGEST_LABEL = 1 << 62
@@ -241,7 +243,9 @@ class Categories:
 
     Fields:
         column: Name of a column of numbers, truth values or text.
-        values: The categories, in the order that ranks them where ranks matter. Any other value is an error.
+        values: The categories, in the order that ranks them where ranks matter.
+        other: Whether any other value, and a missing one, is in a category of its own after the last; else it is an
+            error.
 
     Raises:
         ParameterError: there are no categories or too many, or two are the same, or one could not be stored.
@@ -252,6 +256,7 @@ class Categories:
 
     column: str
     values: tuple[LabelValue, ...]
+    other: bool = False
 
     def __post_init__(self) -> None:
         if not isinstance(self.column, str):
@@ -271,8 +276,8 @@ class Categories:
 
     @property
     def size(self) -> int:
-        """Number of categories."""
-        return len(self.values)
+        """Number of categories, that of other values included."""
+        return len(self.values) + self.other
 
     def symbols(self, values: Float64) -> Int64:
         """Place of each category in the list, of which the numbers are the places already."""
@@ -285,7 +290,8 @@ class Categories:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data."""
-        return {"column": self.column, "values": list(self.values)}
+        data = {"column": self.column, "values": list(self.values)}
+        return {**data, "other": True} if self.other else data
 
     @staticmethod
     def from_dict(data: dict[str, Any]) -> Categories:
@@ -294,10 +300,85 @@ class Categories:
         Raises:
             ParameterError: a field is missing or out of range.
         """
-        return Categories(_text(data, "column"), _values(data, "values"))
+        other = data.get("other", False)
+        if not isinstance(other, bool):
+            raise ParameterError(f"a column's field 'other' must be true or false, got {quoted(other)}")
+        return Categories(_text(data, "column"), _values(data, "values"), other)
 
 
-Column = Binning | Categories | Label
+@dataclass(frozen=True)
+class Membership:
+    """Whether a record's value is one of a public list; any other value is not.
+
+    Fields:
+        column: Name of a column of numbers, truth values or text.
+        values: The list; None takes every value that is not missing.
+        missing: What a missing value means: "refuse" (an error), "no" (it is not in the list) or "drop" (not counted;
+            only where the number of records is private).
+
+    Raises:
+        ParameterError: the list is empty or too long, or a value is in it twice or could not be stored.
+    """
+
+    kind: ClassVar[str] = "membership"
+    """In digests and stored files, whatever the class is called."""
+
+    column: str
+    values: LabelValues | None
+    missing: str = "refuse"
+
+    def __post_init__(self) -> None:
+        among(self.missing, "missing", MEMBERSHIP_POLICIES)
+        if not isinstance(self.column, str):
+            raise ParameterError(f"`column` must be a column's name, got {quoted(self.column)}")
+        if self.values is None:
+            return
+        if not isinstance(self.values, tuple) or not all(isinstance(value, LabelValue) for value in self.values):
+            raise ParameterError(
+                f"the values of column {quoted(self.column)} that count must be a list, got {quoted(self.values)}"
+            )
+        if not 1 <= len(self.values) <= MAX_SYMBOLS:
+            raise ParameterError(f"1 to {MAX_SYMBOLS} values can count, got {len(self.values)}")
+        if not all(map(storable, self.values)):
+            raise ParameterError(
+                f"values that count must be texts of at most {LONGEST_LABEL} characters or numbers below 2^62 in size"
+            )
+
+    @property
+    def size(self) -> int:
+        """Two symbols: 1 for a value in the list, 0 for any other."""
+        return 2
+
+    def symbols(self, values: Float64) -> Int64:
+        """Symbol of each number, which is 0 or 1."""
+        return values.astype(np.int64)
+
+    def cells(self) -> tuple[Float64, Float64]:
+        """The number of each symbol, twice."""
+        return np.arange(2.0), np.arange(2.0)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data."""
+        values = None if self.values is None else list(self.values)
+        return {"column": self.column, "values": values, "missing": self.missing}
+
+    @staticmethod
+    def from_dict(data: dict[str, Any]) -> Membership:
+        """Rebuild from `to_dict`.
+
+        Raises:
+            ParameterError: a field is missing or out of range.
+        """
+        listed = _values(data, "values") if data.get("values", ()) is not None else None
+        return Membership(_text(data, "column"), listed, _text(data, "missing"))
+
+
+Column = Binning | Categories | Label | Membership
+
+
+def may_drop(column: Column) -> bool:
+    """Whether records with a missing value are not counted."""
+    return isinstance(column, Binning | Membership) and column.missing == "drop"
 
 
 @dataclass(frozen=True)
@@ -364,7 +445,7 @@ class Domain:
         columns = data.get("columns") if isinstance(data, dict) else None
         if not isinstance(columns, list) or not all(isinstance(each, dict) for each in columns):
             raise ParameterError("a domain must be an object with a list of columns")
-        kinds: dict[Any, Any] = {column.kind: column for column in (Binning, Categories, Label)}
+        kinds: dict[Any, Any] = {column.kind: column for column in (Binning, Categories, Label, Membership)}
         unknown = [each for each in columns if str(each.get("type")) not in kinds]
         if unknown:
             raise ParameterError(

@@ -12,8 +12,8 @@ from ogive.statistics.prediction import Prediction
 
 PACKAGE = Path(ogive.__file__).parent
 ROOMS = ("statistic", "estimate", "stored", "text", "frame", "plot", "chapter")
-# an ECDF is a curve, which other statistics release too
-ELSEWHERE = {"ecdf": "curve"}
+# an ECDF is a curve, which other statistics release too; numbers that are read off sums are alike
+ELSEWHERE = {"ecdf": "curve", **dict.fromkeys(("count", "proportion", "mean", "sum"), "sums")}
 
 
 def missing(kind):

@@ -13,13 +13,28 @@ from ogive.pate import LargestMargins
 from ogive.privacy import Adjacency, ApproxDP, PrivacyUnit, PureDP, ZeroConcentratedDP
 from ogive.queries import Answer, Ballots, LinearQuery
 from ogive.releasing import release
-from ogive.statistics import STATISTICS, Bounds, Boxplot, Ecdf, HosmerLemeshow, Labels, Quantiles, Roc, Ustatistic
+from ogive.statistics import (
+    STATISTICS,
+    Bounds,
+    Boxplot,
+    Count,
+    Ecdf,
+    HosmerLemeshow,
+    Labels,
+    Mean,
+    Proportion,
+    Quantiles,
+    Roc,
+    Sum,
+    Ustatistic,
+)
 from ogive.statistics.bounds.estimate import BoundsEstimate
 from ogive.statistics.boxplot.estimate import Boxplots
 from ogive.statistics.calibration.estimate import Calibration
 from ogive.statistics.labels.estimate import LabelsEstimate
 from ogive.statistics.methods.adaptive import AdaptiveQuantiles
 from ogive.statistics.roc.estimate import RocEstimate
+from ogive.statistics.sums.estimate import NumberEstimate
 from ogive.statistics.ustatistic.estimate import UstatisticEstimate
 from ogive.strategies import design_path, design_square_root
 from ogive.trust import TRUST_MODELS, Clear, Local, Pairs, SecAgg, Servers, TrustModel
@@ -50,6 +65,10 @@ EXAMPLES = {
         Labels(LargestMargins(None, keep=1), Ballots(("y", "z"), classes=3)),
         Labels(LargestMargins(None, keep=3), Ballots(("z",), classes=4)),
     ],
+    "count": [Count("y", among=1), Count("x")],
+    "proportion": [Proportion("y"), Proportion("z", positive=(1, 2))],
+    "mean": [Mean("x", (0, 200), step=2), Mean("y", (0, 1))],
+    "sum": [Sum("x", (0, 200), step=2), Sum("z", (-1, 2))],
     "quantiles": [
         Quantiles("x", (0.25, 0.5, 0.75), bounds=(0, 100), bins=64),
         Quantiles("x", (0.1, 0.9), bounds=(0, 100), bins=64, method="bisection"),
@@ -90,6 +109,9 @@ def numbers(estimate):
     """What an estimate says before it is smoothed, as one array to compare."""
     if isinstance(estimate, UstatisticEstimate):
         return np.array([estimate.value]) / (estimate.limits[1] - estimate.limits[0])
+    if isinstance(estimate, NumberEstimate):
+        whole = {"count": 20_000, "sum": 200 * 20_000, "mean": 200, "proportion": 1}
+        return np.array([estimate.value / whole[estimate.what]])
     if isinstance(estimate, Boxplots):
         return np.array([box.numbers[1:4] for box in estimate.boxes]).ravel() / 1000
     if isinstance(estimate, LabelsEstimate):

@@ -337,6 +337,9 @@ def test_training_goes_on_with_teachers_that_are_kept(tmp_path):
 
 # --- the second ledger
 
+CAME_LATER = {"count", "proportion", "mean", "sum"}
+"""Statistics that there were not when the ledger was made; `tests/vectors/stored` has a document of each."""
+
 
 @pytest.fixture
 def ledger(tmp_path):
@@ -346,7 +349,7 @@ def ledger(tmp_path):
 
 def test_every_statistic_and_all_that_goes_on_is_in_the_second_ledger(ledger):
     names = {entry.statistic for account in ledger.accounts() for entry in account.history}
-    assert names == {*(kind.name for kind in STATISTICS), *GOES_ON, *(cost[6:-2] for cost in COSTS)}
+    assert names == {*(kind.name for kind in STATISTICS), *GOES_ON, *(cost[6:-2] for cost in COSTS)} - CAME_LATER
     trusts = {entry.question["trust"] for account in ledger.accounts() for entry in account.history}
     assert trusts == {model.name for model in ogive.trust.TRUST_MODELS if model.private}
 

@@ -27,6 +27,10 @@ EXAMPLES = {
     "bounds": [ogive.Bounds("x", base=10, smallest=0.1, largest=1000)],
     "boxplot": [ogive.Boxplot("x", (0, 100), bins=16)],
     "calibration": [ogive.HosmerLemeshow("p", "y", bins=16, groups=3)],
+    "count": [ogive.Count("y", among=1)],
+    "proportion": [ogive.Proportion("y")],
+    "mean": [ogive.Mean("x", (0, 100), step=5)],
+    "sum": [ogive.Sum("x", (0, 100), step=5)],
     "ecdf": [ogive.Ecdf("x", (0, 100), bins=16)],
     "labels": [
         Labels(aggregator, BALLOTS, probabilities=[[0.8, 0.2]] * 2 if aggregator.name == "interactive" else None)

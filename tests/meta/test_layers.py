@@ -47,7 +47,8 @@ INNER = {
         groups
         kinds questions
         boxplot
-        quantiles roc calibration bounds labels ustatistic
+        quantiles roc calibration bounds labels ustatistic count proportion mean sum
+        sums
         ecdf
         methods
         curve

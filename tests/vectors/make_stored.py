@@ -29,7 +29,21 @@ from helpers.declared import public_of
 from vectors.question_cases import BOX, CURVE, PAIRS, READ, ROC, SCORE, TEST, records
 
 import ogive
-from ogive import ApproxDP, Boxplot, Ecdf, HosmerLemeshow, PureDP, Quantiles, Roc, Ustatistic, ZeroConcentratedDP
+from ogive import (
+    ApproxDP,
+    Boxplot,
+    Count,
+    Ecdf,
+    HosmerLemeshow,
+    Mean,
+    Proportion,
+    PureDP,
+    Quantiles,
+    Roc,
+    Sum,
+    Ustatistic,
+    ZeroConcentratedDP,
+)
 from ogive.cli import main as command
 from ogive.local import Collection, Description, Randomizer
 from ogive.noise import DerivedNodes, DiscreteGaussian, DiscreteLaplace, KeyedSource, StoredNodes
@@ -159,6 +173,21 @@ def others():
     yield "ustatistic kendall_b", Ustatistic(("ill", "vote"), "kendall_b", **ranks, method="cells"), {}
 
 
+def numbers():
+    """Counts, proportions, means and sums; not among `others`, which the second ledger was asked."""
+    data, level = records(), {"confidence_level": 0.95}
+    mean = Mean("age", (0, 100), step=1, missing="refuse", **level)
+    yield "count", Count("ward", among=("north",), missing="no", **level), {}
+    yield "count added", Count("empty", among=None, missing="no", **level), {"adjacency": ADD}
+    yield "proportion", Proportion("ill", positive=1, missing="refuse", **level), {"adjacency": ADD}
+    reported = {"trust": ogive.Local(data), "privacy": PureDP(2)}
+    yield "proportion reported", Proportion("ill", positive=(1, True), missing="refuse", **level), reported
+    yield "mean", mean, {"privacy": APPROXIMATE}
+    yield "mean added", mean, {"adjacency": ADD}
+    yield "mean clear", mean, {"trust": ogive.Clear(data), "privacy": None}
+    yield "sum", Sum("age", (0, 100), step=5, missing="refuse", **level), {"adjacency": ADD}
+
+
 def labelled():
     """Labels of vote counts: (name, aggregator, what else)."""
     yield "labels lnmax", LNMax(5), {}
@@ -181,7 +210,7 @@ def merged():
 
 def estimates():
     """All kept estimates: (name, estimate)."""
-    for name, statistic, options in (*curves(), *others()):
+    for name, statistic, options in (*curves(), *others(), *numbers()):
         yield name, released(name, statistic, **options)
     for name, aggregator, options in labelled():
         yield name, named(label(VOTES, aggregator, source=KeyedSource(SECRET), **options), name)

@@ -13,13 +13,17 @@ import ogive
 from ogive import (
     ApproxDP,
     Boxplot,
+    Count,
     Ecdf,
     HierarchyAuc,
     HosmerLemeshow,
+    Mean,
     Paired,
+    Proportion,
     PureDP,
     Quantiles,
     Roc,
+    Sum,
     Ustatistic,
     ZeroConcentratedDP,
 )
@@ -29,7 +33,6 @@ from ogive.kernels import (
     ClusteringLoss,
     Equal,
     Greater,
-    Mean,
     MetricLoss,
     PairMeanKernel,
     RankingLoss,
@@ -37,6 +40,7 @@ from ogive.kernels import (
     Untied,
     measure_of,
 )
+from ogive.kernels import Mean as MeanKernel
 from ogive.pate import ConfidentGNMax, GNMax, InteractiveGNMax, LargestMargins, LNMax, Tallied
 from ogive.queries import Ballots
 from ogive.statistics import Bounds, Labels
@@ -121,6 +125,15 @@ def adding_up():
         auc = Ustatistic(("risk", "ill"), "auc", bounds=(0, 1), bins=8, public_labels=public, method="cells", **PAIRS)
         yield f"auc cells {'public' if public else 'private'} labels", auc, PURE
     yield "labels margins", Labels(LargestMargins(None, keep=1), BALLOTS, max_answers=None), PURE
+
+
+def numbers():
+    """Counts, proportions, means and sums."""
+    level = {"confidence_level": 0.95}
+    yield "count", Count("ward", among=("north",), missing="no", **level)
+    yield "proportion", Proportion("ill", positive=1, missing="refuse", **level)
+    yield "mean", Mean("age", (0, 100), step=1, missing="refuse", **level)
+    yield "sum", Sum("age", (0, 100), step=5, missing="refuse", **level)
 
 
 def seeing_all():
@@ -240,7 +253,7 @@ def over_pairs():
         ((risk, age), ClusteringLoss(((0.25, 20.0), (0.75, 60.0)), largest=4.0)),
         ((risk, ill), Greater("half")),
     ):
-        mean = Mean(kernel, "mean of it")
+        mean = MeanKernel(kernel, "mean of it")
         yield f"{kernel.name} kernel", Ustatistic(Domain(columns), mean, method="kernel", **PAIRS)
     far = measure_of(lambda x, y: abs(x - y) > 20, range=(0, 1), name="far apart")
     yield "function kernel", Ustatistic("age", far, bounds=(0, 100), grid="integers", method="kernel", **PAIRS)
@@ -340,6 +353,13 @@ def cases():
         found[f"pairs all {name}"] = (statistic, ogive.Pairs(few, circuits="clear"), grant, REPLACE)
     for name, statistic in exact():
         found[f"clear {name}"] = (statistic, ogive.Clear(data), None, REPLACE)
+    for name, statistic in numbers():
+        for trust in (central, added, summed, local):
+            found[f"{trust.name} number {name}"] = (statistic, trust, PURE, REPLACE)
+        found[f"clear number {name}"] = (statistic, ogive.Clear(data), None, REPLACE)
+        found[f"central number {name} added"] = (statistic, central, APPROXIMATE, ADD)
+    anybody = Count("empty", among=None, missing="no", confidence_level=0.95)
+    found["central number count of any"] = (anybody, central, PURE, ADD)
 
     curve = Ecdf("age", **CURVE, method="tree_ls")
     # shares of narrow Gaussian noise are of another law

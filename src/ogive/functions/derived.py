@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from typing import Protocol
 
 from ogive.functions.calling import COLUMN, on_columns
 from ogive.privacy import Adjacency
@@ -19,14 +19,22 @@ _OWN = {
 }
 
 
-def __getattr__(name: str) -> Callable[..., Estimate]:
+class Function(Protocol):
+    """A function with the columns and options of a statistic."""
+
+    def __call__(self, *columns: object, **options: object) -> Estimate:
+        """Release the statistic of some arrays."""
+        ...
+
+
+def __getattr__(name: str) -> Function:
     """The function of a kind, made when it is used."""
     if name not in CALLED:
         raise AttributeError(name)
     return function_of(CALLED[name])
 
 
-def function_of(kind: Kind) -> Callable[..., Estimate]:
+def function_of(kind: Kind) -> Function:
     """The function that releases a statistic of arrays."""
 
     def release(columns: Taken, options: Taken, own: Taken) -> Estimate:

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from ogive.checks import whole
-from ogive.columns import Binning, Domain
+from ogive.columns import Binning, Domain, may_drop
 from ogive.errors import OgiveError, ParameterError, PeerError, plain, quoted
 from ogive.local.base import Oracle
 from ogive.local.classes import PublicClasses
@@ -107,7 +107,7 @@ class Description:
                 "a label or categories, as many as there are classes"
             )
         for column in self.domain.columns:
-            if isinstance(column, Binning) and column.missing == "drop":
+            if may_drop(column):
                 raise ParameterError(
                     "`missing='drop'` does not fit reports, which everybody can count; use `missing='low'` or `'high'`"
                 )

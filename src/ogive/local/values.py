@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ogive.arrays import Float64
-from ogive.columns import Binning, Categories, Column, Domain, Label
+from ogive.columns import Binning, Categories, Column, Domain, Label, Membership
 from ogive.errors import DataError, ParameterError, quoted
 from ogive.grids import Grid
 
@@ -71,6 +71,8 @@ def numbers_of(column: Column, values: Any) -> Float64:
     array = values if isinstance(values, np.ndarray) else _array(values)
     if array.ndim != 1:
         raise ParameterError(f"column {quoted(column.column)} must be one-dimensional, got {array.ndim} dimensions")
+    if isinstance(column, Membership):
+        return _members(column, array)
     if not isinstance(column, Binning):
         return _places(column, array)
     numbers = _numbers(column, array)
@@ -156,8 +158,9 @@ def _places(column: Categories | Label, values: NDArray[Any]) -> Float64:
     listed = values.tolist()
     found = [_place(known, value, other) for value in listed]
     if isinstance(column, Categories):  # Python holds True and 1 for equal, and only a label takes one for the other
+        last = len(column.values) if column.other else None
         found = [
-            None if place is not None and _is_truth(value) and not _is_truth(column.values[place]) else place
+            last if place in (None, last) or (_is_truth(value) and not _is_truth(column.values[place])) else place
             for place, value in zip(found, listed, strict=True)
         ]
     if None in found:
@@ -165,6 +168,16 @@ def _places(column: Categories | Label, values: NDArray[Any]) -> Float64:
         problem = "a missing value, which cannot be reported" if missing else f"a value of {what}"
         raise DataError(f"column {quoted(column.column)} has {problem}")
     return np.array(found, dtype=np.float64)
+
+
+def _members(column: Membership, values: NDArray[Any]) -> Float64:
+    listed = values.tolist()
+    missing = [value is None or _is_nan(value) for value in listed]
+    if column.missing != "no" and any(missing):
+        raise DataError(f"column {quoted(column.column)} has a missing value, which this column refuses")
+    known = None if column.values is None else dict.fromkeys(column.values, 1)
+    found = [1 if known is None else _place(known, value, 0) for value in listed]
+    return np.array([not gone and place == 1 for gone, place in zip(missing, found, strict=True)], dtype=np.float64)
 
 
 def _place(known: Mapping[Any, int], value: Any, other: int | None) -> int | None:

@@ -23,6 +23,9 @@ from .groups import GroupedQuery as GroupedQuery
 from .groups import LinearGroupsQuery as LinearGroupsQuery
 from .kernels import KernelQuery as KernelQuery
 from .labels import LabelsQuery as LabelsQuery
+from .moments import MomentsQuery as MomentsQuery
+from .moments import Weights as Weights
+from .moments import design_moments as design_moments
 from .pairs import PairsQuery as PairsQuery
 from .reports import ReportsQuery as ReportsQuery
 from .scores import QuantileScore as QuantileScore

@@ -12,7 +12,6 @@ import numpy as np
 
 from ogive.accounting import group_loss, pure_epsilon
 from ogive.arrays import Int64
-from ogive.columns import Binning
 from ogive.errors import DataError, ParameterError, ScaleError
 from ogive.noise import DiscreteGaussian, DiscreteLaplace
 from ogive.noise.base import NodeNoise
@@ -77,8 +76,7 @@ class CellsQuery(base.LinearQuery):
             ParameterError: missing values are dropped although the adjacency makes the number of records public.
         """
         for column in self.cells.domain.columns:
-            if isinstance(column, Binning):
-                base.check_missing(column, unit.adjacency)
+            base.check_missing(column, unit.adjacency)
         changed = _changed(unit.adjacency)
         loss = counted_loss(self.law, self.bits, l1=changed, l2_squared=changed, integers=self.cells.domain.size)
         return group_loss(loss, unit.max_rows_per_person)

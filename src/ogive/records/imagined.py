@@ -25,7 +25,7 @@ from scipy.special import ndtri
 
 from ogive.arrays import Bool, Float64, Int64
 from ogive.axis import to_labels
-from ogive.columns import Binning, Categories, Domain, Label
+from ogive.columns import Binning, Categories, Domain, Label, Membership
 from ogive.errors import DataError, ParameterError, quoted
 from ogive.grids import Grid
 from ogive.queries import Aggregate, Ballots, ClassBinning, GroupBinning, GroupSums, Parted, RowValues, Selected
@@ -124,7 +124,11 @@ class BinormalShape:
             if isinstance(column, Label):
                 table[column.column] = _labels(column, positive)
             elif isinstance(column, Categories):
-                table[column.column] = [column.values[row % column.size] for row in order]
+                listed = (*column.values, None) if column.other else column.values
+                table[column.column] = [listed[row % column.size] for row in order]
+            elif isinstance(column, Membership):
+                yes = 1 if column.values is None else column.values[0]
+                table[column.column] = [yes if positive[row] else _another(yes) for row in order]
             elif labeled:
                 table[column.column] = _on_grid(column.grid, (hidden + _REACH) / (self.shift + 2 * _REACH))
             else:

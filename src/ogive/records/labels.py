@@ -5,6 +5,7 @@ Numbers and truth values compare as numbers, so that 1, 1.0 and True are one val
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -12,8 +13,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from ogive.arrays import Int64, UInt8
-from ogive.columns import Categories, Label
+from ogive.arrays import Float64, Int64, UInt8
+from ogive.columns import Categories, Label, Membership
 from ogive.errors import DataError, quoted
 from ogive.records.binning import kind_of, type_words
 
@@ -52,7 +53,7 @@ def check_label_type(label: Label, arrow_type: Any) -> None:
         )
 
 
-def check_category_type(declared: Categories, arrow_type: Any, plural: str) -> None:
+def check_category_type(declared: Categories | Membership, arrow_type: Any, plural: str) -> None:
     """Refuse a column that cannot hold categories, or holds numbers where they are all texts.
 
     Args:
@@ -70,7 +71,7 @@ def check_category_type(declared: Categories, arrow_type: Any, plural: str) -> N
         raise DataError(
             f"column {quoted(declared.column)} holds {holds}, but {plural} are numbers, truth values or texts"
         )
-    if holds != "text" and all(isinstance(value, str) for value in declared.values):
+    if holds != "text" and declared.values and all(isinstance(value, str) for value in declared.values):
         raise DataError(
             f"column {quoted(declared.column)} holds numbers, but its {plural} are texts; write them as numbers",
             parameter=plural,
@@ -179,7 +180,8 @@ class Places:
 
     def __init__(self, declared: Categories, labels: LabelCodes, *, one: str, parameter: str, undeclared: str) -> None:
         self._column = declared.column
-        self._size = declared.size
+        self._size = len(declared.values)
+        self._other = declared.other
         self._labels = labels
         self._one = one
         self._undeclared = undeclared
@@ -193,18 +195,53 @@ class Places:
         """The place of each label.
 
         Raises:
-            DataError: a label is missing or was not declared.
+            DataError: a label is missing or was not declared, and other values have no place.
         """
         values = self._labels.values
         if len(self._table) < len(values):
             new = [self._places.get(value, self._size) for value in values[len(self._table) :]]
             self._table = np.concatenate([self._table, np.array(new, dtype=np.int64)])
         found = self._table[codes]
-        if len(found) and int(found.max()) == self._size:
+        if not self._other and len(found) and int(found.max()) == self._size:
             if np.any(codes == MISSING):
                 raise DataError(f"column {quoted(self._column)} has missing values; every record needs a {self._one}")
             raise DataError(f"column {quoted(self._column)} {self._undeclared}", parameter=self._parameter)
         return found
+
+
+class Members:
+    """Tells whether labels are in a declared list.
+
+    Args:
+        declared: The column, its list, and what a missing value means.
+        labels: What the codes mean.
+    """
+
+    def __init__(self, declared: Membership, labels: LabelCodes) -> None:
+        self._declared = declared
+        self._labels = labels
+        values = declared.values
+        # numbers and truth values compare as numbers, text as text; a number also names the text that writes it
+        self._known = None if values is None else {*values, *map(_written, values)}
+        self._table = np.zeros(0, dtype=np.float64)
+
+    def inside(self, codes: Int64) -> Float64:
+        """1 for each label in the list, 0 for any other; NaN where a missing one is dropped.
+
+        Raises:
+            DataError: a label is missing, and the column refuses that.
+        """
+        values, known = self._labels.values, self._known
+        if len(self._table) < len(values):
+            new = [float(known is None or value in known) for value in values[len(self._table) :]]
+            self._table = np.concatenate([self._table, new])
+            self._table[MISSING] = math.nan if self._declared.missing == "drop" else 0.0
+        if self._declared.missing == "refuse" and np.any(codes == MISSING):
+            raise DataError(
+                f"column {quoted(self._declared.column)} has missing values; say what they mean with `missing='no'`, "
+                "or, under `ADD_OR_REMOVE`, `'drop'`"
+            )
+        return self._table[codes]
 
 
 def _written(value: Any) -> str:

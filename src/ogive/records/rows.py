@@ -13,11 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ogive.arrays import Bool, Float64, Int64
-from ogive.columns import Binning, Column, Domain, Label
+from ogive.columns import Binning, Column, Domain, Label, Membership
 from ogive.errors import DataError
 from ogive.queries import RowValues
 from ogive.records.binning import LOW_OR_HIGH, missing_message, refuse_fractions, refuse_outside
-from ogive.records.labels import Classes, Columns, LabelCodes, Places
+from ogive.records.labels import Classes, Columns, LabelCodes, Members, Places
 
 Reader = Callable[[NDArray[Any]], Float64]
 
@@ -67,6 +67,8 @@ def _reader(column: Column, labels: Mapping[str, LabelCodes]) -> Reader:
     if isinstance(column, Label):
         classes = Classes(column, codes)
         return lambda values: classes.positive(values).astype(np.float64)
+    if isinstance(column, Membership):
+        return Members(column, codes).inside
     places = Places(
         column,
         codes,

@@ -4,10 +4,14 @@ from .base import Terms as Terms
 from .bounds.statistic import Bounds as Bounds
 from .boxplot.statistic import Boxplot as Boxplot
 from .calibration.statistic import HosmerLemeshow as HosmerLemeshow
+from .count.statistic import Count as Count
 from .ecdf.statistic import Ecdf as Ecdf
 from .every import STATISTICS as STATISTICS
 from .groups.subset import Subset as Subset
 from .labels.statistic import Labels as Labels
+from .mean.statistic import Mean as Mean
+from .proportion.statistic import Proportion as Proportion
 from .quantiles.statistic import Quantiles as Quantiles
 from .roc.statistic import Roc as Roc
+from .sum.statistic import Sum as Sum
 from .ustatistic.statistic import Ustatistic as Ustatistic

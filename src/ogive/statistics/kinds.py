@@ -120,6 +120,22 @@ KINDS = (
         "bounds", "bounds", "Bounds", "bounds.estimate:BoundsEstimate", "ogive.bounds/1",
         "bounds of a column of unknown range, to use as --bounds of other commands", function="find_bounds",
     ),
+    Kind(
+        "count", "count", "Count", "sums.estimate:CountEstimate", "ogive.count/1",
+        "how many records have a value, or one of some values",
+    ),
+    Kind(
+        "proportion", "proportion", "Proportion", "sums.estimate:ProportionEstimate", "ogive.proportion/1",
+        "the share of the records that have one of some values",
+    ),
+    Kind(
+        "mean", "mean", "Mean", "sums.estimate:MeanEstimate", "ogive.mean/1",
+        "the mean of a column, with its standard deviation",
+    ),
+    Kind(
+        "sum", "sum", "Sum", "sums.estimate:SumEstimate", "ogive.sum/1",
+        "the sum of a column",
+    ),
     Kind("labels", "labels", "Labels", "labels.estimate:LabelsEstimate", "ogive.labels/1"),
 )  # fmt: skip
 

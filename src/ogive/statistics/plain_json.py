@@ -10,6 +10,7 @@ import math
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from fractions import Fraction
 from pathlib import Path
 from typing import Any, TypeGuard
 
@@ -118,6 +119,24 @@ def noise_law(data: Any, what: str) -> DiscreteGaussian | DiscreteLaplace | None
     if not isinstance(law, DiscreteLaplace | DiscreteGaussian):
         raise DataError(f"the noise of {what} must be discrete Laplace or discrete Gaussian")
     return law
+
+
+def read_exact(data: Any, what: str) -> Fraction:
+    """An exact number, written as a whole number or a fraction such as "-1/10".
+
+    Args:
+        data: Its text.
+        what: Names it in errors, for example "the bounds of a mean".
+
+    Raises:
+        DataError: it is no such text.
+    """
+    if not isinstance(data, str) or not _EXACT.fullmatch(data.removeprefix("-")):
+        raise DataError(f"{what} must be exact numbers like '1/10'")
+    try:
+        return Fraction(data)
+    except ZeroDivisionError:
+        raise DataError(f"{what} must be exact numbers like '1/10'") from None
 
 
 @dataclass(frozen=True)

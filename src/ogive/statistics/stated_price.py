@@ -13,6 +13,7 @@ from ogive.accounting import at_least, covers, group_loss, total_loss
 from ogive.errors import DataError, ParameterError, UnsupportedError, plain
 from ogive.privacy import Adjacency, Loss, PrivacyUnit
 from ogive.provenance import Provenance
+from ogive.queries import LinearQuery
 from ogive.strategies.base import Strategy
 from ogive.strategies.summed import SummedApproximations, SummedStrategies
 
@@ -56,6 +57,37 @@ def check_price(
                 raise DataError(
                     f"this estimate contradicts itself: its noise costs {loss}, and its stated price is {source.price}"
                 )
+
+
+def check_query(source: Provenance | None, query: LinearQuery | None, adjacency: Adjacency) -> None:
+    """The same for an estimate whose one measurement is a query.
+
+    Args:
+        source: Where the estimate comes from; None if it was never released.
+        query: What was asked, with the noise that there was; None where the answer is exact.
+        adjacency: Of the estimate.
+
+    Raises:
+        DataError: the price is too low, or the guarantee hides something else than the noise does, or there is a
+            guarantee and no noise.
+    """
+    if source is None or source.privacy is None or source.price is None:
+        return
+    check_price(source, [(None, adjacency)] if query is None else [])
+    if adjacency is not source.adjacency:
+        raise DataError(
+            f"this estimate contradicts itself: its guarantee hides {_HIDDEN[source.adjacency]}, and its noise "
+            f"{_HIDDEN[adjacency]}"
+        )
+    assert query is not None, "exact answers were refused"
+    try:
+        loss = query.price(source.unit)
+    except ParameterError as problem:
+        raise DataError(f"this estimate contradicts itself: its noise has no price, since {plain(problem)}") from None
+    if not at_least(source.price, loss):
+        raise DataError(
+            f"this estimate contradicts itself: its noise costs {loss}, and its stated price is {source.price}"
+        )
 
 
 def loss_of(strategy: Strategy, adjacency: Adjacency, rows: int) -> Loss:

@@ -47,7 +47,7 @@ def check_rows(rows: Any) -> int:
 
 
 def counted_noise(
-    privacy: Privacy, *, l1: int, l2_squared: int, integers: int, rows: int = 1
+    privacy: Privacy, *, l1: int, l2_squared: int, integers: int, rows: int = 1, bits: int = BITS
 ) -> tuple[DiscreteLaplace | DiscreteGaussian, int]:
     """The least noise of every count that meets a guarantee, and the fractional bits of the counts.
 
@@ -57,6 +57,7 @@ def counted_noise(
         l2_squared: Largest sum of squared changes.
         integers: How many counts there are.
         rows: How many records of one person the guarantee must hide together.
+        bits: Fractional bits of counts that get Gaussian noise.
 
     Raises:
         ScaleError: more noise is needed than can be drawn.
@@ -64,13 +65,13 @@ def counted_noise(
     """
     if isinstance(privacy, PureDP):
         return DiscreteLaplace(round_up_scale(l1 * rows / privacy.epsilon)), 0
-    change = Fraction(l2_squared * rows * rows) * 4**BITS
+    change = Fraction(l2_squared * rows * rows) * 4**bits
     if isinstance(privacy, ZeroConcentratedDP):
         variance = change / (2 * privacy.rho)
     else:
         mu = _mu(privacy, integers, float(change) ** 0.5)
         variance = change / (Fraction(mu) ** 2 * (1 - Fraction(1, 1 << 48)))
-    return DiscreteGaussian(max(round_up_root(variance), Fraction(LEAST_SIGMA))), BITS
+    return DiscreteGaussian(max(round_up_root(variance), Fraction(LEAST_SIGMA))), bits
 
 
 def _mu(privacy: ApproxDP, integers: int, per_unit: float) -> float:

@@ -14,7 +14,7 @@ import numpy as np
 from scipy.special import betaincinv, ndtr
 
 from ogive.arrays import Float64, Int64
-from ogive.columns import Categories, Column, Domain, Label
+from ogive.columns import Binning, Categories, Column, Domain, Label
 from ogive.kernels.base import Measure
 from ogive.kernels.cells import widths
 
@@ -51,6 +51,7 @@ class Reference:
             return np.minimum(self.classes, 1).astype(np.float64)
         if isinstance(column, Categories):
             return np.floor(positions * column.size)
+        assert isinstance(column, Binning), "statistics of pairs have no other columns"
         grid = column.grid
         if grid.kind == "linear":
             return grid.low + positions * (grid.high - grid.low)

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ogive.arrays import Int64, UInt64
-from ogive.columns import Binning
+from ogive.columns import may_drop
 from ogive.queries import Aggregate, Ballots, GroupSums
 from ogive.records.contributions import Contributions, columns_of
 
@@ -59,7 +59,7 @@ class Layout:
     def drops(self) -> bool:
         """Whether a record may count nowhere."""
         columns = columns_of(self.aggregate)
-        return any(isinstance(column, Binning) and column.missing == "drop" for column in columns)
+        return any(map(may_drop, columns))
 
     @property
     def amount_bits(self) -> int | None:

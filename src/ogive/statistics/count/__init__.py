@@ -1,0 +1,1 @@
+"""The number of records whose value counts."""

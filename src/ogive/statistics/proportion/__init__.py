@@ -1,0 +1,1 @@
+"""The share of the records whose value is positive."""

@@ -1,0 +1,75 @@
+"""The share of the records that have one of some values."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Generator
+from dataclasses import KW_ONLY, dataclass
+from typing import Any, ClassVar, TypedDict
+
+from ogive.columns import LabelValue, Membership
+from ogive.parameters import one_of
+from ogive.queries import Answer, Query
+from ogive.statistics.base import Terms, canonical_class
+from ogive.statistics.confidence import check_level
+from ogive.statistics.sums.ask import ask_two_places, several
+from ogive.statistics.sums.estimate import ProportionEstimate
+
+
+class ProportionOptions(TypedDict, total=False):
+    """The fields of `Proportion` that are options."""
+
+    positive: LabelValue | tuple[LabelValue, ...]
+    missing: str
+    confidence_level: float
+
+
+@dataclass(frozen=True)
+class Proportion:
+    """The share of the records that have one of some values, all other records being the rest.
+
+    Fields:
+        column: Column of numbers, truth values or text.
+        positive: Value or values that count as positive, public; every other value does not.
+        missing: What a missing value means: "refuse" (an error), "no" (it is not positive), or "drop" (not counted;
+            ADD_OR_REMOVE only).
+        confidence_level: Of the interval, above 0 and at most 0.9999.
+    """
+
+    name: ClassVar[str] = "proportion"
+
+    column: str
+    _: KW_ONLY
+    positive: LabelValue | tuple[LabelValue, ...] = 1
+    missing: str = one_of("refuse", "no", "drop")
+    confidence_level: float = 0.95
+
+    def __post_init__(self) -> None:
+        """Refuse what no release could use, before any data is touched."""
+        object.__setattr__(self, "confidence_level", float(check_level(self.confidence_level)))
+        _ = self.membership
+
+    @property
+    def membership(self) -> Membership:
+        """Whether a record is positive."""
+        return Membership(self.column, several(self.positive), self.missing)
+
+    def canonical(self) -> Proportion:
+        """The one spelling that stands for all of the same question."""
+        positive: Any = canonical_class(self.membership.values)
+        return dataclasses.replace(self, positive=positive)
+
+    def alternatives(self) -> dict[str, Proportion]:
+        """There is one way, which the trust model and the adjacency decide."""
+        return {"proportion": self}
+
+    def questions(self, terms: Terms) -> Generator[Query, Answer, ProportionEstimate]:
+        """Count once.
+
+        Privacy: one measurement at the whole of `terms.privacy`, or one report of every owner.
+        """
+        column = self.membership
+        measured = yield from ask_two_places(column, terms)
+        return ProportionEstimate(
+            self.column, measured, missing=self.missing, confidence_level=self.confidence_level, values=column.values
+        )

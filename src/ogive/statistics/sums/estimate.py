@@ -1,0 +1,367 @@
+"""A count, a proportion, a mean or a sum, each with its errors and intervals."""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from dataclasses import KW_ONLY, dataclass
+from functools import cached_property
+from typing import Any, ClassVar, Self
+
+from ogive.columns import Binning, Domain, LabelValue, Membership, Missing
+from ogive.errors import DataError
+from ogive.provenance import Provenance
+from ogive.queries import Cells, CellsQuery, MomentsQuery
+from ogive.statistics.base import Estimate
+from ogive.statistics.confidence import check_level
+from ogive.statistics.sums.lattice import Lattice
+from ogive.statistics.sums.measured import LinearForm, Measured, Reading, chances, two_places
+
+
+@dataclass(frozen=True, repr=False)
+class NumberEstimate(Estimate):
+    """A single number with a known error.
+
+    The error has two parts: noise, whose law is public, and, where the number is meant of a population, sampling.
+
+    Fields:
+        column: What was measured.
+        measured: The noisy integers that came back.
+        missing: What a missing value meant.
+        confidence_level: Of intervals where no other is asked for.
+        provenance: What was released, at what price and under whose trust.
+    """
+
+    indent: ClassVar[int | None] = 1
+
+    what: ClassVar[str]
+    """Name of the number, for example "mean"."""
+
+    column: str
+    measured: Measured
+    _: KW_ONLY
+    missing: Missing
+    confidence_level: float
+    provenance: Provenance | None = None
+
+    @property
+    @abstractmethod
+    def reading(self) -> Reading:
+        """How the number is read off the integers."""
+
+    @property
+    @abstractmethod
+    def subject(self) -> str:
+        """What it is the number of, in words."""
+
+    @property
+    def defined(self) -> bool:
+        """Whether there is a number: records are seen through the noise."""
+        return self.reading.defined
+
+    @property
+    def value(self) -> float:
+        """The number, moved to where it can lie; NaN where undefined."""
+        return self.reading.value
+
+    @property
+    def standard_error(self) -> float:
+        """Root mean squared error, noise and, where a population is meant, sampling; NaN where undefined."""
+        return self.reading.error()
+
+    @property
+    def noise_error(self) -> float:
+        """Standard deviation of what noise, or the randomness of reports, adds."""
+        return self.reading.error(sampling=False)
+
+    @property
+    def sampling_error(self) -> float | None:
+        """Standard error of sampling the records from a population; None of a number that is about them alone."""
+        return None if self.reading.sampling is None else self.reading.error(noise=False)
+
+    def interval(self, confidence_level: float | None = None) -> tuple[float, float]:
+        """An interval that holds the number with that confidence: of the population where one is meant.
+
+        Args:
+            confidence_level: Above 0 and at most 0.9999; that of the release by default.
+
+        Raises:
+            ParameterError: the level is out of range.
+        """
+        return self.reading.interval(self._level(confidence_level), sampling=True)
+
+    def noise_interval(self, confidence_level: float | None = None) -> tuple[float, float]:
+        """An interval that holds the number of these records alone, whatever population they are from.
+
+        Args:
+            confidence_level: As of `interval`.
+
+        Raises:
+            ParameterError: the level is out of range.
+        """
+        return self.reading.interval(self._level(confidence_level), sampling=False)
+
+    def errors(self, truth: Any) -> dict[str, float]:
+        """Distance from the exact number, under the name of the number."""
+        return {self.what: abs(self.value - truth.value)}
+
+    @classmethod
+    def from_dict(cls, data: Any) -> Self:
+        """Rebuild from `to_dict`; equal to the original. The data need not be trusted.
+
+        Raises:
+            ParameterError, DataError: this is no estimate of this kind that this version can read.
+        """
+        found: Any = super().from_dict(data)
+        if not isinstance(found, cls):
+            raise DataError(f"not a {cls.what}: expected a JSON object of schema {cls.schema}, got {found.schema}")
+        return found
+
+    def _level(self, confidence_level: float | None) -> float:
+        return self.confidence_level if confidence_level is None else float(check_level(confidence_level))
+
+    def _query(self, column: Membership | Binning) -> CellsQuery | MomentsQuery | None:
+        measured, cells = self.measured, Cells(Domain((column,)))
+        if measured.law is None:
+            return None
+        if measured.form == "cells":
+            return CellsQuery(cells, measured.law, measured.bits)
+        assert measured.weights is not None
+        return MomentsQuery(cells, measured.weights, measured.law, measured.bits)
+
+    @property
+    @abstractmethod
+    def query(self) -> CellsQuery | MomentsQuery | None:
+        """What was asked, with the noise that there was; None where there was none, or owners were asked."""
+
+
+def listed(values: tuple[LabelValue, ...] | None) -> str:
+    """Values that count, in words."""
+    if values is None:
+        return "any value"
+    return " or ".join(dict.fromkeys(str(value) for value in values))
+
+
+@dataclass(frozen=True, repr=False)
+class _MembersEstimate(NumberEstimate):
+    """A number of or a share of the records whose value is in a list."""
+
+    _: KW_ONLY
+    values: tuple[LabelValue, ...] | None
+
+    @property
+    def query(self) -> CellsQuery | MomentsQuery | None:
+        """What was asked, with the noise that there was."""
+        return self._query(Membership(self.column, self.values, str(self.missing)))
+
+    @property
+    def subject(self) -> str:
+        """The column and the values."""
+        return f"{self.column}: {listed(self.values)}"
+
+    def _reporting(self) -> float | None:
+        """Variance of what owners drew at random, in the number of records whose value counts."""
+        if self.measured.form != "reports":
+            return None
+        keep, other = chances(self.measured)
+        return sum(self.measured.values) * other * (1 - other) / keep**2
+
+
+@dataclass(frozen=True, repr=False)
+class CountEstimate(_MembersEstimate):
+    """How many records have one of some values.
+
+    Fields:
+        column, measured, missing, confidence_level, provenance: As of every number.
+        values: The values that count; None for any.
+    """
+
+    schema: ClassVar[str] = "ogive.count/1"
+    what: ClassVar[str] = "count"
+
+    @cached_property
+    def reading(self) -> Reading:
+        """The noisy count."""
+        measured, reporting = self.measured, self._reporting()
+        return Reading(
+            measured,
+            two_places(measured),
+            LinearForm((0.0,) * len(measured.values), 1.0),
+            low=0.0,
+            high=math.inf if measured.total is None else float(measured.total),
+            reporting=None if reporting is None else lambda _: reporting,
+        )
+
+
+@dataclass(frozen=True, repr=False)
+class ProportionEstimate(_MembersEstimate):
+    """The share of the records that have one of some values.
+
+    Fields:
+        column, measured, missing, confidence_level, provenance: As of every number.
+        values: The values that count as positive.
+    """
+
+    schema: ClassVar[str] = "ogive.proportion/1"
+    what: ClassVar[str] = "proportion"
+
+    @cached_property
+    def reading(self) -> Reading:
+        """The noisy count over the number of records."""
+        measured, reporting = self.measured, self._reporting()
+        return Reading(
+            measured,
+            two_places(measured),
+            measured.records,
+            low=0.0,
+            high=1.0,
+            sampling=lambda share: measured.at(measured.records) * share * (1 - share),
+            reporting=None if reporting is None else lambda _: reporting,
+        )
+
+    @property
+    def records(self) -> float:
+        """The number of records, noisy where it is private."""
+        return self.measured.at(self.measured.records)
+
+
+@dataclass(frozen=True, repr=False)
+class _LatticeEstimate(NumberEstimate):
+    """A number of values on a public lattice."""
+
+    _: KW_ONLY
+    lattice: Lattice
+
+    @property
+    def query(self) -> CellsQuery | MomentsQuery | None:
+        """What was asked, with the noise that there was."""
+        return self._query(Binning(self.column, self.lattice.grid(), self.missing))
+
+    @property
+    def subject(self) -> str:
+        """The column."""
+        return self.column
+
+    def _places(self) -> LinearForm:
+        """The sum over the records of their places, from 0 to M each; shifted where their number is not known."""
+        measured, weights = self.measured, self.measured.weights
+        if weights is None:
+            ends = two_places(measured)
+            last = self.lattice.steps
+            return LinearForm(tuple(last * each for each in ends.coefficients), last * ends.constant)
+        before = (0.0,) if weights.count else ()
+        after = (0.0,) if weights.square else ()
+        return measured.sum_of(*before, 1 / weights.slope, *after)
+
+    def _reporting(self) -> float:
+        """Variance of the sum of places by what owners drew, their roundings and the sampling of the owners included.
+
+        A report is the upper bound with some chance q on average over the owners. Their reports are independent, so
+        their number varies by n q (1 - q) at most.
+        """
+        low, high = self.measured.values
+        keep, _ = chances(self.measured)
+        return low * high / (low + high) * (self.lattice.steps / keep) ** 2
+
+    @property
+    def _owners(self) -> bool:
+        return self.measured.form == "reports"
+
+
+@dataclass(frozen=True, repr=False)
+class MeanEstimate(_LatticeEstimate):
+    """The mean of a column.
+
+    Fields:
+        column, measured, missing, confidence_level, provenance: As of every number.
+        lattice: The public numbers to which values were rounded.
+    """
+
+    schema: ClassVar[str] = "ogive.mean/1"
+    what: ClassVar[str] = "mean"
+
+    @cached_property
+    def reading(self) -> Reading:
+        """The noisy sum over the number of records."""
+        measured, lattice, weights = self.measured, self.lattice, self.measured.weights
+        shift = 0.0 if weights is None else weights.shift / weights.slope
+        return Reading(
+            measured,
+            self._places().minus(measured.records, shift),
+            measured.records,
+            low=0.0,
+            high=float(lattice.steps),
+            offset=float(lattice.low),
+            unit=float(lattice.step),
+            # what owners drew is bounded together with who they are
+            sampling=None if self._owners else self._sampling,
+            reporting=(lambda _: self._reporting()) if self._owners else None,
+        )
+
+    def _sampling(self, ratio: float) -> float:
+        """Variance of the sum of i - t over the records by sampling them from a population of mean place t.
+
+        The variance of one place is that of the records, raised by what noise may have taken from it; where squares
+        were not measured, the largest that places from 0 to M can have with this mean.
+        """
+        records = max(1.0, self.records)
+        most = max(0.0, ratio * (self.lattice.steps - ratio))
+        squares = self._squares
+        if squares is None:
+            return records * most
+        found, error = squares
+        return records * min(most, max(0.0, most - found) + error)
+
+    @property
+    def records(self) -> float:
+        """The number of records, noisy where it is private."""
+        return self.measured.at(self.measured.records)
+
+    @property
+    def _squares(self) -> tuple[float, float] | None:
+        """The mean of i (M - i) with its standard error by noise; None where squares were not measured."""
+        measured, weights = self.measured, self.measured.weights
+        if weights is None or not weights.square:
+            return None
+        before = (0.0,) * (len(measured.values) - 1)
+        form, records = measured.sum_of(*before, 0.25 / weights.square), max(1.0, self.records)
+        deviation = 0.0 if measured.law is None else math.sqrt(measured.law.variance) * form.coefficients[-1]
+        return max(0.0, measured.at(form)) / records, deviation / records
+
+    @property
+    def standard_deviation(self) -> float | None:
+        """Standard deviation of the values, as noisy as the mean; None where squares were not measured."""
+        squares = self._squares
+        if squares is None or not self.defined:
+            return None
+        place = self.reading.ratio
+        return float(self.lattice.step) * math.sqrt(max(0.0, place * (self.lattice.steps - place) - squares[0]))
+
+
+@dataclass(frozen=True, repr=False)
+class SumEstimate(_LatticeEstimate):
+    """The sum of a column.
+
+    Fields:
+        column, measured, missing, confidence_level, provenance: As of every number.
+        lattice: The public numbers to which values were rounded.
+    """
+
+    schema: ClassVar[str] = "ogive.sum/1"
+    what: ClassVar[str] = "sum"
+
+    @cached_property
+    def reading(self) -> Reading:
+        """The noisy sum of places, which start at the lower bound where the number of records is public."""
+        measured, lattice = self.measured, self.lattice
+        total = measured.total
+        return Reading(
+            measured,
+            self._places(),
+            LinearForm((0.0,) * len(measured.values), 1.0),
+            low=-math.inf if total is None else 0.0,
+            high=math.inf if total is None else float(total * lattice.steps),
+            offset=0.0 if total is None else float(lattice.low) * total,
+            unit=float(lattice.step),
+            reporting=(lambda _: self._reporting()) if self._owners else None,
+        )

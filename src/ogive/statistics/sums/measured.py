@@ -1,0 +1,217 @@
+"""What was measured for a number, and how the number is read off it.
+
+A number is a ratio of two linear forms of the integers that came back, such as records that count over all records. How
+far it is off at a true ratio t follows from the error of numerator - t denominator, which is linear in the noise
+(Fieller's method): it holds however much noise there is in the denominator.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from ogive.noise import DiscreteGaussian, DiscreteLaplace
+from ogive.privacy import Adjacency
+from ogive.queries import Weights
+from ogive.statistics.sums.deviation import Deviation
+
+FORMS = ("cells", "moments", "reports")
+_HALVINGS = 60
+
+
+@dataclass(frozen=True)
+class Measured:
+    """The integers that came back, and the noise in them.
+
+    Fields:
+        form: "cells": records of place 0 and of place 1. "moments": sums as `MomentsQuery` measures them. "reports":
+            how many owners reported place 0 and place 1.
+        values: The integers.
+        law: Noise of each integer; None of exact sums, and of reports, which have noise of their own.
+        bits: Fractional bits of the integers.
+        weights: Of moments.
+        epsilon: Of each report.
+        adjacency: Which data sets are adjacent.
+        total: The number of records where it is public.
+    """
+
+    form: str
+    values: tuple[int, ...]
+    law: DiscreteLaplace | DiscreteGaussian | None
+    adjacency: Adjacency
+    total: int | None
+    bits: int = 0
+    weights: Weights | None = None
+    epsilon: Fraction | None = None
+
+    def sum_of(self, *coefficients: float, constant: float = 0.0) -> LinearForm:
+        """A linear form of the integers."""
+        fine = 2.0**-self.bits
+        return LinearForm(tuple(each * fine for each in coefficients), constant)
+
+    def at(self, form: LinearForm) -> float:
+        """The value of a linear form."""
+        pairs = zip(form.coefficients, self.values, strict=True)
+        return form.constant + math.fsum(coefficient * value for coefficient, value in pairs)
+
+    @property
+    def records(self) -> LinearForm:
+        """The number of records: a constant where it is public."""
+        zeros = (0.0,) * len(self.values)
+        if self.total is not None:
+            return LinearForm(zeros, float(self.total))
+        if self.form == "cells":
+            return self.sum_of(1.0, 1.0)
+        assert self.weights is not None, "sums have weights"
+        return self.sum_of(1 / self.weights.count, *zeros[1:])
+
+
+@dataclass(frozen=True)
+class LinearForm:
+    """A linear form of measured integers.
+
+    Fields:
+        coefficients: One for each integer.
+        constant: What is added.
+    """
+
+    coefficients: tuple[float, ...]
+    constant: float = 0.0
+
+    def minus(self, other: LinearForm, times: float) -> LinearForm:
+        """The form less a multiple of another."""
+        pairs = zip(self.coefficients, other.coefficients, strict=True)
+        return LinearForm(tuple(a - times * b for a, b in pairs), self.constant - times * other.constant)
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A number as it is read off what was measured: `offset` + `unit` numerator / denominator.
+
+    Fields:
+        measured: The integers.
+        numerator, denominator: Linear forms of them.
+        low, high: Between which the exact ratio lies; perhaps infinite.
+        offset, unit: From the ratio to the number.
+        sampling: Variance of the numerator less a multiple t of the denominator by which records were sampled, at t.
+        reporting: The same of what owners drew at random.
+    """
+
+    measured: Measured
+    numerator: LinearForm
+    denominator: LinearForm
+    low: float
+    high: float
+    offset: float = 0.0
+    unit: float = 1.0
+    sampling: Callable[[float], float] | None = None
+    reporting: Callable[[float], float] | None = None
+
+    @property
+    def size(self) -> float:
+        """The denominator, noise included."""
+        return self.measured.at(self.denominator)
+
+    @property
+    def defined(self) -> bool:
+        """Whether there is a ratio: the denominator is seen through the noise."""
+        return self.size >= 1
+
+    @property
+    def ratio(self) -> float:
+        """The ratio, moved to where it can lie; NaN where undefined."""
+        if not self.defined:
+            return math.nan
+        return min(max(self.measured.at(self.numerator) / self.size, self.low), self.high)
+
+    @property
+    def value(self) -> float:
+        """The number; NaN where undefined."""
+        return self.offset + self.unit * self.ratio
+
+    def deviation(self, ratio: float, *, sampling: bool) -> Deviation:
+        """The law of the error of numerator - t denominator, if t is the true ratio."""
+        variance = self.sampling(ratio) if sampling and self.sampling is not None else 0.0
+        variance += self.reporting(ratio) if self.reporting is not None else 0.0
+        weights = self.numerator.minus(self.denominator, ratio).coefficients
+        return Deviation.of(self.measured.law, weights, variance=variance)
+
+    def error(self, *, noise: bool = True, sampling: bool = True) -> float:
+        """The standard error of the number; NaN where undefined."""
+        if not self.defined:
+            return math.nan
+        whole = self.deviation(self.ratio, sampling=sampling).standard_error
+        if not noise:
+            whole = math.sqrt(max(0.0, whole**2 - self.deviation(self.ratio, sampling=False).standard_error ** 2))
+        return abs(self.unit) * whole / self.size
+
+    def interval(self, confidence_level: float, *, sampling: bool) -> tuple[float, float]:
+        """All numbers that the measured integers do not contradict; every number there can be where undefined."""
+        if not self.defined:
+            ends = (self.low, self.high)
+        else:
+            ends = (self._end(self.low, confidence_level, sampling), self._end(self.high, confidence_level, sampling))
+        return self.offset + self.unit * ends[0], self.offset + self.unit * ends[1]
+
+    def _end(self, farthest: float, confidence_level: float, sampling: bool) -> float:
+        """The ratio farthest from the measured one, on the way to a bound, that is not contradicted."""
+        near = self.ratio
+
+        def contradicted(ratio: float) -> bool:
+            distance = abs(self.measured.at(self.numerator) - ratio * self.size)
+            return distance > self.deviation(ratio, sampling=sampling).reach(confidence_level)
+
+        if math.isinf(farthest):
+            # the error does not depend on a ratio without bounds, whose denominator is 1
+            reach = self.deviation(near, sampling=sampling).reach(confidence_level)
+            return near + math.copysign(reach, farthest)
+        if contradicted(near) or self.deviation(near, sampling=sampling).standard_error == 0:
+            return near
+        if not contradicted(farthest):
+            return farthest
+        for _ in range(_HALVINGS):
+            middle = (near + farthest) / 2
+            near, farthest = (near, middle) if contradicted(middle) else (middle, farthest)
+        return farthest
+
+
+def two_places(measured: Measured) -> LinearForm:
+    """The number of records of the second of two places."""
+    if measured.form == "cells":
+        return measured.sum_of(0.0, 1.0)
+    if measured.form == "reports":
+        return _reported(measured)
+    return measured.sum_of(1.0)
+
+
+def _reported(measured: Measured) -> LinearForm:
+    """The unbiased number of owners of the second place."""
+    keep, other = chances(measured)
+    reports = sum(measured.values)
+    return measured.sum_of(0.0, 1 / keep, constant=-reports * other / keep)
+
+
+def chances(measured: Measured) -> tuple[float, float]:
+    """With which chance a report is the truth for certain, and is a place that is not the truth."""
+    from ogive.local.randomized_response import RandomizedResponse  # only reports need it
+
+    assert measured.epsilon is not None
+    keep = float(RandomizedResponse(2, measured.epsilon).keep)
+    return keep, (1 - keep) / 2
+
+
+def to_dict(measured: Measured) -> dict[str, Any]:
+    """Plain data of what was measured."""
+    return {
+        "form": measured.form,
+        "values": list(measured.values),
+        "noise": None if measured.law is None else measured.law.to_dict(),
+        "bits": measured.bits,
+        "weights": None if measured.weights is None else measured.weights.to_dict(),
+        "epsilon": None if measured.epsilon is None else str(measured.epsilon),
+        "adjacency": measured.adjacency.value,
+        "total": measured.total,
+    }

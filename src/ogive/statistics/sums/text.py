@@ -1,0 +1,74 @@
+"""A number for people: some lines of text."""
+
+from __future__ import annotations
+
+import math
+
+from ogive.statistics.showing import Card
+from ogive.statistics.sums.estimate import CountEstimate, MeanEstimate, NumberEstimate, ProportionEstimate, SumEstimate
+
+
+def summary(found: NumberEstimate) -> str:
+    """Some lines of plain text."""
+    head = f"{found.what} of {found.subject} ({found.caption})"
+    return "\n".join([head, *(f"  {name + ':':<10}{value}" for name, value in _facts(found))])
+
+
+def short(found: NumberEstimate) -> str:
+    """A few words: the number and its standard error."""
+    value = shown(found, found.value) if found.defined else "undefined"
+    return f"of {found.subject[:80]}: {value}"
+
+
+def card(found: NumberEstimate) -> Card:
+    """What notebooks show."""
+    return Card(f"{found.what.capitalize()} of {found.subject}", [*_facts(found), ("privacy", found.caption)])
+
+
+def _facts(found: NumberEstimate) -> list[tuple[str, str]]:
+    if not found.defined:
+        return [("value", "undefined: no record is seen through the noise; grant more privacy loss")]
+    rows = [("value", shown(found, found.value))]
+    if isinstance(found, MeanEstimate) and found.standard_deviation is not None:
+        rows.append(("SD", shown(found, found.standard_deviation, found.value)))
+    if found.private or found.sampling_error is not None:
+        rows.append(("interval", f"{between(found)} ({level(found)}, {counted(found)})"))
+    if found.private:
+        rows.append(("noise", f"+/- {number(found.noise_error, found.noise_error)} (standard deviation)"))
+    if isinstance(found, ProportionEstimate | MeanEstimate):
+        rows.append(("records", f"{max(0, round(found.records)):,}"))
+    return rows
+
+
+def between(found: NumberEstimate, confidence_level: float | None = None) -> str:
+    """The interval, as two numbers."""
+    low, high = found.interval(confidence_level)
+    return f"{shown(found, low)} to {shown(found, high)}"
+
+
+def level(found: NumberEstimate) -> str:
+    """The confidence level in percent."""
+    return f"{100 * found.confidence_level:g} %"
+
+
+def counted(found: NumberEstimate) -> str:
+    """What the interval counts."""
+    if isinstance(found, CountEstimate | SumEstimate):
+        return "of these records: noise"
+    return "of the population: sampling and noise" if found.private else "of the population: sampling"
+
+
+def shown(found: NumberEstimate, value: float, beside: float | None = None) -> str:
+    """A number with the digits that its error leaves."""
+    if isinstance(found, CountEstimate):
+        return f"{value:,.0f}"
+    error = found.standard_error
+    return number(value, error if error > 0 else abs(value if beside is None else beside) / 1000)
+
+
+def number(value: float, error: float) -> str:
+    """A number with one digit more than its error has first."""
+    if not math.isfinite(error) or error <= 0:
+        return f"{value:,.6g}"
+    places = max(0, 1 - math.floor(math.log10(error)))
+    return f"{value:,.{min(places, 12)}f}"
