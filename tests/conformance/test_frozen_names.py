@@ -28,7 +28,7 @@ from vectors.make_stored import (
 )
 
 import ogive
-from ogive.columns import Binning, Categories, Column, Domain, Label
+from ogive.columns import Binning, Categories, Column, Domain, Label, Membership
 from ogive.grids import Grid
 from ogive.local import Collection
 from ogive.noise import KeyedSource
@@ -131,13 +131,15 @@ def test_a_digest_of_a_class_name_would_be_seen(monkeypatch):
 
 
 def test_kinds_of_columns_are_constants():
-    kinds = {Binning: "binning", Categories: "categories", Label: "label"}
+    kinds = {Binning: "binning", Categories: "categories", Label: "label", Membership: "membership"}
     assert {each: each.kind for each in Column.__args__} == kinds
     for kind in kinds:
         assert isinstance(inspect.getattr_static(kind, "kind"), str)
         assert "kind" not in {field.name for field in dataclasses.fields(kind)}
-    columns = Domain((Binning("x", Grid.integers(0, 3)), Categories("c", ("a", "b")), Label("y")))
-    assert [each["type"] for each in columns.to_dict()["columns"]] == ["binning", "categories", "label"]
+    columns = Domain(
+        (Binning("x", Grid.integers(0, 3)), Categories("c", ("a", "b")), Label("y"), Membership("m", (1,)))
+    )
+    assert [each["type"] for each in columns.to_dict()["columns"]] == [*kinds.values()]
     assert Domain.from_dict(columns.to_dict()) == columns
 
 
@@ -226,11 +228,15 @@ DESCRIBED = {
     "boxplot": "column bounds by groups bins grid method curve public_groups shares beyond missing expected_records",
     "calibration": "probability label groups positive negative bins method split form constants bits floor df missing "
     "confidence_level",
+    "count": "column among missing confidence_level",
     "ecdf": "column bounds bins grid method smooth missing expected_records",
     "labels": "aggregator ballots max_answers probabilities",
+    "mean": "column bounds step missing confidence_level",
+    "proportion": "column positive missing confidence_level",
     "quantiles": "column probabilities bounds bins grid method missing confidence_level expected_records",
     "roc": "score label bounds bins grid positive negative positive_when public_labels budget method smooth missing "
     "outside confidence_level",
+    "sum": "column bounds step missing confidence_level",
     "ustatistic": "columns kernel bounds bins grid categories positive negative public_labels method matrix rounding "
     "missing outside confidence_level expected_records",
 }
