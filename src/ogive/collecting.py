@@ -14,7 +14,7 @@ from ogive.queries import Query, ReportsQuery
 from ogive.releasing import release
 from ogive.statistics.base import Statistic, Terms, describe
 from ogive.statistics.described import statistic_from_dict
-from ogive.trust.base import REPORTABLE, unserved
+from ogive.trust.base import reportable, unserved
 from ogive.trust.local.collected import Collected
 
 
@@ -45,7 +45,7 @@ def describe_collection(
     whole(participants, "participants", 1)
 
     def refusal(query: Query) -> str | None:
-        return as_asked(unserved(query, {"reports"}, instead=f"collect {REPORTABLE}"), query, statistic)
+        return as_asked(unserved(query, {"reports"}, instead=f"collect {reportable()}"), query, statistic)
 
     terms = Terms(privacy, PrivacyUnit(Adjacency.REPLACE), refusal, count=lambda: participants)
     query = next(statistic.questions(terms))

@@ -17,13 +17,16 @@ line of the logger `ogive.compiling` says so.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import cached_property, update_wrapper
 from pathlib import Path
 from types import FunctionType
 from typing import Any, TypeVar, cast
 
 import numpy as np
+
+from ogive.errors import RefusalError
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -45,6 +48,8 @@ class _Process:
 
     plain_steps = 0
     announced = False
+    compiled: list[str] | None = None
+    must_be_kept = False
 
 
 class Loop:
@@ -131,7 +136,8 @@ def vectorize(function: Callable[..., Any]) -> Any:
 def _kept(function: Callable[..., Any]) -> Any:
     from ogive.machine_code import KeptCode
 
-    return KeptCode(function, lambda: _sources(function), _announce)
+    named = f"{function.__module__}.{function.__qualname__}"
+    return KeptCode(function, lambda: _sources(function), lambda kept: _announce(named, kept))
 
 
 def _sources(function: Callable[..., Any]) -> list[Path]:
@@ -147,16 +153,40 @@ def _sources(function: Callable[..., Any]) -> list[Path]:
     return sorted({Path(each.__code__.co_filename) for each in found})
 
 
+@contextmanager
+def everything(*, kept: bool = False) -> Iterator[list[str]]:
+    """Run all loops compiled, whatever their sizes, and log nothing.
+
+    Args:
+        kept: Whether to refuse a loop whose code is not kept, where it would be compiled.
+
+    Yields:
+        The functions that were compiled meanwhile, since their code was kept nowhere.
+
+    Raises:
+        RefusalError: one would be compiled, and may not be.
+    """
+    _Process.compiled, _Process.must_be_kept = [], kept
+    try:
+        yield _Process.compiled
+    finally:
+        _Process.compiled, _Process.must_be_kept = None, False
+
+
 def _is_plain(steps: int) -> bool:
     """Whether so many steps more are taken uncompiled; they are counted if so."""
-    if _Process.plain_steps + steps > PLAIN_STEPS:
+    if _Process.plain_steps + steps > PLAIN_STEPS or _Process.compiled is not None:
         return False
     _Process.plain_steps += steps
     return True
 
 
-def _announce(kept: bool) -> None:
+def _announce(name: str, kept: bool) -> None:
     """Say once that this process compiles; loading says nothing."""
-    if not _Process.announced:
+    if _Process.must_be_kept:
+        raise RefusalError(f"{name} is not compiled for this machine; run ogive warmup")
+    if _Process.compiled is not None:
+        _Process.compiled.append(name)
+    elif not _Process.announced:
         _Process.announced = True
         _LOGGER.warning(MESSAGE if kept else NOT_KEPT)

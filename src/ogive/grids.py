@@ -48,7 +48,7 @@ def _number(value: Any, name: str) -> tuple[float, str]:
         try:
             value = datetime.datetime.fromisoformat(value) if len(value) > 10 else datetime.date.fromisoformat(value)
         except ValueError:
-            raise ParameterError(f"`{name}` must be a number or an ISO date, got {quoted(value)}") from None
+            raise ParameterError(f"{name} must be a number or an ISO date, got {quoted(value)}") from None
     if isinstance(value, np.datetime64):
         value = value.astype("datetime64[us]").item()
     if isinstance(value, datetime.datetime):
@@ -62,23 +62,25 @@ def _number(value: Any, name: str) -> tuple[float, str]:
             raise TypeError  # numpy before 2.4 takes an array of one number for that number
         number = float(value)
     except (TypeError, ValueError):
-        raise ParameterError(f"`{name}` must be a number or a date, got {quoted(value)}") from None
+        raise ParameterError(f"{name} must be a number or a date, got {quoted(value)}") from None
     except OverflowError:
         number = math.inf
     if not math.isfinite(number):
-        raise ParameterError(f"`{name}` must be finite, got {quoted(value)}")
+        raise ParameterError(f"{name} must be finite, got {quoted(value)}")
     return number, "number"
 
 
 def _interval(low: Bound, high: Bound) -> tuple[float, float, str]:
-    first, unit = _number(low, "the lower bound")
-    last, other = _number(high, "the upper bound")
+    first, unit = _number(low, "`bounds`: the lower bound")
+    last, other = _number(high, "`bounds`: the upper bound")
     if unit != other:
         raise ParameterError(f"`bounds` must be of one kind, got {quoted(low)} ({unit}) and {quoted(high)} ({other})")
     if not first < last:
-        raise ParameterError(f"the lower bound must be below the upper bound, got {quoted(low)} and {quoted(high)}")
+        raise ParameterError(
+            f"`bounds`: the lower bound must be below the upper bound, got {quoted(low)} and {quoted(high)}"
+        )
     if math.isinf(last - first):
-        raise ParameterError(f"the bounds {quoted(low)} and {quoted(high)} are too far apart for floating point")
+        raise ParameterError(f"`bounds` {quoted(low)} and {quoted(high)} are too far apart for floating point")
     return first, last, unit
 
 
@@ -130,9 +132,9 @@ class Grid:
         """
         first, last, unit = _interval(low, high)
         if unit != "number" or first <= 0:
-            raise ParameterError(f"a geometric grid needs bounds above 0, got {quoted(low)} and {quoted(high)}")
+            raise ParameterError(f"a geometric grid needs `bounds` above 0, got {quoted(low)} and {quoted(high)}")
         if math.isinf(last / first):
-            raise ParameterError(f"the bounds {quoted(low)} and {quoted(high)} are too far apart for floating point")
+            raise ParameterError(f"`bounds` {quoted(low)} and {quoted(high)} are too far apart for floating point")
         return Grid("geometric", first, last, _check_bins(bins), unit)._checked()
 
     @staticmethod
@@ -206,7 +208,7 @@ class Grid:
             raise ParameterError("a grid needs at least one threshold, got none")
         pairs = [_number(value, f"threshold {i + 1}") for i, value in enumerate(thresholds)]
         if low is not None:
-            pairs.insert(0, _number(low, "the lower bound"))
+            pairs.insert(0, _number(low, "`low`"))
         if len({unit for _, unit in pairs}) > 1:
             raise ParameterError("`thresholds` must be of one kind, got numbers and dates together")
         values = [value for value, _ in pairs[(low is not None) :]]

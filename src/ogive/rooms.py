@@ -4,15 +4,9 @@ These modules know the class; the class does not know them. They are loaded by n
 """
 
 from importlib import import_module
-from importlib.util import find_spec
 from types import ModuleType
 
 
 def room(of: type, name: str) -> ModuleType:
     """The module `name` in the folder of a class's module, for example `ogive.statistics.roc.text`."""
     return import_module(f"{of.__module__.rpartition('.')[0]}.{name}")
-
-
-def has_room(of: type, name: str) -> bool:
-    """Whether the folder of a class's module has a module `name`."""
-    return find_spec(f"{of.__module__.rpartition('.')[0]}.{name}") is not None

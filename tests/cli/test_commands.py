@@ -244,7 +244,7 @@ BAD = {
     "unsorted_grid": (("--column", "age", "--grid", "1", "3", "2", *ONE), "thresholds must increase"),
     "unknown_grid": ((*AGE[:5], "--grid", "round", *ONE), "--grid must be linear, geometric, integers"),
     "grid_and_bounds": ((*AGE[:5], "--grid", "1", "2", *ONE), "not both"),
-    "geometric_from_zero": ((*AGE[:5], "--grid", "geometric", *ONE), "needs bounds above 0"),
+    "geometric_from_zero": ((*AGE[:5], "--grid", "geometric", *ONE), "needs --bounds above 0"),
     "unknown_method": ((*AGE, *ONE, "--method", "magic"), "method must be"),
     "unknown_trust": ((*AGE, *ONE, "--trust", "nobody"), "--trust must be one of central, clear"),
     "unknown_adjacency": ((*AGE, *ONE, "--adjacency", "swap"), "replace"),

@@ -150,7 +150,7 @@ LABELS = (
     ("command", "message"),
     [
         (("ecdf", *ASK[:-1], "0"), "participants must be a whole number of at least 1, got 0"),
-        (("ecdf", *ASK[:-1], "many"), "it must be a whole number, got 'many'"),
+        (("ecdf", *ASK[:-1], "many"), "must be a whole number, got 'many'"),
         (("ecdf", *ASK, "--delta", "2"), "--delta must be strictly between 0 and 1"),
         (("ecdf", *ASK, "--shuffled", "0"), "--shuffled: delta must be from 1e-100 to below 1"),
         (("ustat", *LABELS, "--shuffled", "1e-6"), "--shuffled: reports of public classes mix with those of their own"),

@@ -50,9 +50,9 @@ def test_figures_are_named_one_after_the_other_or_one_by_one(small, tmp_path, ca
         (["--runs", "0"], "runs must be at least 1, got 0"),
         (["--figure", "two"], "two"),
         (["--figure", "1.5"], "1.5"),
-        (["--runs", "1.5"], "--runs: it must be a whole number, got '1.5'"),
-        (["--seed", "1.5"], "--seed: it must be a whole number, got '1.5'"),
-        (["--workers", "1.5"], "--workers: it must be a whole number, got '1.5'"),
+        (["--runs", "1.5"], "--runs must be a whole number, got '1.5'"),
+        (["--seed", "1.5"], "--seed must be a whole number, got '1.5'"),
+        (["--workers", "1.5"], "--workers must be a whole number, got '1.5'"),
         (["--data", "nowhere"], "there is no file or folder nowhere with data sets"),
     ],
 )

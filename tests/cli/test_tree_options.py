@@ -106,7 +106,7 @@ def test_a_release_and_a_plan_take_them_too(run, table):
         (("--method", "haar", "--prune", "no"), "--prune requires --method hierarchy, got haar"),
         (("--method", "krr", "--branching", "4"), "--branching requires --method hierarchy, got krr"),
         (("--method", "hierarchy", "--branching", "9"), "branching must be a whole number from 2 to 8, got 9"),
-        (("--method", "hierarchy", "--branching", "2.5"), "it must be a whole number, got '2.5'"),
+        (("--method", "hierarchy", "--branching", "2.5"), "must be a whole number, got '2.5'"),
         (("--method", "hierarchy", "--a", "1"), "a must be 'auto', 'paper' or a number above 1"),
         (("--method", "hierarchy", "--a", "best"), "or a number above 1 and at most 1e+06, got 'best'"),
         (("--method", "hierarchy", "--prune", "no", "--a", "2"), "--prune no discards none"),

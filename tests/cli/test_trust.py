@@ -170,7 +170,7 @@ def test_a_ledger_pays_for_parties_once(table, run, tmp_path):
         (("--colluding", "1"), "--colluding requires --trust secagg"),
         (("--dropouts", "1", "--trust", "local"), "--dropouts requires --trust secagg"),
         (("--trust", "secagg", "--parties", "1"), "--parties must be a whole number from 2 to"),
-        (("--trust", "secagg", "--parties", "two"), "it must be a whole number, got 'two'"),
+        (("--trust", "secagg", "--parties", "two"), "must be a whole number, got 'two'"),
         (
             ("--trust", "secagg", "--parties", "3", "--colluding", "3"),
             "--colluding must be a whole number from 0 to 2, got 3",

@@ -153,9 +153,12 @@ READ_FOR_PEOPLE = {
     ("Estimate.__repr__", "type(self).__name__"),
     ("Simulation.__repr__", "self.model.__name__"),
     ("_check_curves", "type(curve).__name__"),
+    ("_kept", "function.__module__"),
+    ("_kept", "function.__qualname__"),
     ("_mode", "type(aggregator).__name__"),
     ("_one_line", "type(problem).__name__"),
     ("_shares", "type(weights).__name__"),
+    ("_wrong_value", "'__name__'"),
     ("chapter_of", "kind.estimate.__name__"),
     ("chapter_of", "type(estimate).__name__"),
     ("do_tasks", "type(fault).__name__"),
@@ -170,9 +173,8 @@ READ_FOR_FILES = {
     # so is a user's learner; that of a learner of ogive is held by the files of teachers, with its module
     ("terms_of", "'__qualname__'"),
     ("terms_of", "type(learner).__qualname__"),
-    # the folder in which `stored` is looked for, and what people see
+    # the folder in which what people see is looked for, and `stored`
     ("room", "of.__module__"),
-    ("has_room", "of.__module__"),
     # field names, frozen below
     ("LabelsPlanRow.to_dict", "asdict(self)"),
     ("PlanRow.to_dict", "dataclasses.asdict(self.traffic)"),

@@ -20,12 +20,13 @@ ARCHITECTURE = Path(__file__).parents[2] / "docs" / "architecture.md"
 LAYERS = """
 cli
 demo
-reproduce report datasets
+reproduce report datasets warming
 functions session collecting pate plots pairs.network
 planning pointwise
 releasing streams
 asking
-statistics trust
+trust
+statistics
 html pictures records ledger runtime
 queries
 strategies kernels
@@ -36,8 +37,8 @@ predicates
 columns
 grids privacy
 checks
-errors compiling parameters rooms arrays progress
-machine_code
+compiling
+errors machine_code parameters rooms arrays progress
 """
 
 # The same within rooms whose parts have an order of their own.

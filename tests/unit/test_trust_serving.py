@@ -68,8 +68,16 @@ class Asked:
             "sparse needs somebody who sees records, and nobody does here; use trust central, or what",
         ),
         (Local, "pairs", "use trust pairs, or another method"),
-        (Pairs, "linear", "sparse is nothing that two people compute between themselves; pairs of people answer"),
-        (Pairs, "reports", "sparse is nothing that two people compute between themselves; pairs of people answer"),
+        (
+            Pairs,
+            "linear",
+            "sparse is nothing that two people compute between themselves; pairs of people answer ustatistic alone",
+        ),
+        (
+            Pairs,
+            "reports",
+            "sparse is nothing that two people compute between themselves; pairs of people answer ustatistic alone",
+        ),
     ],
 )
 def test_what_is_not_served_is_refused_with_what_would_work(model, kind, words):

@@ -91,8 +91,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _run(arguments: list[str]) -> None:
     from cyclopts import CycloptsError, UnusedCliTokensError
 
+    from ogive.cli.help import ALL, FLAGS, help_asked, help_of
+    from ogive.cli.options.trust import not_of
+    from ogive.cli.parsing import in_words
+
+    app = build()
+    asked = help_asked(arguments)
     try:
-        build()(arguments, exit_on_error=False, print_error=False, result_action="return_none")
+        words = [word for word in arguments if word not in (*FLAGS, ALL)] if asked is not None else arguments
+        _, apps, rest = app.parse_commands(words)
+        lists = apps[-1].default_command is None  # it has commands, and none of them was named
+        if (lists and not rest) or (asked is not None and not lists):
+            print(help_of(app, words, everything=asked == ALL, without=not_of))
+            return
+        app(words, exit_on_error=False, print_error=False, result_action="return_none")
     except UnusedCliTokensError as problem:
         if ALIASES.get(arguments[0], arguments[0]) not in COMMANDED or any(
             word.startswith("-") for word in problem.unused_tokens or ()
@@ -105,7 +117,7 @@ def _run(arguments: list[str]) -> None:
             "each"
         ) from None
     except CycloptsError as problem:
-        raise ParameterError(plain(problem)) from None
+        raise ParameterError(in_words(problem)) from None
 
 
 def _fail(message: str, status: int) -> int:

@@ -31,4 +31,4 @@ def whole(_: Any, tokens: Sequence[Token]) -> int:
     try:
         return int(tokens[0].value)
     except ValueError:
-        raise ValueError(f"it must be a whole number, got {tokens[0].value!r}") from None
+        raise ValueError(f"must be a whole number, got {tokens[0].value!r}") from None

@@ -16,15 +16,15 @@ from cyclopts import Group
 from ogive.cli.forms import form_of
 from ogive.cli.forms.base import Form, Part, Words
 from ogive.cli.forms.fields import default_shown, described, option_type
+from ogive.cli.help import METHOD, QUESTION
 from ogive.errors import ParameterError, quoted
 from ogive.parameters import choices_of
 from ogive.statistics.kinds import Kind
 
-MEASURED, CLASSES, HOW = "What is measured", "Classes", "How it is measured"
-_ORDER = {MEASURED: 1.0, CLASSES: 1.1, HOW: 1.3}
-_OTHERS = 1.2
+CLASSES = "Classes"
+_ORDER = {each.name: each for each in (QUESTION, METHOD)} | {CLASSES: Group(CLASSES, sort_key=1.1)}
 _HEADINGS = {
-    **dict.fromkeys(("bounds", "bins", "grid", "missing", "outside", "probabilities"), MEASURED),
+    **dict.fromkeys(("bounds", "bins", "grid", "missing", "outside", "probabilities"), QUESTION.name),
     **dict.fromkeys(("label", "positive", "negative", "positive_when", "public_labels"), CLASSES),
 }
 """Headings of fields that several statistics have. Other columns are measured; other options say how."""
@@ -178,7 +178,9 @@ def _options(kind: Kind, use: Use) -> list[_Option]:
             field.default,
             name=name,
             help=text,
-            group=_heading(told.groups.get(field.name) or _HEADINGS.get(field.name) or (MEASURED if column else HOW)),
+            group=_heading(
+                told.groups.get(field.name) or _HEADINGS.get(field.name) or (QUESTION.name if column else METHOD.name)
+            ),
             shown=shown,
             words=words,
             negative=f"--{told.negative[field.name]}" if field.name in told.negative else (),
@@ -191,4 +193,4 @@ def _options(kind: Kind, use: Use) -> list[_Option]:
 
 
 def _heading(title: str) -> Group:
-    return Group(title, sort_key=_ORDER.get(title, _OTHERS))
+    return _ORDER.get(title) or Group(title, sort_key=1.2)

@@ -11,6 +11,7 @@ from cyclopts import App, Parameter
 
 from ogive.cli.converters import data_file
 from ogive.cli.declared import ParsedStatistic, Use, command
+from ogive.cli.help import QUESTION
 from ogive.cli.options.common import ALL_RECORDS, TABLE, OutputOptions, PartOptions, Plot
 from ogive.cli.options.plan import NOTHING_PLANNED, PlanOptions
 from ogive.cli.output import busy, check_outputs, check_picture, draw, publish
@@ -33,6 +34,7 @@ for _name, _kind in COMMANDED.items():
 DATA = Annotated[
     Path | None,
     Parameter(
+        group=QUESTION,
         help="A file whose rows are counted, instead of --records, where their number is public.",
         converter=data_file,
     ),

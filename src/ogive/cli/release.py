@@ -7,10 +7,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
 
-from cyclopts import Group, Parameter
+from cyclopts import Parameter
 
 from ogive.cli.converters import data_file
 from ogive.cli.declared import ParsedStatistic, Use, command
+from ogive.cli.help import OUTPUT, QUESTION
 from ogive.cli.options.common import (
     ALL_RECORDS,
     NO_BOOKS,
@@ -22,15 +23,14 @@ from ogive.cli.options.common import (
     Plot,
     PrivacyOptions,
 )
-from ogive.cli.paying import release_and_publish
 from ogive.errors import ParameterError
-from ogive.rooms import has_room
 from ogive.statistics.groups.asked import asked
 from ogive.statistics.kinds import COMMANDED, Kind
 
 DATA = Annotated[
     Path,
     Parameter(
+        group=QUESTION,
         help="A CSV, TSV (gzipped or not), Parquet or Arrow file, or dataset:bank, which comes with ogive.",
         converter=data_file,
     ),
@@ -54,11 +54,11 @@ def release_command(kind: Kind) -> Callable[..., None]:
         inspect.Parameter("account", _NAMED, default=NO_BOOKS, annotation=BudgetOptions),
         inspect.Parameter("output", _NAMED, default=TABLE, annotation=OutputOptions),
     ]
-    if has_room(kind.estimate, "plot"):
+    if kind.shows("plot"):
         own.append(inspect.Parameter("plot", _NAMED, default=None, annotation=Plot))
     picture = kind.command_options.picture
     if picture is not None:
-        help_of = Parameter(help=picture.help, group=Group("Output", sort_key=4), show_default=False)
+        help_of = Parameter(help=picture.help, group=OUTPUT, show_default=False)
         own.append(inspect.Parameter(picture.option, _NAMED, default=False, annotation=Annotated[bool, help_of]))
     return command(kind, Use(), own, _release)
 
@@ -73,6 +73,8 @@ def _release(
     plot: Path | None = None,
     **drawn: bool,
 ) -> None:
+    from ogive.cli.paying import release_and_publish
+
     told = parsed.kind.command_options
     picture = told.picture if any(drawn.values()) else None
     if picture is not None:

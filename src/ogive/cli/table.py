@@ -29,5 +29,6 @@ COMMANDS = {
         "ogive.cli.reproduce:app",
         "Reproduce the figures and tables of the papers, with a verdict for each.",
     ),
+    "warmup": ("ogive.cli.warmup:warmup", "Compile for this machine what releases use, so that none waits for it."),
 }
 """Each command's name, where its function (or App of commands) is, loaded when first used, and its summary."""

@@ -72,9 +72,20 @@ def context_mark(secret: bytes, number: int, context: bytes) -> str:
 
 
 def key_path(default: Path) -> Path:
-    """Where the key file is: what the environment says, or the default."""
+    """Where the key file is: what the environment says, or the default.
+
+    Raises:
+        ParameterError: the environment names a file in a folder that is not there, as by a slip of the pen.
+    """
     named = os.environ.get(KEY_VARIABLE)
-    return Path(named).expanduser() if named else default
+    if not named:
+        return default
+    path = Path(named).expanduser()
+    if not path.parent.is_dir():
+        raise ParameterError(
+            f"{KEY_VARIABLE} names {plain(path)}, whose folder does not exist; correct the path, or make the folder"
+        )
+    return path
 
 
 def config_folder() -> Path:

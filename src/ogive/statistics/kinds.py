@@ -82,6 +82,18 @@ class Kind:
         return cast("type[Estimate]", getattr(import_module(f"ogive.statistics.{module}"), name))
 
     @property
+    def asks(self) -> frozenset[str]:
+        """The kinds of query that it may ask, whatever its method; a trust model that serves none cannot release it."""
+        told = self.command_options
+        more = {"reports": told.owners is not None, "pairs": told.people}
+        return frozenset({"linear", "curator", *(kind for kind, asked in more.items() if asked)})
+
+    def shows(self, room: str) -> bool:
+        """Whether people see its estimate in a certain way, such as `plot`; the estimate itself is not loaded."""
+        folder = self.estimate_path.partition(":")[0].rpartition(".")[0]
+        return find_spec(f"ogive.statistics.{folder}.{room}") is not None
+
+    @property
     def prediction(self) -> type[Prediction]:
         """How it is planned; a kind without `plan.py` is simulated."""
         from ogive.statistics.prediction import Prediction  # which loads what reads records

@@ -65,6 +65,7 @@ class Command:
         owners: The words of fields that are left where owners are asked by `ogive local describe`, none where a field
             means nothing there; the first is the default if the field's own is not among them. None where owners cannot
             be asked.
+        people: Whether pairs of people can compute it between themselves.
     """
 
     names: Mapping[str, str] = field(default_factory=dict)
@@ -76,6 +77,7 @@ class Command:
     table: Callable[[Any], str] = str
     picture: Picture | None = None
     owners: Mapping[str, tuple[str, ...]] | None = None
+    people: bool = False
 
 
 def takes_options_of(

@@ -28,17 +28,10 @@ if TYPE_CHECKING:
 
 QueryT = TypeVar("QueryT", bound="Query", contravariant=True)
 
-REPORTABLE = (
-    "what owners can report: ecdf and quantiles with `method='reports'` or `'histogram'`, "
-    "boxplot with `method='resample'`, or ustatistic, whose kernel auc is the area under a ROC curve"
-)
-"""What would work where nobody sees records."""
-
 _ELSEWHERE: dict[Kind, str] = {
     "reports": "these are reports that every record's owner randomizes; use trust local, or a method without reports",
     "pairs": "these are values that pairs of people compute between themselves; use trust pairs, or another method",
 }
-_MET = "pairs of people answer ustatistic alone, whose kernel auc is the area under a ROC curve"
 _INSTEAD = {"sparse_vector": ("five_numbers", "resample"), "kernel": ("kernel", "cells")}
 """For what is measured, the name by which it was asked for, and the method that adds up."""
 
@@ -311,9 +304,38 @@ def unserved(query: Query, serves: Collection[Kind], *, limits: str = "", instea
     if "linear" in serves:
         return _not_linear(query, limits)
     if "pairs" in serves:
-        return f"{query.method} is nothing that two people compute between themselves; {_MET}; or use trust central"
+        return f"{query.method} is nothing that two people compute between themselves; {_met()}; or use trust central"
     needs = f"{query.method} needs somebody who sees records" + (f", and {limits}" if limits else "")
-    return f"{needs}; {instead or f'use trust central, or {REPORTABLE}'}"
+    return f"{needs}; {instead or f'use trust central, or {reportable()}'}"
+
+
+def reportable() -> str:
+    """What would work where nobody sees records, from the list of statistics."""
+    from ogive.statistics.kinds import COMMANDED  # imported here, since a plan for a curator needs none of it
+
+    by_methods: dict[tuple[str, ...], list[str]] = {}
+    for kind in COMMANDED.values():
+        if (owners := kind.command_options.owners) is not None:
+            methods = tuple(each for each in owners.get("method", ()) if each != "auto")
+            by_methods.setdefault(methods, []).append(kind.name)
+    found = []
+    for methods, names in by_methods.items():
+        written = [f"`{each!r}`" if number else f"`method={each!r}`" for number, each in enumerate(methods)]
+        found.append(" with ".join(filter(None, [_either(names, "and"), _either(written, "or")])))
+    return f"what owners can report: {_either(found, 'or')}"
+
+
+def _met() -> str:
+    """What pairs of people compute, from the list of statistics."""
+    from ogive.statistics.kinds import COMMANDED  # as above
+
+    names = [kind.name for kind in COMMANDED.values() if kind.command_options.people]
+    return f"pairs of people answer {_either(names, 'and')} alone"
+
+
+def _either(words: Sequence[str], last: str) -> str:
+    comma = "," if any(" " in word for word in words) else ""
+    return f"{comma} {last} ".join(filter(None, [", ".join(words[:-1]), *words[-1:]]))
 
 
 def _not_linear(query: Query, limits: str) -> str:

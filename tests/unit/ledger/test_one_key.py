@@ -23,6 +23,7 @@ def spend(ledger):
 
 @pytest.fixture
 def key(tmp_path, monkeypatch):
+    (tmp_path / "keys").mkdir()
     monkeypatch.setenv(KEY_VARIABLE, str(tmp_path / "keys" / "all.key"))
     return tmp_path / "keys" / "all.key"
 

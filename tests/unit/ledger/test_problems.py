@@ -112,7 +112,15 @@ def test_a_missing_key_is_never_made_anew(place):
     assert spent(place) == PureDP(1)
 
 
+def test_a_key_in_a_folder_that_is_not_there_is_refused_and_no_folder_is_made(tmp_path, monkeypatch):
+    monkeypatch.setenv("OGIVE_LEDGER_KEY", str(tmp_path / "kpet" / "my.key"))
+    with pytest.raises(ParameterError, match=r"OGIVE_LEDGER_KEY names .*kpet/my.key, whose folder does not exist"):
+        ogive.Ledger.open(tmp_path / "budget.db")
+    assert not (tmp_path / "kpet").exists()
+
+
 def test_a_key_elsewhere(tmp_path, monkeypatch):
+    (tmp_path / "kept").mkdir()
     monkeypatch.setenv("OGIVE_LEDGER_KEY", str(tmp_path / "kept" / "my.key"))
     with ogive.Ledger.open(tmp_path / "budget.db") as ledger:
         mark = ledger.fingerprint(b"data")

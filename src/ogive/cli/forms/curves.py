@@ -79,9 +79,9 @@ CURVES = {
     "Method": Form(
         lambda default: str | None,
         _method,
-        "auto (the smallest predicted error, chosen from public information only); unbiased: path, tree_ls, hat_ls "
-        "or sqrt; approximate, from few measurements: projection, histogram, adaptive or selected; under trust "
-        "local: reports or histogram.",
+        "auto, path, tree_ls, hat_ls, sqrt, projection, histogram, adaptive or selected; under trust local: reports or "
+        "histogram. auto has the smallest predicted error, chosen from public information only; the next four are "
+        "unbiased, the others approximate the curve from few measurements.",
         parts=lambda: (CurveMethodOptions,),
         owner_parts=lambda: (OwnerMethodOptions,),
     ),

@@ -69,7 +69,7 @@ def option_type(
     """
     annotation: Any = form.annotation(default)
     if words:
-        annotation = Literal[words] | annotation if form.open else Literal[words] | None
+        annotation = Literal[words] | annotation if form.open else Literal[words]
     return Annotated[
         str if required else annotation,
         Parameter(

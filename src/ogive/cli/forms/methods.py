@@ -12,6 +12,7 @@ from cyclopts import Group, Parameter
 from ogive.cli.converters import whole
 from ogive.cli.forms.base import Form, Words
 from ogive.cli.forms.fields import default_shown, described, option_type
+from ogive.cli.help import OF_METHODS
 from ogive.errors import ParameterError
 from ogive.parameters import choices_of
 
@@ -61,7 +62,7 @@ def options_of(method: Any, forms: Mapping[str, Form], *, title: str, heading: G
     return Parameter(name="*")(dataclass(frozen=True, kw_only=True)(MethodOptions))
 
 
-@Parameter(name="*", group=Group("How it is measured", sort_key=1.3))
+@Parameter(name="*", group=OF_METHODS)
 @dataclass(frozen=True, kw_only=True)
 class OwnerMethodOptions(Given):
     """What owners' reports of a curve leave open."""
@@ -73,7 +74,7 @@ class OwnerMethodOptions(Given):
     """Number of groups of a histogram; 30 by default."""
 
 
-@Parameter(name="*", group=Group("How it is measured", sort_key=1.3))
+@Parameter(name="*", group=OF_METHODS)
 @dataclass(frozen=True, kw_only=True)
 class CurveMethodOptions(Given):
     """What methods of curves leave open."""

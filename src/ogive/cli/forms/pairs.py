@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Literal
 
-from cyclopts import Group
-
 from ogive.cli.forms.base import Form, Words
 from ogive.cli.forms.methods import method_of, options_of
 from ogive.cli.forms.plain import PLAIN, group_of
+from ogive.cli.help import OF_PAIRS, OF_TREES
 from ogive.errors import ParameterError, quoted
 
 
@@ -73,16 +72,14 @@ def _trees() -> Any:
     """Options of an AUC from trees."""
     from ogive.statistics.ustatistic.reports.trees.options import HierarchyAuc
 
-    heading = Group("Trees of an AUC, with --method hierarchy", sort_key=2)
-    return options_of(HierarchyAuc, _OF_METHODS, title="tree_options", heading=heading)
+    return options_of(HierarchyAuc, _OF_METHODS, title="tree_options", heading=OF_TREES)
 
 
 def _pairing() -> Any:
     """Options of pairs of people."""
     from ogive.statistics.ustatistic.pairs.options import Paired
 
-    heading = Group("Pairs of people", sort_key=2.1)
-    return options_of(Paired, _OF_METHODS, title="pairing_options", heading=heading)
+    return options_of(Paired, _OF_METHODS, title="pairing_options", heading=OF_PAIRS)
 
 
 def _several(read: Any, help: str = "") -> Form:

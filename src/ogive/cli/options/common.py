@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from cyclopts import Group, Parameter
+from cyclopts import Parameter
 
 from ogive.cli.converters import whole
+from ogive.cli.help import OF_LEDGERS, OUTPUT, PRIVACY, RECORDS, TRUST
 from ogive.cli.options.trust import HOLDERS, HolderOptions
 from ogive.errors import ParameterError
 
@@ -19,8 +20,14 @@ if TYPE_CHECKING:
 Words = Annotated[tuple[str, ...], Parameter(consume_multiple=True, show_default=False)]
 """Some words, one after the other."""
 
+OfLedger = Annotated[str | None, Parameter(group=OF_LEDGERS)]
+"""An option of the account that pays, which few need."""
 
-@Parameter(name="*", group=Group("Privacy guarantee", sort_key=2))
+Budgeted = Annotated[str | None, Parameter(group=PRIVACY)]
+"""An option of that account which stands with the privacy that is spent."""
+
+
+@Parameter(name="*", group=PRIVACY)
 @dataclass(frozen=True, kw_only=True)
 class PrivacyOptions(HolderOptions):
     """How much privacy may be spent, and under whose trust."""
@@ -40,14 +47,15 @@ class PrivacyOptions(HolderOptions):
     add_or_remove if a person may have several records.
     """
 
-    public: Words = ()
+    public: Annotated[Words, Parameter(group=RECORDS)] = ()
     """Public columns, such as a label: anyone may know them, and exact counts of them may be published. An account
     declares them when it is created.
     """
 
-    trust: Annotated[str, Parameter(help=f"Who holds the records: {HOLDERS}. All but central are simulated here.")] = (
-        "central"
-    )
+    trust: Annotated[
+        str,
+        Parameter(group=TRUST, help=f"Who holds the records: {HOLDERS}. All but central are simulated here."),
+    ] = "central"
 
     def privacy(self) -> Privacy | None:
         """The guarantee in the library's types; None where none was given.
@@ -73,7 +81,7 @@ class PrivacyOptions(HolderOptions):
         return self.simulations([self.trust])[0]
 
 
-@Parameter(name="*", group=Group("Budget", sort_key=3))
+@Parameter(name="*", group=RECORDS)
 @dataclass(frozen=True, kw_only=True)
 class BudgetOptions:
     """Whose records these are, and the account that pays."""
@@ -84,33 +92,33 @@ class BudgetOptions:
     max_rows_per_person: Annotated[int, Parameter(converter=whole)] = 1
     """Most records of a person that are used, chosen at random."""
 
-    ledger: str | None = None
+    ledger: Budgeted = None
     """Ledger that records every spend: a file, sqlite:///FILE or postgresql://USER@HOST/DB. A repeated question is
     free.
     """
 
-    data_set: str | None = None
+    data_set: OfLedger = None
     """Name of the data set in the ledger; by default the file's name without its suffix."""
 
-    limit_epsilon: str | None = None
+    limit_epsilon: Budgeted = None
     """Limit of the total privacy loss; required when the data set is new in the ledger."""
 
-    limit_delta: str | None = None
+    limit_delta: OfLedger = None
     """Delta of the limit, with --limit-epsilon."""
 
-    limit_rho: str | None = None
+    limit_rho: OfLedger = None
     """The limit under zero-concentrated differential privacy, instead of the other two."""
 
-    part: str | None = None
+    part: OfLedger = None
     """Name of the part of the data set that these records form; no person may be in two parts."""
 
-    batch: str | None = None
+    batch: OfLedger = None
     """Public name of these records, which distinguishes them when curves are merged; by default the part's name."""
 
-    updated: Annotated[bool, Parameter(show_default=False)] = False
+    updated: Annotated[bool, Parameter(group=OF_LEDGERS, show_default=False)] = False
     """The records may have changed since they were last used; earlier spends still count."""
 
-    other_people: Annotated[bool, Parameter(show_default=False)] = False
+    other_people: Annotated[bool, Parameter(group=OF_LEDGERS, show_default=False)] = False
     """Ids in --person that another data set or part also has denote other people here, or a second budget is intended.
     """
 
@@ -160,7 +168,7 @@ def guarantee(epsilon: str | None, delta: str | None, rho: str | None, *, prefix
     return made(PureDP, epsilon) if delta is None else made(ApproxDP, epsilon, delta)
 
 
-@Parameter(name="*", group=Group("Output", sort_key=4))
+@Parameter(name="*", group=OUTPUT)
 @dataclass(frozen=True, kw_only=True)
 class OutputOptions:
     """Where the result goes; a table on standard output unless said otherwise."""
@@ -172,7 +180,7 @@ class OutputOptions:
     """Write JSON to standard output."""
 
 
-@Parameter(name="*", group=Group("Which records", sort_key=1.05))
+@Parameter(name="*", group=RECORDS)
 @dataclass(frozen=True, kw_only=True)
 class PartOptions:
     """Which records a statistic is about."""
@@ -184,7 +192,7 @@ class PartOptions:
 
 ALL_RECORDS = PartOptions()
 
-Plot = Annotated[Path | None, Parameter(group="Output", help="Draw the result into this file, .png, .svg or .pdf.")]
+Plot = Annotated[Path | None, Parameter(group=OUTPUT, help="Draw the result into this file, .png, .svg or .pdf.")]
 
 NOTHING_GRANTED = PrivacyOptions()
 NO_BOOKS = BudgetOptions()

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from cyclopts import Group, Parameter
+from cyclopts import Parameter
 
 from ogive.cli.converters import whole
+from ogive.cli.help import OF_SIMULATIONS, PRIVACY, RECORDS, TRUST
 from ogive.cli.options.common import Words, guarantee
 from ogive.cli.options.trust import PRIVATE, HolderOptions
 from ogive.errors import ParameterError, quoted
@@ -18,12 +19,12 @@ if TYPE_CHECKING:
     from ogive.privacy import Adjacency, Privacy
 
 
-@Parameter(name="*", group=Group("What is planned", sort_key=2))
+@Parameter(name="*", group=PRIVACY)
 @dataclass(frozen=True, kw_only=True)
 class PlanOptions(HolderOptions):
     """How many records there are, and which guarantees are compared."""
 
-    records: Annotated[int | None, Parameter(converter=whole)] = None
+    records: Annotated[int | None, Parameter(group=RECORDS, converter=whole)] = None
     """Number of records; under add_or_remove, where it is private, your own guess."""
 
     epsilon: Words = ()
@@ -44,29 +45,29 @@ class PlanOptions(HolderOptions):
     adjacency: Literal["replace", "add_or_remove"] | None = None
     """As for a release: replace by default, or add_or_remove where a person may have several records."""
 
-    public: Words = ()
+    public: Annotated[Words, Parameter(group=RECORDS)] = ()
     """Public columns, such as a label."""
 
-    person: str | None = None
+    person: Annotated[str | None, Parameter(group=RECORDS)] = None
     """Column that identifies the person, if a person may have several records."""
 
-    max_rows_per_person: Annotated[int, Parameter(converter=whole)] = 1
+    max_rows_per_person: Annotated[int, Parameter(group=RECORDS, converter=whole)] = 1
     """Most records of a person that would be used."""
 
     trust: Annotated[
-        Words, Parameter(help=f"Who would hold the records: one of {PRIVATE}, or several to compare them.")
+        Words, Parameter(group=TRUST, help=f"Who would hold the records: one of {PRIVATE}, or several to compare them.")
     ] = ("central",)
 
-    like: Path | None = None
+    like: Annotated[Path | None, Parameter(group=RECORDS)] = None
     """A file of public or synthetic records to simulate on; never the records that are to be protected."""
 
-    positive_share: float | None = None
+    positive_share: Annotated[float | None, Parameter(group=OF_SIMULATIONS)] = None
     """Assumed prevalence (share of positive labels) for roc and calibration without --like; 0.3 by default."""
 
-    auc: float | None = None
+    auc: Annotated[float | None, Parameter(group=OF_SIMULATIONS)] = None
     """Assumed area under the ROC curve, likewise; 0.8 by default."""
 
-    runs: Annotated[int | None, Parameter(converter=whole)] = None
+    runs: Annotated[int | None, Parameter(group=OF_SIMULATIONS, converter=whole)] = None
     """Releases to simulate for each row, if needed; 200 by default, 40 for calibration."""
 
     def unit(self) -> Adjacency:

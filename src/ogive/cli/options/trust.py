@@ -10,22 +10,23 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from cyclopts import Group, Parameter
+from cyclopts import Parameter
 
 from ogive.cli.forms import form_of
 from ogive.cli.forms.base import Words
 from ogive.cli.forms.fields import default_shown, described, option_type
+from ogive.cli.help import OF_TRUST
 from ogive.errors import ParameterError, quoted
 from ogive.parameters import is_python_only
 from ogive.trust.models import MODELS, options_named
 
 if TYPE_CHECKING:
+    from ogive.statistics.kinds import Kind
     from ogive.trust import Simulation
 
 Fields = Mapping[str, "dataclasses.Field[Any]"]
 ClassT = TypeVar("ClassT", bound=type)
 
-_HOLDERS = Group("Parties and servers", sort_key=2.5)
 _TYPES = {name: options_named(name) for name in MODELS}
 
 HOLDERS = ", ".join(f"{name} ({kind.summary})" for name, kind in _TYPES.items())
@@ -64,7 +65,7 @@ def option_of(name: str, fields: Fields, types: Mapping[str, type]) -> Any:
         None,
         name=name.replace("_", "-"),
         help=" ".join(f"With --trust {' or '.join(models)}: {_lower(text)}" for text, models in texts.items()),
-        group=_HOLDERS,
+        group=OF_TRUST,
         shown=defaults.pop() if len(defaults) == 1 else False,
     )
 
@@ -77,6 +78,12 @@ _DECLARED = declared(_TYPES)
 
 NAMES = tuple(name.replace("_", "-") for name in _DECLARED)
 """The names of the options of all trust models."""
+
+
+def not_of(kind: "Kind") -> frozenset[str]:
+    """The options of trust models none of which can serve a kind of statistic."""
+    serving = {name for name, options in _TYPES.items() if options.serves & kind.asks}
+    return frozenset(f"--{name.replace('_', '-')}" for name, models in _DECLARED.items() if not serving & {*models})
 
 
 def _with_options(kind: ClassT) -> ClassT:

@@ -10,5 +10,5 @@ COMMAND = Command(
         "df": "Of the chi-square reference: by default one for each group; fitted for two fewer, where the model was "
         "fitted on these records; or a number.",
     },
-    groups={"groups": "What is measured"},
+    groups={"groups": "Question"},
 )

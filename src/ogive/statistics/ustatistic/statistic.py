@@ -148,7 +148,10 @@ class Ustatistic:
             truth(self.public_labels, "public_labels")
         object.__setattr__(self, "confidence_level", float(check_level(self.confidence_level)))
         check_expected(self.expected_records)
-        domain = domain_of(self._described[0], 2)
+        columns, classes = self._described
+        if self.public_labels and classes is None:
+            raise ParameterError(f"{self.measure.name} has no label, so leave out `public_labels=True`")
+        domain = domain_of(columns, 2)
         for kernel in self.measure.kernels:
             kernel.check(domain)
             check_reach(kernel, domain)

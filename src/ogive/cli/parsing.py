@@ -1,0 +1,94 @@
+"""What the parser refuses, in words that name the option and say what would be right."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Sequence
+from itertools import chain
+from typing import TYPE_CHECKING, Any, get_args, get_origin
+
+from ogive.errors import plain, quoted
+
+if TYPE_CHECKING:
+    from cyclopts import CycloptsError
+    from cyclopts.argument import Argument
+
+_WORDS = {"float": "a number", "int": "a whole number", "bool": "true or false", "Path": "a path"}
+"""What the parser converts words to."""
+
+
+def in_words(problem: CycloptsError) -> str:
+    """One line for what the parser refused."""
+    from cyclopts import CoercionError, MissingArgumentError, RepeatArgumentError, UnknownOptionError
+    from cyclopts.exceptions import UnknownCommandError
+
+    command = " ".join(["ogive", *(problem.command_chain or ())])
+    match problem:
+        case UnknownCommandError():
+            return plain(_unknown_command(problem, command))
+        case UnknownOptionError():
+            return plain(_unknown_option(problem, command))
+        case MissingArgumentError():
+            return plain(_missing(problem, command))
+        case RepeatArgumentError():
+            return f"{plain(_named(problem.argument, problem.token))} was given twice; give it once"
+        case CoercionError():
+            return _wrong_value(problem)
+    return plain(problem)
+
+
+def _named(argument: Argument | None, token: Any = None) -> str:
+    """An option or a position as it is written, or where its value comes from."""
+    if token is not None and token.keyword:
+        return str(token.keyword)
+    name = "the value" if argument is None else argument.name
+    return name if name.startswith("-") else name.upper()
+
+
+def _near(word: str, known: Sequence[str]) -> str:
+    found = difflib.get_close_matches(word, known, n=1)
+    return f"; did you mean {found[0]}?" if found else ""
+
+
+def _listed(words: Sequence[str]) -> str:
+    return " or ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
+
+
+def _unknown_command(problem: Any, command: str) -> str:
+    word = (problem.unused_tokens or ("",))[0]
+    known = [name for name in problem.app or () if not name.startswith("-")]
+    return f"{command} has no command {word}{_near(word, known) or f'; there are {_listed(known)}'}"
+
+
+def _unknown_option(problem: Any, command: str) -> str:
+    word = problem.token.keyword or problem.token.value
+    known = list(chain.from_iterable(each.names for each in problem.argument_collection if each.parse))
+    return f"{command} has no option {word}{_near(word, known)}"
+
+
+def _missing(problem: Any, command: str) -> str:
+    argument = problem.argument
+    name = _named(argument)
+    if argument is None or not name.startswith("-"):
+        return f"say {name}: {command} {name} ..."
+    if not argument.tokens and not problem.tokens_so_far and argument.required and name not in _given(problem):
+        return f"say {name}"
+    number, _ = argument.token_count()
+    return f"{name} needs {'a value' if number < 2 else f'{number} values, got {len(problem.tokens_so_far)}'}"
+
+
+def _given(problem: Any) -> Sequence[str]:
+    return [word.partition("=")[0] for word in problem.root_input_tokens or ()]
+
+
+def _wrong_value(problem: Any) -> str:
+    token, wanted = problem.token, problem.target_type
+    name = plain(_named(problem.argument, token))
+    if problem.msg is not None:
+        return f"{name} {plain(problem.msg)}"
+    if get_origin(wanted) is not None and (choices := [str(each) for each in get_args(wanted)]):
+        must = _listed(choices)
+    else:
+        must = _WORDS.get(getattr(wanted, "__name__", ""), "a value that it takes")
+    said = "" if token is None else f", got {quoted(token.value)}"
+    return f"{name} must be {must}{said}"

@@ -1,0 +1,119 @@
+"""What --help prints: what applies, in few lines."""
+
+import pytest
+
+from ogive.cli import main
+from ogive.cli.table import COMMANDS
+from ogive.statistics.kinds import COMMANDED
+
+
+@pytest.fixture
+def run(capsys):
+    def run_it(*arguments):
+        status = main([str(argument) for argument in arguments])
+        captured = capsys.readouterr()
+        return status, captured.out, captured.err
+
+    return run_it
+
+
+SHORT = {"ecdf": 64, "plan ecdf": 68}
+"""The most lines of help; statistics with more options of their own have more."""
+
+
+@pytest.mark.parametrize("words", [(name,) for name in COMMANDED] + [("plan", name) for name in COMMANDED])
+def test_help_is_short_and_fits_its_width(run, words, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    status, out, err = run(*words, "--help")
+    assert (status, err) == (0, "")
+    assert len(out.splitlines()) <= SHORT.get(" ".join(words), 96)
+    assert max(map(len, out.splitlines())) <= 80
+
+
+def headings(text):
+    return [line for line in text.splitlines() if line and not line.startswith((" ", "Usage", "Options of", "ogive"))]
+
+
+def test_options_stand_under_headings_in_order(run):
+    shown = headings(run("ecdf", "--help")[1])
+    assert shown == [
+        "Release a whole distribution function.",
+        "Question",
+        "Method",
+        "Privacy",
+        "Records",
+        "Trust",
+        "Output",
+    ]
+
+
+@pytest.mark.parametrize("name", ["--degree", "--parties", "--upload", "--limit-rho", "--other-people"])
+def test_what_few_need_is_named_and_explained_on_demand(run, name):
+    short, whole = (run("ecdf", flag)[1] for flag in ("--help", "--help-all"))
+    assert name in short
+    assert not any(line.strip().startswith(name) for line in short.splitlines())
+    assert any(line.strip().startswith(name) for line in whole.splitlines())
+
+
+def test_options_of_trust_models_that_cannot_serve_a_statistic_are_not_shown(run):
+    shown = {name: run(name, "--help-all")[1] for name in ("ecdf", "ustat", "calibration")}
+    assert {name: "--circuits" in text for name, text in shown.items()} == {
+        "ecdf": False, "ustat": True, "calibration": False,
+    }  # fmt: skip
+    assert all("--parties" in text for text in shown.values())
+
+
+@pytest.mark.parametrize("flags", [("--help", "ecdf"), ("ecdf", "-h"), ("ecdf", "--bins", "x", "--help")])
+def test_help_may_be_asked_for_anywhere(run, flags):
+    assert run(*flags)[1] == run("ecdf", "--help")[1]
+
+
+def test_what_follows_two_dashes_is_no_option(run):
+    status, _, err = run("report", "--", "--help")
+    assert status == 2
+    assert "--help" in err
+
+
+@pytest.mark.parametrize("words", [(), ("ledger",), ("pate",), ("local",), ("plan",)])
+def test_a_command_of_commands_lists_them(run, words):
+    status, out, _ = run(*words)
+    assert status == 0
+    assert out == run(*words, "--help")[1]
+    assert "COMMAND --help lists the options of a command." in out
+    assert not words or "Commands" in out.splitlines()
+
+
+def test_the_first_help_names_every_command(run):
+    out = run("--help")[1]
+    for name in COMMANDS:
+        assert any(line.startswith(f"  {name}") for line in out.splitlines()), name
+
+
+REFUSED = {
+    "number": (("plan", "roc", "--records", "9", "--auc", "x"), "--auc must be a number, got 'x'"),
+    "whole": (("plan", "roc", "--records", "9.5"), "--records must be a whole number, got '9.5'"),
+    "truth": (("ecdf", "d.csv", "--column", "a", "--json=3"), "--json must be true or false, got '3'"),
+    "choice": (
+        ("roc", "d.csv", "--score", "a", "--label", "b", "--outside", "none"),
+        "--outside must be refuse or clip, got 'none'",
+    ),
+    "twice": (("ecdf", "d.csv", "--column", "a", "--column", "b"), "--column was given twice; give it once"),
+    "no value": (("ecdf", "d.csv", "--column"), "--column needs a value"),
+    "few values": (("ecdf", "d.csv", "--column", "a", "--bounds", "1"), "--bounds needs 2 values, got 1"),
+    "no data": (("ecdf",), "say DATA: ogive ecdf DATA ..."),
+    "option": (
+        ("ecdf", "d.csv", "--column", "a", "--bound", "1"),
+        "ogive ecdf has no option --bound; did you mean --bounds?",
+    ),
+    "command": (("ledger", "shwo"), "ogive ledger has no command shwo; did you mean show?"),
+    "no command": (
+        ("ledger", "zzz"),
+        "ogive ledger has no command zzz; there are show, limit, restore or export",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_what_cannot_be_read_is_named_with_what_would_be_right(run, case):
+    words, message = REFUSED[case]
+    assert run(*words) == (2, "", f"ogive: error: {message}\n")
