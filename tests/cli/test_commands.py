@@ -217,7 +217,7 @@ BAD = {
     ),
     "drop_with_public_n": (
         ("--column", "hole", "--bounds", "0", "9", *ONE, "--missing", "drop"),
-        "use --missing low or high, or --adjacency add_or_remove",
+        "use --missing low, high or a public value, or --adjacency add_or_remove",
     ),
     "gaussian_method": (
         (*AGE, *ONE, "--method", "sqrt"),
@@ -252,7 +252,7 @@ BAD = {
 }
 BAD_ECDF = {
     "unknown_smoothing": ((*AGE, *ONE, "--smooth", "magic"), "smooth must be"),
-    "plot_suffix": ((*AGE, *ONE, "--plot", "p.gif"), "--plot must name a .png or .svg file"),
+    "plot_suffix": ((*AGE, *ONE, "--plot", "p.gif"), "--plot must name a .png, .svg or .pdf file"),
 }
 BAD_QUANTILES = {
     "probability_above_one": ((*AGE, *ONE, "--probabilities", "0.5", "1.5"), "probabilities must be in [0, 1]"),
