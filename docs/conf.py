@@ -44,6 +44,8 @@ nb_execution_in_temp = True
 nb_execution_timeout = 120
 nb_execution_raise_on_error = True
 nb_execution_show_tb = True
+# notes such as "compiling once for this machine" are of the machine that built the page
+nb_output_stderr = "remove"
 
 autodoc_member_order = "bysource"
 autodoc_typehints = "description"
