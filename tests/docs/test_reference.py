@@ -63,8 +63,9 @@ def test_every_public_name_is_in_the_reference():
 
 
 def test_a_name_without_an_entry_is_noticed():
-    assert missing(reference() - {"ogive.ecdf"}) == ["ogive.ecdf"]
-    assert missing(reference() - {"ogive.kernels.KERNELS"}) == ["ogive.kernels.KERNELS"]
+    known = missing(reference())
+    assert sorted(missing(reference() - {"ogive.ecdf"})) == sorted([*known, "ogive.ecdf"])
+    assert sorted(missing(reference() - {"ogive.kernels.KERNELS"})) == sorted([*known, "ogive.kernels.KERNELS"])
 
 
 def test_every_entry_has_a_docstring_of_its_own():
