@@ -22,6 +22,7 @@ from .errors import BudgetError as BudgetError
 from .errors import CopyError as CopyError
 from .errors import DataError as DataError
 from .errors import LedgerError as LedgerError
+from .errors import NoiseWarning as NoiseWarning
 from .errors import OgiveError as OgiveError
 from .errors import ParameterError as ParameterError
 from .errors import PeerError as PeerError

@@ -166,6 +166,10 @@ class AccountWarning(UserWarning):
     """What whoever opens an account has to know of it, in one line; nothing is refused."""
 
 
+class NoiseWarning(UserWarning):
+    """A release will say nothing, or says nothing: its noise hides the records; nothing is refused."""
+
+
 class CopyError(RefusalError):
     """A running total would go on in two places, whose totals differ by the elements alone."""
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 import secrets
-from collections.abc import Sequence
+import warnings
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
+from ogive import cautions
 from ogive.accounting import as_concentrated, at_least, filled, gaussian_rho
 from ogive.asking import drive
 from ogive.errors import ParameterError, ReleaseMismatchError, quoted
@@ -112,7 +114,9 @@ def release(
     stored = books.stored()
     if stored is not None:
         return cast(EstimateT, _named(read_recorded(stored), named, books.mark))
-    holder = _Paying(books, trust.open(adjacency, source=source if source is not None else SystemSource()))
+    opening = trust.open(adjacency, source=source if source is not None else SystemSource())
+    told = trust.private and source is None
+    holder = _Paying(books, opening, trust.count if told and adjacency is Adjacency.REPLACE else _unknown)
     terms = Terms(
         privacy,
         unit,
@@ -143,7 +147,21 @@ def release(
         account=books.mark,
         where=None if (where := getattr(statistic, "where", None)) is None else str(where),
     )
-    return cast(EstimateT, books.publish(done.estimate.with_provenance(provenance)))
+    found = books.publish(done.estimate.with_provenance(provenance))
+    warning = cautions.after(found, terms.records) if told and not holder.warned else None
+    if warning is not None:
+        warnings.warn(warning, stacklevel=4)
+    if told and ledger is None and trust.name not in _OWNERS:
+        cautions.tell_unbooked()
+    return cast(EstimateT, found)
+
+
+_OWNERS = ("local",)
+"""Trust models whose records never meet: each owner's reports are that owner's to add up."""
+
+
+def _unknown() -> None:
+    """How many records there are, where that is private."""
 
 
 class _Paying:
@@ -152,11 +170,14 @@ class _Paying:
     Args:
         books: Pay.
         opening: The release in progress; another once the books go on with one that was cut off.
+        count: Counts the records, where their number is public and whoever asks wants to be warned.
     """
 
-    def __init__(self, books: Payment, opening: Opening[Any]) -> None:
+    def __init__(self, books: Payment, opening: Opening[Any], count: Callable[[], int | None]) -> None:
         self._books = books
+        self._count = count
         self.opening = opening
+        self.warned = False
 
     def check(self, query: Query) -> None:
         """Read what a query will need, where somebody pays for what comes before it."""
@@ -164,7 +185,12 @@ class _Paying:
             self.opening.context(query)
 
     def pay(self, loss: Loss, query: Query) -> None:
-        """Make the spend durable."""
+        """Make the spend durable; warn before of noise that will hide as many records as everybody may know of."""
+        warning = None if self.warned else cautions.before(query, self._count())
+        if warning is not None:
+            self.warned = True
+            self.opening.context(query)  # what is wrong with the records is said first, and alone
+            warnings.warn(warning, stacklevel=5)
         self.opening = self._books.pay(loss, query, self.opening)
 
     def answer(self, query: Query) -> Answer:

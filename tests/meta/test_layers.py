@@ -24,7 +24,7 @@ reproduce report datasets warming
 functions session collecting pate plots pairs.network
 planning pointwise
 releasing streams
-asking
+asking cautions
 trust
 statistics
 html pictures records ledger runtime

@@ -138,7 +138,9 @@ def export(ledger: Place = None, *, data_set: DataSet = None, output: OutputOpti
     with _opened(ledger) as books:
         plain = {**books.export(), "accounts": _exported(books, data_set)}
     content = json_format.dumps(plain, indent=1)
-    publish(lambda: content, lambda: content, output, public=True)
+    accounts = len(plain["accounts"])
+    told = content if output.output is None else f"exported {accounts} {'data set' if accounts == 1 else 'data sets'}"
+    publish(lambda: content, lambda: told, output, public=True)
 
 
 def _opened(place: str | None, *, make: bool = False, read_only: bool = True) -> Ledger:

@@ -77,7 +77,9 @@ def publish(
     public: bool,
     kept_in: str | None = None,
 ) -> None:
-    """Write the result where it was asked for: JSON, or a table unless a file has the result already.
+    """Write the result where it was asked for.
+
+    Standard output has the table, or with --json the JSON and nothing else; a file has the JSON besides.
 
     Args:
         as_json: The result as JSON.
@@ -100,10 +102,7 @@ def publish(
             print(text)
             raise RefusalError(f"{problem.marked}; the result went to standard output instead") from None
         print(f"wrote {output.output}", file=sys.stderr)
-    if output.json:
-        print(text)
-    elif output.output is None:
-        print(as_table())
+    print(text if output.json else as_table())
 
 
 def draw(plot: Callable[[Any], Any], path: Path) -> None:

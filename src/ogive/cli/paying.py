@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 import warnings
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO
 
+from ogive.cautions import no_books_wanted
 from ogive.cli.options.common import BudgetOptions, OutputOptions, PrivacyOptions
 from ogive.cli.output import busy, check_outputs, check_picture, draw, publish
-from ogive.errors import AccountWarning, LedgerError
+from ogive.errors import AccountWarning, LedgerError, NoiseWarning
 from ogive.provenance import publishable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from ogive.ledger import Account, Ledger
     from ogive.privacy import Privacy
@@ -56,16 +58,43 @@ def release_and_publish(
     if plot is not None:
         check_picture(plot)
     check_outputs(data, output.output, plot, keep=files_of(budget.ledger))
+    if budget.no_ledger:
+        no_books_wanted()
     if budget.ledger is None or not trust.private:
-        with busy(f"releasing from {data}") as progress:
+        with told_in_a_line(), busy(f"releasing from {data}") as progress:
             estimate = _release(statistic, trust.telling(progress), data, privacy, granted, budget)
         publish(estimate.to_json, lambda: table(estimate), output, public=publishable(estimate.provenance))
     else:
-        estimate, note = _pay(statistic, trust, data, privacy, limit, granted, budget)
+        with told_in_a_line():
+            estimate, note = _pay(statistic, trust, data, privacy, limit, granted, budget)
         print(note, file=sys.stderr)
         publish(estimate.to_json, lambda: table(estimate), output, public=True, kept_in=budget.ledger)
     if plot is not None:
         draw(estimate.plot if picture is None else lambda ax: picture(estimate, ax), plot)
+
+
+@contextlib.contextmanager
+def told_in_a_line() -> Iterator[None]:
+    """Write warnings of noise to standard error, each in a line, at the moment they are given."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", NoiseWarning)
+        others = warnings.showwarning
+
+        def tell(
+            message: Warning | str,
+            category: type[Warning],
+            filename: str,
+            lineno: int,
+            file: TextIO | None = None,
+            line: str | None = None,
+        ) -> None:
+            if issubclass(category, NoiseWarning):
+                print(f"ogive: warning: {message}", file=sys.stderr)
+            else:
+                others(message, category, filename, lineno, file, line)
+
+        warnings.showwarning = tell
+        yield
 
 
 def _release(

@@ -39,7 +39,7 @@ DATA = Annotated[
         converter=data_file,
     ),
 ]
-PICTURE = Annotated[Plot, Parameter(help="Draw error against privacy loss into this file, .png or .svg.")]
+PICTURE = Annotated[Plot, Parameter(help="Draw error against privacy loss into this file, .png, .svg or .pdf.")]
 
 
 def __getattr__(name: str) -> Callable[..., None]:

@@ -19,6 +19,7 @@ COMMANDS = {
     ),
     "ledger": ("ogive.cli.ledger:app", "Show, limit and export the privacy spent on each data set."),
     "plan": ("ogive.cli.plan:app", "Predict price and error of every method before anything is spent."),
+    "show": ("ogive.cli.show:show", "Print what a saved file holds: a release, a plan, a cost or a statement."),
     "report": ("ogive.cli.report:report", "Write releases, or everything that a ledger released, as one page of HTML."),
     "completion": (
         "ogive.cli.completion:completion",

@@ -67,7 +67,7 @@ def _row(row: Fields) -> dict[str, Any]:
     return {
         "method": row.text("method"),
         "privacy": _guarantee(row),
-        "price": _charge(row, "price"),
+        "price": charge_of(row, "price"),
         "noise": row.text("noise"),
         "errors": errors,
         "chosen": row.flag("chosen"),
@@ -125,13 +125,18 @@ def _trust(each: Fields) -> str | None:
 
 
 def _guarantee(each: Fields) -> Privacy:
-    guarantee = _charge(each, "privacy")
+    guarantee = charge_of(each, "privacy")
     if isinstance(guarantee, GaussianDP):
         raise DataError(f"the privacy of {each.what} must be a guarantee, and `GaussianDP` is none")
     return guarantee
 
 
-def _charge(each: Fields, name: str) -> Charge:
+def charge_of(each: Fields, name: str) -> Charge:
+    """A guarantee or a loss of plain data that need not be trusted.
+
+    Raises:
+        ParameterError, DataError: it is none with exact numbers.
+    """
     data = each.data[name]
     exact = isinstance(data, dict) and data.get("type") in _TYPES
     for key, value in data.items() if exact else ():

@@ -83,14 +83,16 @@ def draw(plan: Plan, ax: Any = None, *, error: str | None = None) -> Any:
         raise ParameterError("a picture needs guarantees of one type; plan for each type on its own")
     axes = new_axes(ax)
     lines: dict[str, set[tuple[float, float]]] = {}
-    for row in plan.rows:
+    for row in (row for row in plan.rows if wanted in row.errors):
         lines.setdefault(_line(row), set()).add((loss_of(row.privacy), row.errors[wanted]))
     styles = {
         line: {"color": _COLORS[number % len(_COLORS)], "marker": _MARKS[number % len(_MARKS)]}
         for number, line in enumerate(lines)
     }
     draw_lines(axes, lines, styles, sorted({loss_of(row.privacy) for row in plan.rows}))
-    chosen = sorted((loss_of(row.privacy), row.errors[wanted]) for row in plan.rows if row.chosen)
+    chosen = sorted(
+        (loss_of(row.privacy), row.errors[wanted]) for row in plan.rows if row.chosen and wanted in row.errors
+    )
     if chosen:
         axes.scatter(*zip(*chosen, strict=True), s=110, facecolors="none", edgecolors="black", label="taken", zorder=4)
     axes.set_yscale("log")

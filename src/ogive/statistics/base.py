@@ -140,6 +140,10 @@ class Estimate(ABC):
             return "not private: exact values"
         return "private" if self.provenance is None else str(self.provenance)
 
+    def noise_share(self) -> float:
+        """Noise at a threshold, as a share of the records, where it may hide them; else, or where unknown, 0."""
+        return 0.0
+
     @abstractmethod
     def errors(self, truth: Any) -> dict[str, float]:
         """Distances from the estimate that the trust model clear gives, by name, for example "ks"."""

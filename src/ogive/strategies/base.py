@@ -18,6 +18,7 @@ and the levels add up. Discrete Gaussian noise costs `l2_squared[l] / (2 sigma_l
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -90,6 +91,32 @@ class Strategy(Protocol):
     def to_dict(self) -> dict[str, Any]:
         """Plain data; `ogive.strategies.strategy_from_dict` inverts it."""
         ...
+
+
+LOUD = 0.25
+"""Noise at a threshold, as a share of the records, from which a curve says little: its band holds nearly all curves."""
+
+_FAR = 8.0
+"""Times the largest deviation of a measured sum: estimates from them deviate by less than that."""
+
+
+def noise_share(strategy: Strategy, records: float, *, total_known: bool) -> float:
+    """Root mean square of the noise over the thresholds, as a share of the records.
+
+    Args:
+        strategy: What is measured.
+        records: How many there are, or seem to be.
+        total_known: Whether that number is public.
+
+    Returns:
+        The share, infinite without records; 0, without computing it, where it is far below `LOUD`.
+    """
+    if records <= 0:
+        return math.inf
+    deviation = math.sqrt(max((float(level.law.variance) for level in strategy.levels), default=0.0))
+    if _FAR * deviation < LOUD * records:
+        return 0.0
+    return float(np.sqrt(np.mean(strategy.variance(total_known=total_known)))) / records
 
 
 @runtime_checkable

@@ -108,7 +108,7 @@ def aggregate(
             that it has are not read again: PARTIAL.key, which is never handed on, tells which these are.
         count_only: Stop before the estimate; needs --partial, which keeps what was added up.
         output: Where the estimate goes.
-        plot: A picture of the estimate; of anything but quantiles.
+        plot: A picture of the estimate.
     """
     from ogive.collecting import estimate_collection
     from ogive.local.collection import Collection
@@ -121,8 +121,6 @@ def aggregate(
     if count_only and partial is None:
         raise ParameterError("--count-only needs --partial, the file that keeps what was added up")
     description = _description(study)
-    if plot is not None and (description.statistic or {}).get("name") == "quantiles":
-        raise ParameterError("quantiles have no picture; leave out --plot, or describe ecdf, whose curve is drawn")
     with nullcontext() if partial is None else KeptState(partial) as kept:
         collection = Collection(description) if kept is None else kept.load(description)
         with busy("adding reports up") as progress:

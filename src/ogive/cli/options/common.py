@@ -97,6 +97,9 @@ class BudgetOptions:
     free.
     """
 
+    no_ledger: Annotated[bool, Parameter(group=OF_LEDGERS, show_default=False)] = False
+    """Record the spend in no ledger, without the message that says so."""
+
     data_set: OfLedger = None
     """Name of the data set in the ledger; by default the file's name without its suffix."""
 
@@ -129,6 +132,8 @@ class BudgetOptions:
             ParameterError: the options contradict each other, or need a ledger.
         """
         limit = guarantee(self.limit_epsilon, self.limit_delta, self.limit_rho, prefix="limit-")
+        if self.no_ledger and self.ledger is not None:
+            raise ParameterError("give either --ledger or --no-ledger, not both")
         if self.ledger is None:
             for name in ("data_set", "part"):
                 if getattr(self, name) is not None:
@@ -171,13 +176,13 @@ def guarantee(epsilon: str | None, delta: str | None, rho: str | None, *, prefix
 @Parameter(name="*", group=OUTPUT)
 @dataclass(frozen=True, kw_only=True)
 class OutputOptions:
-    """Where the result goes; a table on standard output unless said otherwise."""
+    """Where the result goes, besides the summary on standard output."""
 
     output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None
     """Write JSON to this file."""
 
     json: Annotated[bool, Parameter(show_default=False)] = False
-    """Write JSON to standard output."""
+    """Write JSON to standard output, instead of the summary."""
 
 
 @Parameter(name="*", group=RECORDS)

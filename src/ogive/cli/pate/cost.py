@@ -93,7 +93,7 @@ def cost(
         )
     if not found.publishable:
         print(f"ogive: private: {PRIVATE}", file=sys.stderr)
-    publish(found.to_json, lambda: _told(found), output, public=found.publishable)
+    publish(found.to_json, lambda: told(found), output, public=found.publishable)
     if plot is not None:
         draw(found.plot, plot)
 
@@ -147,7 +147,8 @@ def _words(aggregator: dict[str, Any]) -> str:
     return f"{aggregator['name']} with {', '.join(options)}"
 
 
-def _told(found: PrivacyCost) -> str:
+def told(found: PrivacyCost) -> str:
+    """A cost in some lines."""
     from ogive.accounting.rounding import shown_up
 
     answers = "answers at most" if found.mode == "independent" else "answers"

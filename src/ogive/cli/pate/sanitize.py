@@ -116,7 +116,7 @@ def sanitize(
         )
     else:
         found = _paid(votes, Tallied(whole_file), Tallied(counts), limit, charge_delta, budget, ask)
-    publish(found.to_json, lambda: _told(found), output, public=True, kept_in=budget.ledger)
+    publish(found.to_json, lambda: told(found), output, public=True, kept_in=budget.ledger)
 
 
 def _paid(
@@ -142,7 +142,8 @@ def _paid(
     return found
 
 
-def _told(found: SanitizedCost) -> str:
+def told(found: SanitizedCost) -> str:
+    """A published cost in some lines."""
     from ogive.accounting.rounding import shown_up
 
     independent = shown_up(found.independent_epsilon, ".3f")

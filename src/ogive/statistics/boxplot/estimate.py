@@ -96,6 +96,10 @@ class Boxplots(Estimate):
         curves = tuple(curve.with_provenance(provenance) for curve in self.curves)
         return dataclasses.replace(self, provenance=provenance, curves=curves)
 
+    def noise_share(self) -> float:
+        """The smallest of the boxes' curves: where it is large no box says anything."""
+        return min((curve.noise_share() for curve in self.curves), default=0.0)
+
     def errors(self, truth: Boxplots) -> dict[str, float]:
         """Distances from the boxes of the exact records, as shares of the bounds' distance, on average over the boxes.
 

@@ -245,6 +245,10 @@ class Calibration(Estimate):
         )
         return Reliability(mean, share, np.fmin(low, share), np.fmax(high, share), confidence_level=level)
 
+    def noise_share(self) -> float:
+        """That of the curve of probabilities."""
+        return self.curve.noise_share()
+
     def errors(self, truth: Calibration) -> dict[str, float]:
         """Distances from the exact test, whose groups may have other ends.
 

@@ -21,6 +21,7 @@ from ogive.statistics.curve.bins import QuantileInterval
 from ogive.statistics.curve.merging.merge import merge
 from ogive.statistics.curve.shape import CurveMoments
 from ogive.statistics.curve.steps import CurveFunction
+from ogive.strategies.base import noise_share
 
 
 class Curve(CurveBase):
@@ -119,6 +120,12 @@ class Curve(CurveBase):
         top. Infinite where the curve is not defined.
         """
         return float(np.sqrt(np.mean(self._variance))) / self.records if self.defined else float("inf")
+
+    def noise_share(self) -> float:
+        """As `rmse`, where noise may hide the records; 0, without computing it, where it is far from that."""
+        if self.strategy is None:
+            return 0.0
+        return noise_share(self.strategy, self.records if self.defined else 0.0, total_known=self.total is not None)
 
     def errors(self, truth: Curve) -> dict[str, float]:
         """Distances from another curve on the same grid.

@@ -58,6 +58,10 @@ class QuantileEstimates(Estimate):
         curve = None if self.curve is None else self.curve.with_provenance(provenance)
         return dataclasses.replace(self, provenance=provenance, curve=curve)
 
+    def noise_share(self) -> float:
+        """That of the curve, where one was released."""
+        return 0.0 if self.curve is None else self.curve.noise_share()
+
     def errors(self, truth: QuantileEstimates) -> dict[str, float]:
         """Distances from exact quantiles.
 

@@ -25,8 +25,10 @@ from ogive.statistics.base import Estimate
 from ogive.statistics.confidence import TARGETS, Target, check_level
 from ogive.statistics.curve.estimate import Curve
 from ogive.statistics.roc import points as roc_points
+from ogive.statistics.roc import readings
 from ogive.statistics.roc.band import RocBand, whole_square
 from ogive.statistics.roc.designs import BUDGETS
+from ogive.statistics.roc.readings import LiftBand, PrecisionRecallBand
 from ogive.statistics.roc.uncertainty import Uncertainty
 from ogive.strategies import Strategy
 
@@ -273,6 +275,59 @@ class RocEstimate(Estimate):
         self._need_classes("lift")
         return roc_points.lift(self.thresholds, self.fpr, self.tpr, *self.classes)
 
+    def precision_recall_band(
+        self, confidence_level: float = 0.95, *, target: Target = "population"
+    ) -> PrecisionRecallBand:
+        """Compute ends for precision and recall that hold at every threshold at once, with at least the confidence.
+
+        For the population, the records must be a random sample of it: where their classes were chosen, as in a
+        case-control study, they tell nothing of its prevalence, and so nothing of its precision.
+
+        Args:
+            confidence_level: Wanted probability, above 0 and at most 0.9999.
+            target: "population" or "sample"; see `band`.
+
+        Raises:
+            ParameterError: an argument is out of range, or a class has no records.
+
+        Privacy:
+            Post-processing.
+
+        Source:
+            docs/proofs/roc.md.
+        """
+        fpr, tpr, prevalence, level = self._readings(confidence_level, target, "precision and recall")
+        precision = readings.precision_ends(fpr, tpr, prevalence)
+        return PrecisionRecallBand(self.thresholds, tpr, precision, prevalence, level, target)
+
+    def lift_band(self, confidence_level: float = 0.95, *, target: Target = "population") -> LiftBand:
+        """Compute ends for gain and lift that hold at every threshold at once, with at least the confidence.
+
+        Args:
+            confidence_level: Wanted probability, above 0 and at most 0.9999.
+            target: "population", of which the records must be a random sample, or "sample"; see `band`.
+
+        Raises:
+            ParameterError: an argument is out of range, or a class has no records.
+
+        Privacy:
+            Post-processing.
+
+        Source:
+            docs/proofs/roc.md.
+        """
+        fpr, tpr, prevalence, level = self._readings(confidence_level, target, "lift")
+        flagged, lift = (make(fpr, tpr, prevalence) for make in (readings.flagged_ends, readings.lift_ends))
+        return LiftBand(self.thresholds, flagged, tpr, lift, prevalence, level, target)
+
+    def _readings(
+        self, confidence_level: float, target: Target, what: str
+    ) -> tuple[readings.Ends, readings.Ends, readings.Prevalence, float]:
+        tail = _tail(confidence_level)
+        _check_target(target)
+        self._need_classes(what)
+        return *self._uncertainty.readings(tail, target), float(1 - tail)
+
     def _need_classes(self, what: str) -> None:
         if not self.defined:
             raise ParameterError(f"{what} is not defined: a class has no records, or noise may account for it")
@@ -282,6 +337,10 @@ class RocEstimate(Estimate):
         if not (self.defined and other.defined):
             return math.nan
         return roc_points.distance(self.fpr, self.tpr, other.fpr, other.tpr)
+
+    def noise_share(self) -> float:
+        """The larger of both classes' curves."""
+        return max(self.negatives.noise_share(), self.positives.noise_share())
 
     def errors(self, truth: RocEstimate) -> dict[str, float]:
         """Distances from another curve.
@@ -318,6 +377,50 @@ class RocEstimate(Estimate):
             style: Of the curve; see `ogive.plots.Style`.
         """
         return room(type(self), "plot").draw(self, ax, confidence_level=confidence_level, target=target, **style)
+
+    def plot_precision_recall(
+        self,
+        ax: Any = None,
+        *,
+        confidence_level: float | None = 0.95,
+        target: Target = "population",
+        **style: Unpack[Style],
+    ) -> Any:
+        """Draw precision against recall with its band; returns matplotlib axes.
+
+        Args:
+            ax: Axes to draw into; new ones by default.
+            confidence_level: Of the band; None for no band.
+            target: Of the band.
+            style: Of the curve; see `ogive.plots.Style`.
+
+        Raises:
+            ParameterError: matplotlib is not installed, an argument is out of range, or a class has no records.
+        """
+        band = None if confidence_level is None else self.precision_recall_band(confidence_level, target=target)
+        return room(type(self), "plot").draw_precision_recall(self, self.precision_recall(), band, ax, **style)
+
+    def plot_lift(
+        self,
+        ax: Any = None,
+        *,
+        confidence_level: float | None = 0.95,
+        target: Target = "population",
+        **style: Unpack[Style],
+    ) -> Any:
+        """Draw lift against the share of records called positive, with its band; returns matplotlib axes.
+
+        Args:
+            ax: Axes to draw into; new ones by default.
+            confidence_level: Of the band; None for no band.
+            target: Of the band.
+            style: Of the curve; see `ogive.plots.Style`.
+
+        Raises:
+            ParameterError: matplotlib is not installed, an argument is out of range, or a class has no records.
+        """
+        band = None if confidence_level is None else self.lift_band(confidence_level, target=target)
+        return room(type(self), "plot").draw_lift(self, self.lift(), band, ax, **style)
 
 
 def _tail(confidence_level: float) -> Fraction:

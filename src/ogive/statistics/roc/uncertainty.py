@@ -9,8 +9,8 @@ from functools import cached_property
 import numpy as np
 
 from ogive.arrays import Float64
-from ogive.statistics.confidence import simulations_needed
-from ogive.statistics.curve.bands.simultaneous import band_ends, simulate_maxima
+from ogive.statistics.confidence import Target, simulations_needed
+from ogive.statistics.curve.bands.simultaneous import band_ends, simulate_maxima, upper_quantile
 from ogive.statistics.curve.estimate import Curve
 from ogive.statistics.roc.band import RocBand, band_of_rates, class_ends
 from ogive.statistics.roc.interval import auc_interval
@@ -25,6 +25,7 @@ from ogive.statistics.roc.noise import (
     share_excess,
     simulate_noise,
 )
+from ogive.statistics.roc.readings import Ends, Prevalence, prevalence_of
 
 _ROUNDING = 2.0**-40
 _DEVIATIONS = 3
@@ -100,6 +101,29 @@ class Uncertainty:
         fpr, tpr = (self._class_ends(k, tail / 2, target, simulations) for k in range(2))
         return band_of_rates(fpr, tpr, float(1 - tail), target)
 
+    def readings(self, tail: Fraction, target: Target) -> tuple[Ends, Ends, Prevalence]:
+        """Ends for both rates at all thresholds and for the prevalence, each with a third of the tail."""
+        simulations = self._simulations(tail, Fraction(1, 12))
+        fpr, tpr = (_rising(*self._class_ends(k, tail / 3, target, simulations)) for k in range(2))
+        return fpr, tpr, self._prevalence(tail / 3, target, simulations)
+
+    def _prevalence(self, tail: Fraction, target: Target, simulations: int) -> Prevalence:
+        sampling = None if target == "sample" else tail
+        negatives, positives = (float(size) for size in self.linear[:, -1])
+        noise = None if self._known == KNOWN_SIZES else self._noise(simulations)
+        if noise is None:
+            return prevalence_of((positives, positives), (negatives, negatives), sampling)
+        if sampling is not None:
+            sampling = tail = tail / 2
+        # of a known sum one error is that of both sizes, else each has its own
+        reach = upper_quantile(np.abs(noise.last), tail if self._known == KNOWN_SUM else tail / 2)
+        most = math.inf if self._total is None else float(self._total)
+        fewest_and_most = tuple(
+            (float(max(0, math.ceil(size - reach))), float(min(most, max(0, math.floor(size + reach)))))
+            for size in (positives, negatives)
+        )
+        return prevalence_of(fewest_and_most[0], fewest_and_most[1], sampling)
+
     def _class_ends(self, k: int, tail: Fraction, target: str, simulations: int) -> tuple[Float64, Float64]:
         """Ends of the share called positive of one class, at all thresholds at once, each shape (N + 1,)."""
         curve = self._curves[k]
@@ -133,6 +157,11 @@ class Uncertainty:
                 simulations=simulations,
             )
         return self._simulated[simulations]
+
+
+def _rising(low: Float64, high: Float64) -> Ends:
+    """Ends that do not decrease, as what lies between them does not."""
+    return Ends(np.maximum.accumulate(low), np.minimum.accumulate(high[::-1])[::-1])
 
 
 def _outwards(ends: Float64, side: int) -> Float64:

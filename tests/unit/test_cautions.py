@@ -1,0 +1,116 @@
+"""What is said of releases that are in no ledger, and of those that say nothing."""
+
+import logging
+import subprocess
+import sys
+import warnings
+
+import numpy as np
+import pytest
+
+import ogive
+from ogive import cautions
+from ogive.cli import main
+from ogive.noise import DiscreteLaplace, SystemSource
+from ogive.strategies import LeastSquaresTree
+from ogive.strategies.base import LOUD, noise_share
+
+FEW = np.arange(20.0)
+MANY = np.linspace(0, 100, 20_000)
+LITTLE = ogive.PureDP("0.1")
+
+
+@pytest.fixture(autouse=True)
+def _nothing_said_yet(monkeypatch):
+    monkeypatch.setattr(cautions._Process, "unbooked", False)
+
+
+def released(values=FEW, privacy=LITTLE, **more):
+    return ogive.ecdf(values, bounds=(0, 100), bins=64, privacy=privacy, **more)
+
+
+@pytest.mark.parametrize("method", ["tree_ls", "hat_ls", "path", "adaptive", "auto"])
+def test_noise_that_hides_a_public_number_of_records_is_said_before_the_spend(method, tmp_path):
+    session = ogive.Session({"x": FEW}, limit=ogive.PureDP(1), ledger=tmp_path / "a.db", name="few")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", ogive.NoiseWarning)
+        with pytest.raises(ogive.NoiseWarning, match=r"noise will be .* of the records"):
+            session.ecdf("x", bounds=(0, 100), bins=64, privacy=LITTLE, method=method)
+    assert session.account.spent is None
+    assert session.remaining == ogive.PureDP(1)
+
+
+def test_a_private_number_of_records_is_not_told_by_a_warning_before_it_is_released():
+    with pytest.warns(ogive.NoiseWarning, match="the number of records is private, so this was not known before"):
+        released(adjacency="add_or_remove")
+
+
+@pytest.mark.parametrize("adjacency", ["replace", "add_or_remove"])
+def test_noise_far_below_the_records_is_not_warned_of(adjacency):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        released(MANY, adjacency=adjacency)
+
+
+def test_each_release_is_warned_of_once():
+    with pytest.warns(ogive.NoiseWarning) as found:
+        released(method="adaptive")
+    assert len(found) == 1
+
+
+def test_classes_and_groups_share_the_records():
+    scores, labels = np.linspace(0, 1, 400), np.arange(400) % 2
+    with pytest.warns(ogive.NoiseWarning, match="noise will be"):
+        ogive.roc(scores, labels, bounds=(0, 1), bins=64, privacy=ogive.PureDP("0.05"))
+
+
+def test_the_share_is_the_root_mean_square_and_what_is_not_computed_is_below_the_line():
+    for scale in (1, 4, 64):
+        strategy = LeastSquaresTree(64, (1, 8), (DiscreteLaplace(scale),) * 2)
+        for records in (1, 10, 100, 1000, 100_000):
+            exact = np.sqrt(np.mean(strategy.variance(total_known=True))) / records
+            found = noise_share(strategy, records, total_known=True)
+            assert found in (0.0, pytest.approx(exact))
+            assert (found >= LOUD) is bool(exact >= LOUD)
+    assert noise_share(strategy, 0, total_known=True) == float("inf")
+
+
+def test_a_release_in_no_ledger_is_said_once(caplog):
+    with caplog.at_level(logging.WARNING, logger="ogive.cautions"):
+        released(MANY)
+        released(MANY)
+    assert [record.getMessage() for record in caplog.records] == [cautions.UNBOOKED]
+
+
+def test_a_release_from_a_ledger_or_without_privacy_or_by_replay_says_nothing_of_ledgers(caplog, tmp_path):
+    with caplog.at_level(logging.WARNING, logger="ogive.cautions"):
+        session = ogive.Session({"x": MANY}, limit=ogive.PureDP(1), ledger=tmp_path / "a.db", name="many")
+        session.ecdf("x", bounds=(0, 100), bins=64, privacy=LITTLE)
+        ask = ogive.Ecdf("x", bounds=(0, 100), bins=64)
+        ogive.release(ask, trust=ogive.Clear({"x": MANY}))
+        ogive.release(ask, trust=ogive.Central({"x": MANY}), privacy=LITTLE, source=SystemSource())
+    assert not caplog.records
+
+
+def test_the_command_says_both_on_standard_error_and_its_flag_silences_one(tmp_path, capsys, caplog):
+    path = tmp_path / "few.csv"
+    path.write_text("x\n" + "\n".join(map(str, FEW)), encoding="utf-8")
+    asked = ["ecdf", str(path), "--column", "x", "--bounds", "0", "100", "--epsilon", "0.1", "-o", str(tmp_path / "o")]
+    assert main(asked) == 0
+    captured = capsys.readouterr()
+    assert captured.err.count("ogive: warning: noise will be") == 1
+    assert captured.out.startswith("Distribution function of x")
+    assert cautions.UNBOOKED in caplog.messages
+    caplog.clear()
+    cautions._Process.unbooked = False
+    assert main([*asked, "--no-ledger"]) == 0
+    assert cautions.UNBOOKED not in caplog.messages
+    assert main([*asked, "--no-ledger", "--ledger", str(tmp_path / "a.db")]) == 2
+    assert "give either --ledger or --no-ledger, not both" in capsys.readouterr().err
+
+
+def test_a_process_that_turns_warnings_into_errors_is_not_stopped_by_the_word_on_ledgers():
+    code = "import ogive; ogive.ecdf(range(2000), bounds=(0, 2000), bins=16, privacy=ogive.PureDP(1))"
+    done = subprocess.run([sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.count("in no ledger") == 1
