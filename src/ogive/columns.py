@@ -243,9 +243,7 @@ class Categories:
 
     Fields:
         column: Name of a column of numbers, truth values or text.
-        values: The categories, in the order that ranks them where ranks matter.
-        other: Whether any other value, and a missing one, is in a category of its own after the last; else it is an
-            error.
+        values: The categories, in the order that ranks them where ranks matter. Any other value is an error.
 
     Raises:
         ParameterError: there are no categories or too many, or two are the same, or one could not be stored.
@@ -256,7 +254,6 @@ class Categories:
 
     column: str
     values: tuple[LabelValue, ...]
-    other: bool = False
 
     def __post_init__(self) -> None:
         if not isinstance(self.column, str):
@@ -276,8 +273,8 @@ class Categories:
 
     @property
     def size(self) -> int:
-        """Number of categories, that of other values included."""
-        return len(self.values) + self.other
+        """Number of categories."""
+        return len(self.values)
 
     def symbols(self, values: Float64) -> Int64:
         """Place of each category in the list, of which the numbers are the places already."""
@@ -290,8 +287,7 @@ class Categories:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data."""
-        data = {"column": self.column, "values": list(self.values)}
-        return {**data, "other": True} if self.other else data
+        return {"column": self.column, "values": list(self.values)}
 
     @staticmethod
     def from_dict(data: dict[str, Any]) -> Categories:
@@ -300,10 +296,7 @@ class Categories:
         Raises:
             ParameterError: a field is missing or out of range.
         """
-        other = data.get("other", False)
-        if not isinstance(other, bool):
-            raise ParameterError(f"a column's field 'other' must be true or false, got {quoted(other)}")
-        return Categories(_text(data, "column"), _values(data, "values"), other)
+        return Categories(_text(data, "column"), _values(data, "values"))
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from ogive.columns import Binning, Categories, Column, Label, Membership, Missing
+from ogive.columns import Binning, Column, Label, Membership, Missing
 from ogive.local.classes import PublicClasses
 from ogive.local.description import Description
 from ogive.privacy import ApproxDP, number_text
@@ -98,8 +98,6 @@ def _refuses(column: Column) -> bool:
     """Whether there are values that a device does not take."""
     if isinstance(column, Membership):
         return column.missing == "refuse"
-    if isinstance(column, Categories):
-        return not column.other
     return not isinstance(column, Binning) or "refuse" in (column.outside, column.missing, column.fractions)
 
 
@@ -122,8 +120,7 @@ def _asked(column: Column, rounding: str) -> str:
         treated = "not accepted" if column.missing == "refuse" else "counted as not"
         what = "there is a value" if column.values is None else f"it is {_listed(column.values)}"
         return f"{name}, whether {what} or not; a missing one is {treated}"
-    others = ", or any other" if column.other else ""
-    return f"{name}, one of {_listed(column.values)}{others}"
+    return f"{name}, one of {_listed(column.values)}"
 
 
 def _shown(value: Missing) -> str:

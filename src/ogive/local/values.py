@@ -158,9 +158,8 @@ def _places(column: Categories | Label, values: NDArray[Any]) -> Float64:
     listed = values.tolist()
     found = [_place(known, value, other) for value in listed]
     if isinstance(column, Categories):  # Python holds True and 1 for equal, and only a label takes one for the other
-        last = len(column.values) if column.other else None
         found = [
-            last if place in (None, last) or (_is_truth(value) and not _is_truth(column.values[place])) else place
+            None if place is not None and _is_truth(value) and not _is_truth(column.values[place]) else place
             for place, value in zip(found, listed, strict=True)
         ]
     if None in found:

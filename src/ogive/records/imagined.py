@@ -124,8 +124,7 @@ class BinormalShape:
             if isinstance(column, Label):
                 table[column.column] = _labels(column, positive)
             elif isinstance(column, Categories):
-                listed = (*column.values, None) if column.other else column.values
-                table[column.column] = [listed[row % column.size] for row in order]
+                table[column.column] = [column.values[row % column.size] for row in order]
             elif isinstance(column, Membership):
                 yes = 1 if column.values is None else column.values[0]
                 table[column.column] = [yes if positive[row] else _another(yes) for row in order]

@@ -180,8 +180,7 @@ class Places:
 
     def __init__(self, declared: Categories, labels: LabelCodes, *, one: str, parameter: str, undeclared: str) -> None:
         self._column = declared.column
-        self._size = len(declared.values)
-        self._other = declared.other
+        self._size = declared.size
         self._labels = labels
         self._one = one
         self._undeclared = undeclared
@@ -195,14 +194,14 @@ class Places:
         """The place of each label.
 
         Raises:
-            DataError: a label is missing or was not declared, and other values have no place.
+            DataError: a label is missing or was not declared.
         """
         values = self._labels.values
         if len(self._table) < len(values):
             new = [self._places.get(value, self._size) for value in values[len(self._table) :]]
             self._table = np.concatenate([self._table, np.array(new, dtype=np.int64)])
         found = self._table[codes]
-        if not self._other and len(found) and int(found.max()) == self._size:
+        if len(found) and int(found.max()) == self._size:
             if np.any(codes == MISSING):
                 raise DataError(f"column {quoted(self._column)} has missing values; every record needs a {self._one}")
             raise DataError(f"column {quoted(self._column)} {self._undeclared}", parameter=self._parameter)

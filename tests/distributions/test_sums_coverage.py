@@ -1,0 +1,87 @@
+"""Intervals of counts, proportions, means and sums hold what they say they hold, as often as they say.
+
+Level: of 100 releases fewer than 87 of the intervals of 95 % hold the number with probability about 0.0005. The
+control, intervals of a quarter of the width, must hold it fewer than 75 times.
+"""
+
+import numpy as np
+import pytest
+
+import ogive
+from ogive.noise import DiscreteGaussian, DiscreteLaplace, KeyedSource
+from ogive.statistics.sums.deviation import Deviation
+
+RUNS = 100
+BAR = 0.87
+REPLACE, ADD = ogive.Adjacency.REPLACE, ogive.Adjacency.ADD_OR_REMOVE
+NUMBERS = (
+    ogive.Mean("x", (0, 100), step=1),
+    ogive.Sum("x", (0, 100), step=1),
+    ogive.Proportion("y"),
+    ogive.Count("y", among=1),
+)
+pytestmark = pytest.mark.distribution
+
+
+def releases(statistic, adjacency, trust, privacy, size, true_mean):
+    """Estimates of many samples, with the exact number of the records and that of the population."""
+    random = np.random.default_rng(5)
+    for run in range(RUNS):
+        x = np.clip(np.rint(random.normal(true_mean, 12, size)), 0, 100)
+        y = (random.random(size) < 0.1).astype(int)
+        source = KeyedSource.from_seed(run)
+        yield (
+            ogive.release(
+                statistic, trust=trust({"x": x, "y": y}), privacy=privacy, adjacency=adjacency, source=source
+            ),
+            {"mean": x.mean(), "sum": x.sum(), "proportion": y.mean(), "count": y.sum()}[statistic.name],
+            {"mean": true_mean, "proportion": 0.1}.get(statistic.name),
+        )
+
+
+@pytest.mark.parametrize("adjacency", [REPLACE, ADD], ids=lambda each: each.value)
+@pytest.mark.parametrize("statistic", NUMBERS, ids=lambda each: each.name)
+def test_intervals_cover_the_records_and_the_population(statistic, adjacency):
+    population, records, narrow = 0, 0, 0
+    for found, exact, wanted in releases(statistic, adjacency, ogive.Central, ogive.PureDP("0.3"), 120, 60):
+        low, high = found.noise_interval()
+        records += low - 1e-9 <= exact <= high + 1e-9
+        narrow += abs(exact - found.value) <= (high - low) / 8
+        if wanted is not None:
+            low, high = found.interval()
+            population += low <= wanted <= high
+    assert records >= BAR * RUNS
+    assert narrow < 0.75 * RUNS  # the control
+    if statistic.name in ("mean", "proportion"):
+        assert population >= BAR * RUNS
+
+
+@pytest.mark.parametrize("statistic", [ogive.Mean("x", (0, 100)), ogive.Proportion("y")], ids=lambda each: each.name)
+def test_intervals_of_reports_cover_the_population(statistic):
+    found = releases(statistic, REPLACE, ogive.Local, ogive.PureDP(1), 400, 60)
+    assert sum(each.interval()[0] <= wanted <= each.interval()[1] for each, _, wanted in found) >= BAR * RUNS
+
+
+@pytest.mark.parametrize("level", [0.5, 0.9, 0.99, 0.9999])
+@pytest.mark.parametrize(
+    ("law", "weights", "variance"),
+    [
+        (DiscreteLaplace(3), (1.0,), 0.0),
+        (DiscreteLaplace("0.4"), (1.0, -0.5), 0.0),
+        (DiscreteLaplace(7), (1.0, 1.0), 25.0),
+        (DiscreteLaplace(2), (0.9, -0.1), 400.0),
+        (DiscreteGaussian(1000), (0.003, 0.004), 4.0),
+    ],
+    ids=str,
+)
+def test_the_reach_of_an_error_is_exceeded_as_rarely_as_it_says(law, weights, variance, level):
+    """400,000 draws; the reach may be too long by the step of discrete noise alone."""
+    draws = 400_000
+    random = np.random.default_rng(11)
+    noise = sum(weight * law.sample(draws, source=KeyedSource.from_seed(i)) for i, weight in enumerate(weights))
+    error = np.abs(noise + random.normal(0, variance**0.5, draws))
+    deviation = Deviation.of(law, weights, variance=variance)
+    reach, room = deviation.reach(level), 5 * ((1 - level) / draws) ** 0.5
+    assert (error > reach).mean() <= 1 - level + room
+    tight = 0.98 * (reach - 2 * deviation.step - 1e-9)
+    assert tight <= 0 or (error > tight).mean() > (1 - level) - room
