@@ -42,7 +42,7 @@ PYTHON_ALONE = {
         *("points", "reports", "spacings", "sums", "symbols", "thresholds", "values", "wide", "candidates"),
     ),
     "written as several options": ("limit",),
-    "arguments": ("paper", "state"),
+    "arguments": ("every", "na_values", "paper", "state"),
     "fields of files": ("context", "id", "release_id"),
     "questions of an estimate": ("against", "backend", "simulations", "target"),
     "streams": ("adaptive", "low", "resolution", "steps"),

@@ -130,7 +130,6 @@ REFUSED = {
     "near_column": ({"Xs": [1], "y": [1]}, Binning("xs", GRID), "did you mean Xs? it has Xs, y"),
     "many_columns": ({f"a{i}": [1] for i in range(40)}, X, "a11, ..."),
     "text": ({"x": ["a"]}, X, "column 'x' holds text, but numbers or dates are needed"),
-    "number_words": ({"x": ["1"]}, X, "holds text"),
     "nothing": ({"x": [None]}, X, "holds no values at all"),
     "nested": ({"x": [[1], [2]]}, X, "holds values of type list"),
     "complex": ({"x": np.array([1j])}, X, "it mixes kinds"),

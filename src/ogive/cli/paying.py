@@ -28,6 +28,7 @@ def release_and_publish(
     statistic: Statistic[Any],
     data: Path,
     *,
+    na: tuple[str, ...] = (),
     granted: PrivacyOptions,
     budget: BudgetOptions,
     output: OutputOptions,
@@ -42,6 +43,7 @@ def release_and_publish(
     Args:
         statistic: What is wanted.
         data: The file that holds the records.
+        na: Words and numbers that say that a value is missing.
         granted: Privacy, adjacency and trust.
         budget: Whose records, and the account that pays.
         output: Where the result goes.
@@ -62,11 +64,11 @@ def release_and_publish(
         no_books_wanted()
     if budget.ledger is None or not trust.private:
         with told_in_a_line(), busy(f"releasing from {data}") as progress:
-            estimate = _release(statistic, trust.telling(progress), data, privacy, granted, budget)
+            estimate = _release(statistic, trust.telling(progress), data, na, privacy, granted, budget)
         publish(estimate.to_json, lambda: table(estimate), output, public=publishable(estimate.provenance))
     else:
         with told_in_a_line():
-            estimate, note = _pay(statistic, trust, data, privacy, limit, granted, budget)
+            estimate, note = _pay(statistic, trust, data, na, privacy, limit, granted, budget)
         print(note, file=sys.stderr)
         publish(estimate.to_json, lambda: table(estimate), output, public=True, kept_in=budget.ledger)
     if plot is not None:
@@ -101,17 +103,20 @@ def _release(
     statistic: Statistic[Any],
     trust: Simulation,
     data: Path,
+    na: tuple[str, ...],
     privacy: Privacy | None,
     granted: PrivacyOptions,
     budget: BudgetOptions,
 ) -> Any:
     """One release that keeps no books."""
     from ogive.privacy import Adjacency
+    from ogive.records import Records
     from ogive.releasing import release
 
     fitting = Adjacency.REPLACE if budget.max_rows_per_person == 1 else Adjacency.ADD_OR_REMOVE
     adjacency = fitting if granted.adjacency is None else Adjacency(granted.adjacency)
-    model = trust.over(data, person=budget.person, max_rows_per_person=budget.max_rows_per_person)
+    records = Records.of(data, na_values=na)
+    model = trust.over(records, person=budget.person, max_rows_per_person=budget.max_rows_per_person)
     return release(
         statistic, trust=model, privacy=privacy, adjacency=adjacency, batch=budget.batch, public=granted.public
     )
@@ -121,6 +126,7 @@ def _pay(
     statistic: Statistic[Any],
     trust: Simulation,
     data: Path,
+    na: tuple[str, ...],
     privacy: Privacy | None,
     limit: Privacy | None,
     granted: PrivacyOptions,
@@ -128,7 +134,7 @@ def _pay(
 ) -> tuple[Any, str]:
     """One release from an account, and what it did to the budget; says so where it begins new books."""
     told = busy(f"releasing from {data}")
-    with told as progress, _session(data, trust.telling(progress), limit, granted, budget) as session:
+    with told as progress, _session(data, na, trust.telling(progress), limit, granted, budget) as session:
         assert session.ledger is not None
         assert session.account is not None
         return pay_from(
@@ -170,7 +176,12 @@ def announce(ledger: Ledger) -> None:
 
 
 def _session(
-    data: Path, trust: Simulation, limit: Privacy | None, granted: PrivacyOptions, budget: BudgetOptions
+    data: Path,
+    na: tuple[str, ...],
+    trust: Simulation,
+    limit: Privacy | None,
+    granted: PrivacyOptions,
+    budget: BudgetOptions,
 ) -> Session:
     from ogive.session import Session, disclosure
 
@@ -189,6 +200,7 @@ def _session(
             part=budget.part,
             updated=budget.updated,
             other_people=budget.other_people,
+            na_values=na,
         )
     more = None if session.account is None else disclosure(session.account)
     if more is not None:

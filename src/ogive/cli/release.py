@@ -35,6 +35,16 @@ DATA = Annotated[
         converter=data_file,
     ),
 ]
+NA = Annotated[
+    tuple[str, ...],
+    Parameter(
+        help="Words and numbers that say that a value of a measured column is missing, beside the usual ones: empty, "
+        "NA, N/A, NaN, null, None, ? and a single point.",
+        group=QUESTION,
+        consume_multiple=True,
+        show_default=False,
+    ),
+]
 _NAMED = inspect.Parameter.KEYWORD_ONLY
 
 
@@ -49,6 +59,7 @@ def release_command(kind: Kind) -> Callable[..., None]:
     """The command that releases a statistic of one kind."""
     own = [
         inspect.Parameter("data", inspect.Parameter.POSITIONAL_ONLY, annotation=DATA),
+        inspect.Parameter("na", _NAMED, default=(), annotation=NA),
         inspect.Parameter("part", _NAMED, default=ALL_RECORDS, annotation=PartOptions),
         inspect.Parameter("granted", _NAMED, default=NOTHING_GRANTED, annotation=PrivacyOptions),
         inspect.Parameter("account", _NAMED, default=NO_BOOKS, annotation=BudgetOptions),
@@ -66,6 +77,7 @@ def release_command(kind: Kind) -> Callable[..., None]:
 def _release(
     parsed: ParsedStatistic,
     data: Path,
+    na: tuple[str, ...],
     part: PartOptions,
     granted: PrivacyOptions,
     account: BudgetOptions,
@@ -90,6 +102,7 @@ def _release(
     release_and_publish(
         asked(parsed.statistic(), where=part.where),
         data,
+        na=na,
         granted=granted,
         budget=account,
         output=output,

@@ -9,41 +9,32 @@ import gzip
 import zlib
 from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
-
-import pyarrow as pa
+from typing import Any
 
 from ogive.errors import DataError, plain
 from ogive.records import engine
 from ogive.records.csv_header import read_header
 from ogive.records.digests import file_digest
 from ogive.records.engine import CELLS_HINT, one_line, read_csv, stream
+from ogive.records.missing_words import MissingWords, tell
+from ogive.records.text_columns import (
+    NOT_OF_ITS_KIND,
+    NOTHING,
+    SAMPLE_ROWS,
+    TEXT,
+    Judged,
+    Kind,
+    is_word,
+    judge,
+    said,
+    value,
+)
 
 CHUNK_BYTES = 1 << 20
 # what is compressed may unpack to so many bytes in any case, and beyond that to so many times its size
 UNPACKED_FREELY = 1 << 28
 MOST_RATIO = 200
-SAMPLE_ROWS = 20_000
 JUDGED_AT_ONCE = 100
-
-
-class _Kind(NamedTuple):
-    """What the cells of a CSV column may be: how they are written, and the type they are read as."""
-
-    pattern: str
-    engine: str
-    arrow: Any
-
-
-KINDS = (
-    _Kind("", "DOUBLE", pa.float64()),
-    _Kind(r"(?i)^(true|false)$", "BOOLEAN", pa.bool_()),
-    _Kind(r"^\d{4}-\d{2}-\d{2}$", "DATE", pa.date32()),
-    # in UTC where no offset is written; the type without a zone would ignore the offset
-    _Kind(r"^\d{4}-\d{2}-\d{2}", "TIMESTAMPTZ", pa.timestamp("us", "UTC")),
-)
-TEXT = _Kind("", "VARCHAR", pa.string())
-NOTHING = _Kind("", "VARCHAR", pa.null())
 
 
 class CsvSource:
@@ -51,8 +42,9 @@ class CsvSource:
 
     numbers_hint = CELLS_HINT
 
-    def __init__(self, path: Path, *, separator: str | None) -> None:
+    def __init__(self, path: Path, *, separator: str | None, words: MissingWords) -> None:
         self._path = path
+        self._words = words
         self.name = str(path)
         with one_line(path):
             if path.name.lower().endswith(".gz"):
@@ -60,7 +52,8 @@ class CsvSource:
             self.columns, self._separator, self.has_names = read_header(path, separator)
         # names of our own: an engine would rename those that differ in case only
         self._names = [f"field{i}" for i in range(len(self.columns))]
-        self._kinds: dict[str, _Kind] = {}
+        self._kinds: dict[str, Kind] = {}
+        self._marked: set[str] = set()  # columns with words for missing values, which are read as text first
 
     def _table(self, typed: Sequence[str] = ()) -> Any:
         """The file with some columns typed and all others left as text, so that their contents do not matter."""
@@ -101,40 +94,74 @@ class CsvSource:
             some = unknown[start : start + JUDGED_AT_ONCE]
             with one_line(self._path, some):
                 table = self._table()
-                found = _fitting(table.limit(SAMPLE_ROWS), [self._name(column) for column in some])
-                for name in [name for name, kind in found.items() if kind is NOTHING]:
-                    found |= _fitting(table.filter(f"{engine.name(name)} IS NOT NULL").limit(SAMPLE_ROWS), [name])
-                self._kinds |= {column: found[self._name(column)] for column in some}
+                first = table.limit(SAMPLE_ROWS)
+                found = judge(first, [self._name(column) for column in some], self._words)
+                for name in [
+                    name for name, (kind, marked) in found.items() if kind is NOTHING or (kind is TEXT and marked)
+                ]:
+                    found |= self._judged_later(table, name, found[name])
+                self._kinds |= {column: found[self._name(column)][0] for column in some}
+                for column in some:
+                    kind, marked = found[self._name(column)]
+                    if marked and kind is not TEXT:
+                        self._mark(column, first)
+
+    def _judged_later(self, table: Any, name: str, before: Judged) -> dict[str, Judged]:
+        """The kind of a column whose first cells are empty or words for missing, by the cells after them."""
+        later = table.filter(said(engine.name(name), self._words)).limit(SAMPLE_ROWS)
+        kind, _ = judge(later, [name], self._words)[name]
+        return {} if kind is NOTHING else {name: (kind, before[1])}
+
+    def _mark(self, column: str, rows: Any) -> None:
+        """Read a column as text first from here on, and say why."""
+        cell = engine.name(self._name(column))
+        words = rows.filter(is_word(cell, self._words)).aggregate(f"list(DISTINCT {cell})").fetchone()[0]
+        self._marked.add(column)
+        tell(column, self.name, self._words, words or ())
 
     def batches(self, columns: Sequence[str], *, identifiers: Collection[str] = ()) -> Iterator[tuple[Any, ...]]:
         """The columns, streamed; identifiers as they are written, since floats would merge long numbers."""
         with one_line(self._path, columns):
             typed = [column for column in columns if column not in identifiers]
             self._judge(typed)
-            yield from stream(self._table(typed), [self._name(column) for column in columns])
+            rows = 0
+            try:
+                for arrays in self._stream(columns, typed):
+                    rows += len(arrays[0])
+                    yield arrays
+                return
+            except engine.ENGINE_ERRORS as problem:
+                if not self._mark_late(typed, problem):
+                    raise
+            for arrays in self._stream(columns, typed):
+                left = len(arrays[0]) - rows
+                rows = max(0, -left)
+                if left > 0:
+                    yield tuple(array.slice(len(array) - left) for array in arrays)
 
+    def _stream(self, columns: Sequence[str], typed: Sequence[str]) -> Iterator[tuple[Any, ...]]:
+        """The columns in the types of their kinds, in one pass over the file."""
+        table = self._table([column for column in typed if column not in self._marked])
+        read = {column: engine.name(self._name(column)) for column in columns}
+        read |= {column: value(read[column], self._kinds[column], self._words) for column in self._marked & {*typed}}
+        named = (f"{expression} AS {engine.name(self._name(column))}" for column, expression in read.items())
+        return stream(table.project(", ".join(named)), [self._name(column) for column in columns])
 
-def _fitting(rows: Any, names: Sequence[str]) -> dict[str, _Kind]:
-    """The first kind that fits all values of each column of some rows, which are text or missing."""
-    found, left = dict.fromkeys(names, TEXT), list(names)
-    for kind in KINDS:
-        if not left:
-            break
-        counts = iter(rows.aggregate(", ".join(_counts(name, kind) for name in left)).fetchone())
-        written = {name: (next(counts), next(counts)) for name in left}
-        found |= {name: kind for name, (all_, fitting) in written.items() if all_ == fitting}
-        found |= {name: NOTHING for name, (all_, _) in written.items() if not all_}
-        left = [name for name in left if found[name] is TEXT]
-    return found
+    def _mark_late(self, typed: Sequence[str], problem: Exception) -> bool:
+        """Whether words for missing values after the first rows are why columns could not be read; marks those."""
+        if NOT_OF_ITS_KIND not in str(problem):
+            return False
+        table = self._table()
+        unmarked = [column for column in typed if column not in self._marked and self._kinds[column] is not TEXT]
+        late = [column for column in unmarked if self._has_word(table, column)]
+        for column in late:
+            self._mark(column, table)
+        return bool(late)
 
-
-def _counts(column: str, kind: _Kind) -> str:
-    """How many values there are, and how many are of a kind."""
-    cell = engine.name(column)
-    fits = f"TRY_CAST({cell} AS {kind.engine}) IS NOT NULL"
-    if kind.pattern:
-        fits += f" AND regexp_matches({cell}, {engine.text(kind.pattern)})"
-    return f"count({cell}), count(*) FILTER ({fits})"
+    def _has_word(self, table: Any, column: str) -> bool:
+        cell = engine.name(self._name(column))
+        no_value = f"{cell} IS NOT NULL AND {self._kinds[column].cast(cell)} IS NULL"
+        return table.filter(f"{no_value} AND {is_word(cell, self._words)}").limit(1).fetchone() is not None
 
 
 def _check_gzip(path: Path) -> None:

@@ -18,7 +18,8 @@ from ogive.records.sources import BATCH_ROWS
 ENGINE_ERRORS = (duckdb.Error, pa.ArrowException, OSError, ValueError)
 
 CELLS_HINT = (
-    "numbers have a decimal point and no comma, dates are like 2024-12-31, missing values are empty or nan, not NA"
+    "numbers have a decimal point and no comma, dates are like 2024-12-31, missing values are empty or a word such as "
+    "NA"
 )
 """How the cells of a file of text must be written to be read as numbers."""
 
@@ -55,6 +56,21 @@ def read_csv(path: Path, *, types: Mapping[str, str], separator: str) -> Any:
 def read_parquet(path: Path) -> Any:
     """A Parquet table in a fresh engine."""
     return _connect().read_parquet(_literal(path))
+
+
+def of_arrow(cells: Any) -> Any:
+    """Text in memory as a table of the engine, whose only column is called cell."""
+    return _connect().from_arrow(pa.table({"cell": cells}))
+
+
+def read_text(cells: Any, expression: str) -> Any:
+    """What an expression of the engine's language makes of each cell, as one Arrow array.
+
+    Raises:
+        ENGINE_ERRORS: it makes nothing of a cell.
+    """
+    parts = [batch.column(0) for batch in of_arrow(cells).project(expression).to_arrow_reader(BATCH_ROWS)]
+    return pa.concat_arrays(parts)
 
 
 def stream(table: Any, columns: Sequence[str]) -> Iterator[tuple[Any, ...]]:

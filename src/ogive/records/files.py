@@ -17,6 +17,7 @@ from ogive.errors import DataError, plain, quoted
 from ogive.records.csv_files import CsvSource
 from ogive.records.digests import file_digest
 from ogive.records.engine import one_line, read_parquet, stream
+from ogive.records.missing_words import USUAL, MissingWords
 from ogive.records.sources import BATCH_ROWS, TYPED_HINT, Source
 
 SUFFIXES = {
@@ -28,8 +29,12 @@ SUFFIXES = {
 END_OF_STREAM = b"\xff\xff\xff\xff\x00\x00\x00\x00"
 
 
-def file_source(path: Path) -> Source:
+def file_source(path: Path, words: MissingWords = USUAL) -> Source:
     """The source for a file, chosen by its suffix.
+
+    Args:
+        path: The file.
+        words: What says that a value is missing in a file of text.
 
     Raises:
         DataError: the file is missing, unreadable, of an unknown kind, or cut short.
@@ -55,7 +60,7 @@ def file_source(path: Path) -> Source:
             return ParquetSource(path)
         case "arrow":
             return ArrowSource(path)
-    return CsvSource(path, separator="\t" if kind == "tsv" else None)
+    return CsvSource(path, separator="\t" if kind == "tsv" else None, words=words)
 
 
 class ParquetSource:

@@ -198,7 +198,7 @@ class Places:
         """
         values = self._labels.values
         if len(self._table) < len(values):
-            new = [self._places.get(value, self._size) for value in values[len(self._table) :]]
+            new = [self._place(value) for value in values[len(self._table) :]]
             self._table = np.concatenate([self._table, np.array(new, dtype=np.int64)])
         found = self._table[codes]
         if len(found) and int(found.max()) == self._size:
@@ -206,6 +206,12 @@ class Places:
                 raise DataError(f"column {quoted(self._column)} has missing values; every record needs a {self._one}")
             raise DataError(f"column {quoted(self._column)} {self._undeclared}", parameter=self._parameter)
         return found
+
+    def _place(self, value: Any) -> int:
+        """The place of a value; texts are also known with blanks around them, as some files are written."""
+        if isinstance(value, str) and value not in self._places:
+            value = value.strip()
+        return self._places.get(value, self._size)
 
 
 class Members:
@@ -248,5 +254,7 @@ def _written(value: Any) -> str:
 
 
 def _among(value: Any, wanted: tuple[Any, ...]) -> bool:
-    """Whether labels are in a class; numbers and truth values compare as numbers, text as text."""
+    """Whether labels are in a class; numbers and truth values compare as numbers, text as text, with blanks or not."""
+    if isinstance(value, str) and value not in wanted:
+        value = value.strip()
     return any(isinstance(value, str) == isinstance(other, str) and value == other for other in wanted)

@@ -5,6 +5,7 @@ Every source hands out aligned batches of some columns as Arrow arrays, so that 
 
 from __future__ import annotations
 
+import contextlib
 import math
 import numbers
 import sys
@@ -16,6 +17,7 @@ import pyarrow as pa
 
 from ogive.errors import DataError, plain, quoted
 from ogive.records.digests import columns_digest
+from ogive.records.missing_words import USUAL, MissingWords, tell
 
 if TYPE_CHECKING:
     import narwhals as nw
@@ -125,8 +127,9 @@ class FrameSource:
     has_names = True
     numbers_hint = TYPED_HINT
 
-    def __init__(self, frame: nw.DataFrame[Any]) -> None:
+    def __init__(self, frame: nw.DataFrame[Any], words: MissingWords) -> None:
         self._frame = frame
+        self._words = words
         self._read: dict[str, Any] = {}
 
     @property
@@ -160,7 +163,7 @@ class FrameSource:
             name = self._frame.columns[self.columns.index(column)]
             while len(self._read) >= KEPT_COLUMNS:  # a copy of a whole wide frame could fill the memory
                 del self._read[next(iter(self._read))]
-            self._read[column] = arrow_array(self._frame[name], column)
+            self._read[column] = arrow_array(self._frame[name], column, self._words)
         return self._read[column]
 
 
@@ -175,12 +178,13 @@ def _is_narwhals(values: Any, kind: str) -> bool:
     return loaded is not None and isinstance(values, getattr(loaded, kind))
 
 
-def arrow_array(values: Any, column: str) -> Any:
+def arrow_array(values: Any, column: str, words: MissingWords = USUAL) -> Any:
     """One column as an Arrow array, without a copy where the memory layout allows it.
 
     Args:
         values: A narwhals series, an Arrow array, a numpy array of one dimension, or a sequence.
         column: Its name, for messages.
+        words: Texts that say that a value is missing where all others are of one kind that is no text.
 
     Raises:
         DataError: the values are not one-dimensional or not of one kind.
@@ -218,6 +222,12 @@ def arrow_array(values: Any, column: str) -> Any:
     except CONVERSION_ERRORS:
         if _is_narwhals(values, "Series"):
             values = _in_arrow_layout(values.to_numpy())
+        found = {value for value in values if value in words}
+        if found:
+            values = [None if value in words else value for value in values]
+            tell(column, "the data", words, found)
+            with contextlib.suppress(*CONVERSION_ERRORS):
+                return pa.array(values, from_pandas=True)
         floats = _nearest_floats(values)
         if floats is None:
             raise DataError(
@@ -273,19 +283,19 @@ def _nearest_float(value: Any) -> float:
         return math.inf if value > 0 else -math.inf
 
 
-def memory_source(data: Any, column: str) -> Source:
+def memory_source(data: Any, column: str, words: MissingWords = USUAL) -> Source:
     """The source for a data frame, a dict of columns, or one column.
 
     Raises:
         DataError: the data are none of these, or columns have different lengths or the same name.
     """
     if isinstance(data, Mapping):
-        arrays = {str(name): arrow_array(_plain(values), str(name)) for name, values in data.items()}
+        arrays = {str(name): arrow_array(_plain(values), str(name), words) for name, values in data.items()}
         if len({len(array) for array in arrays.values()}) > 1:
             raise DataError("the columns must have one length")
         return ColumnsSource(arrays)
     if isinstance(data, np.ndarray | list | tuple):
-        return ColumnsSource({column: arrow_array(data, column)})
+        return ColumnsSource({column: arrow_array(data, column, words)})
     import narwhals as nw  # slow to import
 
     try:
@@ -298,14 +308,14 @@ def memory_source(data: Any, column: str) -> Source:
         names = [str(name) for name in native.columns]
         if len(set(names)) < len(names):
             raise DataError("two columns of the data frame have the same name; rename one")
-        return FrameSource(native)
+        return FrameSource(native, words)
     values = _plain(native)
     if isinstance(values, str | bytes) or not hasattr(values, "__len__") or not hasattr(values, "__getitem__"):
         raise DataError(
             "records must be a path, a data frame, a dict of columns or a sequence of numbers, "
             f"got {type(data).__name__}"
         )
-    return ColumnsSource({column: arrow_array(values, column)})
+    return ColumnsSource({column: arrow_array(values, column, words)})
 
 
 def _plain(values: Any) -> Any:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import difflib
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from ogive.arrays import Int64, UInt64
+from ogive.arrays import Float64, Int64, UInt64
 from ogive.checks import whole
-from ogive.columns import Binning, Column, Label
+from ogive.columns import Binning, Column, Label, LabelValue
 from ogive.errors import DataError, ParameterError, UnsupportedError, plain, quoted
 from ogive.predicates import columns_of as compared_columns
 from ogive.privacy import Adjacency, PrivacyUnit
@@ -28,9 +28,11 @@ from ogive.records.bounding import content_words, kept_rows
 from ogive.records.contributions import Contributions, columns_of, contributor, start_sums
 from ogive.records.dealing import MOST_PARTS, PartSource, deal
 from ogive.records.labels import Columns, LabelCodes, check_category_type, check_label_type
+from ogive.records.missing_words import USUAL, MissingWords, Named
 from ogive.records.person_hashes import smallest_hashes
 from ogive.records.persons import PersonCodes, check_person_type
 from ogive.records.sources import BATCH_ROWS, Source, memory_source, names_shown
+from ogive.records.text_columns import TextColumns
 
 NO_OFFSET = (None, "UTC", "Etc/UTC", "GMT", "Z", "+00:00")
 """Zones whose days are those of UTC."""
@@ -39,26 +41,32 @@ NO_OFFSET = (None, "UTC", "Etc/UTC", "GMT", "Z", "+00:00")
 class Records:
     """One table of records, in a file or in memory; build it with `Records.of`."""
 
-    def __init__(self, source: Source, *, of_party: bool = False) -> None:
+    def __init__(self, source: Source, *, of_party: bool = False, words: MissingWords = USUAL) -> None:
         self._source = source
+        self._words = words
+        self._measured = TextColumns(source, words)
         self._of_party = of_party
         self._size: int | None = None
         self.person: str | None = None
         self.max_rows_per_person = 1
 
     @staticmethod
-    def of(data: Any, *, column: str = "value") -> Records:
+    def of(data: Any, *, column: str = "value", na_values: Named | Iterable[Named] = ()) -> Records:
         """Open a table.
 
         Args:
             data: A path to a CSV (.csv, .tsv, gzipped or not), Parquet or Arrow file; a pandas, polars or
                 pyarrow frame; a dict of one-dimensional columns; one column; or records already opened.
             column: The name given to the values when `data` is one column.
+            na_values: Texts and numbers that say that a value of a measured column is missing, beside the usual words
+                such as NA, which hold where all other values are numbers, or dates. Records already opened keep theirs.
 
         Raises:
+            ParameterError: something else than texts and numbers is said to mean missing.
             DataError: the data cannot be read, have no rows, or have two columns of one name.
         """
-        records = data if isinstance(data, Records) else Records(_source_of(data, column))
+        words = MissingWords.of(na_values)
+        records = data if isinstance(data, Records) else Records(_source_of(data, column, words), words=words)
         if records.is_empty:
             raise DataError(f"{plain(records._source.name)} has no rows; a release needs at least one record")
         return records
@@ -79,7 +87,7 @@ class Records:
         """
         if isinstance(data, Records):
             return data._with(data.person, data.max_rows_per_person, of_party=True)
-        return Records(_source_of(data, column), of_party=True)
+        return Records(_source_of(data, column, USUAL), of_party=True)
 
     @cached_property
     def is_empty(self) -> bool:
@@ -157,7 +165,7 @@ class Records:
         return self._with(person, max_rows_per_person, of_party=self._of_party)
 
     def _with(self, person: str | None, max_rows_per_person: int, *, of_party: bool) -> Records:
-        made = Records(self._source, of_party=of_party)
+        made = Records(self._source, of_party=of_party, words=self._words)
         made.person, made.max_rows_per_person = person, max_rows_per_person
         return made
 
@@ -187,7 +195,7 @@ class Records:
         Raises:
             DataError: the data cannot be read.
         """
-        return self._source.digest()
+        return self._words.digest(self._source.digest())
 
     def aggregate(self, aggregate: Aggregate) -> Int64:
         """The exact integers that a query needs, in one pass; with bounded memory unless rows are bounded per person.
@@ -248,7 +256,7 @@ class Records:
             raise ParameterError(
                 f"{plain(self._source.name)} has too few {what} to deal to {parties} parties; use fewer"
             )
-        parts = (Records(PartSource(self._source, dealt, part)) for part in range(parties))
+        parts = (Records(PartSource(self._source, dealt, part), words=self._words) for part in range(parties))
         return tuple(part.bounded(self.person, self.max_rows_per_person) for part in parts)
 
     def histogram(self, binning: Binning) -> Int64:
@@ -265,7 +273,7 @@ class Records:
 
         for column in compared_columns(aggregate.where):
             check_column(self._source, column)
-        made = Records(FilteredSource(self._source, aggregate.where), of_party=self._of_party)
+        made = Records(FilteredSource(self._source, aggregate.where), of_party=self._of_party, words=self._words)
         made.person, made.max_rows_per_person = self.person, self.max_rows_per_person
         return made
 
@@ -280,7 +288,7 @@ class Records:
                 check_column(self._source, column.column)
             return labels, iter(())
         for column in columns:
-            check_type(self._source, column, plural, listable, needs_values=not self._of_party)
+            check_type(self._source, self._measured, column, plural, listable, needs_values=not self._of_party)
         return labels, self._rows(columns, labels)
 
     def _rows(self, columns: tuple[Column, ...], labels: Mapping[str, LabelCodes]) -> Iterator[Columns]:
@@ -290,14 +298,16 @@ class Records:
         if self.person in wanted:  # numbers to be measured are read as floats, which may take two persons for one
             raise DataError(f"column {quoted(self.person)} says whose row it is, so it cannot be what is measured too")
         names = [*wanted, *identifiers]
+        # a category such as "NA" that was declared is a text, whatever the other cells of its column are
+        written = {column.column for column in columns if any(value in self._words for value in _declared(column))}
         rows = 0
         persons = None if self.person is None else PersonCodes(self.person, self._source.type(self.person))
         held: list[Columns] = []
-        for arrays in self._source.batches(names, identifiers=identifiers):
+        for arrays in self._source.batches(names, identifiers=identifiers | written):
             batch = dict(zip(names, arrays, strict=True))
             rows += len(arrays[0])
             part = tuple(
-                float_values(batch[column.column], column.grid.unit)
+                self._numbers(column, batch[column.column])
                 if isinstance(column, Binning)
                 else labels[column.column].encode(batch[column.column])
                 for column in columns
@@ -317,20 +327,36 @@ class Records:
                 some = slice(start, start + BATCH_ROWS)
                 yield tuple(values[some][keep[some]] for values in whole)
 
+    def _numbers(self, column: Binning, array: Any) -> Float64:
+        """The values of a measured column as numbers of its grid, NaN where one is missing or stands for that."""
+        values = float_values(self._measured.read(column.column, array), column.grid.unit)
+        named = self._words.numbers(column.grid)
+        return np.where(np.isin(values, named), np.nan, values) if named else values
 
-def _source_of(data: Any, column: str) -> Source:
+
+def _declared(column: Column) -> tuple[LabelValue, ...]:
+    """The values of categories and classes that a question names."""
+    if isinstance(column, Label):
+        return (*column.positive, *(column.negative or ()))
+    return () if isinstance(column, Binning) else column.values or ()
+
+
+def _source_of(data: Any, column: str, words: MissingWords) -> Source:
     if isinstance(data, str | os.PathLike):
         from ogive.records.files import file_source  # the engine is slow to import, and arrays need none
 
-        return file_source(Path(data))
-    return memory_source(data, column)
+        return file_source(Path(data), words)
+    return memory_source(data, column, words)
 
 
-def check_type(source: Source, column: Column, plural: str, listable: bool, *, needs_values: bool = True) -> None:
+def check_type(
+    source: Source, measured: TextColumns, column: Column, plural: str, listable: bool, *, needs_values: bool = True
+) -> None:
     """Refuse a column that is not there or does not hold what is declared of it.
 
     Args:
         source: The table.
+        measured: Its columns, of which some are text that holds numbers.
         column: What is declared.
         plural: What values of categories are called, "groups" say.
         listable: Whether text could be declared by a list of its values.
@@ -341,8 +367,9 @@ def check_type(source: Source, column: Column, plural: str, listable: bool, *, n
     """
     if isinstance(column, Binning):
         check_column(source, column.column)
-        if needs_values or not pa.types.is_null(source.type(column.column)):
-            _check_values(source, column, listable)
+        kind = measured.type(column.column)
+        if needs_values or not pa.types.is_null(kind):
+            _check_values(source, kind, column, listable)
         return
     check_column(source, column.column)
     if isinstance(column, Label):
@@ -388,11 +415,11 @@ def check_columns_named(source: Source, named: Mapping[str, Any]) -> None:
             raise ParameterError(f"`{parameter}` must be a column's name, got {quoted(wrong)}; {there}")
 
 
-def _check_values(source: Source, binning: Binning, listable: bool) -> None:
+def _check_values(source: Source, arrow_type: Any, binning: Binning, listable: bool) -> None:
     """Refuse a column that does not hold what the grid's bounds are; say that text may be listed where it may."""
     column, unit = binning.column, binning.grid.unit
-    kind = kind_of(source.type(column))
-    holds = type_words(source.type(column))
+    kind = kind_of(arrow_type)
+    holds = type_words(arrow_type)
     if kind is None:
         hint = f"; {source.numbers_hint}" if holds == "text" else ""
         if holds == "text" and listable:
@@ -402,7 +429,7 @@ def _check_values(source: Source, binning: Binning, listable: bool) -> None:
     if kind != unit and {kind, unit} != {"date", "datetime"}:
         wanted = {"number": "numbers", "date": "dates", "datetime": "times"}[unit]
         raise DataError(f"column {quoted(column)} holds {holds}, but the bounds are {wanted}")
-    zone = getattr(source.type(column), "tz", None)
+    zone = getattr(arrow_type, "tz", None)
     if unit == "date" and zone not in NO_OFFSET:
         raise DataError(
             f"column {quoted(column)} holds times in the zone {plain(zone)}, whose days are not those of UTC; take the "

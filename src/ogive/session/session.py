@@ -6,7 +6,7 @@ import dataclasses
 import functools
 import warnings
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, NoReturn, Self
@@ -18,6 +18,7 @@ from ogive.planning import plan
 from ogive.pointwise import PointwiseCurve
 from ogive.privacy import Adjacency, Privacy, PrivacyUnit, check_adjacency, check_columns
 from ogive.records import Records
+from ogive.records.missing_words import Named
 from ogive.releasing import release
 from ogive.session.opening import default_adjacency, name_of, open_account, open_ledger, public_size
 from ogive.session.statement import disclosure, left, statement
@@ -64,6 +65,8 @@ class Session(Verbs):
         other_people: Where `person` names people, whether these records begin an account although another account of
             the ledger has mostly the same ids, or a part although another part has some of them: the ids mean other
             people, or a second budget is meant. The ledger keeps that, and statements say it.
+        na_values: Texts and numbers that say that a value of a measured column is missing, beside the usual words such
+            as NA.
 
     Raises:
         ParameterError: an argument is wrong, a new account has no limit, or a frame in a lasting ledger has
@@ -102,6 +105,7 @@ class Session(Verbs):
         part: str | None = None,
         updated: bool = False,
         other_people: bool = False,
+        na_values: Named | Iterable[Named] = (),
     ) -> None:
         self._simulation = Simulation.of(trust)
         private = self._simulation.private
@@ -111,7 +115,7 @@ class Session(Verbs):
         self._account: Account | None = None
         self._ledger: Ledger | None = None
         self._ledger_is_own = private and not isinstance(ledger, Ledger)
-        self._records = Records.of(data)
+        self._records = Records.of(data, na_values=na_values)
         if public is not None:
             self._records.check_columns(check_columns(public))
         self._trust = self._simulation.over(self._records, person=person, max_rows_per_person=max_rows_per_person)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, Self
 
 from ogive.privacy import Adjacency, PrivacyUnit
 from ogive.progress import Progress
 from ogive.records import Records
+from ogive.records.missing_words import Named
 from ogive.trust.base import TableModel
 
 
@@ -19,11 +20,20 @@ class SingleTable(TableModel):
         person: Column that says whose record it is, where a person may have several; the guarantee is
             then for persons, not for records.
         max_rows_per_person: How many of a person's records are kept, chosen at random.
+        na_values: Texts and numbers that say that a value of a measured column is missing, beside the usual words such
+            as NA.
     """
 
-    def __init__(self, data: Any, *, person: str | None = None, max_rows_per_person: int = 1) -> None:
+    def __init__(
+        self,
+        data: Any,
+        *,
+        person: str | None = None,
+        max_rows_per_person: int = 1,
+        na_values: Named | Iterable[Named] = (),
+    ) -> None:
         self.options = self.options_type()
-        self.records = Records.of(data).bounded(person, max_rows_per_person)
+        self.records = Records.of(data, na_values=na_values).bounded(person, max_rows_per_person)
 
     @classmethod
     def simulated(

@@ -212,7 +212,7 @@ REFUSED = {
         GroupSums(Binning("score", Grid.explicit([1], low=0), outside="refuse"), Label("y")),
         "column 'score' has values that are no probabilities: they must lie from 0 to 1",
     ),
-    "text_score": ({"score": [SECRET], "y": [1]}, CLASSES, "or dates are needed; turn the column into"),
+    "text_score": ({"score": [f"{SECRET}x"], "y": [1]}, CLASSES, "or dates are needed; turn the column into"),
 }
 
 

@@ -13,8 +13,8 @@ SECRET = "424242"
 
 SAID = {
     "decimal_comma": ('b,age\n1,"1,424242"\n', "numbers have a decimal point and no comma"),
-    "marker": (f"b,age\n{SECRET},NA\n1,5\n", "missing values are empty or nan, not NA"),
-    "late_marker": ("b,age\n" + "1,2\n" * 30_000 + f"{SECRET},NA\n", "missing values are empty or nan, not NA"),
+    "marker": (f"b,age\n{SECRET},n.d.\n1,5\n", "missing values are empty or a word such as NA"),
+    "late_marker": ("b,age\n" + "1,2\n" * 30_000 + f"{SECRET},n.d.\n", "missing values are empty or a word such as NA"),
     "dates": (f"b,age\n{SECRET},31/12/2024\n1,30/12/2024\n", "dates are like 2024-12-31"),
     "quote": (f'age,b\n1,"{SECRET}\n3,4\n', "is not a well-formed table: a quote is missing or too many on line 2"),
     "control": (f"\x01\x02{SECRET}\x7f,age\n1,2\n", "is not a table: its first line holds control characters"),

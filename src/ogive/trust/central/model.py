@@ -27,6 +27,8 @@ class Central(SingleTable):
         person: Column that says whose record it is, where a person may have several; the guarantee is
             then for persons, not for records.
         max_rows_per_person: How many of a person's records are kept, chosen at random.
+        na_values: Texts and numbers that say that a value of a measured column is missing, beside the usual words such
+            as NA.
     """
 
     options_type = CentralOptions

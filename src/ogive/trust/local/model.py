@@ -32,6 +32,8 @@ class Local(SingleTable):
         person: Column that says whose record it is, where a person may own several; each record is then a
             report of its own, and the guarantee for the person counts them all.
         max_rows_per_person: How many of a person's records are reported, chosen at random.
+        na_values: Texts and numbers that say that a value of a measured column is missing, beside the usual words such
+            as NA.
 
     Example:
         >>> import numpy as np, ogive

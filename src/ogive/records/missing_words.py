@@ -1,0 +1,81 @@
+"""Words that say that a value is missing, such as NA, and who is told that they were found."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import hashlib
+import json
+import logging
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from ogive.errors import ParameterError, plain, quoted
+from ogive.grids import Grid
+
+USUAL_WORDS = ("", "NA", "N/A", "#N/A", "<NA>", "NaN", "null", "None", "?", ".")
+"""What says that a number or date is missing, in any case and with blanks around it."""
+
+Named = str | int | float
+_LOGGER = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class MissingWords:
+    """What says that a value of a measured column is missing.
+
+    Fields:
+        named: Words and numbers beside the usual ones, as the user wrote them.
+    """
+
+    named: tuple[Named, ...] = ()
+
+    @staticmethod
+    def of(named: Named | Iterable[Named]) -> MissingWords:
+        """The usual words, and these.
+
+        Raises:
+            ParameterError: one is neither a text nor a number.
+        """
+        given = tuple(named) if isinstance(named, Iterable) and not isinstance(named, str) else (named,)
+        for word in given:
+            if isinstance(word, bool) or not isinstance(word, str | int | float):
+                raise ParameterError(f"`na_values` must be texts or numbers, got {quoted(word)}")
+        return MissingWords(given)
+
+    @functools.cached_property
+    def folded(self) -> frozenset[str]:
+        """All words as they are compared."""
+        return frozenset(str(word).strip().lower() for word in (*USUAL_WORDS, *self.named))
+
+    def numbers(self, grid: Grid) -> list[float]:
+        """The named words that write a number of a grid, or a date or time where it holds those."""
+        found = []
+        for word in self.named:
+            with contextlib.suppress(ParameterError):
+                found.append(grid.number(word))
+        return found
+
+    def digest(self, table: bytes) -> bytes:
+        """The digest of a table, which says what it means if words were named."""
+        if not self.named:
+            return table
+        named = json.dumps(sorted(map(str, self.named))).encode()
+        return hashlib.sha256(b"ogive missing words 1\n" + table + named).digest()
+
+    def __contains__(self, value: object) -> bool:
+        return isinstance(value, str) and value.strip().lower() in self.folded
+
+
+USUAL = MissingWords()
+
+
+def tell(column: str, table: str, words: MissingWords, cells: Iterable[str]) -> None:
+    """Say once which words of a column were taken for missing values."""
+    shown = ", ".join(sorted({"an empty text" if not cell.strip() else plain(cell.strip()) for cell in cells})[:5])
+    _LOGGER.warning(
+        "ogive: %s in column %s of %s counts as missing; other words are named by na_values=, on the command line --na",
+        shown,
+        quoted(column),
+        plain(table),
+    )

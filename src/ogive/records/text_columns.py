@@ -1,0 +1,187 @@
+"""Columns of text that hold numbers, dates or times: their kinds, and the words that say that a value is missing.
+
+One engine reads the text of every container, so that one column has one reading. A word such as NA means that a value
+is missing only where all other values are of one kind; in a column of other text it is a text like any other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import pyarrow as pa
+
+from ogive.errors import DataError, plain, quoted
+from ogive.records.binning import type_words
+from ogive.records.missing_words import MissingWords, tell
+from ogive.records.sources import Source
+
+SAMPLE_ROWS = 20_000
+
+
+class Kind(NamedTuple):
+    """What the cells of a column of text may be: how they are written, and the type they are read as."""
+
+    pattern: str
+    engine: str
+    arrow: Any
+
+    def cast(self, cell: str) -> str:
+        """A cell as a value of this kind in the engine's language; null where it is none."""
+        if self is DATES:
+            return f"CAST(TRY_STRPTIME({cell}, '%Y-%m-%d') AS DATE)"  # a cast would cut a time to its day in silence
+        return f"TRY_CAST({cell} AS {self.engine})"
+
+
+DATES = Kind(r"^\d{4}-\d{2}-\d{2}$", "DATE", pa.date32())
+KINDS = (
+    Kind("", "DOUBLE", pa.float64()),
+    Kind(r"(?i)^(true|false)$", "BOOLEAN", pa.bool_()),
+    DATES,
+    # in UTC where no offset is written; the type without a zone would ignore the offset
+    Kind(r"^\d{4}-\d{2}-\d{2}", "TIMESTAMPTZ", pa.timestamp("us", "UTC")),
+)
+TEXT = Kind("", "VARCHAR", pa.string())
+NOTHING = Kind("", "VARCHAR", pa.null())
+Judged = tuple[Kind, int]
+"""The kind of a column, and how many of its cells are words for missing values."""
+NOT_OF_ITS_KIND = "Error when converting column"
+"""What the engine says of a cell that is not of its column's kind."""
+
+
+def judge(rows: Any, names: Sequence[str], words: MissingWords) -> dict[str, Judged]:
+    """The first kind that fits all values of each column of some rows, and how many of its cells are words for missing.
+
+    Args:
+        rows: A table of the engine, whose columns are text or null.
+        names: Of the columns.
+        words: What says that a value is missing.
+
+    Returns:
+        `NOTHING` where all cells are null; `TEXT` where no kind fits, with 0, or where all cells that are not null say
+        that a value is missing, with their number.
+    """
+    found: dict[str, Judged] = dict.fromkeys(names, (TEXT, 0))
+    left = list(names)
+    for kind in KINDS:
+        if not left:
+            break
+        counts = iter(rows.aggregate(", ".join(_counts(name, kind, words) for name in left)).fetchone())
+        for name in list(left):
+            all_, fitting, marked = next(counts), next(counts), next(counts)
+            if not all_:
+                found[name] = (NOTHING, 0)
+            elif fitting and fitting + marked == all_:
+                found[name] = (kind, marked)
+            elif marked == all_:
+                found[name] = (TEXT, marked)
+        left = [name for name in left if found[name][0] is TEXT]
+    return found
+
+
+def _counts(column: str, kind: Kind, words: MissingWords) -> str:
+    """How many cells are not null, how many are of a kind, and how many others say that a value is missing."""
+    from ogive.records import engine
+
+    cell = engine.name(column)
+    fits = f"{kind.cast(cell)} IS NOT NULL"
+    if kind.pattern:
+        fits += f" AND regexp_matches({cell}, {engine.text(kind.pattern)})"
+    return f"count({cell}), count(*) FILTER ({fits}), count(*) FILTER (NOT ({fits}) AND {is_word(cell, words)})"
+
+
+def is_word(cell: str, words: MissingWords) -> str:
+    """Whether a cell says that a value is missing, in the engine's language."""
+    from ogive.records import engine
+
+    return f"lower(trim({cell}, {_BLANKS})) IN ({', '.join(map(engine.text, sorted(words.folded)))})"
+
+
+_BLANKS = "' ' || chr(9)"
+
+
+def said(cell: str, words: MissingWords) -> str:
+    """Whether a cell holds anything but a word for a missing value, in the engine's language."""
+    return f"{cell} IS NOT NULL AND NOT {is_word(cell, words)}"
+
+
+def value(cell: str, kind: Kind, words: MissingWords) -> str:
+    """A cell of a column of this kind, null where a word says so, in the engine's language."""
+    missing = f"CASE WHEN {is_word(cell, words)} THEN NULL ELSE error('{NOT_OF_ITS_KIND}') END"
+    return f"CASE WHEN {cell} IS NULL THEN NULL ELSE COALESCE({kind.cast(cell)}, {missing}) END"
+
+
+def is_text(kind: Any) -> bool:
+    """Whether an Arrow type is text."""
+    return type_words(kind) == "text"
+
+
+class TextColumns:
+    """The measured columns of a table, of which some may be text that holds numbers, dates or times.
+
+    Args:
+        source: The table.
+        words: What says that a value is missing.
+    """
+
+    def __init__(self, source: Source, words: MissingWords) -> None:
+        self._source = source
+        self._words = words
+        self._kinds: dict[str, Kind] = {}
+
+    def type(self, column: str) -> Any:
+        """Arrow type of a column's values, judged by the first ones where they are written as text."""
+        declared = self._source.type(column)
+        if not is_text(declared):
+            return declared
+        if column not in self._kinds:
+            self._kinds[column] = self._judged(column)
+        kind = self._kinds[column]
+        return declared if kind is TEXT else kind.arrow
+
+    def _judged(self, column: str) -> Kind:
+        from ogive.records import engine
+
+        known: list[str] = []
+        found: set[str] = set()
+        for (array,) in self._source.batches((column,)):
+            for cell in _decoded(array).unique().drop_null().to_pylist():
+                if cell in self._words:
+                    found.add(cell)
+                else:
+                    known.append(cell)
+            if len(known) >= SAMPLE_ROWS:
+                break
+        cells = pa.array(known[:SAMPLE_ROWS], pa.string())
+        ((kind, _),) = judge(engine.of_arrow(cells), ("cell",), self._words).values()
+        if kind in (NOTHING, TEXT):
+            return TEXT
+        if found:
+            tell(column, self._source.name, self._words, found)
+        return kind
+
+    def read(self, column: str, array: Any) -> Any:
+        """The values of some cells, null where a word says so; arrays of other types as they are.
+
+        Raises:
+            DataError: a cell is not of the kind of the first ones.
+        """
+        kind = self._kinds.get(column)
+        if kind is None or not is_text(array.type):
+            return array
+        from ogive.records import engine
+
+        try:
+            return engine.read_text(_decoded(array), value(engine.name("cell"), kind, self._words))
+        except engine.ENGINE_ERRORS:
+            raise DataError(
+                f"column {quoted(column)} of {plain(self._source.name)} holds text that is not of its kind (number or "
+                f"ISO date); {engine.CELLS_HINT}"
+            ) from None
+
+
+def _decoded(array: Any) -> Any:
+    """Text of any Arrow type as plain strings."""
+    if pa.types.is_dictionary(array.type):
+        array = array.dictionary_decode()
+    return array.cast(pa.string())

@@ -1,0 +1,67 @@
+"""Tables as they are found: words for missing values, blanks, categories and truth values, by commands."""
+
+from __future__ import annotations
+
+import pytest
+
+from ogive.cli import main
+
+GLUCOSE = ("--column", "glucose", "--bounds", "40", "400", "--grid", "integers", "--epsilon", "1")
+NOTE = "NA in column 'glucose' of framingham.csv.gz counts as missing; other words are named by na_values=, on the "
+NOTE += "command line --na"
+
+
+@pytest.fixture
+def run(capsys, caplog):
+    """Run a command: (status, standard output, standard error with what is logged)."""
+
+    def run_it(*arguments):
+        caplog.clear()
+        status = main([str(argument) for argument in arguments])
+        captured = capsys.readouterr()
+        return status, captured.out, captured.err + "\n".join(caplog.messages)
+
+    return run_it
+
+
+@pytest.fixture
+def table(tmp_path, monkeypatch):
+    """A table with a blank after every comma, in the present folder."""
+    monkeypatch.chdir(tmp_path)
+    rows = [f"{n % 60}, {('no', 'yes')[n % 2]}, {('east', 'west', '?')[n % 3]}" for n in range(300)]
+    (tmp_path / "t.csv").write_text("age,sick,ward\n" + "\n".join([*rows, "unknown, no, east"]) + "\n")
+    return tmp_path / "t.csv"
+
+
+def test_a_column_of_r_is_read_and_its_missing_values_count_as_a_public_value(run, shared_data, monkeypatch):
+    monkeypatch.chdir(shared_data("framingham.csv.gz").parent)
+    status, out, err = run("ecdf", "framingham.csv.gz", *GLUCOSE)
+    assert (status, out) == (2, "")
+    assert NOTE in err
+    assert "--missing low, high or a public value within the bounds under either adjacency" in err
+    status, out, err = run("ecdf", "framingham.csv.gz", *GLUCOSE, "--missing", "80")
+    assert status == 0
+    assert "4240 (public)" in out
+    status, out, err = run("ecdf", "framingham.csv.gz", *GLUCOSE, "--missing", "drop", "--adjacency", "add_or_remove")
+    assert status == 0
+
+
+def test_words_are_named_on_the_command_line(run, table):
+    age = ("--column", "age", "--bounds", "0", "120", "--epsilon", "1", "--missing", "30")
+    status, _, err = run("ecdf", "t.csv", *age)
+    assert status == 2
+    assert "column 'age' holds text" in err
+    status, out, err = run("ecdf", "t.csv", *age, "--na", "unknown", "-9")
+    assert status == 0
+    assert "301 (public)" in out
+    assert "unknown in column 'age' of t.csv counts as missing" in err
+
+
+def test_blanks_around_texts_do_not_matter_and_categories_keep_their_names(run, table):
+    box = ("boxplot", "t.csv", "--column", "age", "--bounds", "0", "120", "--na", "unknown", "--missing", "30")
+    status, out, _ = run(*box, "--by", "ward", "--groups", "east", "west", "?", "--epsilon", "9")
+    assert status == 0
+    assert [line.split()[0] for line in out.splitlines()[2:5]] == ["east", "west", "?"]
+    roc = ("roc", "t.csv", "--score", "age", "--label", "sick", "--positive", "yes", "--bounds", "0", "120")
+    status, out, _ = run(*roc, "--na", "unknown", "--missing", "30", "--epsilon", "9")
+    assert status == 0
