@@ -108,7 +108,8 @@ def _made(
 
 
 def _told(made: Plan, planned: PlanOptions) -> str:
+    from ogive.planning.brief import page
     from ogive.planning.text import table
 
-    told = table(made, in_options)
+    told = table(made, in_options) if planned.all else page(made, in_options, unit=planned.unit_name)
     return told if planned.error is None else f"{planned.error} needs {made.chosen.privacy}\n\n{told}"

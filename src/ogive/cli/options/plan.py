@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from cyclopts import Parameter
 
 from ogive.cli.converters import whole
-from ogive.cli.help import OF_SIMULATIONS, PRIVACY, RECORDS, TRUST
+from ogive.cli.help import OF_SIMULATIONS, OUTPUT, PRIVACY, RECORDS, TRUST
 from ogive.cli.options.common import Words, guarantee
 from ogive.cli.options.trust import PRIVATE, HolderOptions
 from ogive.errors import ParameterError, quoted
@@ -69,6 +69,12 @@ class PlanOptions(HolderOptions):
 
     runs: Annotated[int | None, Parameter(group=OF_SIMULATIONS, converter=whole)] = None
     """Releases to simulate for each row, if needed; 200 by default, 40 for calibration."""
+
+    unit_name: Annotated[str | None, Parameter(name="--unit", group=OUTPUT)] = None
+    """Unit of the column's values, such as mg/dL, for errors of quantiles."""
+
+    all: Annotated[bool, Parameter(group=OUTPUT, show_default=False)] = False
+    """Show price and noise of each method in words, and every reason in full."""
 
     def unit(self) -> Adjacency:
         """The adjacency that was said, or the one that fits."""
