@@ -22,6 +22,7 @@ import stat
 import tempfile
 import threading
 import time
+import weakref
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
@@ -114,6 +115,9 @@ class Database:
             raise LedgerError(
                 f"the ledger {self.words} needs the PostgreSQL driver; run pip install 'ogive[postgres]'"
             ) from None
+        if self.in_memory:
+            # a session that nobody closed: SQLite's objects warn when they are collected open
+            weakref.finalize(self, self._engine.dispose).atexit = False
         if self.postgres:
             _check_options(url)
         else:

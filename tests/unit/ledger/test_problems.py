@@ -1,5 +1,6 @@
 """Whatever is wrong with a ledger is said in one line, and nothing is spent."""
 
+import gc
 import os
 import resource
 import shutil
@@ -419,3 +420,14 @@ def test_looking_at_a_damaged_ledger_leaves_nothing_beside_it(tmp_path, length):
     with pytest.raises(LedgerError):
         ogive.Ledger.open(place, read_only=True)
     assert sorted(each.name for each in tmp_path.iterdir()) == before
+
+
+def test_a_database_in_memory_that_nobody_closed_is_closed_when_it_is_collected():
+    kept = database.Database(None)
+    with kept.write() as connection:
+        driver = connection.connection.driver_connection
+    assert driver.execute("select 1").fetchone() == (1,)
+    del kept, connection
+    gc.collect()
+    with pytest.raises(sqlite3.ProgrammingError, match="closed"):
+        driver.execute("select 1")
