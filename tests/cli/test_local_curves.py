@@ -143,8 +143,6 @@ def test_every_curve_can_be_described_with_its_predicted_errors(run):
 )
 def test_what_cannot_be_is_refused_in_one_line_and_nothing_is_written(run, table, tmp_path, command, message):
     status, out, err = run(command[0], table, *command[1:], "-o", tmp_path / "out.json", "--plot", tmp_path / "out.png")
-    if command[0] == "quantiles":
-        status, out, err = run(command[0], table, *command[1:], "-o", tmp_path / "out.json")
     assert status in (1, 2)
     assert out == ""
     assert message in err

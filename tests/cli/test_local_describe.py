@@ -68,16 +68,14 @@ def test_a_histogram_of_reports_is_collected_by_files_alone(run, tmp_path):
     assert abs(curve(60) - np.mean(ages <= 60)) < 0.08
 
 
-def test_quantiles_have_no_picture_and_that_is_said_before_anything_is_read(run, tmp_path):
-    study = tmp_path / "study.json"
+def test_quantiles_of_reports_have_a_picture(run, table, tmp_path):
+    study, reports = tmp_path / "study.json", tmp_path / "reports"
     assert run("local", "describe", "quantiles", *MEASURE, *ASK, "-o", study)[0] == 0
-    files = (tmp_path / "none", "--partial", tmp_path / "state", "-o", tmp_path / "found.json")
-    status, out, err = run("local", "aggregate", study, *files, "--plot", tmp_path / "found.png")
-    assert (status, out) == (2, "")
-    assert err == (
-        "ogive: error: quantiles have no picture; leave out --plot, or describe ecdf, whose curve is drawn\n"
-    )
-    assert [path.name for path in tmp_path.iterdir()] == ["study.json"]
+    assert run("local", "randomize", study, table, "-o", reports)[0] == 0
+    status, out, err = run("local", "aggregate", study, reports, "--plot", tmp_path / "found.png")
+    assert status == 0, err
+    assert out.startswith("quantiles of age")
+    assert (tmp_path / "found.png").read_bytes().startswith(b"\x89PNG")
 
 
 @pytest.mark.parametrize("smooth", ["shrinkage", "least_squares", "least_absolute", "isotonic"])

@@ -116,6 +116,21 @@ def test_many_outliers_are_counted_and_some_are_listed():
     assert huge.median == pytest.approx(2)
 
 
+def test_a_picture_has_dots_only_on_sides_where_noise_does_not_account_for_them():
+    values = np.concatenate([np.random.default_rng(2).uniform(40, 60, 3000), np.full(400, 95.0)])
+    ask = ogive.Boxplot("x", (0, 100), bins=64, method="resample")
+    exact = released(ask, trust=ogive.Clear, table={"x": values})
+    assert exact.dots(0) == exact.boxes[0].outliers != ()
+    clear, noisy = (released(ask, PureDP(each), table={"x": values}) for each in (5, "0.01"))
+    assert any(number > clear.boxes[0].q3 for number in clear.dots(0))
+    assert noisy.dots(0) == ()
+    # the control: as many seem to lie beyond, and a picture without the rule would show them
+    box = dataclasses.replace(noisy.boxes[0], below=0, above=60, outliers=(99.0,))
+    assert dataclasses.replace(noisy, boxes=(box,)).dots(0) == ()
+    box = dataclasses.replace(box, above=10**6)
+    assert dataclasses.replace(noisy, boxes=(box,)).dots(0) == (99.0,)
+
+
 def test_all_records_in_one_bin_give_a_flat_box_that_says_so():
     at_seven = {"x": np.full(500, 7.0)}
     for method in ("resample", "five_numbers"):

@@ -98,8 +98,8 @@ def _picture(boxplots: Boxplots, truth: Boxplots | None) -> Picture:
         grid=boxplots.grid,
         label=boxplots.column,
         names=tuple(_name(box) for box in boxes),
-        boxes=tuple(map(_row, boxes)),
-        truths=tuple(map(_row, exact)),
+        boxes=tuple(_row(boxplots, place) for place in range(len(boxes))),
+        truths=() if truth is None else tuple(_row(truth, place) for place in range(len(exact))),
         summary=summary,
         legend=tuple(legend),
     )
@@ -107,8 +107,9 @@ def _picture(boxplots: Boxplots, truth: Boxplots | None) -> Picture:
     return Picture(chart, note=f"{left:,} more groups are in the table." if left else None)
 
 
-def _row(box: Box) -> Row | None:
-    return Row(box.numbers, box.outliers) if box.defined else None
+def _row(boxplots: Boxplots, place: int) -> Row | None:
+    box = boxplots.boxes[place]
+    return Row(box.numbers, boxplots.dots(place)) if box.defined else None
 
 
 def _read(boxplots: Boxplots) -> str:

@@ -25,6 +25,10 @@ KINDS: tuple[PlotKind, ...] = get_args(PlotKind)
 PUBLIC_GROUPS = "the group of each record, and so the size of each group, is public; only values are hidden"
 
 
+_TOLD_APART = 2.0
+"""Standard deviations of noise from which a number of records is told apart from none."""
+
+
 @dataclass(frozen=True, repr=False)
 class Boxplots(Estimate):
     """A box for all records of a column, or for each group.
@@ -87,6 +91,26 @@ class Boxplots(Estimate):
                 return box
         known = ", ".join(repr(box.group) for box in self.boxes)
         raise ParameterError(f"there is no box of {quoted(group)}; there are {known}")
+
+    def dots(self, place: int) -> tuple[float, ...]:
+        """Synthetic outliers that a picture shows of a box, in the order of the boxes.
+
+        On either side none, unless more records seem to lie beyond the whisker than twice the standard deviation of the
+        noise there: of fewer nobody can tell whether there is any.
+        """
+        box = self.boxes[place]
+        if not self.private or not self.curves or not box.outliers:
+            return box.outliers
+        curve = self.curves[place]
+        errors = curve.standard_error(self._labels(box.low, box.high), target="sample") * curve.records
+        below, above = (
+            count is not None and count > _TOLD_APART * error
+            for count, error in zip((box.below, box.above), errors.tolist(), strict=True)
+        )
+        return tuple(number for number in box.outliers if (below if number < box.q1 else above))
+
+    def _labels(self, *numbers: float) -> list[Any]:
+        return [self.grid.label(number) for number in numbers]
 
     def with_provenance(self, provenance: Provenance) -> Boxplots:
         """Return the same boxes with their provenance."""

@@ -79,17 +79,18 @@ def draw(
 
 
 def _boxes(axes: Any, boxes: Boxplots, places: Float64, look: dict[str, Any], *, width: float, fliers: bool) -> None:
-    shown = [(box, place) for box, place in zip(boxes.boxes, places, strict=True) if box.defined]
+    shown = [(box, place, boxes.dots(n)) for n, (box, place) in enumerate(zip(boxes.boxes, places, strict=True))]
+    shown = [each for each in shown if each[0].defined]
     stats = [
-        dict(zip(("whislo", "q1", "med", "q3", "whishi"), box.numbers, strict=True)) | {"fliers": list(box.outliers)}
-        for box, _ in shown
+        dict(zip(("whislo", "q1", "med", "q3", "whishi"), box.numbers, strict=True)) | {"fliers": list(dots)}
+        for box, _, dots in shown
     ]
     if not stats:
         return
     line = {name: look[name] for name in ("color", "linewidth", "linestyle") if name in look}
     axes.bxp(
         stats,
-        positions=[place for _, place in shown],
+        positions=[place for _, place, _ in shown],
         widths=width,
         showfliers=fliers,
         patch_artist=True,
