@@ -25,7 +25,7 @@ from vectors.make_ledger import table
 
 import ogive
 from ogive import ApproxDP, Boxplot, Ecdf, HosmerLemeshow, PureDP, Quantiles, Roc, Ustatistic, ZeroConcentratedDP
-from ogive.columns import Binning, Categories, Label
+from ogive.columns import Binning, Categories, Label, Membership
 from ogive.grids import Grid
 from ogive.kernels import Kernel, Measure
 from ogive.ledger import Ledger
@@ -42,6 +42,7 @@ from ogive.queries import (
     GroupSumsQuery,
     KernelQuery,
     LabelsQuery,
+    MomentsQuery,
     NoisyMaxQuery,
     PairsQuery,
     ReportsQuery,
@@ -155,6 +156,7 @@ QUERIES = {
     GroupedQuery: "groups",
     KernelQuery: "kernels",
     LabelsQuery: "labels",
+    MomentsQuery: "moments",
     NoisyMaxQuery: "noisy maximum",
     PairsQuery: "pairs",
     ReportsQuery: "reports",
@@ -168,7 +170,7 @@ LAWS = (DiscreteGaussian, DiscreteLaplace, Geometric, Polya, Skellam)
 ROOMS = {
     "strategies": lambda part: part.name if isinstance(part, Strategy) else None,
     "oracles": lambda part: part.name if isinstance(part, Oracle) else None,
-    "columns": lambda part: part.kind if isinstance(part, Binning | Categories | Label) else None,
+    "columns": lambda part: part.kind if isinstance(part, Binning | Categories | Label | Membership) else None,
     "grids": lambda part: f"{part.kind} {part.unit}" if isinstance(part, Grid) else None,
     "measures": lambda part: part.to_dict()["measure"] if isinstance(part, Measure) else None,
     "kernels": lambda part: part.to_dict()["kernel"] if isinstance(part, Kernel) else None,
