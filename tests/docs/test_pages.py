@@ -106,7 +106,7 @@ def test_commands_in_the_manual_are_commands_with_all_their_options():
     for wrong in (
         "ogive ecdff DATA",
         "ogive local describe ecdf --column x --epsilon 1 --participants 9 --degree 3",
-        "ogive quantiles DATA --column x --degree 3",
+        "ogive quantiles DATA --column x --violins",
     ):
         with pytest.raises(CycloptsError, match=r"ecdff|Unknown option"):
             parsed(wrong)
