@@ -17,6 +17,7 @@ from . import streams as streams
 from . import trust as trust
 from .collecting import describe_collection as describe_collection
 from .collecting import estimate_collection as estimate_collection
+from .contrast import Contrast as Contrast
 from .errors import AccountWarning as AccountWarning
 from .errors import BudgetError as BudgetError
 from .errors import CopyError as CopyError
@@ -71,6 +72,8 @@ from .statistics.curve.distances import distances as distances
 from .statistics.curve.estimate import Curve as Curve
 from .statistics.curve.merging.merge import merge as merge
 from .statistics.ecdf.statistic import Ecdf as Ecdf
+from .statistics.groups.estimate import GroupEstimates as GroupEstimates
+from .statistics.groups.statistic import Grouped as Grouped
 from .statistics.groups.subset import Subset as Subset
 from .statistics.mean.statistic import Mean as Mean
 from .statistics.methods.adaptive import AdaptiveQuantiles as AdaptiveQuantiles

@@ -32,6 +32,7 @@ EXAMPLES = {
     "mean": [ogive.Mean("x", (0, 100), step=5)],
     "sum": [ogive.Sum("x", (0, 100), step=5)],
     "ecdf": [ogive.Ecdf("x", (0, 100), bins=16)],
+    "groups": [ogive.Grouped(ogive.Ecdf("x", (0, 100), bins=16), "y", (0, 1))],
     "labels": [
         Labels(aggregator, BALLOTS, probabilities=[[0.8, 0.2]] * 2 if aggregator.name == "interactive" else None)
         for aggregator in (LNMax(20), GNMax(40), ConfidentGNMax(300, 150, 40), InteractiveGNMax(200, 150, 40, "0.9"))

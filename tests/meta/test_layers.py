@@ -33,7 +33,7 @@ strategies kernels
 local pairs smoothing
 noise accounting crypto
 axis provenance files heading
-predicates
+predicates contrast
 columns
 grids privacy
 checks

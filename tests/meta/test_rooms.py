@@ -9,7 +9,11 @@ import ogive
 from ogive.rooms import room
 
 ROOT = Path(ogive.__file__).parent
-ELSEWHERE = {("ogive.report.chapters", "chapter")}
+GROUPED = {("chapter", "chapter"), ("plot", "plot"), ("frame", "frame"), ("text", "line"), ("estimate", "line")}
+ELSEWHERE = {
+    ("ogive.report.chapters", "chapter"),
+    *((f"ogive.statistics.groups.{module}", room) for module, room in GROUPED),
+}
 """Uses outside a class, for classes of others; tests/conformance/test_kinds.py demands these rooms of every kind."""
 
 

@@ -34,12 +34,14 @@ from ogive import (
     Boxplot,
     Count,
     Ecdf,
+    Grouped,
     HosmerLemeshow,
     Mean,
     Proportion,
     PureDP,
     Quantiles,
     Roc,
+    Subset,
     Sum,
     Ustatistic,
     ZeroConcentratedDP,
@@ -122,6 +124,15 @@ def curves():
     yield "curve moments", Ecdf("moment", ends, bins=6, grid="linear", **axis), {}
     yield "curve geometric", Ecdf("age", (1, 100), bins=6, grid="geometric", **axis), {}
     yield "curve explicit", Ecdf("age", grid=ogive.Grid.explicit((20, 40.5, 100), low=0), **axis), {}
+
+
+def parts():
+    """Estimates of some of the records, and of groups of them."""
+    curve = Ecdf("age", **{**CURVE, "bins": 8}, method="tree_ls")
+    yield "subset", Subset(curve, "ward == 'north' and age >= 40", public=False), {}
+    for public in (False, True):
+        groups = Grouped(curve, "ward", ("north", "south"), public=public)
+        yield f"groups {'public' if public else 'private'}", groups, {}
 
 
 def others():
@@ -210,7 +221,7 @@ def merged():
 
 def estimates():
     """All kept estimates: (name, estimate)."""
-    for name, statistic, options in (*curves(), *others(), *numbers()):
+    for name, statistic, options in (*curves(), *others(), *numbers(), *parts()):
         yield name, released(name, statistic, **options)
     for name, aggregator, options in labelled():
         yield name, named(label(VOTES, aggregator, source=KeyedSource(SECRET), **options), name)

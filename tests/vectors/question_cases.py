@@ -15,6 +15,7 @@ from ogive import (
     Boxplot,
     Count,
     Ecdf,
+    Grouped,
     HierarchyAuc,
     HosmerLemeshow,
     Mean,
@@ -23,6 +24,7 @@ from ogive import (
     PureDP,
     Quantiles,
     Roc,
+    Subset,
     Sum,
     Ustatistic,
     ZeroConcentratedDP,
@@ -79,6 +81,10 @@ BALLOTS = Ballots(("ill", "vote"), classes=3)
 STUDENT = ((0.5, 0.25, 0.25), (0.25, 0.5, 0.25))
 
 
+PAPER_TEST = HosmerLemeshow("risk", "ill", **{**TEST, "constants": "paper"}, form="counts", method="auto")
+"""A test that can be asked in one way alone."""
+
+
 def records(rows=ROWS, seed=0):
     """The table of the ledger's vectors, with days and votes."""
     found = table(seed, rows)
@@ -118,6 +124,14 @@ def adding_up():
         for method in UNBIASED:
             test = HosmerLemeshow("risk", "ill", **TEST, form=form, method=method)
             yield f"calibration {method} {form}", test, grant_of(method)
+    yield "groups calibration", Grouped(PAPER_TEST, "ward", ("north", "south"), public=False), PURE
+    for public in (False, True):
+        curve = Ecdf("age", **CURVE, method="tree_ls")
+        groups = Grouped(curve, "ward", ("north", "south"), public=public)
+        named = "public" if public else "private"
+        yield f"groups ecdf {named}", groups, PURE
+        yield f"subset ecdf {named}", Subset(curve, "ward == 'north' and age >= 40", public=public), PURE
+        yield f"subset of groups {named}", Subset(groups, {"ill": 1}, public=public), PURE
     yield "bounds", Bounds("age", base=2.0, smallest=1.0, largest=1024.0, false_alarm=0.01), PURE
     cells = Ustatistic("age", "gini", bounds=(0, 100), bins=8, method="cells", **PAIRS)
     yield "ustatistic cells", cells, PURE
@@ -324,6 +338,7 @@ def exact():
     yield "bounds", Bounds("age", base=2.0, smallest=1.0, largest=1024.0, false_alarm=0.01)
     yield "collision", Ustatistic("vote", "collision", categories=(0, 1, 2), method="auto", **PAIRS)
     yield "labels", Labels(LargestMargins(None, keep=1), BALLOTS, max_answers=None)
+    yield "groups", Grouped(PAPER_TEST, "ward", ("north", "south"), public=False)
 
 
 def cases():

@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
+import dataclasses
 import inspect
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 from cyclopts import App, Parameter
 
 from ogive.cli.converters import data_file
 from ogive.cli.declared import ParsedStatistic, Use, command
 from ogive.cli.help import QUESTION
-from ogive.cli.options.common import ALL_RECORDS, TABLE, OutputOptions, PartOptions, Plot
+from ogive.cli.options.common import TABLE, OutputOptions, Plot, SubsetOptions, part_options
 from ogive.cli.options.plan import NOTHING_PLANNED, PlanOptions
 from ogive.cli.output import busy, check_outputs, check_picture, draw, publish
 from ogive.cli.wording import in_options
 from ogive.errors import ParameterError
 from ogive.progress import Progress
-from ogive.statistics.groups.asked import asked
 from ogive.statistics.kinds import COMMANDED, Kind
 
 if TYPE_CHECKING:
@@ -52,9 +52,10 @@ def __getattr__(name: str) -> Callable[..., None]:
 def plan_command(kind: Kind) -> Callable[..., None]:
     """The command that plans a statistic of one kind."""
     named = inspect.Parameter.KEYWORD_ONLY
+    part = part_options([field.name for field in dataclasses.fields(cast(Any, kind.statistic))])
     own = [
         inspect.Parameter("data", inspect.Parameter.POSITIONAL_ONLY, default=None, annotation=DATA),
-        inspect.Parameter("part", named, default=ALL_RECORDS, annotation=PartOptions),
+        inspect.Parameter("part", named, default=part, annotation=type(part)),
         inspect.Parameter("planned", named, default=NOTHING_PLANNED, annotation=PlanOptions),
         inspect.Parameter("output", named, default=TABLE, annotation=OutputOptions),
         inspect.Parameter("plot", named, default=None, annotation=PICTURE),
@@ -65,13 +66,13 @@ def plan_command(kind: Kind) -> Callable[..., None]:
 def _show(
     parsed: ParsedStatistic,
     data: Path | None,
-    part: PartOptions,
+    part: SubsetOptions,
     planned: PlanOptions,
     output: OutputOptions,
     plot: Path | None,
 ) -> None:
     """Plan and publish, after everything that could be wrong was checked."""
-    statistic = asked(parsed.statistic(), where=part.where)
+    statistic = part.asked(parsed.statistic())
     if part.where is not None and data is not None:
         raise ParameterError(
             "how many records satisfy --where is not counted for a plan; say about how many with --records"

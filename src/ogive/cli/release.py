@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import dataclasses
 import inspect
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, cast
 
 from cyclopts import Parameter
 
@@ -13,18 +14,17 @@ from ogive.cli.converters import data_file
 from ogive.cli.declared import ParsedStatistic, Use, command
 from ogive.cli.help import OUTPUT, QUESTION
 from ogive.cli.options.common import (
-    ALL_RECORDS,
     NO_BOOKS,
     NOTHING_GRANTED,
     TABLE,
     BudgetOptions,
     OutputOptions,
-    PartOptions,
     Plot,
     PrivacyOptions,
+    SubsetOptions,
+    part_options,
 )
 from ogive.errors import ParameterError
-from ogive.statistics.groups.asked import asked
 from ogive.statistics.kinds import COMMANDED, Kind
 
 DATA = Annotated[
@@ -57,10 +57,11 @@ def __getattr__(name: str) -> Callable[..., None]:
 
 def release_command(kind: Kind) -> Callable[..., None]:
     """The command that releases a statistic of one kind."""
+    part = part_options([field.name for field in dataclasses.fields(cast(Any, kind.statistic))])
     own = [
         inspect.Parameter("data", inspect.Parameter.POSITIONAL_ONLY, annotation=DATA),
         inspect.Parameter("na", _NAMED, default=(), annotation=NA),
-        inspect.Parameter("part", _NAMED, default=ALL_RECORDS, annotation=PartOptions),
+        inspect.Parameter("part", _NAMED, default=part, annotation=type(part)),
         inspect.Parameter("granted", _NAMED, default=NOTHING_GRANTED, annotation=PrivacyOptions),
         inspect.Parameter("account", _NAMED, default=NO_BOOKS, annotation=BudgetOptions),
         inspect.Parameter("output", _NAMED, default=TABLE, annotation=OutputOptions),
@@ -78,7 +79,7 @@ def _release(
     parsed: ParsedStatistic,
     data: Path,
     na: tuple[str, ...],
-    part: PartOptions,
+    part: SubsetOptions,
     granted: PrivacyOptions,
     account: BudgetOptions,
     output: OutputOptions,
@@ -99,14 +100,18 @@ def _release(
     def draw(estimate: Any, axes: Any) -> Any:
         return estimate.plot(axes, **({} if picture is None else picture.drawn))
 
+    def table(estimate: Any) -> str:
+        # of groups the estimate is another, which has a table of its own
+        return told.table(estimate) if isinstance(estimate, parsed.kind.estimate) else str(estimate)
+
     release_and_publish(
-        asked(parsed.statistic(), where=part.where),
+        part.asked(parsed.statistic()),
         data,
         na=na,
         granted=granted,
         budget=account,
         output=output,
         plot=plot,
-        table=told.table,
+        table=table,
         picture=draw,
     )

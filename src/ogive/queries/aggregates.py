@@ -6,6 +6,7 @@ record, so the aggregate of all records is the sum of the aggregates of any divi
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -133,6 +134,15 @@ class GroupBinning:
     def shape(self) -> tuple[int, ...]:
         """(G, N)."""
         return (len(self.groups), self.values.grid.bins)
+
+    @property
+    def each(self) -> tuple[Binning, ...]:
+        """What is asked of each group."""
+        return (self.values,) * len(self.groups)
+
+    def split(self, sums: Int64) -> list[Int64]:
+        """The sums of each group, shape (N,)."""
+        return list(sums)
 
     def records(self, sums: Int64) -> int:
         """How many records were counted."""
@@ -274,9 +284,9 @@ class Selected:
 
 @dataclass(frozen=True)
 class Parted:
-    """Another aggregate of each of several declared groups; sums have a first axis of groups.
+    """Another aggregate of each of several declared groups; sums are those of all groups, one after the other.
 
-    `GroupBinning` is that of a `Binning`, which servers can add up too.
+    `GroupBinning` is that of one `Binning`, which servers can add up too.
 
     Fields:
         values: What is asked of each group; a sum over records.
@@ -284,27 +294,39 @@ class Parted:
         groups: The value of each group, public. A record of another group, or of none, is an error.
     """
 
-    values: Aggregate
+    values: tuple[Aggregate, ...]
     by: str
     groups: tuple[LabelValue, ...]
 
     def __post_init__(self) -> None:
         check_groups(self.by, self.groups)
-        if isinstance(self.values, RowValues | Ballots):
+        if any(isinstance(each, RowValues | Ballots) for each in self.values):
             raise ParameterError("groups need sums over records, and these are the records themselves")
+        if len(self.values) != len(self.groups):
+            raise ParameterError(f"{len(self.groups)} groups need as many aggregates, got {len(self.values)}")
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """One aggregate for each group: (G, ...)."""
-        return (len(self.groups), *self.values.shape)
+        """All numbers of all groups in a row."""
+        return (sum(math.prod(each.shape) for each in self.values),)
+
+    @property
+    def each(self) -> tuple[Aggregate, ...]:
+        """What is asked of each group."""
+        return self.values
+
+    def split(self, sums: Int64) -> list[Int64]:
+        """The sums of each group, in the shape of its aggregate."""
+        ends = np.cumsum([math.prod(each.shape) for each in self.values])[:-1]
+        return [part.reshape(each.shape) for part, each in zip(np.split(sums, ends), self.values, strict=True)]
 
     def records(self, sums: Int64) -> int:
         """How many records were counted."""
-        return sum(self.values.records(part) for part in sums)
+        return sum(each.records(part) for each, part in zip(self.values, self.split(sums), strict=True))
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data."""
-        return {"parted": self.values.to_dict(), "by": self.by, "groups": list(self.groups)}
+        return {"parted": [each.to_dict() for each in self.values], "by": self.by, "groups": list(self.groups)}
 
 
 Aggregate = Binning | ClassBinning | GroupBinning | GroupSums | Cells | Ballots | RowValues | Selected | Parted

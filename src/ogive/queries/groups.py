@@ -19,7 +19,6 @@ import numpy as np
 
 from ogive.accounting import as_concentrated, larger_loss
 from ogive.arrays import Int64
-from ogive.columns import Binning
 from ogive.errors import ParameterError
 from ogive.noise.base import Law, NodeNoise
 from ogive.privacy import Adjacency, Loss, PrivacyUnit
@@ -49,7 +48,10 @@ class GroupedQuery(base.CuratorQuery):
     public_groups: bool = False
 
     def __post_init__(self) -> None:
-        if len(self.parts) != len(self.groups.groups) or any(p.aggregate != self.groups.values for p in self.asked):
+        each = self.groups.each
+        if len(self.parts) != len(each) or any(
+            part is not None and part.aggregate != wanted for part, wanted in zip(self.parts, each, strict=True)
+        ):
             raise ParameterError(f"each of the {len(self.groups.groups)} groups needs a query of its column")
         if not self.asked:
             raise ParameterError("ask something of at least one group")
@@ -85,7 +87,7 @@ class GroupedQuery(base.CuratorQuery):
         Raises:
             ParameterError: a part cannot be asked under this adjacency.
         """
-        if isinstance(self.groups.values, Binning):
+        if isinstance(self.groups, GroupBinning):
             base.check_missing(self.groups.values, unit.adjacency)
         stays = [part.price(unit) for part in self.asked]
         joins: list[Loss] = []
@@ -98,7 +100,7 @@ class GroupedQuery(base.CuratorQuery):
 
     def digest(self, sums: Int64, adjacency: Adjacency) -> bytes:
         """SHA-256 of binned data, groups, every part and adjacency; as secret as the data."""
-        pairs = zip(self.parts, sums, strict=True)
+        pairs = zip(self.parts, self.groups.split(sums), strict=True)
         public = {
             "groups": self.groups.to_dict(),
             "public_groups": self.public_groups,
@@ -112,14 +114,16 @@ class GroupedQuery(base.CuratorQuery):
         if adjacency is not Adjacency.REPLACE:
             return None
         if self.public_groups:
-            return tuple(self.groups.values.records(part) for part in sums)
+            pairs = zip(self.groups.each, self.groups.split(sums), strict=True)
+            return tuple(each.records(part) for each, part in pairs)
         return (self.groups.records(sums),)
 
     @property
     def shapes(self) -> tuple[tuple[int, ...], ...]:
         """The shape of each group's answer."""
-        nobody = np.zeros(self.groups.values.shape, dtype=np.int64)
-        return tuple((0,) if part is None else part.answer(nobody, None).shape for part in self.parts)
+        nobody = [np.zeros(each.shape, dtype=np.int64) for each in self.groups.each]
+        pairs = zip(self.parts, nobody, strict=True)
+        return tuple((0,) if part is None else part.answer(sums, None).shape for part, sums in pairs)
 
     @property
     def sizes(self) -> tuple[int, ...]:
@@ -129,7 +133,7 @@ class GroupedQuery(base.CuratorQuery):
     def answer(self, sums: Int64, nodes: NodeNoise | None) -> Int64:
         """The answers of all parts, one after the other, each with noise of its own; shape (sum of `sizes`,)."""
         found, first = [], 0
-        for part, counts in zip(self.parts, sums, strict=True):
+        for part, counts in zip(self.parts, self.groups.split(sums), strict=True):
             if part is None:
                 continue
             found.append(part.answer(counts, None if nodes is None else _LaterNodes(nodes, first)).ravel())
@@ -194,7 +198,8 @@ class LinearGroupsQuery(base.LinearQuery):
 
     def measure(self, sums: Int64) -> Int64:
         """Exact measurements of all groups, one after the other, shape (sum of sizes,)."""
-        return np.concatenate([part.measure(counts).ravel() for part, counts in zip(self.linear, sums, strict=True)])
+        pairs = zip(self.linear, self.aggregate.split(sums), strict=True)
+        return np.concatenate([part.measure(counts).ravel() for part, counts in pairs])
 
     def noise(self, nodes: NodeNoise) -> Int64:
         """Independent noise of all groups, in the shape of `measure`."""

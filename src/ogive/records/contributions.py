@@ -230,7 +230,12 @@ def columns_of(aggregate: Aggregate) -> tuple[Column, ...]:
         case Selected():
             return columns_of(aggregate.values)
         case Parted():
-            return *columns_of(aggregate.values), Categories(aggregate.by, aggregate.groups)
+            return *_columns_of_parts(aggregate), Categories(aggregate.by, aggregate.groups)
+
+
+def _columns_of_parts(aggregate: Parted) -> tuple[Column, ...]:
+    """What the aggregates of all groups read, one after the other; once where they are all the same."""
+    return tuple(column for each in dict.fromkeys(aggregate.values) for column in columns_of(each))
 
 
 def start_sums(aggregate: Aggregate, labels: Mapping[str, LabelCodes]) -> Sums:
@@ -285,7 +290,11 @@ class PartedSums:
 
     def __init__(self, aggregate: Parted, labels: Mapping[str, LabelCodes]) -> None:
         self._places = _places(aggregate, labels[aggregate.by])
-        self._parts = [start_sums(aggregate.values, labels) for _ in aggregate.groups]
+        self._parts = [start_sums(each, labels) for each in aggregate.values]
+        first, places = 0, {}
+        for each in dict.fromkeys(aggregate.values):
+            places[each] = slice(first, first := first + len(columns_of(each)))
+        self._columns = [places[each] for each in aggregate.values]
 
     def add(self, columns: Columns) -> None:
         """Add some rows to the sums of their groups.
@@ -294,15 +303,15 @@ class PartedSums:
             DataError: a row is of no declared group, or a policy refuses what was found.
         """
         numbers = self._places.number(columns[-1])
-        for number, part in enumerate(self._parts):
+        for number, (part, read) in enumerate(zip(self._parts, self._columns, strict=True)):
             here = numbers == number
             if here.any():
-                part.add(tuple(values[here] for values in columns[:-1]))
+                part.add(tuple(values[here] for values in columns[read]))
 
     @property
     def sums(self) -> Int64:
-        """Of all rows so far, shape (groups, ...)."""
-        return np.stack([part.sums for part in self._parts])
+        """Of all rows so far, those of all groups in a row."""
+        return np.concatenate([part.sums.ravel() for part in self._parts])
 
 
 class BallotCounts:

@@ -143,4 +143,5 @@ def chapter_of(estimate: Any, truth: Any = None) -> Chapter:
         what = getattr(estimate, "column", type(estimate).__name__)
         raise ParameterError(f"{what} was never released, so its price is unknown; report what release returns")
     made: Chapter = room(type(estimate), "chapter").chapter(estimate, truth)
-    return dataclasses.replace(made, schema=estimate.schema)
+    some = "" if (where := estimate.provenance.where) is None else f" where {where}"
+    return dataclasses.replace(made, schema=estimate.schema, title=made.title + some)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from types import MethodType
-from typing import Any, Unpack
+from typing import TYPE_CHECKING, Any, Unpack, overload
 
+from ogive.columns import LabelValue
 from ogive.noise.base import RandomSource
 from ogive.privacy import Privacy
 from ogive.statistics.base import Estimate, EstimateT, Statistic
@@ -29,6 +30,9 @@ from ogive.statistics.roc.statistic import Roc, RocOptions
 from ogive.statistics.ustatistic.estimate import UstatisticEstimate
 from ogive.statistics.ustatistic.statistic import Ustatistic, UstatisticOptions
 
+if TYPE_CHECKING:
+    from ogive.statistics.groups.estimate import GroupEstimates
+
 
 class Verbs(ABC):
     """One method for each statistic; all of them release it by `release`."""
@@ -48,6 +52,32 @@ class Verbs(ABC):
     def _named(self, **named: Any) -> tuple[str, ...]:
         """The columns that parameters name; refuses those that were left out or are no names."""
 
+    @overload
+    def ecdf(
+        self,
+        column: str | None = None,
+        *,
+        privacy: Privacy | None = None,
+        batch: str | None = None,
+        source: RandomSource | None = None,
+        where: Where | None = None,
+        by: None = None,
+        groups: None = None,
+        **options: Unpack[EcdfOptions],
+    ) -> Curve: ...
+    @overload
+    def ecdf(
+        self,
+        column: str | None = None,
+        *,
+        privacy: Privacy | None = None,
+        batch: str | None = None,
+        source: RandomSource | None = None,
+        where: Where | None = None,
+        by: str,
+        groups: Sequence[LabelValue],
+        **options: Unpack[EcdfOptions],
+    ) -> GroupEstimates[Curve]: ...
     @takes_options_of(Ecdf, EcdfOptions)
     def ecdf(
         self,
@@ -57,8 +87,10 @@ class Verbs(ABC):
         batch: str | None = None,
         source: RandomSource | None = None,
         where: Where | None = None,
+        by: str | None = None,
+        groups: Sequence[LabelValue] | None = None,
         **options: Unpack[EcdfOptions],
-    ) -> Curve:
+    ) -> Curve | GroupEstimates[Curve]:
         """Release the whole distribution function of a column.
 
         Args:
@@ -67,13 +99,46 @@ class Verbs(ABC):
             batch: Public name of these records, for curves that are merged; by default the part's.
             source: Where the noise key comes from; the operating system by default.
             where: Which records are asked, for example "ward == 'A'"; see `Subset`. All by default.
+            by: Column of groups, each of which is asked within the one guarantee; see `Grouped`.
+            groups: The values of that column, public.
 
         Privacy:
             `privacy`, from the session's budget.
         """
         (column,) = self._named(column=column)
-        return self.release(asked(Ecdf(column, **options), where=where), privacy=privacy, batch=batch, source=source)
+        return self.release(
+            asked(Ecdf(column, **options), where=where, by=by, groups=groups),
+            privacy=privacy,
+            batch=batch,
+            source=source,
+        )
 
+    @overload
+    def quantiles(
+        self,
+        column: str | None = None,
+        probabilities: Sequence[float] = DECILES,
+        *,
+        privacy: Privacy | None = None,
+        source: RandomSource | None = None,
+        where: Where | None = None,
+        by: None = None,
+        groups: None = None,
+        **options: Unpack[QuantilesOptions],
+    ) -> QuantileEstimates: ...
+    @overload
+    def quantiles(
+        self,
+        column: str | None = None,
+        probabilities: Sequence[float] = DECILES,
+        *,
+        privacy: Privacy | None = None,
+        source: RandomSource | None = None,
+        where: Where | None = None,
+        by: str,
+        groups: Sequence[LabelValue],
+        **options: Unpack[QuantilesOptions],
+    ) -> GroupEstimates[QuantileEstimates]: ...
     @takes_options_of(Quantiles, QuantilesOptions)
     def quantiles(
         self,
@@ -83,8 +148,10 @@ class Verbs(ABC):
         privacy: Privacy | None = None,
         source: RandomSource | None = None,
         where: Where | None = None,
+        by: str | None = None,
+        groups: Sequence[LabelValue] | None = None,
         **options: Unpack[QuantilesOptions],
-    ) -> QuantileEstimates:
+    ) -> QuantileEstimates | GroupEstimates[QuantileEstimates]:
         """Release quantiles of a column with simultaneous intervals.
 
         Args:
@@ -93,14 +160,15 @@ class Verbs(ABC):
             privacy: The guarantee; left out only under `Clear`.
             source: Where the noise key comes from; the operating system by default.
             where: Which records are asked, for example "ward == 'A'"; see `Subset`. All by default.
+            by: Column of groups, each of which is asked within the one guarantee; see `Grouped`.
+            groups: The values of that column, public.
 
         Privacy:
             `privacy` for all of them together, from the session's budget.
         """
         (column,) = self._named(column=column)
-        return self.release(
-            asked(Quantiles(column, probabilities, **options), where=where), privacy=privacy, source=source
-        )
+        wanted = asked(Quantiles(column, probabilities, **options), where=where, by=by, groups=groups)
+        return self.release(wanted, privacy=privacy, source=source)
 
     @takes_options_of(Boxplot, BoxplotOptions)
     def boxplot(
@@ -129,6 +197,32 @@ class Verbs(ABC):
             options["groups"] = tuple(options["groups"] or ())
         return self.release(asked(Boxplot(column, **options), where=where), privacy=privacy, source=source)
 
+    @overload
+    def roc(
+        self,
+        score: str | None = None,
+        label: str | None = None,
+        *,
+        privacy: Privacy | None = None,
+        source: RandomSource | None = None,
+        where: Where | None = None,
+        by: None = None,
+        groups: None = None,
+        **options: Unpack[RocOptions],
+    ) -> RocEstimate: ...
+    @overload
+    def roc(
+        self,
+        score: str | None = None,
+        label: str | None = None,
+        *,
+        privacy: Privacy | None = None,
+        source: RandomSource | None = None,
+        where: Where | None = None,
+        by: str,
+        groups: Sequence[LabelValue],
+        **options: Unpack[RocOptions],
+    ) -> GroupEstimates[RocEstimate]: ...
     @takes_options_of(Roc, RocOptions)
     def roc(
         self,
@@ -138,8 +232,10 @@ class Verbs(ABC):
         privacy: Privacy | None = None,
         source: RandomSource | None = None,
         where: Where | None = None,
+        by: str | None = None,
+        groups: Sequence[LabelValue] | None = None,
         **options: Unpack[RocOptions],
-    ) -> RocEstimate:
+    ) -> RocEstimate | GroupEstimates[RocEstimate]:
         """Release the ROC curve of a score column, with its AUC.
 
         Args:
@@ -148,13 +244,42 @@ class Verbs(ABC):
             privacy: The guarantee; left out only under `Clear`.
             source: Where the noise key comes from; the operating system by default.
             where: Which records are asked, for example "ward == 'A'"; see `Subset`. All by default.
+            by: Column of groups, each of which is asked within the one guarantee; see `Grouped`.
+            groups: The values of that column, public.
 
         Privacy:
             `privacy` for both classes together, from the session's budget.
         """
         score, label = self._named(score=score, label=label)
-        return self.release(asked(Roc(score, label, **options), where=where), privacy=privacy, source=source)
+        wanted = asked(Roc(score, label, **options), where=where, by=by, groups=groups)
+        return self.release(wanted, privacy=privacy, source=source)
 
+    @overload
+    def hosmer_lemeshow(
+        self,
+        probability: str | None = None,
+        label: str | None = None,
+        *,
+        privacy: Privacy | None = None,
+        source: RandomSource | None = None,
+        where: Where | None = None,
+        by: None = None,
+        by_groups: None = None,
+        **options: Unpack[HosmerLemeshowOptions],
+    ) -> Calibration: ...
+    @overload
+    def hosmer_lemeshow(
+        self,
+        probability: str | None = None,
+        label: str | None = None,
+        *,
+        privacy: Privacy | None = None,
+        source: RandomSource | None = None,
+        where: Where | None = None,
+        by: str,
+        by_groups: Sequence[LabelValue],
+        **options: Unpack[HosmerLemeshowOptions],
+    ) -> GroupEstimates[Calibration]: ...
     @takes_options_of(HosmerLemeshow, HosmerLemeshowOptions)
     def hosmer_lemeshow(
         self,
@@ -164,8 +289,10 @@ class Verbs(ABC):
         privacy: Privacy | None = None,
         source: RandomSource | None = None,
         where: Where | None = None,
+        by: str | None = None,
+        by_groups: Sequence[LabelValue] | None = None,
         **options: Unpack[HosmerLemeshowOptions],
-    ) -> Calibration:
+    ) -> Calibration | GroupEstimates[Calibration]:
         """Test a column of predicted probabilities against labels.
 
         Args:
@@ -174,14 +301,15 @@ class Verbs(ABC):
             privacy: The guarantee; left out only under `Clear`.
             source: Where the noise key comes from; the operating system by default.
             where: Which records are asked, for example "ward == 'A'"; see `Subset`. All by default.
+            by: Column of groups, each of which is asked within the one guarantee; see `Grouped`.
+            by_groups: The values of that column, public.
 
         Privacy:
             `privacy` for groups and test together, from the session's budget.
         """
         probability, label = self._named(probability=probability, label=label)
-        return self.release(
-            asked(HosmerLemeshow(probability, label, **options), where=where), privacy=privacy, source=source
-        )
+        wanted = asked(HosmerLemeshow(probability, label, **options), where=where, by=by, groups=by_groups)
+        return self.release(wanted, privacy=privacy, source=source)
 
     @takes_options_of(Bounds, BoundsOptions)
     def find_bounds(
@@ -237,7 +365,7 @@ class Verbs(ABC):
 _OWN = {
     "privacy": (None, "The guarantee; left out only under `Clear`."),
     "source": (None, "Where the noise key comes from; the operating system by default."),
-    "where": (None, PART_TEXTS["where"]),
+    **{name: (None, text) for name, text in PART_TEXTS.items()},
 }
 
 
@@ -248,7 +376,8 @@ def verb_of(kind: Kind) -> Callable[..., Estimate]:
         session: Verbs = own["self"]
         named = session._named(**columns)
         statistic: Statistic[Estimate] = kind.statistic(**dict(zip(columns, named, strict=True)), **options)
-        return session.release(asked(statistic, where=own["where"]), privacy=own["privacy"], source=own["source"])
+        wanted: Statistic[Estimate] = asked(statistic, **{name: own[name] for name in PART_TEXTS})
+        return session.release(wanted, privacy=own["privacy"], source=own["source"])
 
     return call_of(kind, release, _OWN, first=("self",))
 

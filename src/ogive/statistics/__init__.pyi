@@ -7,6 +7,7 @@ from .calibration.statistic import HosmerLemeshow as HosmerLemeshow
 from .count.statistic import Count as Count
 from .ecdf.statistic import Ecdf as Ecdf
 from .every import STATISTICS as STATISTICS
+from .groups.statistic import Grouped as Grouped
 from .groups.subset import Subset as Subset
 from .labels.statistic import Labels as Labels
 from .mean.statistic import Mean as Mean

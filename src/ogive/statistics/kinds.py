@@ -148,6 +148,7 @@ KINDS = (
         "sum", "sum", "Sum", "sums.estimate:SumEstimate", "ogive.sum/1",
         "the sum of a column",
     ),
+    Kind("groups", "groups", "Grouped", "groups.estimate:GroupEstimates", "ogive.groups/1"),
     Kind("labels", "labels", "Labels", "labels.estimate:LabelsEstimate", "ogive.labels/1"),
 )  # fmt: skip
 

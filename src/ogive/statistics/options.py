@@ -18,7 +18,11 @@ from typing import Any, ParamSpec, TypeVar, cast
 Where = str | Mapping[str, Any]
 """A condition as users write it; see `ogive.predicates`."""
 
-PART_TEXTS = {"where": "Which records are asked, for example \"ward == 'A'\"; see `Subset`. All by default."}
+PART_TEXTS = {
+    "where": "Which records are asked, for example \"ward == 'A'\"; see `Subset`. All by default.",
+    "by": "Column of groups, each of which is asked within the one guarantee; see `Grouped`.",
+    "groups": "The values of that column, public.",
+}
 """What is said of the parameters that every verb has beside the options of its statistic."""
 
 ParametersT = ParamSpec("ParametersT")

@@ -74,20 +74,26 @@ def check_query(source: Provenance | None, query: LinearQuery | None, adjacency:
     if source is None or source.privacy is None or source.price is None:
         return
     check_price(source, [(None, adjacency)] if query is None else [])
-    if adjacency is not source.adjacency:
+    hidden = {source.adjacency, adjacency}
+    # of some of the records: replacing one may take it out of them, so they are asked as if records came and went
+    moving = source.where is not None and adjacency is Adjacency.ADD_OR_REMOVE
+    if len(hidden) > 1 and not moving:
         raise DataError(
             f"this estimate contradicts itself: its guarantee hides {_HIDDEN[source.adjacency]}, and its noise "
             f"{_HIDDEN[adjacency]}"
         )
     assert query is not None, "exact answers were refused"
-    try:
-        loss = query.price(source.unit)
-    except ParameterError as problem:
-        raise DataError(f"this estimate contradicts itself: its noise has no price, since {plain(problem)}") from None
-    if not at_least(source.price, loss):
-        raise DataError(
-            f"this estimate contradicts itself: its noise costs {loss}, and its stated price is {source.price}"
-        )
+    for each in hidden:
+        unit = source.unit if each is source.adjacency else PrivacyUnit(each, source.person)
+        try:
+            loss = query.price(unit)
+        except ParameterError as problem:
+            words = plain(problem)
+            raise DataError(f"this estimate contradicts itself: its noise has no price, since {words}") from None
+        if not at_least(source.price, loss):
+            raise DataError(
+                f"this estimate contradicts itself: its noise costs {loss}, and its stated price is {source.price}"
+            )
 
 
 def loss_of(strategy: Strategy, adjacency: Adjacency, rows: int) -> Loss:

@@ -159,11 +159,11 @@ def test_a_column_without_values_satisfies_no_comparison():
 
 
 def test_sums_of_groups_are_those_of_each_group_alone():
-    found = Records.of(TABLE).aggregate(Parted(BINNING, "smoker", (False, True)))
-    for smoker, part in zip((False, True), found, strict=True):
+    found = Records.of(TABLE).aggregate(Parted((BINNING, BINNING), "smoker", (False, True)))
+    for smoker, part in zip((False, True), found.reshape(2, 10), strict=True):
         alone = Records.of(TABLE).aggregate(Selected(BINNING, predicate({"smoker": smoker})))
         assert np.array_equal(part, alone)
     with pytest.raises(DataError, match="not declared"):
-        Records.of(TABLE).aggregate(Parted(BINNING, "age", (1, 2)))
+        Records.of(TABLE).aggregate(Parted((BINNING, BINNING), "age", (1, 2)))
     with pytest.raises(Exception, match="the records themselves"):
-        Parted(RowValues(None), "smoker", (False, True))
+        Parted((RowValues(None),) * 2, "smoker", (False, True))

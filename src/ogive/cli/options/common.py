@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
@@ -15,6 +16,7 @@ from ogive.errors import ParameterError
 
 if TYPE_CHECKING:
     from ogive.privacy import Privacy
+    from ogive.statistics.base import Statistic
     from ogive.trust import Simulation
 
 Words = Annotated[tuple[str, ...], Parameter(consume_multiple=True, show_default=False)]
@@ -187,15 +189,57 @@ class OutputOptions:
 
 @Parameter(name="*", group=RECORDS)
 @dataclass(frozen=True, kw_only=True)
-class PartOptions:
+class SubsetOptions:
     """Which records a statistic is about."""
 
     where: str | None = None
     """Only records that satisfy a condition such as "ward == 'A' and age >= 65". How many do is private, unless all
     its columns are named with --public."""
 
+    def asked(self, statistic: Statistic[Any]) -> Statistic[Any]:
+        """A statistic of these records.
 
-ALL_RECORDS = PartOptions()
+        Raises:
+            ParameterError: this is no condition.
+        """
+        from ogive.statistics.groups.asked import asked
+
+        return asked(statistic, where=self.where)
+
+
+@Parameter(name="*", group=RECORDS)
+@dataclass(frozen=True, kw_only=True)
+class PartOptions(SubsetOptions):
+    """Which records a statistic is about, and whether it is asked of groups of them."""
+
+    by: str | None = None
+    """Column of groups. The statistic of each group is released, all within the one guarantee."""
+
+    by_groups: Words = ()
+    """The values of that column, public: all of them, also those that no record has. A word stands for the number or
+    truth value that it writes, which is also the text."""
+
+    def asked(self, statistic: Statistic[Any]) -> Statistic[Any]:
+        """A statistic of these records, or of each of these groups.
+
+        Raises:
+            ParameterError: this is no condition, or the options do not go together.
+        """
+        if (self.by is None) is not (self.by_groups == ()):
+            lacking = "--by" if self.by is None else "--by-groups"
+            raise ParameterError(f"--by and --by-groups go together, as in --by ward --by-groups A B; add {lacking}")
+        if self.by is not None:
+            from ogive.cli.forms.plain import group_of
+            from ogive.statistics.groups.statistic import Grouped
+
+            statistic = Grouped(statistic, self.by, tuple(map(group_of, self.by_groups)))
+        return super().asked(statistic)
+
+
+def part_options(fields: Collection[str]) -> SubsetOptions:
+    """The options of a statistic with these fields; one that has groups of its own is asked of a subset alone."""
+    return SubsetOptions() if "by" in fields else PartOptions()
+
 
 Plot = Annotated[Path | None, Parameter(group=OUTPUT, help="Draw the result into this file, .png, .svg or .pdf.")]
 

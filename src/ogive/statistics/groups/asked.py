@@ -2,20 +2,54 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, overload
+
+from ogive.columns import LabelValue
+from ogive.errors import ParameterError
 from ogive.statistics.base import EstimateT, Statistic
 from ogive.statistics.options import Where
 
+if TYPE_CHECKING:
+    from ogive.statistics.groups.estimate import GroupEstimates
 
-def asked(statistic: Statistic[EstimateT], *, where: Where | None = None) -> Statistic[EstimateT]:
+
+@overload
+def asked(
+    statistic: Statistic[EstimateT], *, where: Where | None = None, by: None = None, groups: None = None
+) -> Statistic[EstimateT]: ...
+@overload
+def asked(
+    statistic: Statistic[EstimateT], *, where: Where | None, by: str | None, groups: Sequence[LabelValue] | None
+) -> Statistic[EstimateT | GroupEstimates[EstimateT]]: ...
+def asked(
+    statistic: Statistic[Any],
+    *,
+    where: Where | None = None,
+    by: str | None = None,
+    groups: Sequence[LabelValue] | None = None,
+) -> Statistic[Any]:
     """A statistic of the records that somebody asked for.
 
     Args:
         statistic: What is wanted.
         where: The condition that the records satisfy; None for all records.
+        by: Column of groups, each of which is asked; None for all records in one.
+        groups: The values of that column.
 
     Raises:
-        ParameterError: this is no condition.
+        ParameterError: this is no condition, or `by` and `groups` do not go together.
     """
+    if (by is None) is not (groups is None):
+        lacking, given = ("by", "groups") if by is None else ("groups", "by")
+        raise ParameterError(
+            f"`{given}` needs `{lacking}` beside it, for example `by='ward', groups=('A', 'B')`; groups are public and "
+            "never read from records"
+        )
+    if by is not None:
+        from ogive.statistics.groups.statistic import Grouped
+
+        statistic = Grouped(statistic, by, tuple(groups or ()))
     if where is None:
         return statistic
     from ogive.statistics.groups.subset import Subset  # most questions are about all records

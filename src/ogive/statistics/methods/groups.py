@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Protocol, TypeVar
+from typing import Protocol, TypeVar
 
 import numpy as np
 
@@ -124,26 +124,29 @@ class Groups:
             return ReportsQuery(RowValues(domain), PublicClasses(first.oracle, self.number))
         same = all(query == first for query in asked)
         if isinstance(first, CurveQuery) and first.points is None and same:
-            return ClassCurvesQuery(self._parted(first.binning), first.strategy, self.public)
+            return ClassCurvesQuery(self._binned(first.binning), first.strategy, self.public)
         parts = tuple(query for query in asked if query is None or isinstance(query, CuratorQuery))
-        measured = next(query.aggregate for query in parts if query is not None)
-        if isinstance(measured, RowValues | Selected) or (
+        first = next(query for query in parts if query is not None)
+        measured = tuple((first if query is None else query).aggregate for query in parts)
+        if any(isinstance(each, RowValues | Selected) for each in measured) or (
             self.of is None and any(isinstance(query, CurveQuery) and query.points is not None for query in parts)
         ):
             raise UnsupportedError(
-                f"{parts[0].method if parts[0] else 'this'} is asked of all records or of a subset (`where`), not of "
+                f"{first.method} is asked of all records or of a subset (`where`), not of "
                 "several groups at once; use another method, or a release for each group"
             )
         grouped = GroupedQuery(self._parted(measured), parts, self.public)
         adds_up = self.of is None and all(query is not None and query.kind == "linear" for query in parts)
         return LinearGroupsQuery(grouped) if adds_up else grouped
 
-    def _parted(self, measured: Aggregate) -> Any:
-        if self.of is not None:
-            return self.of
-        if isinstance(measured, Binning):
-            return GroupBinning(measured, self.by, self.groups)
+    def _parted(self, measured: tuple[Aggregate, ...]) -> GroupBinning | Parted:
+        first = measured[0]
+        if isinstance(first, Binning) and len(set(measured)) == 1:
+            return self._binned(first)
         return Parted(measured, self.by, self.groups)
+
+    def _binned(self, binning: Binning) -> GroupBinning:
+        return GroupBinning(binning, self.by, self.groups) if self.of is None else self.of
 
     def answers(self, query: Query, answer: Answer, *, known: bool) -> Iterator[Answer]:
         """What each group answered, with the number of its records where that is public."""

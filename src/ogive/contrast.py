@@ -1,0 +1,140 @@
+"""The difference or ratio of a number of two groups, with an interval.
+
+Each group has an estimate v with an interval (l, u) of its own, and the noise of different groups is independent. The
+interval of the difference v - w is recovered from the two intervals (Zou and Donner):
+
+    v - w - sqrt((v - l)^2 + (u' - w)^2),   v - w + sqrt((u - v)^2 + (w - l')^2),
+
+and that of the ratio from those of v - R w, as the values of R whose interval of v - R w holds 0 (Fieller's argument):
+with a = v w the ends are
+
+    (a - sqrt(a^2 - l u' (2 v - l) (2 w - u'))) / (u' (2 w - u')),
+    (a + sqrt(a^2 - u l' (2 v - u) (2 w - l'))) / (l' (2 w - l')).
+
+Intervals need be neither symmetric nor normal. Where they are normal, these are the usual ones.
+
+Source:
+    Zou and Donner 2008, Construction of confidence limits about effect measures; Donner and Zou 2012 for the ratio.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from statistics import NormalDist
+from typing import Literal, NamedTuple
+
+from ogive.columns import LabelValue
+
+Kind = Literal["difference", "ratio"]
+
+
+class Number(NamedTuple):
+    """A number of one group, as its estimate says it.
+
+    Fields:
+        what: What it is, for example "median of age".
+        value: The number; NaN where noise leaves none.
+        low, high: Ends of its interval.
+        standard_error: Noise and sampling together; None where only the interval is known.
+    """
+
+    what: str
+    value: float
+    low: float
+    high: float
+    standard_error: float | None = None
+
+
+@dataclass(frozen=True)
+class Contrast:
+    """How a number of one group compares with that of another.
+
+    Fields:
+        kind: "difference" or "ratio".
+        what: Of which number, for example "mean of age".
+        by: Column of the groups.
+        group, other: The two groups: the number of the first minus that of the other, or divided by it.
+        value: The difference or ratio; NaN where noise leaves no number of a group.
+        standard_error: Of it, noise and sampling together; from the width of the intervals where no more is known.
+        low, high: Ends of the interval; infinite where a ratio may divide by nothing.
+        confidence_level: Of the interval.
+    """
+
+    kind: Kind
+    what: str
+    by: str
+    group: LabelValue
+    other: LabelValue
+    value: float
+    standard_error: float
+    low: float
+    high: float
+    confidence_level: float
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """Both ends of the interval."""
+        return self.low, self.high
+
+    @property
+    def defined(self) -> bool:
+        """Whether there is a number of both groups."""
+        return not math.isnan(self.value)
+
+    def __str__(self) -> str:
+        sign = "-" if self.kind == "difference" else "/"
+        head = f"{self.kind} of the {self.what}, {self.by} = {self.group} {sign} {self.other}"
+        if not self.defined:
+            return f"{head}: noise leaves no number"
+        level = f"{100 * self.confidence_level:.6g} % CI"
+        return f"{head}: {self.value:.6g} ({level} {self.low:.6g} to {self.high:.6g})"
+
+
+def difference(one: Number, other: Number, confidence_level: float) -> tuple[float, float, float, float]:
+    """The difference of two independent numbers: its value, standard error, and ends of its interval."""
+    value = one.value - other.value
+    down = math.hypot(one.value - one.low, other.high - other.value)
+    up = math.hypot(one.high - one.value, other.value - other.low)
+    error = math.hypot(_error(one, confidence_level), _error(other, confidence_level))
+    return value, error, value - down, value + up
+
+
+def ratio(one: Number, other: Number, confidence_level: float) -> tuple[float, float, float, float]:
+    """The ratio of two independent numbers: its value, standard error, and ends of its interval.
+
+    Where the interval of the second number holds 0, the ratio may be anything, and so the interval is all numbers.
+    """
+    if other.value == 0 or other.low <= 0 <= other.high:
+        value = one.value / other.value if other.value else math.nan
+        return value, math.inf, -math.inf, math.inf
+    if other.value < 0:
+        value, error, low, high = ratio(one, _negative(other), confidence_level)
+        return -value, error, -high, -low
+    if one.value < 0:
+        value, error, low, high = ratio(_negative(one), other, confidence_level)
+        return -value, error, -high, -low
+    value = one.value / other.value
+    errors = _error(one, confidence_level), value * _error(other, confidence_level)
+    low = _end(one.value, one.low, other.value, other.high, -1)
+    high = _end(one.value, one.high, other.value, other.low, 1)
+    return value, math.hypot(*errors) / other.value, low, high
+
+
+def _end(v: float, end: float, w: float, other: float, sign: int) -> float:
+    """One end of a ratio of numbers of which the second is above 0: infinite where the division says nothing."""
+    below = other * (2 * w - other)
+    if below <= 0:
+        return sign * math.inf
+    inner = (v * w) ** 2 - end * other * (2 * v - end) * (2 * w - other)
+    return (v * w + sign * math.sqrt(max(inner, 0.0))) / below
+
+
+def _negative(number: Number) -> Number:
+    return number._replace(value=-number.value, low=-number.high, high=-number.low)
+
+
+def _error(number: Number, confidence_level: float) -> float:
+    if number.standard_error is not None:
+        return number.standard_error
+    return (number.high - number.low) / (2 * NormalDist().inv_cdf((1 + confidence_level) / 2))

@@ -1,0 +1,71 @@
+"""The chapter of estimates of groups: a table of all groups, and the picture of each."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+from ogive.errors import ParameterError
+from ogive.html.chapter import Chapter, Picture
+from ogive.html.parts import Row, say, table
+from ogive.rooms import room
+from ogive.statistics.groups.estimate import GroupEstimates
+from ogive.statistics.groups.text import about, cells, titles_of
+
+_MOST_PICTURES = 12
+
+
+def chapter(found: GroupEstimates[Any], truth: GroupEstimates[Any] | None) -> Chapter:
+    """What estimates of groups say.
+
+    Args:
+        found: As released.
+        truth: The same without noise, of the same groups, or None.
+
+    Raises:
+        ParameterError: the truth is private, or of other groups.
+    """
+    if truth is not None and (not isinstance(truth, GroupEstimates) or truth.private):
+        raise ParameterError(f"the truth of groups of {found.by} must be exact values of the same groups")
+    exact: tuple[Any, ...] = (None,) * len(found) if truth is None else truth.estimates
+    if truth is not None and (truth.by, truth.groups) != (found.by, found.groups):
+        raise ParameterError("the truth must be of the same groups, in the same order")
+    assert found.provenance is not None
+    each = [
+        room(type(estimate), "chapter").chapter(estimate, other)
+        for estimate, other in zip(found.estimates, exact, strict=True)
+    ]
+    names = [f"{found.by} = {group}" for group in found.groups]
+    pictures = [
+        dataclasses.replace(part.pictures[0], name=name)
+        for name, part in zip(names, each, strict=True)
+        if part.pictures
+    ]
+    left = len(pictures) - _MOST_PICTURES
+    shown = pictures[:_MOST_PICTURES]
+    if left > 0:
+        last: Picture = shown[-1]
+        shown[-1] = dataclasses.replace(last, note=f"{left:,} more groups are not drawn.")
+    known = "The group of each record is public, and so is the number of records in each group."
+    return Chapter(
+        title=f"{each[0].title} by {found.by}",
+        subject=each[0].subject,
+        provenance=found.provenance,
+        headline=" ".join(f"{name}: {part.headline}" for name, part in zip(names[:3], each, strict=False)),
+        error=(say("The noise of different groups is independent. Smaller groups have larger errors."), *each[0].error),
+        released=(
+            say(f"The following of each of {len(found)} groups of {found.by}, all under one guarantee."),
+            *each[0].released,
+            *((say(known),) if found.private and found.public_groups else ()),
+        ),
+        pictures=tuple(shown),
+        tables=(_table(found), None if truth is None else _table(truth, "True values")),
+        details=(("Groups", "public" if found.public_groups else "private"), *each[0].details),
+        warning=each[0].warning if all(part.warning for part in each) else None,
+        exact=truth is not None,
+    )
+
+
+def _table(found: GroupEstimates[Any], caption: str | None = None) -> Any:
+    rows: list[Row] = [(str(group), list(cells(estimate))) for group, estimate in found]
+    return table(caption or about(found).capitalize(), (found.by, *titles_of(found)), rows)

@@ -1,0 +1,166 @@
+"""One estimate of each of several groups, released together."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, ClassVar, Generic, Self, TypeVar
+
+from ogive.columns import LabelValue
+from ogive.contrast import Contrast, Kind, difference, ratio
+from ogive.errors import ParameterError, quoted
+from ogive.provenance import Provenance
+from ogive.rooms import room
+from ogive.statistics.base import Estimate
+from ogive.statistics.confidence import check_level
+
+CONFIDENCE_LEVEL = 0.95
+"""Of comparisons of estimates that have no level of their own."""
+
+MemberT = TypeVar("MemberT", bound=Estimate, covariant=True)
+
+
+@dataclass(frozen=True, repr=False)
+class GroupEstimates(Estimate, Generic[MemberT]):
+    """An estimate of each of several groups, under one guarantee and with independent noise.
+
+    Fields:
+        by: Column that says which group a record belongs to.
+        groups: Its values, in the order asked.
+        estimates: One for each group, each with the provenance of the release and the condition of its group.
+        public_groups: Whether everybody may know each record's group; numbers of records of the groups are then exact.
+        provenance: What was released, at what price and under whose trust.
+
+    Example:
+        >>> import numpy as np, ogive
+        >>> rng = np.random.default_rng(1)
+        >>> people = {"age": rng.integers(18, 90, 10_000), "sex": rng.choice(["F", "M"], 10_000)}
+        >>> session = ogive.Session(people, limit=ogive.PureDP(2))
+        >>> ages = session.ecdf("age", bounds=(0, 120), by="sex", groups=("F", "M"), privacy=ogive.PureDP(1))
+        >>> ages.groups
+        ('F', 'M')
+        >>> bool(abs(ages["F"](50) - ages["M"](50)) < 0.05)
+        True
+    """
+
+    schema: ClassVar[str] = "ogive.groups/1"
+    indent: ClassVar[int | None] = 1
+
+    by: str
+    groups: tuple[LabelValue, ...]
+    estimates: tuple[MemberT, ...]
+    public_groups: bool = False
+    provenance: Provenance | None = None
+
+    def __getitem__(self, group: LabelValue) -> MemberT:
+        """The estimate of one group.
+
+        Raises:
+            ParameterError: there is no such group.
+        """
+        if group not in self.groups:
+            listed = ", ".join(map(quoted, self.groups[:20])) + (", ..." if len(self.groups) > 20 else "")
+            raise ParameterError(f"there is no group {quoted(group)}; the groups of {quoted(self.by)} are {listed}")
+        return self.estimates[self.groups.index(group)]
+
+    def __iter__(self) -> Iterator[tuple[LabelValue, MemberT]]:
+        """Groups with their estimates, in the order asked."""
+        return iter(zip(self.groups, self.estimates, strict=True))
+
+    def __len__(self) -> int:
+        return len(self.groups)
+
+    def with_provenance(self, provenance: Provenance) -> Self:
+        """The same estimates, each carrying the provenance with its group's condition and number of records."""
+        estimates = tuple(
+            estimate.with_provenance(of_group(provenance, self.by, group, estimate)) for group, estimate in self
+        )
+        return dataclasses.replace(self, estimates=estimates, provenance=provenance)
+
+    def difference(
+        self, group: LabelValue, other: LabelValue, *, probability: float = 0.5, confidence_level: float | None = None
+    ) -> Contrast:
+        """How much larger a number of one group is than that of another, with an interval.
+
+        The number is that of the estimate: a mean, proportion, count or sum; of a ROC curve the area under it; of a
+        distribution or of quantiles the quantile of a probability, by default the median.
+
+        Args:
+            group: The group whose number comes first.
+            other: The group whose number is taken away.
+            probability: Of the quantile; of other numbers it says nothing.
+            confidence_level: Of the interval; by default that of the estimates, or 0.95.
+
+        Raises:
+            ParameterError: there is no such group, or these estimates have no number to compare, or the level or the
+                probability does not fit them.
+
+        Privacy:
+            Post-processing.
+
+        Source:
+            Zou and Donner 2008.
+        """
+        return self._contrast("difference", group, other, probability, confidence_level)
+
+    def ratio(
+        self, group: LabelValue, other: LabelValue, *, probability: float = 0.5, confidence_level: float | None = None
+    ) -> Contrast:
+        """How many times a number of one group is that of another, with an interval.
+
+        Where noise lets the second number be 0, the interval is all numbers.
+
+        Args:
+            group: The group whose number is divided.
+            other: The group whose number divides.
+            probability: Of the quantile; of other numbers it says nothing.
+            confidence_level: Of the interval; by default that of the estimates, or 0.95.
+
+        Raises:
+            ParameterError: as `difference`.
+
+        Privacy:
+            Post-processing.
+
+        Source:
+            Donner and Zou 2012.
+        """
+        return self._contrast("ratio", group, other, probability, confidence_level)
+
+    def _contrast(
+        self, kind: Kind, group: LabelValue, other: LabelValue, probability: float, confidence_level: float | None
+    ) -> Contrast:
+        line = room(type(self.estimates[0]), "line")
+        if not hasattr(line, "number"):
+            raise ParameterError(f"{line.about(self.estimates[0])} has no number to compare between groups")
+        if not 0 <= probability <= 1:
+            raise ParameterError(f"`probability` must be in [0, 1], got {probability:g}")
+        usual = getattr(self.estimates[0], "confidence_level", CONFIDENCE_LEVEL)
+        level = usual if confidence_level is None else float(check_level(confidence_level))
+        one, two = (line.number(self[each], level, probability) for each in (group, other))
+        compared = difference if kind == "difference" else ratio
+        value, error, low, high = compared(one, two, level)
+        return Contrast(kind, one.what, self.by, group, other, value, error, low, high, level)
+
+    def errors(self, truth: GroupEstimates[Any]) -> dict[str, float]:
+        """The largest of the groups' errors, by name.
+
+        Raises:
+            ParameterError: the truth is of other groups.
+        """
+        if not isinstance(truth, GroupEstimates) or (truth.by, truth.groups) != (self.by, self.groups):
+            raise ParameterError("the truth must be of the same groups, in the same order")
+        each = [mine.errors(exact) for mine, exact in zip(self.estimates, truth.estimates, strict=True)]
+        return {name: max(errors[name] for errors in each) for name in each[0]}
+
+
+def of_group(provenance: Provenance, by: str, group: LabelValue, estimate: Estimate) -> Provenance:
+    """The provenance of one group's estimate: that of the release, with the group's condition and number of records."""
+    from ogive.predicates import Comparison, predicate
+
+    mine = Comparison(by, "==", group)
+    where = str(mine if provenance.where is None else predicate(f"{mine} and ({provenance.where})"))
+    measured = (estimate, getattr(estimate, "curve", None), getattr(estimate, "measured", None))
+    totals = (getattr(each, "total", None) for each in measured)
+    return dataclasses.replace(provenance, where=where, total=next((each for each in totals if each is not None), None))

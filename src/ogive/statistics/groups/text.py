@@ -1,0 +1,59 @@
+"""Estimates of groups for people: a small table.
+
+The cells of a line are those of the module `line` beside the class of the estimates.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ogive.rooms import room
+from ogive.statistics.base import Estimate
+from ogive.statistics.groups.estimate import GroupEstimates
+from ogive.statistics.showing import Card
+
+_SHOWN, _LONG = 4, 40
+
+
+def summary(found: GroupEstimates[Any]) -> str:
+    """A table in plain text, a line for each group."""
+    head = f"by {found.by} ({found.caption})"
+    table = [(found.by, *titles_of(found)), *((str(group), *cells(estimate)) for group, estimate in found)]
+    widths = [max(len(row[place]) for row in table) for place in range(len(table[0]))]
+    lines = [f"{about(found)} {head}"]
+    for name, *rest in table:
+        shown = [name.ljust(widths[0]), *(cell.rjust(width) for cell, width in zip(rest, widths[1:], strict=True))]
+        lines.append("  ".join(shown).rstrip())
+    return "\n".join(lines)
+
+
+def short(found: GroupEstimates[Any]) -> str:
+    """A few words: what of which groups."""
+    listed = ", ".join(str(group) for group in found.groups[:_SHOWN]) + (", ..." if len(found) > _SHOWN else "")
+    return f"{about(found)[:_LONG]} by {found.by[:_LONG]}: {listed[:_LONG]}"
+
+
+def card(found: GroupEstimates[Any]) -> Card:
+    """What notebooks show."""
+    rows = [(str(group), *cells(estimate)) for group, estimate in found]
+    title = about(found)
+    named = f"{title[0].upper()}{title[1:]} by {found.by}"
+    return Card(named, [("privacy", found.caption)], (found.by, *titles_of(found)), rows)
+
+
+def about(found: GroupEstimates[Any]) -> str:
+    """What was released of each group."""
+    return str(room(type(found.estimates[0]), "line").about(found.estimates[0]))
+
+
+def titles_of(found: GroupEstimates[Any]) -> tuple[str, ...]:
+    """Headings of a line for each group."""
+    first: Estimate = found.estimates[0]
+    titles: tuple[str, ...] = room(type(first), "line").titles(first)
+    return titles
+
+
+def cells(estimate: Estimate) -> tuple[str, ...]:
+    """The cells of a group's line."""
+    found: tuple[str, ...] = room(type(estimate), "line").cells(estimate)
+    return found

@@ -1,0 +1,43 @@
+"""Quantiles in one line of a table, beside those of other groups."""
+
+from __future__ import annotations
+
+from ogive.contrast import Number
+from ogive.errors import ParameterError
+from ogive.html.axis import show
+from ogive.statistics.quantiles.estimate import QuantileEstimates
+
+
+def about(found: QuantileEstimates) -> str:
+    """What was released."""
+    return f"quantiles of {found.column} with {100 * found.confidence_level:g} % intervals"
+
+
+def titles(found: QuantileEstimates) -> tuple[str, ...]:
+    """Headings of the cells."""
+    return tuple("median" if share == 0.5 else f"{100 * share:g} %" for share in found.probabilities)
+
+
+def cells(found: QuantileEstimates) -> tuple[str, ...]:
+    """Each quantile with its interval."""
+    rows = zip(found.numbers, found.low, found.high, strict=True)
+    shown = [[show(found.grid, number) for number in row] for row in rows]
+    return tuple(f"{number} ({low} to {high})" for number, low, high in shown)
+
+
+def number(found: QuantileEstimates, confidence_level: float, probability: float) -> Number:
+    """A released quantile with its interval.
+
+    Raises:
+        ParameterError: that quantile was not released, or not with an interval of that level.
+    """
+    if probability not in found.probabilities:
+        asked = ", ".join(f"{each:g}" for each in found.probabilities)
+        raise ParameterError(f"`probability` must be one of those released, {asked}; got {probability:g}")
+    if confidence_level != found.confidence_level:
+        raise ParameterError(
+            f"quantiles have intervals of one level alone, `confidence_level={found.confidence_level:g}`"
+        )
+    at = found.probabilities.index(probability)
+    name = "median" if probability == 0.5 else f"{100 * probability:g} % quantile"
+    return Number(f"{name} of {found.column}", found.numbers[at], found.low[at], found.high[at])
