@@ -132,7 +132,7 @@ def _calibration(part: Part) -> str:
     found, true = part.estimate, part.truth
     if math.isnan(found.p_value):
         return "The noise leaves no group of records, so calibration cannot be judged."
-    verdict = "is off" if found.p_value < 0.05 else "show no evidence of miscalibration"
+    verdict = "are miscalibrated" if found.p_value < 0.05 else "show no evidence of miscalibration"
     released, debiased, p_value, exact = (
         plain_number(value, 3) for value in (found.statistic, found.debiased_statistic, found.p_value, true.statistic)
     )
