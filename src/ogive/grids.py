@@ -40,7 +40,7 @@ Bound = float | int | str | datetime.date | datetime.datetime
 
 
 def _number(value: Any, name: str) -> tuple[float, str]:
-    """A bound as (number, unit); unit is "number", "date" or "datetime"."""
+    """A value as (number, unit); unit is "number", "date" or "datetime". The name is what messages call it."""
     if isinstance(value, str):
         with contextlib.suppress(ValueError):
             value = float(value)
@@ -308,7 +308,7 @@ class Grid:
         Raises:
             ParameterError: the value is of another kind than the bounds, or outside them.
         """
-        number, unit = (math.nan, "truth value") if isinstance(value, bool) else _number(value, name)
+        number, unit = (math.nan, "truth value") if isinstance(value, bool) else _number(value, f"`{name}`")
         if unit == "date" and self.unit == "datetime":
             number, unit = number * MICROSECONDS_PER_DAY, "datetime"
         if unit != self.unit:

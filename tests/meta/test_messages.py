@@ -30,6 +30,8 @@ NO_PARAMETER = (
     "Ecdf('age', bounds=(0, 120))",
     "{} must be an exact number like",
     "{} must have the fields",
+    "{} must be a number or",
+    "{} must be finite",
 )
 # parameters that no command has as an option, by why
 PYTHON_ALONE = {

@@ -19,6 +19,9 @@ from ogive.records.sources import Source
 SAMPLE_ROWS = 20_000
 
 
+_ISO_DATE = "'%Y-%m-%d'"
+
+
 class Kind(NamedTuple):
     """What the cells of a column of text may be: how they are written, and the type they are read as."""
 
@@ -29,7 +32,7 @@ class Kind(NamedTuple):
     def cast(self, cell: str) -> str:
         """A cell as a value of this kind in the engine's language; null where it is none."""
         if self is DATES:
-            return f"CAST(TRY_STRPTIME({cell}, '%Y-%m-%d') AS DATE)"  # a cast would cut a time to its day in silence
+            return f"TRY_STRPTIME({cell}, {_ISO_DATE})::DATE"  # a cast would cut a time to its day in silence
         return f"TRY_CAST({cell} AS {self.engine})"
 
 
