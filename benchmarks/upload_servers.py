@@ -24,7 +24,7 @@ from ogive.trust.servers.clients import upload
 from ogive.trust.servers.costs import cost_of
 from ogive.trust.servers.layout import Layout
 from ogive.trust.servers.server import Server
-from ogive.trust.servers.settings import Collected
+from ogive.trust.servers.settings import AggregateUploads
 from ogive.trust.servers.state import ServerState
 from ogive.trust.servers.uploads import KEYS, TABLES, Uploads
 
@@ -40,7 +40,7 @@ ADJACENCY = Adjacency.REPLACE
 class Timed:
     """Two servers in turn, and the processor time of each."""
 
-    def __init__(self, collected: Collected) -> None:
+    def __init__(self, collected: AggregateUploads) -> None:
         self.session = bytes(16)
         self.seconds = [0.0, 0.0]
         self.servers = [
@@ -68,7 +68,7 @@ class Timed:
 
 def server_seconds(uploads: Uploads, query: CurveQuery, clients: int, cells: int) -> float:
     """Processor time of the busier server, all its threads together."""
-    collected = Collected(Layout(query.aggregate), uploads)
+    collected = AggregateUploads(Layout(query.aggregate), uploads)
     timed = Timed(collected)
     servers, rng = timed.servers, np.random.default_rng(1)
     columns = 1 if collected.tables is None else collected.tables.columns

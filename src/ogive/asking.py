@@ -32,7 +32,7 @@ class Holder(Protocol):
 
 
 @dataclass(frozen=True)
-class Asked(Generic[EstimateT]):
+class Outcome(Generic[EstimateT]):
     """One procedure from the first query to the estimate.
 
     Fields:
@@ -50,7 +50,7 @@ class Asked(Generic[EstimateT]):
     answer: Answer
 
 
-def drive(statistic: Statistic[EstimateT], terms: Terms, holder: Holder, *, bounded: bool = True) -> Asked[EstimateT]:
+def drive(statistic: Statistic[EstimateT], terms: Terms, holder: Holder, *, bounded: bool = True) -> Outcome[EstimateT]:
     """Ask everything that a statistic asks, and price each measurement before it is answered.
 
     Args:
@@ -80,7 +80,7 @@ def drive(statistic: Statistic[EstimateT], terms: Terms, holder: Holder, *, boun
             if bounded and not covers(terms.privacy, price):
                 cost = in_terms_of(terms.privacy, price)
                 name = innermost(statistic).name
-                raise BudgetError(f"{name} would cost {cost}, more than the granted {terms.privacy}")
+                raise BudgetError(f"{name} would cost {cost}, more than the privacy guarantee {terms.privacy}")
             holder.pay(price, query)
             measured[query.measurement] = query
         queries.append(query)
@@ -88,7 +88,7 @@ def drive(statistic: Statistic[EstimateT], terms: Terms, holder: Holder, *, boun
         try:
             query = procedure.send(answer)
         except StopIteration as stop:
-            return Asked(stop.value, tuple(queries), tuple(measured.values()), price, answer)
+            return Outcome(stop.value, tuple(queries), tuple(measured.values()), price, answer)
 
 
 def as_asked(reason: str | None, query: Query, statistic: Statistic[Any]) -> str | None:

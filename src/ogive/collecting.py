@@ -13,7 +13,7 @@ from ogive.privacy import Adjacency, ApproxDP, Privacy, PrivacyUnit, PureDP, che
 from ogive.queries import Query, ReportsQuery
 from ogive.releasing import release
 from ogive.statistics.base import Statistic, Terms, describe
-from ogive.statistics.described import statistic_from_dict
+from ogive.statistics.descriptions import statistic_from_dict
 from ogive.trust.base import reportable, unserved
 from ogive.trust.local.collected import Collected
 
@@ -41,7 +41,7 @@ def describe_collection(
         10
     """
     if not isinstance(privacy := check_privacy(privacy), PureDP | ApproxDP):
-        raise ParameterError("reports are held to `PureDP` or `ApproxDP`, which participants can read")
+        raise ParameterError("reports need a guarantee `PureDP` or `ApproxDP`, which participants can read")
     whole(participants, "participants", 1)
 
     def refusal(query: Query) -> str | None:
@@ -81,7 +81,7 @@ def estimate_collection(collection: Collection) -> Any:
     """
     description = collection.description
     if description.statistic is None:
-        raise ParameterError("the description does not say what its reports are for, so name the statistic yourself")
+        raise ParameterError("the description names no statistic; name one")
     try:
         statistic = statistic_from_dict(description.statistic)
     except ParameterError as problem:

@@ -124,7 +124,7 @@ class PointwiseCurve:
             raise UnsupportedError(reason)
         loss = query.price(unit)
         if not covers(privacy, loss):
-            raise BudgetError(f"the curve would cost {loss}, more than the granted {privacy}")
+            raise BudgetError(f"the curve would cost {loss}, more than the privacy guarantee {privacy}")
         path = None if state is None else Path(state)
         if path is not None:
             check_writable(path)
@@ -134,7 +134,7 @@ class PointwiseCurve:
                 )
         fresh = trust.open(adjacency, source=source if source is not None else SystemSource())
         if ledger is not None and fresh.replayed and path is None:
-            raise ParameterError("this trust model goes on only from a state file; name one with `state=`")
+            raise ParameterError("this trust model needs a state file to continue a release; name one with `state=`")
         account = ledger if trust.private else None
         payment = Payment(account, {**describe(statistic), "name": NAME}, NAME, privacy, unit, trust, batch=None)
         opening = payment.pay(loss, query, fresh)
@@ -204,7 +204,7 @@ class PointwiseCurve:
         with contextlib.nullcontext() if self._path is None else locked(self._path):
             if self._path is not None and _asked(self._path) != self._asked:
                 raise ReleaseMismatchError(
-                    f"{plain(self._path)} is of a release that somebody else goes on with; resume it anew"
+                    f"{plain(self._path)} belongs to a release that another process continues; resume it again"
                 )
             self._cut_off = True  # until there is an answer: whoever resumes asks this first
             self._asked.append(points)

@@ -102,7 +102,7 @@ def release(
     bounded = privacy is not None
     if privacy is None:
         if trust.private:
-            raise ParameterError("say how much privacy may be spent, for example `privacy=PureDP(1)`")
+            raise ParameterError("give a privacy guarantee, for example `privacy=PureDP(1)`")
         privacy = PureDP(1)
     check_privacy(privacy)
     named = _batch_name(batch, ledger)
@@ -241,8 +241,8 @@ def _check_records(account: Account, question: dict[str, Any]) -> None:
         others = entry.part == account.part_name and asked.get("records") not in (None, question["records"])
         if others and plain_text(asked | {"records": None}) == public:
             raise ReleaseMismatchError(
-                "this question was asked of other votes before; if these are of another round give that a public "
-                "name of its own, for example `batch='second'`"
+                "this question was asked of other votes before; if these belong to another round, give the round a "
+                "public name, for example `batch='second'`"
             )
 
 
@@ -260,8 +260,8 @@ def _tell_records(account: Account, question: dict[str, Any], mark: str) -> dict
     before = found.get(plain_text(question | {"records": None}), mark)
     if before not in (None, mark) or (before is None and kept not in (None, mark)):
         raise ReleaseMismatchError(
-            "this question was asked of other records before; if these are newer ones of the same people open the "
-            "account with `updated=True`, and the release is paid anew; other people have another account"
+            "this question was asked of other records before; if these are newer records of the same people, open "
+            "the account with `updated=True`, and the release is paid again; use another account for other people"
         )
     return question if before is None or kept == mark else {**question, "records": mark}
 

@@ -81,7 +81,7 @@ def test_a_ledger_pays_once_and_a_report_shows_the_boxes(run, table, tmp_path):
         ((*ONE, "--beyond", "3"), "--beyond belongs to --method five_numbers"),
         ((*ONE, "--shares", *["0.2"] * 5), "--shares belongs to --method five_numbers"),
         ((*ONE, "--method", "five_numbers", "--curve", "tree_ls"), "--curve belongs to --method resample"),
-        ((*COLORS,), "say how much privacy"),
+        ((*COLORS,), "give a privacy guarantee"),
     ],
 )
 def test_refuses_in_one_line_and_writes_nothing(run, table, tmp_path, arguments, message):

@@ -369,7 +369,7 @@ def test_the_same_people_under_another_name_are_refused_until_it_is_said(folder,
         assert words in err
     assert "again" not in run("ledger", "show", "budget.db")[1]
     assert run("ecdf", "again.csv", *AGE, *HALF, *BOOKS, *persons, "--other-people")[0] == 0
-    assert "declared to be others than those with the same ids in the account 'people'" in run(
+    assert "declared to be other people than those with the same ids in the account 'people'" in run(
         "ledger", "show", "budget.db", "--data-set", "again"
     )[1]  # fmt: skip
     shown = json.loads(run("ledger", "show", "budget.db", "--json")[1])

@@ -136,7 +136,7 @@ def test_every_curve_can_be_described_with_its_predicted_errors(run):
         (("ecdf", *MEASURE[:-1], "1048577", *LOCAL), "reports serve 2 to 1048576 thresholds, got 1048577"),
         (("ecdf", *MEASURE, "--epsilon", "0", "--trust", "local"), "epsilon"),
         (("ecdf", *MEASURE, "--epsilon", "1e-10", "--trust", "local"), "epsilon must be at least 1e-9, got 1e-10"),
-        (("ecdf", *MEASURE, "--trust", "local"), "say how much privacy"),
+        (("ecdf", *MEASURE, "--trust", "local"), "give a privacy guarantee"),
         (("ecdf", "--column", "region", *MEASURE[2:], *LOCAL), "column 'region' holds text"),
         (("ecdf", "--column", "agee", *MEASURE[2:], *LOCAL), "agee"),
     ],

@@ -120,7 +120,7 @@ def test_a_ledger_pays_once_and_a_report_tells_it_without_bins(run, table, tmp_p
 
 BAD = {
     "rounds of reports": (("--method", "krr", "--rounds", "2"), "--rounds requires --method paired, got krr"),
-    "next to nothing": (("--epsilon", "1e-300"), "is too small for noise inside a circuit; grant more"),
+    "next to nothing": (("--epsilon", "1e-300"), "is too small for noise inside a circuit; use a larger one"),
     "no rounds": (("--method", "paired", "--rounds", "0"), "--rounds must be auto or a whole number of at least 1"),
     "too many": (("--method", "paired", "--rounds", "5000"), "1000 people can meet in at most 999 rounds, got 5000"),
     "no delta": (("--method", "paired", "--noise", "laplace"), "grant one, for example --epsilon 1 --delta 1e-9"),

@@ -125,7 +125,7 @@ def test_private_labels_are_hidden_and_public_ones_counted(run, table, tmp_path)
     for asked in ((*AUC, "--public-labels"), VOLUME):
         status, out, err = run("ustat", table, *asked, *ONE)
         assert (status, out) == (1, "")
-        assert "ask without --public-labels or --public-groups, or declare what everybody may know" in err
+        assert "ask without --public-labels or --public-groups, or declare public columns" in err
         assert err.endswith(f"(an account can when it is new): --public {'sick' if asked is not VOLUME else 'mood'}\n")
     for more in ((), ("--ledger", tmp_path / "new.db", "--limit-epsilon", "2")):
         status, out, err = run("ustat", table, *AUC, *ONE, *more, "--public", "sik")

@@ -274,7 +274,7 @@ def test_laplace_noise_states_the_delta_of_its_truncation():
     assert 0 < price.delta <= ApproxDP(1, "1e-6").delta
     assert 0.999999 < price.epsilon <= 1
     for privacy in (PureDP(1), ZeroConcentratedDP(1)):
-        with pytest.raises(UnsupportedError, match="cut off far out, which costs a delta"):
+        with pytest.raises(UnsupportedError, match="cut off far out, which requires a delta"):
             released(asked, privacy)
 
 

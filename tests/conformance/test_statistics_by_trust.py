@@ -237,7 +237,7 @@ def test_the_same_source_gives_the_same_release_and_another_source_another(stati
 
 @pytest.mark.parametrize(("statistic", "trust"), [case for case in CASES if case.values[1].private])
 def test_privacy_is_never_guessed(statistic, trust, table):
-    with pytest.raises(ParameterError, match="say how much privacy"):
+    with pytest.raises(ParameterError, match="give a privacy guarantee"):
         release(statistic, trust=made(trust, table))
     with pytest.raises(ParameterError, match="privacy must be PureDP"):
         release(statistic, trust=made(trust, table), privacy=1.0)
@@ -330,7 +330,7 @@ class CountingTrust(TrustModel):
 def test_a_statistic_that_would_overspend_is_stopped_before_anything_is_asked(table):
     trust = CountingTrust(table)
     costly = Ecdf("x", (0, 100), bins=64, method=design_path(64, privacy=PureDP(2), adjacency=Adjacency.REPLACE))
-    with pytest.raises(BudgetError, match=r"would cost epsilon = 2, more than the granted epsilon = 1"):
+    with pytest.raises(BudgetError, match=r"would cost epsilon = 2, more than the privacy guarantee epsilon = 1"):
         release(costly, trust=trust, privacy=PureDP(1))
     assert trust.asked == 0
     release(costly, trust=trust, privacy=PureDP(2))

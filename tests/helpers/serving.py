@@ -16,7 +16,7 @@ from ogive.trust.servers.clients import upload, upload_messages
 from ogive.trust.servers.layout import Layout
 from ogive.trust.servers.opening import add_answers, run
 from ogive.trust.servers.server import Server
-from ogive.trust.servers.settings import Collected
+from ogive.trust.servers.settings import AggregateUploads
 from ogive.trust.servers.state import ServerState
 from ogive.trust.servers.uploads import KEYS, Uploads
 
@@ -29,7 +29,7 @@ REPLACE = Adjacency.REPLACE
 
 
 def collected(kind=KEYS, *, servers=2, verified=True, verifications=4, aggregate=BINNING):
-    return Collected(Layout(aggregate), Uploads(servers, kind, verified, verifications))
+    return AggregateUploads(Layout(aggregate), Uploads(servers, kind, verified, verifications))
 
 
 def bytes_of(seed):

@@ -56,7 +56,9 @@ def test_what_costs_too_much_or_is_not_served_is_neither_paid_for_nor_answered()
     tree = design_tree(8, privacy=PureDP(2), adjacency=Adjacency.REPLACE)
     dear = ogive.Ecdf("x", (0, 8), bins=8, method=tree)
     holder = Noting()
-    with pytest.raises(BudgetError, match=r"^ecdf would cost epsilon = 2, more than the granted epsilon = 1$"):
+    with pytest.raises(
+        BudgetError, match=r"^ecdf would cost epsilon = 2, more than the privacy guarantee epsilon = 1$"
+    ):
         drive(dear, terms(), holder)
     with pytest.raises(UnsupportedError, match="not here"):
         drive(CURVE, terms(refusal=lambda query: "not here"), holder)
@@ -67,7 +69,7 @@ def test_what_costs_too_much_or_is_not_served_is_neither_paid_for_nor_answered()
 
 def test_what_publishes_a_column_that_is_not_public_is_refused():
     groups = ogive.Boxplot("x", bounds=(0, 8), bins=8, by="g", groups=["a"], public_groups=True, method="resample")
-    with pytest.raises(UnsupportedError, match="declare what everybody may know"):
+    with pytest.raises(UnsupportedError, match="declare public columns"):
         drive(groups, terms(), Noting())
 
 

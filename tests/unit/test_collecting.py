@@ -173,7 +173,7 @@ def test_what_needs_records_cannot_be_described(statistic):
 def test_a_description_without_a_purpose_needs_a_statistic():
     plain = described("gini").to_dict()
     aimless = Description.from_dict(plain | {"statistic": None})
-    with pytest.raises(ParameterError, match="does not say what its reports are for"):
+    with pytest.raises(ParameterError, match="names no statistic"):
         ogive.estimate_collection(collected(aimless, rows=10))
     wrong = Description.from_dict(plain | {"statistic": {"name": "mean"}})
     with pytest.raises(PeerError, match=r"what the description is for cannot be told: .*'mean'"):

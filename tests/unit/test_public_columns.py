@@ -173,7 +173,7 @@ def test_an_account_keeps_its_public_columns_and_refuses_others(tmp_path):
         assert session.unit.public == ("ill",)
         assert fits(session.ledger.export())["accounts"][0]["unit"]["public"] == ["ill"]
     for public in ((), ("g",)):
-        with pytest.raises(ogive.LedgerError, match="release with the unit it counts"):
+        with pytest.raises(ogive.LedgerError, match="release with the unit of the account"):
             ogive.Session(TABLE, ledger=place, name="people", public=public)
 
 
@@ -209,8 +209,8 @@ def test_an_account_that_published_exact_counts_says_so_and_what_it_really_hides
         with pytest.raises(ogive.UnsupportedError, match="which the guarantee hides"):
             ogive.release(PUBLISHING["roc"][0], **asked)
         line = (
-            "releases 1, 2 published the exact counts of columns g and ill, so that all releases together hide no more "
-            "than one record replaced by any other with the same values in columns g and ill"
+            "releases 1, 2 published the exact counts of columns g and ill, so all releases together protect only "
+            "one record replaced by any other with the same values in columns g and ill"
         )
         assert line in statement(people).splitlines()[1]
         page = render_report([first], title="x", account=people)

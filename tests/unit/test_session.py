@@ -102,7 +102,7 @@ def test_a_repeated_question_is_free_and_the_statement_says_so():
 @pytest.mark.parametrize(
     ("privacy", "words"),
     [
-        (None, "say how much privacy may be spent, for example privacy=PureDP"),
+        (None, "give a privacy guarantee, for example privacy=PureDP"),
         (0.5, "privacy must be PureDP, ApproxDP"),
     ],
 )
@@ -151,7 +151,7 @@ def test_a_release_that_was_cut_off_is_finished_with_the_same_noise_for_the_same
         with pytest.raises(KeyboardInterrupt):
             session.ecdf("age", **AGE, privacy=HALF)
         assert session.spent == HALF
-        assert "not finished: ask again, which costs no more" in str(session)
+        assert "not finished: ask again at no further cost" in str(session)
     with Session(table, ledger=ledger) as session:
         curve = session.ecdf("age", **AGE, privacy=HALF)
         assert (session.spent, len(session.history)) == (HALF, 1)
@@ -216,14 +216,12 @@ def test_limits_are_said_once_and_kept(table, ledger):
         Session(PEOPLE, ledger=ledger, name="others")
     with pytest.raises(ParameterError, match="limit must be PureDP"):
         Session(table, limit=3, ledger=ledger)
-    with pytest.raises(ParameterError, match=r"^say how much may be spent in all"):
+    with pytest.raises(ParameterError, match=r"^give the limit of the account"):
         Session(PEOPLE)
 
 
 def test_data_frames_need_a_name_in_a_lasting_ledger(ledger):
-    with pytest.raises(
-        ParameterError, match="say what these data are called in the ledger, for example name='patients'"
-    ):
+    with pytest.raises(ParameterError, match="name the data set in the ledger, for example name='patients'"):
         Session(PEOPLE, limit=ONE, ledger=ledger)
     for bad in ("", " ", 5):
         with pytest.raises(ParameterError, match="name must be what the data set is called"):
@@ -261,7 +259,7 @@ def test_the_account_knows_its_adjacency(table, ledger):
         session.ecdf("age", **AGE, privacy=HALF)
     with Session(table, ledger=ledger) as session:
         assert session.unit.adjacency is Adjacency.ADD_OR_REMOVE
-    with pytest.raises(LedgerError, match="release with the unit it counts"):
+    with pytest.raises(LedgerError, match="release with the unit of the account"):
         Session(table, ledger=ledger, adjacency=Adjacency.REPLACE)
 
 
@@ -343,7 +341,7 @@ def test_a_plan_spends_nothing_and_knows_what_is_public():
     assert plan.chosen is not None
     assert session.history == ()
     private = Session(PEOPLE, limit=ONE, adjacency=Adjacency.ADD_OR_REMOVE)
-    with pytest.raises(ParameterError, match="the number of records is private; say about how many there are"):
+    with pytest.raises(ParameterError, match="the number of records is private; give an approximate number"):
         private.plan(Ecdf("age", **AGE), privacy=HALF)
     assert private.plan(Ecdf("age", **AGE), privacy=HALF, records=5_000).records == 5_000
 

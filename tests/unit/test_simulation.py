@@ -57,7 +57,7 @@ def test_every_call_on_an_array_takes_a_trust_model():
     assert ogive.hosmer_lemeshow(AGES / 100, labels, **exact).provenance.trust == "clear"
     assert ogive.roc(AGES, labels, bounds=(0, 100), **exact).provenance.trust == "clear"
     assert ogive.ustatistic(AGES, bounds=(0, 100), **exact).provenance.trust == "clear"
-    with pytest.raises(ParameterError, match="say how much privacy"):
+    with pytest.raises(ParameterError, match="give a privacy guarantee"):
         ogive.ecdf(AGES, **GRID)
 
 

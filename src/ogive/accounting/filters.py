@@ -116,11 +116,11 @@ def mismatch(limit: Privacy, charge: Charge) -> str | None:
     """Why a charge of this type never fits a limit of that type and what would, as a marked text; None if it may."""
     match limit, charge:
         case PureDP(), ZeroConcentratedDP() | GaussianDP():
-            return "its limit is a pure epsilon, which Gaussian noise (zCDP) never keeps; grant `PureDP` instead"
+            return "its limit is a pure epsilon, which Gaussian noise (zCDP) never satisfies; use `PureDP` instead"
         case PureDP(), ApproxDP():
-            return "its limit is a pure epsilon, which a loss with a delta never keeps; grant `PureDP` instead"
+            return "its limit is a pure epsilon, which a loss with a delta never satisfies; use `PureDP` instead"
         case ZeroConcentratedDP(), ApproxDP():
-            return "its limit is in zCDP, which a loss with a delta never keeps; grant `ZeroConcentratedDP` instead"
+            return "its limit is in zCDP, which a loss with a delta never satisfies; use `ZeroConcentratedDP` instead"
     return None
 
 

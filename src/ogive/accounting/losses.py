@@ -203,7 +203,7 @@ def _with_delta(loss: Loss) -> tuple[Fraction, Fraction]:
         case ZeroConcentratedDP() | GaussianDP():
             kind = "Gaussian" if isinstance(loss, GaussianDP) else "zCDP"
             raise UnsupportedError(
-                f"a loss with a delta of its own does not add up with a {kind} one; use pure losses beside it"
+                f"a loss with a delta of its own cannot be added to a {kind} one; add pure losses only"
             )
 
 
@@ -230,7 +230,7 @@ def as_concentrated(loss: Loss) -> ZeroConcentratedDP:
         case ZeroConcentratedDP():
             return loss
         case ApproxDP():
-            raise UnsupportedError("a loss with a delta of its own implies no zCDP guarantee; grant an `ApproxDP` one")
+            raise UnsupportedError("a loss with a delta of its own implies no zCDP guarantee; use an `ApproxDP` one")
 
 
 @overload

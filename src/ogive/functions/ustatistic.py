@@ -61,8 +61,8 @@ def ustatistic(
     known = options.get("public_labels")
     if statistic.classes is not None and not known and Simulation.of(trust).private:
         raise ParameterError(
-            f"{statistic.measure.name} counts the records of every class exactly; "
-            "say `public_labels=True` if everybody may know each record's class"
+            f"{statistic.measure.name} counts the records of every class exactly; use `public_labels=True` if each "
+            "record's class is public"
         )
     public = declared(list(table)[-1], known, adjacency)
     return on_columns(statistic, table, privacy=privacy, adjacency=adjacency, trust=trust, source=source, public=public)

@@ -272,8 +272,9 @@ class Books:
         """The error of a ledger that is an older copy."""
         assert self.mark is not None
         return LedgerError(
-            f"the ledger {self.database.words} is an older copy: it lacks changes that {self.mark.path} knows. Put the "
-            "newest one back; or go on with this one by ogive ledger restore, which counts what is missing as spent"
+            f"the ledger {self.database.words} is an older copy: it lacks changes that {self.mark.path} knows. "
+            "Restore the newest copy; or continue with this one by ogive ledger restore, which counts what is "
+            "missing as spent"
         )
 
     # --- reading
@@ -426,9 +427,9 @@ class Books:
             bound = dict(row.bound)
             if bound.setdefault(str(measurement), mark) != mark:
                 raise ReleaseMismatchError(
-                    "the records changed since this release was cut off, or the method that auto chooses, or the "
-                    "parties in the sum, or the uploads, and its noise must not meet others; open the account with "
-                    "`updated=True`, or name another method, and the release is made and paid anew"
+                    "the records, the method that auto chooses, the parties or the uploads changed since this "
+                    "release was interrupted, and its noise must not be used twice; open the account with "
+                    "`updated=True`, or name another method: the release is then made and paid again"
                 )
             if bound != row.bound:
                 self.advance(connection, spot.number)
@@ -446,7 +447,7 @@ class Books:
             row = self._spend(connection, number)
             if row.secret is None:
                 raise ReleaseMismatchError(
-                    f"{spot.words} closed this stream when an older copy of the ledger was put back; begin another one"
+                    f"{spot.words} closed this stream when an older copy of the ledger was restored; start another one"
                 )
             if row.bound == step:
                 return
@@ -458,8 +459,8 @@ class Books:
                 )
             if taken != str(before):
                 raise ReleaseMismatchError(
-                    f"{spot.words} has this stream at element {quoted(taken)}, and this state is at element {before}; "
-                    "its noise must not meet other elements: go on from the newest state"
+                    f"{spot.words} has this stream at element {quoted(taken)}, and this state is at element "
+                    f"{before}; its noise must not be used for other elements: continue from the newest state"
                 )
             self.advance(connection, spot.number)
             connection.execute(update(SPENDS).where(SPENDS.c.id == number).values(bound=plain_text(step)))
@@ -583,7 +584,8 @@ class Books:
         if row.state == RELEASED or not at_least(charge, charged):
             raise LedgerError(
                 f"the entry {row.release_id} was charged {charged} and cannot be charged {charge} instead; if it was "
-                "cut off and the method that auto chooses has changed, name a method, and it is made and paid anew"
+                "interrupted and the method that auto chooses has changed, name a method: it is then made and paid "
+                "again"
             )
         self._check(connection, data_set, spot, charge, first=charge, raised=row.id)
         self.advance(connection, spot.number, spend=row.id)

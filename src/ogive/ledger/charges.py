@@ -113,8 +113,8 @@ def _sums() -> Iterator[None]:
         yield
     except ParameterError as problem:
         raise LedgerError(
-            f"the ledger's charges add up to no guarantee: {plain(problem)}; either one is absurdly large or small, or "
-            "the ledger is damaged: restore it from a backup"
+            f"the ledger's charges add up to no guarantee: {plain(problem)}; one of them is extremely large or "
+            "small, or the ledger is damaged: restore it from a backup"
         ) from None
 
 

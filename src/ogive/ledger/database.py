@@ -206,8 +206,8 @@ class Database:
                         other.unlink()
             if names > 1 and target.stat().st_nlink > 1:
                 raise LedgerError(
-                    f"the ledger {plain(self.path)} has a second name, a hard link, and whoever used that would "
-                    "have other books; remove one of the names, or make a symbolic link"
+                    f"the ledger {plain(self.path)} has a second name, a hard link, under which its budget would be "
+                    "counted separately; remove one of the names, or make a symbolic link"
                 )
 
     @contextmanager

@@ -282,12 +282,12 @@ def _is_other(database: Database, path: Path) -> bool:
 def _lost(database: Database, path: Path) -> LedgerError:
     if path != database.default_key:
         return LedgerError(
-            f"the ledger {database.words} is missing or empty, and nothing says that its key file {path} is of other "
-            f"ledgers alone; put a backup of the ledger back, or name another key file in {KEY_VARIABLE} for a new one"
+            f"the ledger {database.words} is missing or empty, and its key file {path} may belong to it; restore a "
+            f"backup of the ledger, or name another key file in {KEY_VARIABLE} for a new one"
         )
     return LedgerError(
-        f"the ledger {database.words} is missing or empty, but its key file {path} is there, so it was used before; "
-        "put a backup of the ledger back, or to begin anew on purpose move the key file away"
+        f"the ledger {database.words} is missing or empty, but its key file {path} exists, so it was used before; "
+        "restore a backup of the ledger, or move the key file away to start a new ledger on purpose"
     )
 
 

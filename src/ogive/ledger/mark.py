@@ -166,8 +166,8 @@ class Mark:
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
             self._clear()
             raise LedgerError(
-                f"the ledger's mark {plain(self.path)} is damaged, or of another key file; put the right one back, "
-                "or move it away, and then nothing tells whether the ledger is an older copy"
+                f"the ledger's mark {plain(self.path)} is damaged, or of another key file; restore the right one, or "
+                "move it away; without it an older copy of the ledger cannot be detected"
             ) from None
         self._offset += len(complete)
 

@@ -72,8 +72,8 @@ def make_row(books: Books, connection: Connection, wanted: Wanted) -> DataSet:
     """
     if wanted.unit is None:
         raise LedgerError(
-            f"the ledger {plain(books.database.words)} has no account {quoted(wanted.name)}; "
-            "the first use says whose data it counts, for example `unit=PrivacyUnit(Adjacency.REPLACE)`"
+            f"the ledger {plain(books.database.words)} has no account {quoted(wanted.name)}; declare the privacy "
+            "unit when it is first used, for example `unit=PrivacyUnit(Adjacency.REPLACE)`"
         )
     connection.execute(
         insert(DATA_SETS).values(
@@ -98,8 +98,8 @@ def check_unit(name: str, kept: PrivacyUnit, unit: PrivacyUnit | None) -> None:
     """
     if unit is not None and unit != kept:
         raise LedgerError(
-            f"the account {quoted(name)} counts {plain(kept.words)}, "
-            f"and this release would hide {plain(unit.words)}; release with the unit it counts"
+            f"the account {quoted(name)} protects {plain(kept.words)}, and this release would protect "
+            f"{plain(unit.words)}; release with the unit of the account"
         )
 
 
@@ -131,8 +131,8 @@ def claim(
     refuse_second(connection, row.id, spot.part, fingerprint)
     if spot.part in kept and not updated:
         raise LedgerError(
-            f"{spot.words} was opened for other data before; if these are newer or other data of the same people say "
-            "`updated=True`, which keeps the spends; another name is for other people alone"
+            f"{spot.words} was opened for other data before; if these are newer or other data of the same people, "
+            "use `updated=True`, which keeps the spends; use another name only for other people"
         )
     claim_people(books, connection, spot, known=False, keep=keep or spot.part in kept)
     if keep or spot.part in kept:

@@ -124,9 +124,10 @@ def _compared(spot: Spot, account: str, kept: PeopleRow, theirs: UInt64) -> str 
         if not common:
             return None
         return (
-            f"{about}{_percent(common, ours_seen)} of the people in these records are in the part {quoted(kept.part)} "
-            "too, but spends on parts only cost no more than the largest where nobody is in two; take them out of one "
-            "part, or release from the whole data set instead; if their ids mean other people say `other_people=True`"
+            f"{about}{_percent(common, ours_seen)} of the people in these records are in the part "
+            f"{quoted(kept.part)} too, but the parts of a data set together cost only the largest of their spends if "
+            "no person is in two; remove them from one part, or release from the whole data set; if the ids denote "
+            "other people, use `other_people=True`"
         )
     if common < (1 if exact else LEAST_SEEN) or 2 * common <= min(ours_seen, theirs_seen):
         return None
@@ -138,7 +139,7 @@ def _compared(spot: Spot, account: str, kept: PeopleRow, theirs: UInt64) -> str 
         who = f"{about}{_percent(common, theirs_seen)} of the people of {other} are in these records"
     return (
         f"{who} and would get a second budget; use that account: {how}, with `updated=True` if these are newer "
-        "records; if their ids mean other people, or a second budget is meant, say `other_people=True`"
+        "records; if the ids denote other people, or a second budget is intended, use `other_people=True`"
     )
 
 

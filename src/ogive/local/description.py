@@ -136,7 +136,7 @@ class Description:
     @property
     def words(self) -> str:
         """What participants are asked and what a report reveals, made of the fields and not of what somebody wrote."""
-        return str(room(Description, "text").told(self))
+        return str(room(Description, "text").explanation(self))
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, exact."""

@@ -20,7 +20,7 @@ _LARGEST_SHOWN = 20.0
 _AS_GOOD_AS_SURE = 0.99
 
 
-def told(description: Description) -> str:
+def explanation(description: Description) -> str:
     """What a participant should read before answering, some lines of text."""
     columns = description.domain.columns
     lines = [

@@ -75,10 +75,10 @@ class VirtualAdversarialStudent(NetworkModel):
             rows = labelled[drawn(len(labelled), self.batch)]
             both = change(inputs[torch.cat([rows, drawn(len(inputs), self.unlabelled_batch)])])
             scores = network(both)
-            told, free = scores[: self.batch], scores[self.batch :]
+            scored, free = scores[: self.batch], scores[self.batch :]
             alike = adversarial_divergence(network, both[self.batch :], free, radius=self.radius)
             return (
-                functional.cross_entropy(told, known[rows])
+                functional.cross_entropy(scored, known[rows])
                 + reached * self.smoothness * alike
                 + reached * self.sureness * entropy(free)
             )

@@ -101,7 +101,7 @@ def labels_price(asked: Labels, trust: TrustModel, adjacency: Adjacency = Adjace
         ParameterError: the noise is not fixed but follows from what is granted.
     """
     if getattr(asked.aggregator, "sigma", 1) is None:
-        raise ParameterError("the noise follows from what may be spent; say how much with `privacy=`")
+        raise ParameterError("the noise follows from the guarantee; give it with `privacy=`")
     unit = trust.unit(adjacency)
     terms = Terms(PureDP(1), unit, trust.refusal, count=trust.count)
     query = asked.aggregator.query(
@@ -123,7 +123,7 @@ def exact_guarantee(asked: Labels, trust: TrustModel, adjacency: Adjacency, targ
         return loss
     if target_delta is None:
         raise ParameterError(
-            "say how much privacy may be spent with `privacy=`, or `target_delta=` to spend what it costs"
+            "give a privacy guarantee with `privacy=`, or `target_delta=` to spend what the labels cost"
         )
     delta = exact(target_delta, "target_delta")
     return ApproxDP(least_epsilon(loss, delta), delta)

@@ -145,8 +145,8 @@ def undeclared(query: Query, unit: PrivacyUnit) -> str | None:
         return None
     return (
         f"this publishes how many records there are of each value of {plain(named_columns(lacking))}, which the "
-        "guarantee hides; ask without `public_labels` or `public_groups`, or declare what everybody may know (an "
-        f"account can when it is new): `public=[{', '.join(map(quoted, (*unit.public, *lacking)))}]`"
+        "guarantee hides; ask without `public_labels` or `public_groups`, or declare public columns (an account can "
+        f"when it is created): `public=[{', '.join(map(quoted, (*unit.public, *lacking)))}]`"
     )
 
 

@@ -125,8 +125,8 @@ class PairsQuery(Query):
         """
         if unit.adjacency is Adjacency.ADD_OR_REMOVE:
             raise ParameterError(
-                "whoever pairs people knows how many there are, so the number of records cannot be private; "
-                "use `adjacency REPLACE`"
+                "the number of people is known to the party that pairs them, so the number of records cannot be "
+                "private; use `adjacency REPLACE`"
             )
         epsilon, delta = self.epsilon, self.delta
         program = self.program(self.rounds)
@@ -241,7 +241,7 @@ class PairsQuery(Query):
         found[:, :2], found[:, 2] = design.pairs, parts
         evaluated = 0
 
-        def told(pairs: int) -> None:
+        def advance(pairs: int) -> None:
             nonlocal evaluated
             evaluated += pairs
             if progress is not None:
@@ -251,7 +251,7 @@ class PairsQuery(Query):
             chosen = np.flatnonzero(parts == part)
             first, second = (entered[design.pairs[chosen, side]] for side in (0, 1))
             program = self.program(int(part))
-            found[chosen, PUBLIC_COLUMNS:] = program.run(first, second, source=source, evaluate=evaluate, done=told)
+            found[chosen, PUBLIC_COLUMNS:] = program.run(first, second, source=source, evaluate=evaluate, done=advance)
         return found
 
     def read(self, answer: Int64) -> Float64:

@@ -74,7 +74,7 @@ class ReportsQuery(Query):
         """
         if unit.adjacency is Adjacency.ADD_OR_REMOVE:
             raise ParameterError(
-                "whoever gets the reports can count them, so the number of records cannot be private; "
+                "reports can be counted by anyone who receives them, so the number of records cannot be private; "
                 "use `adjacency REPLACE`"
             )
         return group_loss(self.oracle.loss, unit.max_rows_per_person)

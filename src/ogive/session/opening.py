@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from ogive.records import Records
     from ogive.trust import TrustModel
 
-_HOW_MUCH = "how much may be spent in all, for example `limit=PureDP(3)`"
+_HOW_MUCH = "the limit of the account, for example `limit=PureDP(3)`"
 
 IN_MEMORY = "data"
 """Name of data that have none, in a ledger that lasts as long as the session."""
@@ -56,7 +56,7 @@ def name_of(data: Any, name: str | None, *, lasting: bool, parameter: str = "nam
             path = path.with_suffix("")
         return check_name(path.name, parameter)
     if lasting:
-        raise ParameterError("say what these data are called in the ledger, for example `name='patients'`")
+        raise ParameterError("name the data set in the ledger, for example `name='patients'`")
     return IN_MEMORY
 
 
@@ -89,13 +89,13 @@ def open_ledger(place: str | Path | None, *, limit: Privacy | None) -> Ledger:
         LedgerError: it cannot be used.
     """
     if limit is None and place is None:
-        raise ParameterError(f"say {_HOW_MUCH}")
+        raise ParameterError(f"give {_HOW_MUCH}")
     if limit is None and place is not None:
         database = Database(place)
         check_not_lost(database)
         file = database.path
         if file is not None and not file.exists():
-            raise ParameterError(f"there is no ledger {plain(file)}; to begin one say {_HOW_MUCH}")
+            raise ParameterError(f"there is no ledger {plain(file)}; to create one give {_HOW_MUCH}")
     return Ledger.open(place)
 
 
@@ -148,7 +148,7 @@ def open_account(
         whole = ledger.account(name, unit=unit, limit=limit, lazy=True)
         account = whole.part(part, **records, lazy=True)
     if limit is None and account.is_new:
-        raise ParameterError(f"{quoted(name)} is new in the ledger; say {_HOW_MUCH}")
+        raise ParameterError(f"{quoted(name)} is new in the ledger; give {_HOW_MUCH}")
     return account
 
 
@@ -163,6 +163,8 @@ def public_size(records: Records, unit: PrivacyUnit, given: int | None) -> int:
     if unit.person is None and unit.adjacency is Adjacency.REPLACE:
         return records.size
     what = (
-        "the number of records is private" if unit.person is None else "how many records are kept is not known before"
+        "the number of records is private"
+        if unit.person is None
+        else "the number of records that are used is not known beforehand"
     )
-    raise ParameterError(f"{what}; say about how many there are, for example `records=10000`")
+    raise ParameterError(f"{what}; give an approximate number, for example `records=10000`")

@@ -170,9 +170,7 @@ class Session(Verbs):
         """
         account = self._open_account()
         if account.part_name is not None:
-            raise ParameterError(
-                f"this session is of the part {quoted(account.part_name)} already; parts have no parts"
-            )
+            raise ParameterError(f"this session belongs to the part {quoted(account.part_name)}; parts have no parts")
         return Session(
             data,
             limit=account.limit if account.is_new else None,

@@ -35,7 +35,7 @@ def statement(account: Account, *, asked: Mapping[str, int] | None = None) -> st
         padded = f"  {number:>{widths[0]}}  {subject:<{widths[1]}}  {price:<{widths[2]}}  {note}"
         lines.append(padded.rstrip())
     if not rows:
-        lines.append("  nothing was released yet")
+        lines.append("  no releases yet")
     lines += [f"  people     {_people(shared)}" for shared in account.shared_people]
     spent = account.spent
     lines.append(f"  limit      {'none' if account.limit is None else account.limit}")
@@ -63,8 +63,8 @@ def disclosure(account: Account) -> str | None:
     listed = ", ".join(map(str, numbers[:_LISTED])) + (" and others" if len(numbers) > _LISTED else "")
     what = f"releases {listed}" if len(numbers) > 1 else f"release {listed}"
     return (
-        f"{what} published the exact counts of {named_columns(sorted(published))}, "
-        f"so that all releases together hide no more than {hidden(account).words}"
+        f"{what} published the exact counts of {named_columns(sorted(published))}, so all releases together protect "
+        f"only {hidden(account).words}"
     )
 
 
@@ -92,8 +92,11 @@ def _people(shared: Shared) -> str:
         f", part {quoted(shared.part)}" if shared.part is not None else ""
     )
     if shared.declared:
-        return f"declared to be others than those with the same ids in {where}; if they are not, losses in both add up"
-    return f"many have the same ids as in {where}; where they are the same people, losses in both add up"
+        return (
+            f"declared to be other people than those with the same ids in {where}; if they are the same, the losses "
+            "in both add up"
+        )
+    return f"many have the same ids as in {where}; for those who are the same people, the losses in both add up"
 
 
 def subject(question: Mapping[str, Any]) -> str:
@@ -109,11 +112,11 @@ def _row(entry: Entry, asked: int) -> tuple[str, str, str, str]:
     if entry.part is not None:
         notes.append(f"part {entry.part}")
     if entry.state == "reserved" and entry.statistic in GOES_ON:
-        notes.append("goes on: what follows costs no more")
+        notes.append("in progress: further questions cost nothing")
     elif entry.state == "reserved":
-        notes.append("not finished: ask again, which costs no more")
+        notes.append("not finished: ask again at no further cost")
     elif entry.state == "lost":
-        notes.append("lost with its answer when an older copy of the ledger was put back")
+        notes.append("lost with its answer when an older copy of the ledger was restored")
     elif asked > 1:
         notes.append(f"asked {asked} times, paid once")
     when = f"{entry.started.astimezone(datetime.UTC):%Y-%m-%d %H:%M} UTC"

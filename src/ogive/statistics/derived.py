@@ -60,8 +60,8 @@ def call_of(
             {name: held[name] for name in (*first, *own)},
         )
 
-    told = [(called.get(name, name), text) for name, text in columns.items()]
-    lines = [f"    {name}: {text}" for name, text in [*told, *((name, own[name][1]) for name in own)]]
+    known = [(called.get(name, name), text) for name, text in columns.items()]
+    lines = [f"    {name}: {text}" for name, text in [*known, *((name, own[name][1]) for name in own)]]
     call.__doc__ = "\n".join([f"Release {kind.summary}.", "", "Args:", *lines])
     call.__name__ = kind.function
     cast(Any, call).__signature__ = signature
@@ -71,6 +71,6 @@ def call_of(
 def _columns(kind: Kind) -> dict[str, str]:
     """The fields that are columns, and what the documentation of the statistic says of them."""
     fields = dataclasses.fields(cast(Any, kind.statistic))
-    told = entries(inspect.cleandoc(kind.statistic.__doc__ or ""), "Fields")
-    texts = {name: text.partition(": ")[2] for names, text in told for name in names}
+    known = entries(inspect.cleandoc(kind.statistic.__doc__ or ""), "Fields")
+    texts = {name: text.partition(": ")[2] for names, text in known for name in names}
     return {each.name: texts[each.name] for each in fields if each.default is dataclasses.MISSING}

@@ -80,10 +80,10 @@ def trust_words(question: Mapping[str, Any]) -> str | None:
     if trust == _USUAL_TRUST or not isinstance(trust, str):
         return None
     numbers = terms if isinstance(terms, Mapping) else {}
-    told = [f"{numbers[name]} {name}" for name in _COUNTED if isinstance(numbers.get(name), int) and numbers[name]]
+    details = [f"{numbers[name]} {name}" for name in _COUNTED if isinstance(numbers.get(name), int) and numbers[name]]
     if numbers.get("verified") is False:
-        told.append("unverified")
-    return f"{trust} ({', '.join(told)})" if told else trust
+        details.append("unverified")
+    return f"{trust} ({', '.join(details)})" if details else trust
 
 
 def asked_name(question: Mapping[str, Any]) -> str:

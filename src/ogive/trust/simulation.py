@@ -85,9 +85,9 @@ class Simulation:
 
     def telling(self, progress: Progress) -> Simulation:
         """The same, whose models tell how far they are: called with steps done and to do, where there are many."""
-        told = copy.copy(self)
-        told._progress = progress
-        return told
+        changed = copy.copy(self)
+        changed._progress = progress
+        return changed
 
     def over(self, data: Any, *, person: str | None = None, max_rows_per_person: int = 1) -> TrustModel:
         """The trust model, made of a table.

@@ -74,11 +74,13 @@ def test_two_of_them_are_charged_as_what_was_granted(account):
 
 def test_more_of_either_number_than_was_granted_is_refused():
     for granted in (ApproxDP("1.99", "1e-6"), ApproxDP(2, "0.99e-6")):
-        with pytest.raises(BudgetError, match="ecdf would cost epsilon = 2, delta = 1e-06, more than the granted"):
+        with pytest.raises(
+            BudgetError, match="ecdf would cost epsilon = 2, delta = 1e-06, more than the privacy guarantee"
+        ):
             released(Told(LIMIT), granted)
 
 
 @pytest.mark.parametrize("granted", [PureDP(100), ZeroConcentratedDP(100)])
 def test_guarantees_without_a_delta_do_not_cover_it(granted):
-    with pytest.raises(BudgetError, match="more than the granted"):
+    with pytest.raises(BudgetError, match="more than the privacy guarantee"):
         released(Told(LIMIT), granted)

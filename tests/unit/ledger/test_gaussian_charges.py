@@ -127,7 +127,7 @@ def test_a_release_in_rounds_has_its_whole_grant_before_the_first_answer(account
 
 def test_rounds_beyond_the_grant_are_stopped(account):
     statistic = Rounds(sigma_of(LIMIT, 5), 6)
-    with pytest.raises(BudgetError, match="more than the granted epsilon = 1, delta = 1e-06"):
+    with pytest.raises(BudgetError, match="more than the privacy guarantee epsilon = 1, delta = 1e-06"):
         ogive.release(statistic, trust=ogive.Central(TABLE), privacy=LIMIT, ledger=account)
 
 

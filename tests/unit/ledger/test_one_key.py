@@ -48,12 +48,12 @@ def test_a_lost_ledger_of_a_shared_key_is_not_made_anew(tmp_path, key):
             spend(ledger)
     (tmp_path / "one.db").unlink()
     for read_only in (False, True):
-        with pytest.raises(LedgerError, match="is missing or empty, and nothing says that its key file"):
+        with pytest.raises(LedgerError, match="is missing or empty, and its key file"):
             ogive.Ledger.open(tmp_path / "one.db", read_only=read_only)
     with ogive.Ledger.open(tmp_path / "three.db") as ledger:
         assert ledger.begun
     key.with_name("all.key.mark").unlink()
-    with pytest.raises(LedgerError, match="is missing or empty, and nothing says that its key file"):
+    with pytest.raises(LedgerError, match="is missing or empty, and its key file"):
         ogive.Ledger.open(tmp_path / "four.db")
 
 

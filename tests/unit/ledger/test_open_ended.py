@@ -118,7 +118,7 @@ def test_a_session_opens_curves_and_its_statement_shows_them():
     assert np.array_equal(session.pointwise(ECDF, privacy=PureDP(1)).counts(POINTS), found)
     assert session.remaining == PureDP(1)
     assert "pointwise x" in str(session)
-    assert "goes on: what follows costs no more" in str(session)
+    assert "in progress: further questions cost nothing" in str(session)
     session.ecdf("x", bounds=(0, 100), privacy=PureDP("1/2"))
     assert len(session.answers) == 1
 
@@ -166,9 +166,9 @@ def test_an_old_state_meets_no_other_elements(account):
     again = stored(old, account)
     assert np.array_equal(again.add_many([1, 1]), published)
     stream.add(1)
-    with pytest.raises(ReleaseMismatchError, match="go on from the newest state"):
+    with pytest.raises(ReleaseMismatchError, match="continue from the newest state"):
         stored(old, account).add_many([1, 1])
-    with pytest.raises(ReleaseMismatchError, match="go on from the newest state"):
+    with pytest.raises(ReleaseMismatchError, match="continue from the newest state"):
         total(account).add_many(VISITS[:2])
     assert stream.taken == 5
 

@@ -141,7 +141,9 @@ def test_a_second_budget_can_be_had_by_saying_so_and_the_statement_shows_it(ledg
     spend(second)
     (shared,) = second._account.shared_people
     assert (shared.account, shared.part, shared.declared) == ("patients", None, True)
-    assert "people     declared to be others than those with the same ids in the account 'patients'" in str(second)
+    assert "people     declared to be other people than those with the same ids in the account 'patients'" in str(
+        second
+    )
     assert "people  " not in str(patients)
     exported = ledger.export()
     fits(exported)
@@ -240,7 +242,7 @@ def test_nobody_is_in_two_parts(region, shared):
     who = np.arange(N // 2 - shared, N - shared)
     with pytest.raises(LedgerError, match=r"of the people in these records are in the part 'north' too") as refusal:
         region.part("south", table(who, seed=8))
-    assert "take them out of one part" in str(refusal.value)
+    assert "remove them from one part" in str(refusal.value)
     assert "\n" not in str(refusal.value)
     assert len(region.history) == 2
 

@@ -231,7 +231,7 @@ def test_what_cannot_be_meant_is_refused_in_one_line():
         assert "\n" not in str(why.value)
     with pytest.raises(ParameterError, match="leave out target_delta"):
         label(VOTES, LNMax(3), target_delta=DELTA)
-    with pytest.raises(ParameterError, match="follows from what may be spent"):
+    with pytest.raises(ParameterError, match="follows from the guarantee"):
         label(VOTES, LargestMargins(None, 3), target_delta=DELTA)
     with pytest.raises(ParameterError, match="say with keep"):
         label(VOTES, LargestMargins(40, 3), target_delta=DELTA, max_answers=3)

@@ -100,7 +100,7 @@ def test_nothing_is_drawn_where_it_does_not_fit(ledger, monkeypatch):
     monkeypatch.setattr("ogive.pate.sensitivity.sanitize.publish", never)
     with pytest.raises(BudgetError):
         published(account(ledger, ApproxDP("0.01", "1e-4")))
-    with pytest.raises(BudgetError, match="pure epsilon, which a loss with a delta never keeps"):
+    with pytest.raises(BudgetError, match="pure epsilon, which a loss with a delta never satisfies"):
         published(account(ledger, PureDP(9), "pure"))
 
 

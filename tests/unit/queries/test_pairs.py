@@ -171,7 +171,7 @@ def test_pairs_between_classes_are_of_one_of_each_with_the_positive_first():
 
 
 def test_a_private_number_of_records_and_too_many_rounds_are_refused():
-    with pytest.raises(ParameterError, match="whoever pairs people knows how many"):
+    with pytest.raises(ParameterError, match="known to the party that pairs them"):
         query().price(PrivacyUnit(Adjacency.ADD_OR_REMOVE))
     asked = query(rounds=9)
     with pytest.raises(DataError, match="5 people can meet in at most 5 rounds, got 9"):

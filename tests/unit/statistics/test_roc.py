@@ -242,7 +242,7 @@ def test_a_strategy_by_hand_is_priced_for_both_classes():
     estimate = released(method=half, budget="split", smooth="least_squares")
     assert estimate.provenance.price.epsilon <= 1
     whole = design_path(64, privacy=PureDP(1), adjacency=Adjacency.REPLACE)
-    with pytest.raises(BudgetError, match="more than the granted"):
+    with pytest.raises(BudgetError, match="more than the privacy guarantee"):
         released(method=whole)
     released(method=whole, public_labels=True)
 

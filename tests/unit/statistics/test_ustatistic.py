@@ -18,7 +18,7 @@ from ogive.privacy import Adjacency, ApproxDP, PrivacyUnit, PureDP, ZeroConcentr
 from ogive.queries import CellsQuery, KernelQuery, ReportsQuery
 from ogive.releasing import release
 from ogive.statistics.base import Terms, describe
-from ogive.statistics.described import statistic_from_dict
+from ogive.statistics.descriptions import statistic_from_dict
 from ogive.statistics.ustatistic.methods import METHODS
 from ogive.statistics.ustatistic.statistic import Ustatistic
 from ogive.statistics.ustatistic.text import summary
@@ -470,7 +470,7 @@ def test_one_call_refuses_what_it_cannot_take():
         (({"label": [1]}, "auc"), {"labels": [1]}, "has a column 'label' already"),
         (([0.5, 0.6],), {"trust": "nobody", "bounds": (0, 1)}, "trust must be one of central, clear"),
         (([0.5, 0.6],), {"trust": dict, "bounds": (0, 1)}, "trust must be the type of a trust model"),
-        (([0.5, 0.6],), {"bounds": (0, 1)}, "say how much privacy"),
+        (([0.5, 0.6],), {"bounds": (0, 1)}, "give a privacy guarantee"),
     ):
         with pytest.raises((ParameterError, DataError), match=message):
             ogive.ustatistic(*arguments, **options)

@@ -29,10 +29,10 @@ def described(declaring: type) -> dict[str, str]:
     """What the documentation of a dataclass says of each field, in words of the command line."""
     found = {}
     for names, text in entries(inspect.cleandoc(declaring.__doc__ or ""), "Fields"):
-        told = text.partition(": ")[2]
+        entry = text.partition(": ")[2]
         for pattern, words in _ON_THE_COMMAND_LINE:
-            told = pattern.sub(words, told)
-        found.update(dict.fromkeys(names, told))
+            entry = pattern.sub(words, entry)
+        found.update(dict.fromkeys(names, entry))
     return found
 
 

@@ -183,7 +183,7 @@ def _add(collection: Collection, files: tuple[Path, ...], kept: KeptState | None
     """Add all files, and keep what was added every few seconds and at the end."""
     saved = time.monotonic()
 
-    def told(counts: Counts) -> None:
+    def advance(counts: Counts) -> None:
         nonlocal saved
         progress(collection.accepted, collection.description.participants)
         if kept is not None and time.monotonic() - saved > SAVE_SECONDS:
@@ -193,7 +193,7 @@ def _add(collection: Collection, files: tuple[Path, ...], kept: KeptState | None
     try:
         for file in files:
             with named(file):
-                counts = collection.add(file, progress=told)
+                counts = collection.add(file, progress=advance)
             if not counts.accepted and not counts.refused:
                 print(f"{file}: nothing new", file=sys.stderr)
     except KeyboardInterrupt as stopped:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ogive.privacy import Privacy
     from ogive.statistics.base import Statistic
 
-app = App(name="describe", help="Write what owners are asked, as a file for all of them, and say what they are told.")
+app = App(name="describe", help="Write the questions for all owners to a file, and print what owners are told.")
 
 for _name, _kind in COMMANDED.items():
     if _kind.command_options.owners is not None:
@@ -67,10 +67,10 @@ def _describe(parsed: ParsedStatistic, promised: PromiseOptions, output: OutputO
         parts.append(_shuffled(description, promised.shuffled))
     if promised.predict:
         parts.append(_predicted(statistic, privacy, promised.participants))
-    told = "\n\n".join(parts)
-    publish(description.to_json, lambda: told, output, public=True)
+    message = "\n\n".join(parts)
+    publish(description.to_json, lambda: message, output, public=True)
     if output.json or output.output is not None:
-        print(told, file=sys.stderr)
+        print(message, file=sys.stderr)
     else:
         print("this was a preview: name a file with -o, which participants need", file=sys.stderr)
 
@@ -81,7 +81,7 @@ def _weight(description: Description) -> str:
     share = 100 * reach / description.participants
     return "\n".join(
         [
-            f"Whoever lies sends what honest people may send too, and counts for at most {reach:.3g} people",
+            f"A false report looks like an honest one, and counts for at most {reach:.3g} people",
             f"in any one count: {share:.2g} % of all participants.",
         ]
     )
@@ -115,7 +115,7 @@ def _shuffled(description: Description, delta: str) -> str:
     kept = ApproxDP(Fraction(math.ceil(bound * _SHOWN), _SHOWN), delta)
     return "\n".join(
         [
-            "If somebody whom all trust takes the participants' numbers off and shuffles the reports on each question,",
+            "If somebody whom all trust removes the participants' numbers and shuffles the reports on each question,",
             f"or adds them up, and {description.participants} report, all others learn no more than {kept}, one record",
             f"replaced by any other (the smallest group of reports on one question has {group}).",
         ]

@@ -175,8 +175,8 @@ def _granted(asked: Labels, trust: TrustModel, granted: PrivacyOptions, rows: in
     pure = asked.aggregator.name == "lnmax"
     if granted.delta is None and not pure:
         raise ParameterError(
-            "say how much privacy may be spent, for example --epsilon 2 --delta 1e-5, or --delta alone to spend "
-            "exactly what the labels cost"
+            "give a privacy guarantee, for example --epsilon 2 --delta 1e-5, or --delta alone to spend exactly what "
+            "the labels cost"
         )
     return exact_guarantee(asked, trust, _adjacency(granted, None, rows), granted.delta)
 

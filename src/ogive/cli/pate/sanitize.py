@@ -107,7 +107,7 @@ def sanitize(
 
     if budget.ledger is None:
         if charge_delta is not None:
-            raise ParameterError("--charge-delta needs --ledger beside it")
+            raise ParameterError("--charge-delta requires --ledger")
         found = ask()
         print(
             f"ogive: publishing took {found.release_rdp:.3f} of Renyi cost at order {found.order:g}, which the "

@@ -78,7 +78,7 @@ def aggregation_cost(
         + (CONFIRMED_BYTES if confirmed else 0)
         + (SIGNED_BYTES + (others + 1) * SHARE_BYTES)
     )
-    told = (
+    received = (
         (SIGNED_BYTES + roster_bytes(parties, others + 1))
         + (SIGNED_BYTES + list_bytes(parties) + others * SEALED_BYTES)
         + (SIGNED_BYTES + list_bytes(parties) if confirmed else 0)
@@ -86,4 +86,4 @@ def aggregation_cost(
     )
     party = others * PAIR_SECONDS + (others + 1) * length / NUMBERS_PER_SECOND
     server = parties * (PARTY_SECONDS + length / RECEIVED_PER_SECOND) + dropouts * others * length / NUMBERS_PER_SECOND
-    return AggregationCost(sent, told, parties * sent, max(party, server))
+    return AggregationCost(sent, received, parties * sent, max(party, server))

@@ -67,11 +67,11 @@ def failure_bits(parties: int, neighbours: int, threshold: int, *, dropouts: int
     """
     if neighbours > parties - dropouts - 1:
         return 0.0
-    told = _at_least(parties - dropouts - 1, colluding, neighbours, threshold)
+    leak = _at_least(parties - dropouts - 1, colluding, neighbours, threshold)
     lost = _at_least(parties - 1, dropouts, neighbours, neighbours - threshold + 1)
     run = neighbours // 2
     apart = Fraction(perm(colluding + dropouts, run), perm(parties, run))
-    chance = parties * (told + lost + apart)
+    chance = parties * (leak + lost + apart)
     if chance == 0:
         return inf
     return max(0.0, log2(chance.denominator) - log2(chance.numerator))
@@ -94,8 +94,8 @@ def choose_neighbours(parties: int, *, dropouts: int, colluding: int) -> tuple[i
         low, high = 1, neighbours
         while low < high:  # the smallest threshold at which colluders learn nothing; larger ones lose sums sooner
             middle = (low + high) // 2
-            told = parties * _at_least(parties - dropouts - 1, colluding, neighbours, middle)
-            low, high = (low, middle) if told <= Fraction(1, 1 << SAFE_BITS + 2) else (middle + 1, high)
+            leak = parties * _at_least(parties - dropouts - 1, colluding, neighbours, middle)
+            low, high = (low, middle) if leak <= Fraction(1, 1 << SAFE_BITS + 2) else (middle + 1, high)
         threshold = low - 1
         while (
             threshold < neighbours

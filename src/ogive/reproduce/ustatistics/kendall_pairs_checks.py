@@ -91,12 +91,12 @@ def _rounds(rows: Rows) -> tuple[Check, ...]:
     if LOW_PRIVACY in rows:
         row = rows[LOW_PRIVACY]
         found = ", ".join(f"{show(row[name])} with P = {rounds}" for rounds, name in SAMPLED.items())
-        told = ", ".join(f"{math.sqrt(row[of(name, GIVEN)].mean):.3g}" for name in SAMPLED.values())
+        predicted = ", ".join(f"{math.sqrt(row[of(name, GIVEN)].mean):.3g}" for name in SAMPLED.values())
         checks += [
             Check(
                 f"P > 1 can reduce the error in low privacy, at epsilon {LOW_PRIVACY:g}",
                 some([below(difference(row[name], row[SINGLE]), 0.0) for name in MORE]),
-                f"{found}; predicted root mean squares {told}",
+                f"{found}; predicted root mean squares {predicted}",
                 essential=False,
             ),
             Check(

@@ -57,17 +57,17 @@ def chapter(boxplots: Boxplots, truth: Boxplots | None) -> Chapter:
 
 def headline(boxplots: Boxplots) -> str:
     """The release in a sentence or two."""
-    told = [box for box in boxplots.boxes if box.defined]
-    if not told:
+    found = [box for box in boxplots.boxes if box.defined]
+    if not found:
         return f"Noise hides the distribution of {boxplots.column}: there is no box to draw."
     if boxplots.by is None:
-        box = told[0]
+        box = found[0]
         return (
             f"The median {boxplots.column} is {_at(boxplots, box.median)} (interquartile range "
             f"{_at(boxplots, box.q1)} to {_at(boxplots, box.q3)})."
         )
-    low, high = (pick(told, key=lambda box: box.median) for pick in (min, max))
-    if len(told) == 1 or low.median == high.median:
+    low, high = (pick(found, key=lambda box: box.median) for pick in (min, max))
+    if len(found) == 1 or low.median == high.median:
         return f"The median {boxplots.column} is {_at(boxplots, low.median)} in every group that has enough records."
     return (
         f"The median {boxplots.column} is lowest where {boxplots.by} is {low.group}, {_at(boxplots, low.median)}, "
@@ -170,11 +170,11 @@ def _released(boxplots: Boxplots) -> tuple[Html, ...]:
         )
     else:
         what = f"Five numbers {who}: both ends and the three quartiles. Records beyond the ends are not shown."
-    told = (say(what), fine(f"Public bounds: {ends}. Values outside are clipped to the nearest bound."))
+    found = (say(what), fine(f"Public bounds: {ends}. Values outside are clipped to the nearest bound."))
     if not (boxplots.private and boxplots.public_groups):
-        return told
+        return found
     known = "The group of each record is public, and so is the number of records in each group: they have no noise."
-    return (*told, say(known))
+    return (*found, say(known))
 
 
 def _useless(boxplots: Boxplots) -> str | None:

@@ -10,8 +10,8 @@ from ogive.statistics.showing import Card
 
 def summary(calibration: Calibration) -> str:
     """Some lines of plain text."""
-    told = [f"  {name + ':':<12}{value}" for name, value in _facts(calibration)]
-    return "\n".join([_title(calibration), *told, "", *_table(calibration)])
+    lines = [f"  {name + ':':<12}{value}" for name, value in _facts(calibration)]
+    return "\n".join([_title(calibration), *lines, "", *_table(calibration)])
 
 
 def short(calibration: Calibration) -> str:

@@ -66,11 +66,11 @@ def short(curve: Curve) -> str:
 
 def card(curve: Curve) -> Card:
     """What notebooks show."""
-    title, told = f"Distribution function of {curve.column}", facts(curve)
+    title, shown = f"Distribution function of {curve.column}", facts(curve)
     if not curve.defined:
-        return Card(title, told)
+        return Card(title, shown)
     rows = [(f"{p:.0%}", show(value)) for p, value in zip(_SHOWN, _quantiles(curve), strict=True)]
-    return Card(title, told, ("quantile", "value"), rows)
+    return Card(title, shown, ("quantile", "value"), rows)
 
 
 def _quantiles(curve: Curve) -> list[Any]:

@@ -234,8 +234,8 @@ def ask_groups(
     """
     if owners_answer(terms) and not public_groups and terms.adjacency is Adjacency.REPLACE:
         raise ParameterError(
-            "every owner says which group a report is for, so groups are public under trust local; "
-            "say `public_groups=True` of a column that is declared public, or use trust central"
+            "every report names its group, so groups are public under trust local; use `public_groups=True` with a "
+            "column that is declared public, or use trust central"
         )
     return (yield from ask_parts(Groups(groups.by, groups.groups, public_groups, groups), ask, terms))
 
@@ -318,7 +318,9 @@ def shared_terms(parts: Parts, ask: Callable[[Terms], Procedure[FoundT]], terms:
         if covers(terms.privacy, price):
             return shared
         share *= min(Fraction(1), _room(terms.privacy, price)) * _ROOM
-    raise problem or BudgetError(f"no division of {terms.privacy} among groups keeps it; grant more, or PureDP")
+    raise problem or BudgetError(
+        f"no division of {terms.privacy} among groups keeps it; use a larger guarantee, or PureDP"
+    )
 
 
 def _rehearsed(parts: Parts, ask: Callable[[Terms], Procedure[FoundT]], shared: Terms, unit: PrivacyUnit) -> Loss:

@@ -123,7 +123,8 @@ def check_public_number(task: CurveTask) -> None:
     """
     if task.terms.adjacency is not Adjacency.REPLACE:
         raise ParameterError(
-            "whoever gets reports can count them, so the number of records cannot be private; use `adjacency REPLACE`"
+            "reports can be counted by anyone who receives them, so the number of records cannot be private; use "
+            "`adjacency REPLACE`"
         )
     check_missing(task.binning, task.terms.adjacency)
 

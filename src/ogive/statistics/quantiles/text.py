@@ -29,8 +29,8 @@ def _short(value: Any) -> str:
 def short(estimate: QuantileEstimates) -> str:
     """A few words: the quantiles that are shown first."""
     pairs = list(zip(estimate.probabilities, estimate.values, strict=True))
-    told = ", ".join(f"{p:g} at {_short(value)}" for p, value in pairs[:_SHOWN])
-    return f"of {estimate.column}: {told}{', ...' if len(pairs) > _SHOWN else ''}"
+    shown = ", ".join(f"{p:g} at {_short(value)}" for p, value in pairs[:_SHOWN])
+    return f"of {estimate.column}: {shown}{', ...' if len(pairs) > _SHOWN else ''}"
 
 
 def card(estimate: QuantileEstimates) -> Card:

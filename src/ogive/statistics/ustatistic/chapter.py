@@ -90,17 +90,17 @@ def _within(title: str) -> str:
 
 def _opening(title: str) -> str:
     """A title that begins a sentence."""
-    told = _within(title)
-    return told[0].upper() + told[1:]
+    found = _within(title)
+    return found[0].upper() + found[1:]
 
 
 def _error(estimate: UstatisticEstimate) -> tuple[Html, ...]:
     if not estimate.defined:
         return (say("There is no error to state: there is no value."),)
-    told = []
+    found = []
     if estimate.private:
         low, high = estimate.interval(target="sample")
-        told.append(
+        found.append(
             say(
                 strong(f"{plain_number(low)} to {plain_number(high)}"),
                 f" contains the exact value of these records, with {words.percent(estimate.confidence_level)} "
@@ -108,27 +108,27 @@ def _error(estimate: UstatisticEstimate) -> tuple[Html, ...]:
             )
         )
     else:
-        told.append(say("The value is exact for these records."))
+        found.append(say("The value is exact for these records."))
     if estimate.quantization > 0:
-        told.append(
+        found.append(
             say(
                 f"Rounding values to {'bins' if estimate.bins else 'steps'} changes it by at most "
                 f"{plain_number(estimate.quantization)}, included above."
             )
         )
-    told.append(fine("Intervals rest on the normal approximation."))
-    return tuple(told)
+    found.append(fine("Intervals rest on the normal approximation."))
+    return tuple(found)
 
 
 def _released(estimate: UstatisticEstimate) -> tuple[Html, ...]:
-    told = [say(f"One number about pairs of records, computed from {' and '.join(estimate.columns)}.")]
+    found = [say(f"One number about pairs of records, computed from {' and '.join(estimate.columns)}.")]
     if estimate.kernel in _READ:
-        told.append(say(_READ[estimate.kernel]))
+        found.append(say(_READ[estimate.kernel]))
     if estimate.clipped:
-        told.append(say("Noise moved a part of it out of its range; it was set to the nearest possible value."))
+        found.append(say("Noise moved a part of it out of its range; it was set to the nearest possible value."))
     if estimate.private and estimate.classes is not None:
-        told.append(say("The class of each record is public, and so is the number of records in each class."))
-    return tuple(told)
+        found.append(say("The class of each record is public, and so is the number of records in each class."))
+    return tuple(found)
 
 
 def _table(estimate: UstatisticEstimate, truth: UstatisticEstimate | None) -> Html | None:

@@ -47,8 +47,8 @@ def draw(found: UstatisticEstimate, ax: Any = None, **style: Unpack[Style]) -> A
     for end in found.limits:
         if math.isfinite(end):
             axes.axvline(end, color=GRAY, linewidth=1.2)
-    told = f"; noise moved it to {found.value:.4g}, drawn at the nearest possible value" if moved else ""
-    axes.set_xlabel(f"{found.title} ({level}{told})")
+    note = f"; noise moved it to {found.value:.4g}, drawn at the nearest possible value" if moved else ""
+    axes.set_xlabel(f"{found.title} ({level}{note})")
     caption(axes, found.title, found.caption, private=found.private)
     lighten(axes, grid="x")
     return axes

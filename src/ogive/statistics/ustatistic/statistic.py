@@ -339,8 +339,8 @@ class Ustatistic:
         errors = np.sqrt(np.maximum(np.diag(found.covariance), 0.0))
         kernels = measure.kernels
         # of fewer than two records, as far as noise lets one see, there is no mean over pairs to tell
-        told = bool(np.isfinite([*found.values, *errors, *found.quantization]).all())
-        means = zip(kernels, found.values, errors, strict=True) if told else ()
+        finite = bool(np.isfinite([*found.values, *errors, *found.quantization]).all())
+        means = zip(kernels, found.values, errors, strict=True) if finite else ()
         names = tuple(column.column for column in domain.columns)
         classes = self._described[1]
         return UstatisticEstimate(
@@ -352,7 +352,7 @@ class Ustatistic:
             randomization_error=math.sqrt(max(0.0, float(slope @ found.covariance @ slope))),
             # one that is not above 0 says that noise, or too few records, left nothing to estimate it from
             sampling_error=math.sqrt(sampling) if sampling is not None and sampling > 0 else None,
-            quantization=float(np.abs(slope) @ found.quantization) if told else 0.0,
+            quantization=float(np.abs(slope) @ found.quantization) if finite else 0.0,
             limits=value_range(measure, domain),
             bins=domain.sizes if chosen.rounded else (),
             records=found.records,

@@ -12,7 +12,7 @@ from ogive.statistics.ustatistic.estimate import KernelMean, UstatisticEstimate
 SCHEMA = UstatisticEstimate.schema
 METHODS = ("exact", "kernel", "cells", "krr", "unary", "haar", "hierarchy", "paired")
 
-_WHAT = "a pairwise statistic"
+_WHAT = "a U-statistic"
 _MOST = 1000
 _NEEDED = (
     "kernel", "columns", "method", "value", "means", "randomization_error", "sampling_error", "quantization", "limits",

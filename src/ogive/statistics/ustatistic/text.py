@@ -65,16 +65,16 @@ def impossible(estimate: UstatisticEstimate) -> str:
 
 def parts(estimate: UstatisticEstimate) -> str:
     """What the total error is made of."""
-    told = [f"randomization {estimate.randomization_error:.3g}"]
+    errors = [f"randomization {estimate.randomization_error:.3g}"]
     if estimate.sampling_is_included:
-        told = [f"noise, choice of pairs and sampling {estimate.randomization_error:.3g}"]
+        errors = [f"noise, choice of pairs and sampling {estimate.randomization_error:.3g}"]
     elif estimate.sampling_error is None:
-        told.append("sampling not known")
+        errors.append("sampling not known")
     else:
-        told.append(f"sampling {'at most ' * estimate.sampling_is_a_bound}{estimate.sampling_error:.3g}")
+        errors.append(f"sampling {'at most ' * estimate.sampling_is_a_bound}{estimate.sampling_error:.3g}")
     if estimate.quantization > 0:
-        told.append(f"rounding at most {estimate.quantization:.3g}")
-    return ", ".join(told)
+        errors.append(f"rounding at most {estimate.quantization:.3g}")
+    return ", ".join(errors)
 
 
 def bins(estimate: UstatisticEstimate) -> str:

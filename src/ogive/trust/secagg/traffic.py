@@ -21,7 +21,7 @@ def traffic(terms: AggregationTerms, queries: Sequence[LinearQuery], adjacency: 
         queries: What is asked.
         adjacency: Where it makes numbers of records public, parties open theirs.
     """
-    sent, told, received, seconds = 0, 0, 0, 0.0
+    sent, to_party, received, seconds = 0, 0, 0, 0.0
     for query in queries:
         nothing = np.zeros(query.aggregate.shape, np.int64)
         cost = aggregation_cost(
@@ -33,7 +33,7 @@ def traffic(terms: AggregationTerms, queries: Sequence[LinearQuery], adjacency: 
             confirmed=terms.confirmed,
         )
         sent += cost.bytes_per_party
-        told += cost.bytes_to_party
+        to_party += cost.bytes_to_party
         received += cost.bytes_per_server
         seconds += cost.seconds
-    return Traffic("vectors", sent, received, seconds, bytes_to_party=told)
+    return Traffic("vectors", sent, received, seconds, bytes_to_party=to_party)

@@ -17,7 +17,7 @@ from ogive.crypto import comparison, tables
 from ogive.crypto.wire import Header, Suite
 from ogive.records.contributions import Contributions
 from ogive.trust.servers.names import part_hashes
-from ogive.trust.servers.settings import Collected
+from ogive.trust.servers.settings import AggregateUploads
 from ogive.trust.servers.uploads import SUMS
 
 UPLOAD = 1
@@ -30,7 +30,9 @@ Random = Callable[[int], bytes]
 Piece = comparison.KeyBatch | tables.ShareBatch
 
 
-def upload(collected: Collected, records: Contributions, *, batch: int, session: bytes, random: Random) -> list[bytes]:
+def upload(
+    collected: AggregateUploads, records: Contributions, *, batch: int, session: bytes, random: Random
+) -> list[bytes]:
     """Share some records, each its own client's, between the servers.
 
     Args:
@@ -62,7 +64,7 @@ def upload(collected: Collected, records: Contributions, *, batch: int, session:
     return upload_messages(collected, parts, batch=batch, session=session)
 
 
-def upload_sums(collected: Collected, sums: Int64, *, batch: int, session: bytes, random: Random) -> list[bytes]:
+def upload_sums(collected: AggregateUploads, sums: Int64, *, batch: int, session: bytes, random: Random) -> list[bytes]:
     """Share the sums of all records of an organization, in the form of `Layout.columns`."""
     assert collected.uploads.kind == SUMS
     assert collected.tables is not None
@@ -72,7 +74,7 @@ def upload_sums(collected: Collected, sums: Int64, *, batch: int, session: bytes
 
 
 def upload_messages(
-    collected: Collected, parts: Sequence[Sequence[Piece]], *, batch: int, session: bytes
+    collected: AggregateUploads, parts: Sequence[Sequence[Piece]], *, batch: int, session: bytes
 ) -> list[bytes]:
     """Messages of some clients to every server.
 
@@ -94,7 +96,12 @@ def upload_messages(
 
 
 def _shared(
-    columns: NDArray[Any], collected: Collected, shape: tables.ShareShape, part: str, session: bytes, random: Random
+    columns: NDArray[Any],
+    collected: AggregateUploads,
+    shape: tables.ShareShape,
+    part: str,
+    session: bytes,
+    random: Random,
 ) -> tuple[tables.ShareBatch, ...]:
     servers, binding = collected.uploads.servers, collected.binding(part, session)
     return tables.share(columns, shape=shape, servers=servers, study=binding, random=random)

@@ -14,7 +14,7 @@ from ogive.queries import Aggregate, Ballots, LinearQuery
 from ogive.queries.blocks import block_ends
 from ogive.trust.base import Traffic
 from ogive.trust.servers.layout import Layout
-from ogive.trust.servers.settings import Collected
+from ogive.trust.servers.settings import AggregateUploads
 from ogive.trust.servers.uploads import AUTO, KEYS, SUMS, TABLES, Uploads
 
 
@@ -32,7 +32,7 @@ def fitting(uploads: Uploads, aggregate: Aggregate) -> tuple[Uploads, ...]:
     return tuple(dataclasses.replace(uploads, kind=kind) for kind in kinds)
 
 
-def cost_of(collected: Collected, ends: Int64, clients: int) -> UploadCost:
+def cost_of(collected: AggregateUploads, ends: Int64, clients: int) -> UploadCost:
     """What uploads cost, and counting records once in blocks that end there."""
     return upload_cost(
         keys=collected.keys,
@@ -52,7 +52,7 @@ def decided(uploads: Uploads, aggregate: Aggregate, clients: int) -> Uploads:
     """
 
     def elapsed(each: Uploads) -> float:
-        collected = Collected(Layout(aggregate), each)
+        collected = AggregateUploads(Layout(aggregate), each)
         return cost_of(collected, np.arange(collected.layout.cells), clients).elapsed
 
     return min(fitting(uploads, aggregate), key=elapsed)
@@ -81,7 +81,7 @@ def _with(
     for query in queries:
         aggregate = query.aggregate
         uploads = next((each for each in ways[aggregate] if each.kind == kind), ways[aggregate][0])
-        collected = Collected(Layout(aggregate), uploads)
+        collected = AggregateUploads(Layout(aggregate), uploads)
         ends = collected.layout.ends(block_ends(query))
         known = counted.get(aggregate)
         if known is not None:

@@ -20,7 +20,7 @@ from ogive.files import write_whole
 from ogive.progress import Progress
 from ogive.trust.servers.names import sortable
 from ogive.trust.servers.parts import Parts
-from ogive.trust.servers.settings import Collected
+from ogive.trust.servers.settings import AggregateUploads
 
 
 class Shelf:
@@ -79,7 +79,7 @@ class Gathered:
         progress: Called with how many uploads were read for one purpose, and how many there are.
     """
 
-    def __init__(self, collected: Collected, server: int, *, session: bytes, progress: Progress) -> None:
+    def __init__(self, collected: AggregateUploads, server: int, *, session: bytes, progress: Progress) -> None:
         self._collected = collected
         self._server = server
         self._session = session

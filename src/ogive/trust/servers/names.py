@@ -18,10 +18,12 @@ from ogive.crypto.commitments import HASH_BYTES, hash_rows
 from ogive.crypto.comparison import KeyBatch
 from ogive.crypto.domains import HashDomain, digest, number
 from ogive.crypto.tables import ShareBatch
-from ogive.trust.servers.settings import Collected
+from ogive.trust.servers.settings import AggregateUploads
 
 
-def part_hashes(collected: Collected, pieces: Sequence[KeyBatch | ShareBatch], *, server: int, session: bytes) -> UInt8:
+def part_hashes(
+    collected: AggregateUploads, pieces: Sequence[KeyBatch | ShareBatch], *, server: int, session: bytes
+) -> UInt8:
     """Hashes of all that one server is sent of each client, shape (n, 32)."""
     key = digest(HashDomain.SERVERS_PART, collected.study, session, number(server))
     vectors = collected.layout.vectors
@@ -29,7 +31,7 @@ def part_hashes(collected: Collected, pieces: Sequence[KeyBatch | ShareBatch], *
     return hash_rows(key, *(each.reshape(len(each) // vectors, vectors, *each.shape[1:]) for each in rows))
 
 
-def client_names(collected: Collected, hashes: Sequence[UInt8], *, session: bytes) -> UInt8:
+def client_names(collected: AggregateUploads, hashes: Sequence[UInt8], *, session: bytes) -> UInt8:
     """Names of clients from the hashes of the parts of all servers in their order, each of shape (n, 32)."""
     return hash_rows(digest(HashDomain.SERVERS_NAME, collected.study, session), *hashes)
 

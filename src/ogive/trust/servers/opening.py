@@ -42,7 +42,7 @@ from ogive.trust.servers.layout import Layout
 from ogive.trust.servers.parts import added, signed
 from ogive.trust.servers.preparation import Preparation
 from ogive.trust.servers.server import ANALYST, ANSWER, Server
-from ogive.trust.servers.settings import Collected, question_digest, question_number
+from ogive.trust.servers.settings import AggregateUploads, question_digest, question_number
 from ogive.trust.servers.state import ServerState
 from ogive.trust.servers.uploads import KEYS, SUMS, TABLES, Uploads
 
@@ -152,7 +152,7 @@ class ServersOpening(Opening[LinearQuery]):
 
     def _check(self, query: LinearQuery) -> None:
         """Refuse sums that might wrap around, before anybody pays for them."""
-        collected = Collected(Layout(query.aggregate), self._decided(query.aggregate))
+        collected = AggregateUploads(Layout(query.aggregate), self._decided(query.aggregate))
         records = query.aggregate.records(np.stack(self._aggregates(query.aggregate)).sum(axis=0))
         check_range(query, records=records, servers=collected.uploads.servers, modulus=collected.modulus)
 
@@ -160,7 +160,7 @@ class ServersOpening(Opening[LinearQuery]):
         """The servers that hold uploads of a query's aggregate, which clients make when it is first asked for."""
         aggregate = query.aggregate
         if aggregate not in self._servers:
-            collected = Collected(Layout(aggregate), self._decided(aggregate))
+            collected = AggregateUploads(Layout(aggregate), self._decided(aggregate))
             numbers = range(collected.uploads.servers)
             session = digest(
                 HashDomain.SERVERS_SESSION, collected.study, *(self._key(b"nonce", n) for n in numbers), length=16
@@ -185,12 +185,12 @@ class ServersOpening(Opening[LinearQuery]):
             self._servers[aggregate] = servers
         return self._servers[aggregate]
 
-    def _upload(self, collected: Collected, servers: Sequence[Server], session: bytes) -> None:
+    def _upload(self, collected: AggregateUploads, servers: Sequence[Server], session: bytes) -> None:
         for messages in self._messages(collected, session):
             for server, message in zip(servers, messages, strict=True):
                 server.receive(message)
 
-    def _messages(self, collected: Collected, session: bytes) -> Iterator[list[bytes]]:
+    def _messages(self, collected: AggregateUploads, session: bytes) -> Iterator[list[bytes]]:
         """What clients upload, batch by batch, a message for each server."""
         layout, random = collected.layout, _bytes_of(self._key(b"clients" + collected.study))
         if collected.uploads.kind == SUMS:
@@ -268,7 +268,7 @@ def _bytes_of(key: bytes) -> Callable[[int], bytes]:
 
 
 def add_answers(
-    messages: Sequence[bytes], collected: Collected, *, session: bytes, query: LinearQuery, adjacency: Adjacency
+    messages: Sequence[bytes], collected: AggregateUploads, *, session: bytes, query: LinearQuery, adjacency: Adjacency
 ) -> Int64:
     """The noisy measurements.
 

@@ -16,7 +16,7 @@ from ogive.crypto.tables import ShareBatch, ShareShape
 from ogive.crypto.wire import Reader
 from ogive.errors import PeerError
 from ogive.trust.servers.names import client_names, part_hashes
-from ogive.trust.servers.settings import Collected
+from ogive.trust.servers.settings import AggregateUploads
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,7 +32,7 @@ class Parts:
         others: Hashes of the other servers' parts in their order, shape (n, 32 (servers - 1)).
     """
 
-    collected: Collected
+    collected: AggregateUploads
     server: int
     keys: KeyBatch | None
     tables: ShareBatch | None
@@ -40,7 +40,7 @@ class Parts:
     others: UInt8
 
     @classmethod
-    def read(cls, body: bytes, collected: Collected, server: int, session: bytes) -> Parts:
+    def read(cls, body: bytes, collected: AggregateUploads, server: int, session: bytes) -> Parts:
         """Take the body of an upload apart.
 
         Raises:

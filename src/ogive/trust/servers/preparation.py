@@ -27,7 +27,7 @@ from ogive.errors import PeerError
 from ogive.queries import LinearQuery
 from ogive.queries.blocks import block_ends
 from ogive.trust.servers.gathered import Gathered
-from ogive.trust.servers.settings import Collected
+from ogive.trust.servers.settings import AggregateUploads
 from ogive.trust.servers.state import ServerState
 
 
@@ -40,7 +40,7 @@ class GatheredMaterial:
         gathered: Of the server; the set is known.
     """
 
-    def __init__(self, collected: Collected, server: int, gathered: Gathered) -> None:
+    def __init__(self, collected: AggregateUploads, server: int, gathered: Gathered) -> None:
         shape = collected.material
         assert shape is not None, "only what is verified has material"
         self.shape: ShareShape = shape
@@ -75,7 +75,7 @@ Messages = dict[int, bytes]
 class Preparing(Protocol):
     """What a preparation needs of its server; `Server` has it."""
 
-    collected: Collected
+    collected: AggregateUploads
     session: bytes
     random: Callable[[int], bytes]
     state: ServerState | None

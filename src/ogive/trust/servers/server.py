@@ -43,7 +43,7 @@ from ogive.trust.servers.clients import CLIENTS, UPLOAD
 from ogive.trust.servers.gathered import Gathered, read_names
 from ogive.trust.servers.parts import Parts, added, residues, subtracted
 from ogive.trust.servers.preparation import GatheredMaterial, Preparation
-from ogive.trust.servers.settings import Collected, question_digest, question_number
+from ogive.trust.servers.settings import AggregateUploads, question_digest, question_number
 from ogive.trust.servers.state import ServerState, Stop
 
 FROZEN, ANSWER, STATE = 2, 3, 4
@@ -77,7 +77,7 @@ class Server:
 
     def __init__(
         self,
-        collected: Collected,
+        collected: AggregateUploads,
         number: int,
         *,
         session: bytes,

@@ -26,7 +26,7 @@ TABLE_VERIFICATIONS = 3
 
 
 @dataclass(frozen=True)
-class Collected:
+class AggregateUploads:
     """The uploads of one aggregate: public, the same for clients, servers and analyst.
 
     Fields:

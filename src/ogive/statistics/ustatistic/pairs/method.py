@@ -109,7 +109,9 @@ def paired(task: MeanTask, options: Paired = DEFAULTS) -> PeoplesPairs:
 def _made(task: MeanTask, options: Paired, noise: str) -> PeoplesPairs:
     epsilon, delta = _spent(task.terms.privacy, noise)
     if epsilon < LEAST_EPSILON:
-        raise UnsupportedError(f"epsilon = {float(epsilon):.3g} is too small for noise inside a circuit; grant more")
+        raise UnsupportedError(
+            f"epsilon = {float(epsilon):.3g} is too small for noise inside a circuit; use a larger one"
+        )
     people = task.records
     classes = 0 if task.classes is None else task.classes.size
     guess = predicted_pairs(task.measure, task.domain(_ANY_BINS), classes, noise=noise, bits=options.bits)
@@ -134,8 +136,8 @@ def _spent(privacy: Privacy, noise: str) -> tuple[Fraction, Fraction]:
         if isinstance(privacy, ApproxDP):
             return privacy.epsilon, privacy.delta
         raise UnsupportedError(
-            "Laplace noise that two people draw inside a circuit is cut off far out, which costs a delta; grant one, "
-            "for example `ApproxDP(1, \"1e-9\")`, or use `noise='response'`"
+            "Laplace noise that two people draw inside a circuit is cut off far out, which requires a delta; give "
+            "one, for example `ApproxDP(1, \"1e-9\")`, or use `noise='response'`"
         )
     pure = privacy if isinstance(privacy, PureDP) else pure_epsilon(privacy)
     return pure.epsilon, Fraction(0)
@@ -152,7 +154,9 @@ def _bits(task: MeanTask, most: int, epsilon: float) -> int:
         scales = [kernel_circuit(kernel, domain).scale(bits).swing * len(kernels) / epsilon for kernel in kernels]
         if all(scale <= LARGEST_SCALE for scale in scales):
             return bits
-    raise UnsupportedError(f"epsilon = {epsilon:.3g} for a pair needs more noise than circuits can draw; grant more")
+    raise UnsupportedError(
+        f"epsilon = {epsilon:.3g} for a pair needs more noise than circuits can draw; use a larger one"
+    )
 
 
 def _rounded(kernel: Kernel, domain: Domain, bits: int) -> float:

@@ -1,0 +1,83 @@
+"""Words that people stumbled over do not come back, in what the program says, in the manual and in README."""
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+import ogive
+
+SOURCE = Path(ogive.__file__).parent
+ROOT = SOURCE.parent.parent
+REJECTED = {
+    r"began (the|a) (account|new ledger|ledger)": "created",
+    r"\b[Ww]hat is granted\b": "privacy guarantee",
+    r"\bmore than (the|was) granted\b": "more than the privacy guarantee",
+    r"\b[Gg]rant more\b": "use a larger privacy budget",
+    r"\bsay how much privacy\b": "give a privacy guarantee",
+    r"\bnobody's\b": "synthetic, or a sentence with a subject",
+    r"\b[Ww]hether \w+ is right about\b": "calibration of",
+    r"\bfalse alarms\b": "false positive rate",
+    r"\ba coin would\b": "chance",
+    r"\ba model that is right\b": "perfect calibration",
+    r"\bwithout what noise adds\b": "corrected for noise",
+    r"\bhow far off it may be\b": "accuracy",
+    r"\bneeds --[\w-]+ [\w ]*beside it\b": "requires",
+    r"\btakes for granted that everybody\b": "public",
+    r"\bis had\b": "a verb with a subject",
+}
+LOUD = re.compile("|".join(f"(?:{each})" for each in REJECTED))
+# sections and figures of papers and proofs; and tests of private functions
+LEFT_OUT = ("reproduce", "crypto")
+
+
+def said(tree):
+    """Every text of a module that is no docstring, with a space for each value that is filled in."""
+    hidden = {
+        id(node.body[0].value)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef)
+        and node.body
+        and isinstance(node.body[0], ast.Expr)
+    }
+    for node in ast.walk(tree):
+        if isinstance(node, ast.JoinedStr):
+            yield "".join(part.value if isinstance(part, ast.Constant) else " " for part in node.values)
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in hidden:
+            yield node.value
+
+
+def found(text):
+    return [match[0] for match in LOUD.finditer(" ".join(text.split()))]
+
+
+def test_what_the_program_says_has_no_rejected_words():
+    paths = [path for path in sorted(SOURCE.rglob("*.py")) if path.relative_to(SOURCE).parts[0] not in LEFT_OUT]
+    texts = [(path.name, text) for path in paths for text in said(ast.parse(path.read_text(encoding="utf-8")))]
+    assert len(texts) > 5_000
+    assert [(name, words) for name, text in texts if (words := found(text))] == []
+
+
+def test_the_manual_has_no_rejected_words():
+    pages = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+    assert len(pages) > 20
+    assert [(page.name, words) for page in pages if (words := found(page.read_text(encoding="utf-8")))] == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "began the account 'patients' with limit epsilon = 3",
+        "What is granted",
+        "would cost epsilon = 2, more than the granted epsilon = 1",
+        "Grant more privacy loss, or take more records.",
+        "outliers that are nobody's records",
+        "Whether score is right about TenYearCHD",
+        "--delta needs --epsilon beside it",
+        "for each share of\n   false alarms",
+    ],
+)
+def test_rejected_words_are_found(text):
+    assert len(found(text)) == 1
+    assert found("Calibration of score: the privacy guarantee of epsilon = 1; created account 'patients'") == []
