@@ -87,7 +87,7 @@ def test_what_does_not_fit_is_refused_with_status_one(folder, run):
 def test_new_books_need_a_limit_and_old_ones_keep_theirs(folder, run):
     status, out, err = run("ecdf", "people.csv", *AGE, *HALF, "--ledger", "budget.db")
     assert (status, out, err.count("\n")) == (2, "", 1)
-    assert "how much may be spent in all, for example --limit-epsilon 3" in err
+    assert "the limit of the account, for example --limit-epsilon 3" in err
     assert sorted(path.name for path in folder.iterdir()) == ["people.csv"]
     assert run("ecdf", "people.csv", *AGE, *HALF, *BOOKS)[0] == 0
     for other in (("--limit-epsilon", "2"), ("--limit-rho", "1"), ("--limit-epsilon", "1", "--limit-delta", "1e-9")):
@@ -126,7 +126,7 @@ def test_persons_are_the_unit_with_and_without_a_ledger(folder, run):
     assert run("ecdf", "people.csv", *AGE, *HALF, *BOOKS, *persons)[0] == 0
     status, _, err = run("ecdf", "people.csv", *AGE, *HALF, "--ledger", "budget.db")
     assert (status, err.count("\n")) == (1, 1)
-    assert "counts one person (column who) with up to 2 rows" in err
+    assert "protects one person (column who) with up to 2 rows" in err
     for bad, words in [
         (("--max-rows-per-person", "2"), "--max-rows-per-person needs"),
         ((*persons, "--adjacency", "replace"), "--adjacency add_or_remove, or --max-rows-per-person 1"),

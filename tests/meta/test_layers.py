@@ -44,7 +44,7 @@ errors machine_code parameters rooms arrays progress
 # The same within rooms whose parts have an order of their own.
 INNER = {
     "statistics": """
-        every derived described
+        every derived descriptions
         groups
         kinds questions
         boxplot

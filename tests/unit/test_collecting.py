@@ -152,7 +152,7 @@ def test_a_ledger_binds_a_collection_to_its_sums(tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"privacy": ogive.ZeroConcentratedDP(1)}, "reports are held to PureDP or ApproxDP"),
+        ({"privacy": ogive.ZeroConcentratedDP(1)}, "reports need a guarantee PureDP or ApproxDP"),
         ({"participants": 0}, "participants must be a whole number of at least 1, got 0"),
         ({"participants": 1 << 33}, "participants must be a whole number from 1 to 2\\^32"),
         ({"participants": True}, "participants must be a whole number"),
@@ -175,8 +175,8 @@ def test_a_description_without_a_purpose_needs_a_statistic():
     aimless = Description.from_dict(plain | {"statistic": None})
     with pytest.raises(ParameterError, match="names no statistic"):
         ogive.estimate_collection(collected(aimless, rows=10))
-    wrong = Description.from_dict(plain | {"statistic": {"name": "mean"}})
-    with pytest.raises(PeerError, match=r"what the description is for cannot be told: .*'mean'"):
+    wrong = Description.from_dict(plain | {"statistic": {"name": "mode"}})
+    with pytest.raises(PeerError, match=r"what the description is for cannot be told: .*'mode'"):
         ogive.estimate_collection(collected(wrong, rows=10))
 
 

@@ -201,7 +201,7 @@ def test_other_records_under_one_name_are_refused_unless_they_are_news(table, le
 
 
 def test_limits_are_said_once_and_kept(table, ledger):
-    with pytest.raises(ParameterError, match="how much may be spent in all, for example limit=PureDP"):
+    with pytest.raises(ParameterError, match="the limit of the account, for example limit=PureDP"):
         Session(table, ledger=ledger)
     assert not (table.parent / "budget.db").exists(), "a slip of the pen makes no new books"
     for _ in range(2):
@@ -245,7 +245,7 @@ def test_persons_with_several_records_are_one_unit(table, ledger):
         assert session.unit.adjacency is Adjacency.ADD_OR_REMOVE
         curve = session.ecdf("age", **AGE, privacy=HALF)
         assert curve.provenance.unit == session.unit
-    with pytest.raises(LedgerError, match="counts one person"):
+    with pytest.raises(LedgerError, match="protects one person"):
         Session(table, ledger=ledger)
     with Session(table, ledger=ledger, person="who", max_rows_per_person=2) as session:
         assert session.remaining == HALF
@@ -276,7 +276,7 @@ def test_parts_are_paid_in_parallel():
     assert (session.remaining, in_south.remaining) == (None, None)
     with pytest.raises(BudgetError):
         in_south.quantiles("age", **AGE, privacy=PureDP("0.1"))
-    with pytest.raises(ParameterError, match="of the part 'south' already"):
+    with pytest.raises(ParameterError, match="belongs to the part 'south'"):
         in_south.part("east", south)
     with pytest.raises(LedgerError, match="updated=True"):
         session.part("north", {"age": PEOPLE["age"][:1000]})

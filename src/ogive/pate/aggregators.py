@@ -245,7 +245,7 @@ class LargestMargins(_Answering):
         """Labels of vote counts, shape (queries,) from (queries, classes); see `ogive.pate.asking.answered`.
 
         Raises:
-            ParameterError: no sigma was given, which a release would find from what is granted.
+            ParameterError: no sigma was given, which a release would find from the privacy guarantee.
         """
         if self.sigma is None:
             raise ParameterError("say how much noise there shall be: sigma, in votes")

@@ -98,7 +98,7 @@ def labels_price(asked: Labels, trust: TrustModel, adjacency: Adjacency = Adjace
     """What labels cost, from their parameters and the number of queries alone.
 
     Raises:
-        ParameterError: the noise is not fixed but follows from what is granted.
+        ParameterError: the noise is not fixed but follows from the privacy guarantee.
     """
     if getattr(asked.aggregator, "sigma", 1) is None:
         raise ParameterError("the noise follows from the guarantee; give it with `privacy=`")

@@ -24,7 +24,7 @@ class PlanRow:
 
     Fields:
         method: The method of the statistic.
-        privacy: What is granted.
+        privacy: The privacy guarantee.
         price: Exact loss of the mechanism, at most `privacy`.
         noise: The noise in words.
         errors: Predicted errors by name, for example "ks"; the table of a plan says what each is.

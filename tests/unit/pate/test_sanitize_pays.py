@@ -162,7 +162,7 @@ def test_a_session_and_a_report_show_what_was_published(tmp_path, monkeypatch, c
     assert "asked before" in capsys.readouterr().err
     assert Path("cost.json").read_bytes() == first
     assert main([*ask, *wide, "--charge-delta", "1e-9"]) == 2
-    assert "needs --ledger" in capsys.readouterr().err
+    assert "requires --ledger" in capsys.readouterr().err
     assert main(["ledger", "show", "budget.db"]) == 0
     assert "sanitized_cost" in capsys.readouterr().out
     assert main(["report", "--ledger", "budget.db", "-o", "page.html", "--json"]) == 0

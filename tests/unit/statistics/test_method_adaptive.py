@@ -136,7 +136,7 @@ def test_refusals_name_what_would_be_right():
         AdaptiveQuantiles(noise="loud")
     with pytest.raises(ParameterError, match="at least 2 bins"):
         release(Ecdf("x", (0, 12), bins=1, method="adaptive"), trust=Central(VALUES), privacy=PureDP(1))
-    with pytest.raises(ParameterError, match="Gaussian noise cannot satisfy"):
+    with pytest.raises(ParameterError, match="Gaussian noise cannot give"):
         release(
             Ecdf("x", (0, 12), method=AdaptiveQuantiles(noise="gaussian")), trust=Central(VALUES), privacy=PureDP(1)
         )

@@ -174,7 +174,7 @@ def allowed_grants(privacy: Privacy, noise: str) -> list[Privacy]:
     """
     if isinstance(privacy, PureDP):
         if noise == "gaussian":
-            raise ParameterError(f"Gaussian noise cannot satisfy {privacy}; use `ZeroConcentratedDP` or `ApproxDP`")
+            raise ParameterError(f"Gaussian noise cannot give {privacy}; use `ZeroConcentratedDP` or `ApproxDP`")
         return [privacy]
     wanted: list[Privacy] = [] if noise == "laplace" else [privacy]
     return wanted if noise == "gaussian" else [*wanted, pure_epsilon(privacy)]

@@ -127,7 +127,7 @@ def _details(found: NumberEstimate) -> tuple[tuple[str, str], ...]:
 def _useless(found: NumberEstimate) -> str | None:
     if not found.private:
         return None
-    help_ = "Grant more privacy loss, or take more records."
+    help_ = "Use a larger privacy budget or more records."
     if not found.defined:
         return f"Too few records are seen through the noise. {help_}"
     low, high = found.noise_interval()
