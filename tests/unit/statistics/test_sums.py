@@ -1,0 +1,134 @@
+"""Numbers read off noisy sums: what they say, what is refused, and what is read of a stored one."""
+
+import copy
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+import ogive
+from ogive.columns import Domain, Membership
+from ogive.errors import DataError, ParameterError
+from ogive.local.values import rows_of
+from ogive.noise import KeyedSource
+from ogive.queries import Cells
+from ogive.records import Records
+from ogive.statistics.sums.lattice import MOST_STEPS, Lattice
+
+PURE = ogive.PureDP(1)
+REPLACE, ADD = ogive.Adjacency.REPLACE, ogive.Adjacency.ADD_OR_REMOVE
+X = np.random.default_rng(2).integers(20, 81, 400).astype(float)
+DATA = {"x": X, "word": np.where(X > 50, "old", "young"), "gap": np.where(X > 70, np.nan, X)}
+
+
+def released(statistic, *, trust=ogive.Central, privacy=PURE, adjacency=REPLACE, seed=4):
+    source = KeyedSource.from_seed(seed)
+    return ogive.release(statistic, trust=trust(DATA), privacy=privacy, adjacency=adjacency, source=source)
+
+
+@pytest.mark.parametrize("adjacency", [REPLACE, ADD])
+def test_without_noise_numbers_are_those_of_numpy(adjacency):
+    mean = released(ogive.Mean("x", (0, 120)), trust=ogive.Clear, privacy=None, adjacency=adjacency)
+    assert mean.value == pytest.approx(X.mean())
+    assert mean.standard_deviation == pytest.approx(X.std())
+    assert mean.standard_error == mean.sampling_error == pytest.approx(X.std() / 20)
+    total = released(ogive.Sum("x", (-40, 120)), trust=ogive.Clear, privacy=None, adjacency=adjacency)
+    assert total.value == pytest.approx(X.sum())
+    share = released(ogive.Proportion("word", positive="old"), trust=ogive.Clear, privacy=None, adjacency=adjacency)
+    assert share.value == pytest.approx((X > 50).mean())
+    count = released(ogive.Count("gap"), trust=ogive.Clear, privacy=None, adjacency=adjacency)
+    assert count.value == (X <= 70).sum()
+
+
+def test_the_interval_of_an_exact_proportion_is_wilsons():
+    share = released(ogive.Proportion("word", positive="old"), trust=ogive.Clear, privacy=None)
+    p, n, z = float((X > 50).mean()), len(X), 1.959963984540054
+    middle = (p + z * z / (2 * n)) / (1 + z * z / n)
+    half = z / (1 + z * z / n) * math.sqrt(p * (1 - p) / n + z * z / (4 * n * n))
+    assert share.interval() == pytest.approx((middle - half, middle + half), abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("bounds", "step"), [((0, 120), "1/50"), ((0, 1), "1/10000"), ((0, 200_000), 20), ((-5, 5), "1/1000")], ids=str
+)
+def test_steps_are_round_numbers_and_not_too_many(bounds, step):
+    lattice = Lattice.of(bounds, None)
+    assert lattice.step == Fraction(step)
+    assert lattice.steps <= MOST_STEPS
+
+
+def test_whole_numbers_are_added_up_exactly():
+    exact = released(ogive.Sum("x", (0, 120)), trust=ogive.Clear, privacy=None)
+    assert exact.value == X.sum()
+
+
+def test_a_number_that_noise_hides_is_undefined_and_leaves_everything_open():
+    little = {"privacy": ogive.PureDP("1/100000"), "adjacency": ADD}
+    found = [released(ogive.Mean("x", (0, 120)), **little, seed=seed) for seed in range(9)]
+    hidden = [each for each in found if not each.defined]
+    assert 0 < len(hidden) < len(found)
+    assert all(math.isnan(each.value) and each.interval() == (0, 120) for each in hidden)
+    assert all("undefined" in str(each) for each in hidden)
+    for each in found:  # little is said where the number of records is noise and happens to be above 0
+        low, high = each.interval()
+        assert low <= X.mean() <= high
+
+
+def test_what_is_stored_is_read_again_and_a_lower_price_is_refused():
+    for statistic in (ogive.Mean("x", (0, 120)), ogive.Proportion("word", positive="old"), ogive.Count("x"),
+                      ogive.Sum("x", (0, 120))):  # fmt: skip
+        found = released(statistic, adjacency=ADD)
+        assert type(found).from_dict(found.to_dict()) == found
+        cheaper = copy.deepcopy(found.to_dict())
+        cheaper["provenance"]["price"]["epsilon"] = "1/2"
+        with pytest.raises(DataError, match="contradicts itself"):
+            type(found).from_dict(cheaper)
+        free = copy.deepcopy(found.to_dict())
+        free["measured"]["noise"] = None
+        with pytest.raises(DataError, match="contradicts itself"):
+            type(found).from_dict(free)
+
+
+def test_a_number_of_another_kind_is_refused():
+    mean = released(ogive.Mean("x", (0, 120)))
+    with pytest.raises(DataError, match="not a sum"):
+        ogive.SumEstimate.from_dict(mean.to_dict())
+    short = mean.to_dict() | {"measured": mean.to_dict()["measured"] | {"values": [3]}}
+    with pytest.raises(DataError, match="must be 2"):
+        ogive.MeanEstimate.from_dict(short)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({}, "bounds"),
+        ({"bounds": (3, 1)}, "below"),
+        ({"bounds": (0, 1), "step": 2}, "step"),
+        ({"bounds": (0, 1), "step": "1e-9"}, "at least"),
+    ],
+    ids=str,
+)
+def test_bounds_and_steps_that_cannot_be_used_are_refused_in_one_line(options, said):
+    with pytest.raises(ParameterError, match=said):
+        ogive.Mean("x", **options)
+
+
+def test_missing_values_mean_what_was_said():
+    drop = ogive.Proportion("gap", positive=(20, 21, 22), missing="drop")
+    with pytest.raises(ParameterError, match="missing='no'"):
+        released(drop)
+    with pytest.raises(DataError, match="missing"):
+        released(ogive.Proportion("gap", positive=20))
+    kept = released(drop, trust=ogive.Clear, privacy=None, adjacency=ADD)
+    assert kept.records == (X <= 70).sum()
+
+
+def test_owners_and_tables_agree_on_who_is_a_member():
+    values = ["a", "b", None, "a", "c"]
+    for column in (Membership("w", ("a", "c"), "no"), Membership("w", None, "no")):
+        table = Records.of({"w": values}).aggregate(Cells(Domain((column,)))).tolist()
+        owners = rows_of(Domain((column,)), {"w": values}).ravel()
+        assert table == [int((owners == 0).sum()), int((owners == 1).sum())]
+    with pytest.raises(DataError, match="missing"):
+        rows_of(Domain((Membership("w", ("a",)),)), {"w": values})
