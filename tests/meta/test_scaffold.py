@@ -199,9 +199,11 @@ def test_without_its_line_a_statistic_is_not_found(house, tmp_path):
 # --- an option more ---
 
 MARGIN = {
-    "    missing: str\n": "    margin: float\n",
-    '            "drop" (not counted; ADD_OR_REMOVE only).\n': "        margin: Factor of the bounds, at least 1.\n",
-    '    missing: str = one_of("refuse", "low", "high", "drop")\n': "    margin: float = added(1.0)\n",
+    "    missing: Missing\n": "    margin: float\n",
+    '            public value within the bounds, as which it counts, or "drop" (not counted; ADD_OR_REMOVE only).\n': (
+        "        margin: Factor of the bounds, at least 1.\n"
+    ),
+    '    missing: Missing = one_of("refuse", "low", "high", "drop")\n': "    margin: float = added(1.0)\n",
     'before any data is touched."""\n': (
         "        if self.margin < 1:\n"
         '            raise ParameterError(f"`margin` must be at least 1, got {self.margin}")\n'
