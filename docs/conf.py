@@ -47,6 +47,9 @@ nb_execution_show_tb = True
 # notes such as "compiling once for this machine" are of the machine that built the page
 nb_output_stderr = "remove"
 
+# several estimates have a field of one name, and words of a docstring that are such a name link to none
+suppress_warnings = ["ref.python"]
+
 autodoc_member_order = "bysource"
 autodoc_typehints = "description"
 autodoc_typehints_format = "short"
