@@ -274,7 +274,7 @@ def test_export_holds_everything_but_secrets(folder, run):
     assert plain["accounts"][0]["entries"][0]["estimate"] == released
     assert "secret" not in out
     status, out, err = run("ledger", "export", "budget.db", "--data-set", "people", "-o", "all.json")
-    assert (status, out, err) == (0, "", "wrote all.json\n")
+    assert (status, out, err) == (0, "exported 1 data set\n", "wrote all.json\n")
     assert json.loads((folder / "all.json").read_text()) == plain
 
 

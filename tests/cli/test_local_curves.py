@@ -61,9 +61,10 @@ def table(tmp_path_factory):
 def test_releases_under_trust_local_are_near_the_truth_and_can_be_drawn(
     run, table, tmp_path, command, reader, read, truth, room
 ):
-    plot = () if command[0] == "quantiles" else ("--plot", tmp_path / "drawn.png")
+    plot = ("--plot", tmp_path / "drawn.png")
     status, out, err = run(command[0], table, *command[1:], *MEASURE, *LOCAL, "-o", tmp_path / "found.json", *plot)
-    assert (status, out) == (0, ""), err
+    assert status == 0, err
+    assert len(out.splitlines()) > 1
     found = reader.from_json(tmp_path / "found.json")
     assert found.provenance.trust == "local"
     assert abs(read(found) - truth) < room
@@ -80,8 +81,8 @@ def test_boxes_are_described_randomized_and_aggregated(run, table, tmp_path, gro
     study, reports, boxes = tmp_path / "study.json", tmp_path / "all.reports", tmp_path / "boxes.json"
     asked = ("--epsilon", "4", "--participants", N, "--title", "Ages")
     status, out, err = run("local", "describe", "boxplot", *MEASURE, *groups, *asked, "-o", study)
-    assert (status, out) == (0, ""), err
-    assert ("region" in err) == bool(groups)
+    assert status == 0, err
+    assert ("region" in out) == bool(groups)
     status, _, err = run("local", "randomize", study, table, "-o", reports)
     assert status == 0, err
     status, _, err = run("local", "aggregate", study, reports, "-o", boxes, "--plot", tmp_path / "boxes.svg")

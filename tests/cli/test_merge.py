@@ -58,7 +58,7 @@ def test_a_table_names_the_batches_and_json_goes_to_standard_output(sites, capsy
         (["north.json", "notes.txt"], "notes.txt: not JSON"),
         (["north.json", "south.json", "--weights", "0.5", "0.6"], "weights must add up to 1, got 1.1"),
         (["north.json", "south.json", "-o", "north.json"], "would overwrite another file of this run"),
-        (["north.json", "south.json", "--plot", "all.pdf"], "--plot must name a .png or .svg file"),
+        (["north.json", "south.json", "--plot", "all.gif"], "--plot must name a .png, .svg or .pdf file"),
     ],
 )
 def test_what_cannot_be_merged_is_refused_in_one_line(sites, capsys, arguments, message):

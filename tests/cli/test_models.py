@@ -226,7 +226,10 @@ BAD = {
     "calibration_of_text": (("calibration", "--probability", "word", "--label", "seen", *ONE), "holds text"),
     "bounds_of_text": (("bounds", "--column", "word", *ONE), "holds text"),
     "base_word": (("bounds", "--column", "risk", "--base", "two", *ONE), "base must be a number"),
-    "plot_suffix": (("roc", *SCORE, "--label", "number", *ONE, "--plot", "roc.gif"), "--plot must name a .png or .svg"),
+    "plot_suffix": (
+        ("roc", *SCORE, "--label", "number", *ONE, "--plot", "roc.gif"),
+        "--plot must name a .png, .svg or .pdf",
+    ),
 }
 
 

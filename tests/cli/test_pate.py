@@ -109,7 +109,8 @@ def test_an_account_that_is_spent_refuses_and_other_votes_are_not_the_same_accou
 
 def test_what_is_printed_says_how_many_were_answered_the_price_and_what_is_public(run):
     status, out, err = run("label", "votes.npy", "--keep", 25, "--epsilon", 2, *DELTA, "-o", "labels.json")
-    assert (status, out) == (0, "")
+    assert status == 0
+    assert out.startswith("labels of")
     assert err == "wrote labels.json\n"
     status, out, _ = run("label", "votes.npy", "--keep", 25, "--epsilon", 2, *DELTA)
     assert "25 of 60 asked queries answered by teachers" in out
@@ -246,7 +247,8 @@ def test_labels_of_another_run_and_damaged_ones_are_refused_by_name(run, command
 def test_a_cost_is_published_with_its_meaning_and_not_twice_into_one_file(run):
     asked = ("sanitize", "votes.npy", *CONFIDENT, *DELTA, "--planned-epsilon", "2", "-o", "cost.json")
     status, out, err = run(*asked)
-    assert (status, out) == (0, "")
+    assert status == 0
+    assert out.startswith("epsilon about")
     assert "in no ledger" in err
     found = SanitizedCost.from_dict(fits(json.loads(Path("cost.json").read_text(encoding="utf-8"))))
     assert found.queries == QUERIES

@@ -133,13 +133,11 @@ def test_a_style_that_matplotlib_does_not_know_is_refused_in_one_line(schema, st
 
 
 @pytest.mark.parametrize("schema", FIRST)
-@pytest.mark.parametrize("suffix", [".png", ".svg", ".pdf"])
-def test_pictures_are_saved_alike_twice(schema, suffix, tmp_path):
-    for name in ("one", "two"):
-        plots.save(read_estimate(FIRST[schema]).plot(), tmp_path / f"{name}{suffix}")
-    one, two = ((tmp_path / f"{name}{suffix}").read_bytes() for name in ("one", "two"))
-    assert one == two
-    assert one.startswith({".png": b"\x89PNG", ".svg": b"<?xml", ".pdf": b"%PDF"}[suffix])
+def test_pictures_are_saved_in_three_formats(schema, tmp_path):
+    axes = read_estimate(FIRST[schema]).plot()
+    for suffix, start in ((".png", b"\x89PNG"), (".svg", b"<?xml"), (".pdf", b"%PDF")):
+        plots.save(axes, tmp_path / f"one{suffix}")
+        assert (tmp_path / f"one{suffix}").read_bytes().startswith(start)
 
 
 def boxes_of(axes, renderer):
@@ -178,8 +176,11 @@ def collisions(figure):
     return crossed, out
 
 
-@pytest.mark.parametrize("shape", [(2, 2), (1, 3), (3, 1)], ids=str)
-@pytest.mark.parametrize("start", range(len(KINDS)), ids=lambda start: list(FIRST)[start])
+@pytest.mark.parametrize(
+    ("shape", "start"),
+    [*(((2, 2), start) for start in range(0, len(KINDS), 2)), ((1, 3), 0), ((3, 1), 3)],
+    ids=str,
+)
 def test_nothing_collides_in_subplots(shape, start):
     figure = Figure(figsize=(7.5, 6.5))
     axes = np.ravel(figure.subplots(*shape))

@@ -8,7 +8,6 @@ import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
-from ogive.cautions import no_books_wanted
 from ogive.cli.options.common import BudgetOptions, OutputOptions, PrivacyOptions
 from ogive.cli.output import busy, check_outputs, check_picture, draw, publish
 from ogive.errors import AccountWarning, LedgerError, NoiseWarning
@@ -61,6 +60,8 @@ def release_and_publish(
         check_picture(plot)
     check_outputs(data, output.output, plot, keep=files_of(budget.ledger))
     if budget.no_ledger:
+        from ogive.cautions import no_books_wanted
+
         no_books_wanted()
     if budget.ledger is None or not trust.private:
         with told_in_a_line(), busy(f"releasing from {data}") as progress:

@@ -69,9 +69,9 @@ def _describe(parsed: ParsedStatistic, promised: PromiseOptions, output: OutputO
         parts.append(_predicted(statistic, privacy, promised.participants))
     message = "\n\n".join(parts)
     publish(description.to_json, lambda: message, output, public=True)
-    if output.json or output.output is not None:
+    if output.json:
         print(message, file=sys.stderr)
-    else:
+    elif output.output is None:
         print("this was a preview: name a file with -o, which participants need", file=sys.stderr)
 
 
