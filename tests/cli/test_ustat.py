@@ -152,9 +152,9 @@ def test_a_ledger_pays_once_and_a_report_shows_it(run, table, tmp_path):
 
 def test_a_volume_is_collected_by_hand(run, table, tmp_path):
     study, reports, out = (tmp_path / name for name in ("study.json", "reports.bin", "volume.json"))
-    status, _, err = run("local", "describe", "ustat", *VOLUME, "--epsilon", "4", "--participants", N, "-o", study)
+    status, told, err = run("local", "describe", "ustat", *VOLUME, "--epsilon", "4", "--participants", N, "-o", study)
     assert status == 0, err
-    assert "The column 'mood' is public here" in err
+    assert "The column 'mood' is public here" in told
     assert run("local", "randomize", study, table, "-o", reports)[0] == 0
     status, _, err = run("local", "aggregate", study, reports, "-o", out)
     assert status == 0, err
