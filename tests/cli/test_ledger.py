@@ -142,7 +142,7 @@ def test_other_records_under_one_name_are_refused_unless_updated(folder, run):
     (folder / "people.csv").write_text((folder / "people.csv").read_text() + "50,q,0\n")
     status, _, err = run("ecdf", "people.csv", *AGE, *HALF, "--ledger", "budget.db")
     assert (status, err.count("\n")) == (1, 1)
-    assert "say --updated, which keeps the spends" in err
+    assert "use --updated, which keeps the spends" in err
     assert run("ecdf", "people.csv", *AGE, *HALF, "--ledger", "budget.db", "--updated")[0] == 0
     assert spent(run) == "1"
 
@@ -272,7 +272,7 @@ def test_export_holds_everything_but_secrets(folder, run):
     plain = json.loads(out)
     assert plain["schema"] == "ogive.ledger/1"
     assert plain["accounts"][0]["entries"][0]["estimate"] == released
-    assert "secret" not in out
+    assert '"secret' not in out
     status, out, err = run("ledger", "export", "budget.db", "--data-set", "people", "-o", "all.json")
     assert (status, out, err) == (0, "exported 1 data set\n", "wrote all.json\n")
     assert json.loads((folder / "all.json").read_text()) == plain
@@ -286,8 +286,16 @@ BAD = {
     "unknown_exported": (("export", "budget.db", "--data-set", "poeple"), 1, "has no account 'poeple'"),
     "unknown_limited": (("limit", "budget.db", "--data-set", "x", "--epsilon", "1"), 1, "has no account 'x'"),
     "no_limit_said": (("limit", "budget.db", "--data-set", "people"), 2, "for example --epsilon 3, or --no-limit"),
-    "two_limits": (("limit", "budget.db", "--data-set", "people", "--epsilon", "3", "--no-limit"), 2, "not both"),
-    "new_without_limit": (("limit", "budget.db", "--data-set", "x", "--new", "--no-limit"), 2, "how much may be spent"),
+    "two_limits": (
+        ("limit", "budget.db", "--data-set", "people", "--epsilon", "3", "--no-limit"),
+        2,
+        "give either a limit",
+    ),
+    "new_without_limit": (
+        ("limit", "budget.db", "--data-set", "x", "--new", "--no-limit"),
+        2,
+        "give the limit of the account",
+    ),
     "unit_of_old": (
         ("limit", "budget.db", "--data-set", "people", "--epsilon", "3", "--person", "who"),
         2,
@@ -365,7 +373,7 @@ def test_the_same_people_under_another_name_are_refused_until_it_is_said(folder,
     (folder / "again.csv").write_text("\n".join([header, *reversed(lines[1:])]) + "\n")
     status, out, err = run("ecdf", "again.csv", *AGE, *HALF, *BOOKS, *persons)
     assert (status, out, err.count("\n")) == (1, "", 1)
-    for words in ("have the account 'people' already", "--data-set people", "--updated", "say --other-people"):
+    for words in ("have the account 'people' already", "--data-set people", "--updated", "use --other-people"):
         assert words in err
     assert "again" not in run("ledger", "show", "budget.db")[1]
     assert run("ecdf", "again.csv", *AGE, *HALF, *BOOKS, *persons, "--other-people")[0] == 0
@@ -388,7 +396,7 @@ def test_the_same_people_in_two_parts_are_refused_until_it_is_said(folder, run):
     status, out, err = run(*south)
     assert (status, out, err.count("\n")) == (1, "", 1)
     assert "100 % of the people in these records are in the part 'north' too" in err
-    assert "say --other-people" in err
+    assert "use --other-people" in err
     assert run(*south, "--other-people")[0] == 0
 
 
