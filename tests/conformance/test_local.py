@@ -12,7 +12,18 @@ from ogive.pate import GNMax, LargestMargins
 from ogive.privacy import Adjacency, ApproxDP, PureDP, ZeroConcentratedDP
 from ogive.queries import Ballots
 from ogive.releasing import release
-from ogive.statistics import STATISTICS, Bounds, Boxplot, Ecdf, HosmerLemeshow, Labels, Quantiles, Roc, Ustatistic
+from ogive.statistics import (
+    STATISTICS,
+    Bounds,
+    Boxplot,
+    Ecdf,
+    Grouped,
+    HosmerLemeshow,
+    Labels,
+    Quantiles,
+    Roc,
+    Ustatistic,
+)
 from ogive.statistics.boxplot.estimate import Boxplots
 from ogive.statistics.methods.histogram import HistogramQueries
 from ogive.trust import Clear, Local, SecAgg
@@ -61,6 +72,7 @@ REFUSED = [
     Boxplot("x", (0, 1), bins=16, method="five_numbers"),
     Roc("s", "y", (0, 1), bins=16),
     HosmerLemeshow("u", "y", bins=16, groups=4),
+    Grouped(Roc("s", "y", (0, 1), bins=16), "y", (0, 1), public=True),
     Bounds("x"),
     Labels(GNMax(40), Ballots(("y",), classes=2)),
     Labels(LargestMargins(None, keep=1), Ballots(("y",), classes=2)),

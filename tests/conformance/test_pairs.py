@@ -18,7 +18,18 @@ from ogive.pate import LargestMargins
 from ogive.privacy import Adjacency, ApproxDP, PrivacyUnit, PureDP, ZeroConcentratedDP
 from ogive.queries import Ballots, PairsQuery, RowValues
 from ogive.releasing import release
-from ogive.statistics import STATISTICS, Bounds, Boxplot, Ecdf, HosmerLemeshow, Labels, Quantiles, Roc, Ustatistic
+from ogive.statistics import (
+    STATISTICS,
+    Bounds,
+    Boxplot,
+    Ecdf,
+    Grouped,
+    HosmerLemeshow,
+    Labels,
+    Quantiles,
+    Roc,
+    Ustatistic,
+)
 from ogive.statistics.ustatistic.pairs.options import Paired
 from ogive.trust import Clear, Pairs, SecAgg, Servers
 
@@ -65,6 +76,7 @@ REFUSED = [
     Boxplot("x", (0, 1), bins=16),
     Roc("s", "y", (0, 1), bins=16),
     HosmerLemeshow("x", "y", bins=16, groups=4),
+    Grouped(Ecdf("x", (0, 1), bins=64), "y", (0, 1)),
     Bounds("x"),
     Labels(LargestMargins(None, keep=1), Ballots(("y",), classes=2)),
 ]

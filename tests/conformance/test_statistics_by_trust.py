@@ -19,6 +19,7 @@ from ogive.statistics import (
     Boxplot,
     Count,
     Ecdf,
+    Grouped,
     HosmerLemeshow,
     Labels,
     Mean,
@@ -31,6 +32,7 @@ from ogive.statistics import (
 from ogive.statistics.bounds.estimate import BoundsEstimate
 from ogive.statistics.boxplot.estimate import Boxplots
 from ogive.statistics.calibration.estimate import Calibration
+from ogive.statistics.groups.estimate import GroupEstimates
 from ogive.statistics.labels.estimate import LabelsEstimate
 from ogive.statistics.methods.adaptive import AdaptiveQuantiles
 from ogive.statistics.roc.estimate import RocEstimate
@@ -61,6 +63,7 @@ EXAMPLES = {
         Ecdf("x", (0, 100), bins=50, method="selected", expected_records=20_000),
     ],
     "calibration": [HosmerLemeshow("p", "y", bins=64), HosmerLemeshow("p", "y", bins=50, form="counts", groups=5)],
+    "groups": [Grouped(Ecdf("x", (0, 100), bins=64, method="tree_ls"), "z", (0, 1, 2))],
     "labels": [
         Labels(LargestMargins(None, keep=1), Ballots(("y", "z"), classes=3)),
         Labels(LargestMargins(None, keep=3), Ballots(("z",), classes=4)),
@@ -112,6 +115,8 @@ def numbers(estimate):
     if isinstance(estimate, NumberEstimate):
         whole = {"count": 20_000, "sum": 200 * 20_000, "mean": 200, "proportion": 1}
         return np.array([estimate.value / whole[estimate.what]])
+    if isinstance(estimate, GroupEstimates):
+        return np.concatenate([numbers(each) for each in estimate.estimates])
     if isinstance(estimate, Boxplots):
         return np.array([box.numbers[1:4] for box in estimate.boxes]).ravel() / 1000
     if isinstance(estimate, LabelsEstimate):

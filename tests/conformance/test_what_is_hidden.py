@@ -24,7 +24,18 @@ from ogive.pate import ConfidentGNMax, GNMax, LargestMargins, LNMax
 from ogive.queries import Ballots, ReportsQuery
 from ogive.releasing import release
 from ogive.session import statement
-from ogive.statistics import STATISTICS, Bounds, Boxplot, Ecdf, HosmerLemeshow, Labels, Quantiles, Roc, Ustatistic
+from ogive.statistics import (
+    STATISTICS,
+    Bounds,
+    Boxplot,
+    Ecdf,
+    Grouped,
+    HosmerLemeshow,
+    Labels,
+    Quantiles,
+    Roc,
+    Ustatistic,
+)
 from ogive.statistics.methods.adaptive import AdaptiveQuantiles
 from ogive.statistics.ustatistic.pairs.options import Paired
 from ogive.trust import TRUST_MODELS, Central, Collected, Local, Pairs, SecAgg, Servers
@@ -114,6 +125,7 @@ CURVES = [
     Boxplot("x", X, bins=8, by="z", groups=(0, 1, 2), curve="tree_ls"),
     Bounds("x"),
     Bounds("x", base=10, smallest=0.1, largest=1000),
+    Grouped(Ecdf("x", X, bins=8, method="tree_ls", missing="low"), "g", ("a", "b", "c")),
 ]
 MISSING = [
     dataclasses.replace(each, missing=missing)
