@@ -186,7 +186,7 @@ def test_one_call_declares_what_its_caller_says_is_public():
             assert found.provenance.public == (("label",) if known else ())
         assert (auc.classes is not None) is bool(known)
     counted = {"labels": TABLE["stage"], "categories": {"label": (0, 1, 2)}}
-    with pytest.raises(ogive.ParameterError, match="say public_labels=True if everybody may know"):
+    with pytest.raises(ogive.ParameterError, match="use public_labels=True if each record's class is public"):
         ogive.ustatistic(TABLE["s"], "vus", **counted, **arrays)
     assert ogive.ustatistic(TABLE["s"], "vus", public_labels=True, **counted, **arrays).provenance.public == ("label",)
     added = ogive.roc(TABLE["s"], TABLE["ill"], bins=16, public_labels=True, adjacency="add_or_remove", **arrays)
