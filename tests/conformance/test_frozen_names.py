@@ -85,7 +85,7 @@ def few_cases():
 
 def test_renaming_every_class_changes_no_question_and_no_noise():
     names = few_cases()
-    assert 30 < len(names) < 100
+    assert 30 < len(names) < 150
     with renamed():
         assert Binning.__name__.startswith("Renamed")
         for name in names:
@@ -232,6 +232,7 @@ DESCRIBED = {
     "confidence_level",
     "count": "column among missing confidence_level",
     "ecdf": "column bounds bins grid method smooth missing expected_records",
+    "groups": "statistic by groups public",
     "labels": "aggregator ballots max_answers probabilities",
     "mean": "column bounds step missing confidence_level",
     "proportion": "column positive missing confidence_level",
