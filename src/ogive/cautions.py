@@ -16,8 +16,8 @@ from ogive.queries.threshold import ThresholdQuery
 from ogive.strategies.base import LOUD, noise_share
 
 UNBOOKED = (
-    "ogive: this release is in no ledger, so nobody adds up what several releases of the same records cost together; "
-    "said once"
+    "ogive: this release is in no ledger, so nothing adds up the privacy cost of several releases of the same records "
+    "(this note is shown once)"
 )
 
 _LOGGER = logging.getLogger(__name__)

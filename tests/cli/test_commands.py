@@ -222,7 +222,7 @@ BAD = {
     ),
     "gaussian_method": (
         (*AGE, *ONE, "--method", "sqrt"),
-        "ask for --rho or --epsilon with --delta, or use --method auto",
+        "use --rho or --epsilon with --delta, or use --method auto",
     ),
     "threshold_not_a_date": (("--column", "age", "--grid", "2024-13-40", *ONE), "thresholds or a file of thresholds"),
     "unknown_policy": ((*AGE, *ONE, "--missing", "guess"), "refuse"),

@@ -128,7 +128,7 @@ def test_an_unusable_variable_is_one_line(folder, run, monkeypatch, variable, va
 @pytest.mark.parametrize("name", on_the_command_line())
 def test_neither_grants_privacy_nor_takes_it_away(folder, run, monkeypatch, name):
     ask = ("ecdf", "people.csv", "--column", "age", "--bounds", "0", "120")
-    words = f"say --{name} on the command line"
+    words = f"give --{name} on the command line"
     variable = name.upper().replace("-", "_")
     for content in (f'{name} = "1"', f'[ecdf]\n{name} = "clear"'):
         (folder / "ogive.toml").write_text(content)

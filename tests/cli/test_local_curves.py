@@ -116,7 +116,7 @@ def test_every_curve_can_be_described_with_its_predicted_errors(run):
 @pytest.mark.parametrize(
     ("command", "message"),
     [
-        (("boxplot", *MEASURE, *LOCAL, *GROUPS), "groups are public under trust local; say --public-groups"),
+        (("boxplot", *MEASURE, *LOCAL, *GROUPS), "groups are public under trust local; use --public-groups"),
         (
             ("boxplot", *MEASURE, *LOCAL, "--by", "region", "--groups", "north", "--public", "region"),
             "none of its categ",
@@ -154,7 +154,7 @@ def test_what_cannot_be_is_refused_in_one_line_and_nothing_is_written(run, table
 def test_a_description_that_no_owner_can_answer_is_refused(run, tmp_path):
     asked = ("--epsilon", "1", "--participants", "1")
     for command, message in (
-        (("boxplot", *MEASURE, *GROUPS), "say --public-groups"),
+        (("boxplot", *MEASURE, *GROUPS), "use --public-groups"),
         (("ecdf", *MEASURE), "reports on 5 levels need at least 5 records, got 1"),
     ):
         status, out, err = run("local", "describe", *command, *asked, "-o", tmp_path / "study.json")

@@ -161,7 +161,7 @@ def test_bounds_are_found_and_serve_other_commands(run, table):
     assert low <= np.quantile(RISK, 0.01)
     assert np.quantile(RISK, 0.99) <= high <= 2
     assert run("ecdf", table, "--column", "risk", "--bounds", low, high, *ONE)[0] == 0
-    assert "99 % sure" in run("bounds", table, "--column", "risk", *ONE)[1]
+    assert "99 % confidence" in run("bounds", table, "--column", "risk", *ONE)[1]
 
 
 BAD = {
@@ -239,7 +239,7 @@ def test_bad_input_is_one_line_and_nothing_is_spent(run, table, tmp_path, monkey
     (command, *options), words = BAD[case]
     books = ("--ledger", "budget.db", "--limit-epsilon", "3", "-o", "result.json")
     status, out, err = run(command, table, *options, *books)
-    (said,) = (line for line in err.splitlines() if not line.startswith("began "))
+    (said,) = (line for line in err.splitlines() if not line.startswith("created account "))
     assert (status, out) == (2, "")
     assert words in said
     assert not speaks_python(said)

@@ -123,7 +123,7 @@ BAD = {
     "next to nothing": (("--epsilon", "1e-300"), "is too small for noise inside a circuit; use a larger one"),
     "no rounds": (("--method", "paired", "--rounds", "0"), "--rounds must be auto or a whole number of at least 1"),
     "too many": (("--method", "paired", "--rounds", "5000"), "1000 people can meet in at most 999 rounds, got 5000"),
-    "no delta": (("--method", "paired", "--noise", "laplace"), "grant one, for example --epsilon 1 --delta 1e-9"),
+    "no delta": (("--method", "paired", "--noise", "laplace"), "give one, for example --epsilon 1 --delta 1e-9"),
     "bits": (("--method", "paired", "--bits", "31"), "--bits must be a whole number from 1 to 30, got 31"),
     "all absent": (("--absent", "1"), "--absent must be a share from 0 to less than 1, got 1"),
     "a tree": (("--method", "hierarchy"), "hierarchy is for an AUC with public labels"),

@@ -159,7 +159,7 @@ def test_what_cannot_be_learned_from_is_refused_in_one_line(run, arguments, said
     Path("few.csv").write_text("x,y,kind\n1,2,0\n6,3,1\n4,5,2\n", encoding="utf-8")
     Path("kinds.csv").write_text("kind\n0\n1\n2\n", encoding="utf-8")
     Path("gaps.csv").write_text("x,y\n1,2\n2,3\n4,\n", encoding="utf-8")
-    Path("mixed.csv").write_text("x,y\n1,2\n2,3\nNA,4\n", encoding="utf-8")
+    Path("mixed.csv").write_text("x,y\n1,2\n2,3\nmany,4\n", encoding="utf-8")
     Path("days.csv").write_text("x,y\n2026-01-01,2\n2026-01-02,3\n", encoding="utf-8")
     Path("empty.csv").write_text("x,y\n,2\n,3\n", encoding="utf-8")
     Path("names.csv").write_text("x,y\n" + "".join(f"name{n},2\n" for n in range(1001)), encoding="utf-8")

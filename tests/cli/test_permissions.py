@@ -33,6 +33,10 @@ VERBS = {
     ("calibration",): ("--probability", "risk", "--bins", "16", "--groups", "4", *CLASSES),
     ("ustat",): ("--columns", "age", "--kernel", "gini", "--bounds", "0", "100", "--bins", "16"),
     ("bounds",): ("--column", "age"),
+    ("mean",): AGE_OPTIONS[:5],
+    ("sum",): AGE_OPTIONS[:5],
+    ("proportion",): ("--column", "ill"),
+    ("count",): ("--column", "ill", "--among", "1"),
     ("pate", "label"): ("--classes", "2", "--sigma", "40"),
 }
 NO_PICTURE = {("quantiles",), ("bounds",)}

@@ -198,7 +198,7 @@ def _row(data: Any) -> tuple[str, str, str, str]:
     trust, part = trust_words(question), data.get("part")
     notes = [] if trust is None else [f"trust {trust}"]
     notes += [f"part {entry.text('part')}"] if part is not None else []
-    notes.append("goes on: what follows costs no more" if goes_on else _STATES[state])
+    notes.append("in progress: further questions cost nothing" if goes_on else _STATES[state])
     return str(entry.whole("number")), what, _amount(entry, "charge", _NOTHING), "; ".join(filter(None, notes))
 
 
