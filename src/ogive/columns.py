@@ -91,7 +91,7 @@ class Binning:
             if not isinstance(self.missing, str) or is_value(self.missing):
                 raise
             raise ParameterError(
-                "`missing` must be refuse, low, high, drop, or a public value as which missing ones count, got "
+                "`missing` must be refuse, low, high, drop, or a public value that replaces them, got "
                 f"{quoted(self.missing)}"
             ) from None
         if self.holds_fractions(np.array([value])):

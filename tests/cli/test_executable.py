@@ -57,7 +57,9 @@ def test_bad_use_is_one_line_and_status_two(table, tmp_path):
 
 
 def test_a_reader_that_leaves_is_no_fault(table):
-    program = subprocess.Popen([PROGRAM, "ecdf", table, *AGE, "--no-ledger", "--json"], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    program = subprocess.Popen(
+        [PROGRAM, "ecdf", table, *AGE, "--no-ledger", "--json"], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
     program.stdout.close()
     assert program.stderr.read() == b""
     program.stderr.close()

@@ -126,7 +126,9 @@ def test_private_labels_are_hidden_and_public_ones_counted(run, table, tmp_path)
         status, out, err = run("ustat", table, *asked, *ONE)
         assert (status, out) == (1, "")
         assert "ask without --public-labels or --public-groups, or declare public columns" in err
-        assert err.endswith(f"(an account can when it is new): --public {'sick' if asked is not VOLUME else 'mood'}\n")
+        assert err.endswith(
+            f"(an account can when it is created): --public {'sick' if asked is not VOLUME else 'mood'}\n"
+        )
     for more in ((), ("--ledger", tmp_path / "new.db", "--limit-epsilon", "2")):
         status, out, err = run("ustat", table, *AUC, *ONE, *more, "--public", "sik")
         assert (status, out) == (2, "")

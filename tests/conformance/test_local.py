@@ -16,12 +16,16 @@ from ogive.statistics import (
     STATISTICS,
     Bounds,
     Boxplot,
+    Count,
     Ecdf,
     Grouped,
     HosmerLemeshow,
     Labels,
+    Mean,
+    Proportion,
     Quantiles,
     Roc,
+    Sum,
     Ustatistic,
 )
 from ogive.statistics.boxplot.estimate import Boxplots
@@ -63,6 +67,12 @@ CURVES = [
     Quantiles("x", (0.25, 0.5, 0.75), bounds=(0, 1), bins=64),
     Boxplot("x", (0, 1), bins=64),
     Boxplot("x", (0, 1), bins=64, by="y", groups=(0, 1), public_groups=True),
+]
+SUMS = [
+    Mean("x", (0, 1), step="0.01"),
+    Sum("x", (0, 1), step="0.01"),
+    Proportion("y"),
+    Count("a", among=(4, 5)),
 ]
 REFUSED = [
     Ecdf("x", (0, 1), bins=64, method="projection"),
@@ -116,6 +126,17 @@ def test_every_kind_of_guarantee_is_spent_as_pure_reports(statistic, privacy):
     assert found.provenance.privacy == privacy
 
 
+@pytest.mark.parametrize("statistic", SUMS, ids=lambda each: each.name)
+def test_sums_are_within_five_standard_errors_and_spend_pure_reports(statistic):
+    truth = release(statistic, trust=Clear(TABLE))
+    for privacy in (PureDP(1), ZeroConcentratedDP("0.5"), ApproxDP(1, "1e-6")):
+        found = released(statistic, privacy)
+        assert 0 < abs(found.value - truth.value) <= 5 * found.standard_error
+        assert found.provenance.trust == "local"
+        assert isinstance(found.provenance.price, PureDP)
+        assert 0.99 < found.provenance.price.epsilon <= 1
+
+
 def shares(estimate):
     """Where an estimate says the quartiles or thresholds are, as positions on the grid, shape (numbers,)."""
     if isinstance(estimate, Boxplots):
@@ -160,7 +181,7 @@ def test_what_needs_somebody_who_sees_records_is_refused_in_one_line_that_says_w
 
 
 def test_every_statistic_is_either_asked_by_reports_here_or_refused():
-    assert {kind.name for kind in STATISTICS} == {each.name for each in (*ASKED, *CURVES, *REFUSED)}
+    assert {kind.name for kind in STATISTICS} == {each.name for each in (*ASKED, *CURVES, *SUMS, *REFUSED)}
 
 
 def test_nobody_but_owners_answers_reports_and_owners_answer_nothing_else():

@@ -22,12 +22,16 @@ from ogive.statistics import (
     STATISTICS,
     Bounds,
     Boxplot,
+    Count,
     Ecdf,
     Grouped,
     HosmerLemeshow,
     Labels,
+    Mean,
+    Proportion,
     Quantiles,
     Roc,
+    Sum,
     Ustatistic,
 )
 from ogive.statistics.ustatistic.pairs.options import Paired
@@ -78,6 +82,10 @@ REFUSED = [
     HosmerLemeshow("x", "y", bins=16, groups=4),
     Grouped(Ecdf("x", (0, 1), bins=64), "y", (0, 1)),
     Bounds("x"),
+    Mean("x", (0, 1)),
+    Sum("x", (0, 1)),
+    Proportion("y"),
+    Count("y", among=1),
     Labels(LargestMargins(None, keep=1), Ballots(("y",), classes=2)),
 ]
 

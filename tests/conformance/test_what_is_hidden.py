@@ -28,12 +28,16 @@ from ogive.statistics import (
     STATISTICS,
     Bounds,
     Boxplot,
+    Count,
     Ecdf,
     Grouped,
     HosmerLemeshow,
     Labels,
+    Mean,
+    Proportion,
     Quantiles,
     Roc,
+    Sum,
     Ustatistic,
 )
 from ogive.statistics.methods.adaptive import AdaptiveQuantiles
@@ -165,7 +169,14 @@ LABELS = [
     Labels(aggregator, Ballots(("v", "z"), classes=3))
     for aggregator in (LargestMargins(None, keep=1), GNMax(40), LNMax(1), ConfidentGNMax(10, 8, 6))
 ]
-HIDING = [*CURVES, *MISSING, *CLASSES, *PAIRS, *LABELS]
+SUMS = [
+    Mean("x", X, step=1),
+    Mean("x", X, step=1, missing="low"),
+    Sum("x", X, step=1),
+    Proportion("z", positive=(1, 2)),
+    Count("z", among=2),
+]
+HIDING = [*CURVES, *MISSING, *CLASSES, *PAIRS, *LABELS, *SUMS]
 
 PUBLIC = [
     Roc("x", "y", X, bins=8, public_labels=True, **CLIPPED),
@@ -333,7 +344,7 @@ UNITS = {
     "public columns": (DECLARED, SAME_CLASSES, [*PUBLIC, *HIDING[:3], *CLASSES, *PAIRS[:3]]),
 }
 # sums by parties and servers are the curator's, and by reports and pairs few statistics are answered
-FEW = [*CURVES[:3], *CURVES[10:13], CURVES[16], *CLASSES[:5:2], *PAIRS[:6], *PAIRS[9:15], LABELS[0]]
+FEW = [*CURVES[:3], *CURVES[10:13], CURVES[16], *CLASSES[:5:2], *PAIRS[:6], *PAIRS[9:15], LABELS[0], *SUMS]
 CASES = [
     pytest.param(statistic, model, kind, id=f"{kind}-{model}-{number}-{statistic.name}")
     for kind, (_, _, statistics) in UNITS.items()
@@ -362,7 +373,7 @@ def answered(model):
 
 
 USUAL = {"ecdf", "boxplot", "roc", "calibration", "ustatistic"}
-BY_REPORTS = {"ecdf", "quantiles", "boxplot", "ustatistic"}
+BY_REPORTS = {"ecdf", "quantiles", "boxplot", "ustatistic", "mean", "sum", "proportion", "count"}
 
 
 @pytest.mark.parametrize("model", MODELS)

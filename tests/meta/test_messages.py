@@ -49,7 +49,7 @@ PYTHON_ALONE = {
     "questions of an estimate": ("against", "backend", "simulations", "target"),
     "streams": ("adaptive", "low", "resolution", "steps"),
     "methods of a curve": ("accounting", "anchor", "gaussian", "radices", "total"),
-    "noise": ("honest", "level", "mu_squared", "shape", "size", "variance"),
+    "noise": ("honest", "level", "mu_squared", "shape", "shift", "size", "variance"),
     "prices": ("distance", "epsilons", "level_epsilon", "lipschitz", "most", "orders"),
     "columns": ("fractions",),
     "oracles": ("assignment",),

@@ -56,7 +56,7 @@ def test_classes_and_sums_of_groups_count_missing_values_as_the_public_one() -> 
     [
         (
             "mean",
-            "`missing` must be refuse, low, high, drop, or a public value as which missing ones count, got 'mean'",
+            "`missing` must be refuse, low, high, drop, or a public value that replaces them, got 'mean'",
         ),
         (11, "`missing` must lie within the bounds, 0 to 10, got 11"),
         ("-1", "`missing` must lie within the bounds, 0 to 10, got '-1'"),

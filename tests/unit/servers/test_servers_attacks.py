@@ -253,7 +253,7 @@ def test_of_two_who_go_on_with_one_curve_one_is_refused(tmp_path):
     ogive.PointwiseCurve.open(AGE, trust=trust, privacy=PureDP(1), state=state)
     one, other = (ogive.PointwiseCurve.resume(state, trust=trust) for _ in range(2))
     one.counts([30])
-    with pytest.raises(ReleaseMismatchError, match="somebody else goes on"):
+    with pytest.raises(ReleaseMismatchError, match="another process continues"):
         other.counts([40])
     state.unlink()
     with pytest.raises(DataError, match="cannot read"):

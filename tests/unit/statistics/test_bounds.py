@@ -294,7 +294,7 @@ def test_bounds_with_another_kind_of_strategy_are_refused():
         ({"smallest": 0}, "magnitudes must be above 0 and increase"),
         ({"smallest": 2, "largest": 1}, "magnitudes must be above 0 and increase"),
         ({"base": 1.0001}, "more than 4096 magnitudes; use a larger base"),
-        ({"missing": "zero"}, "missing must be one of"),
+        ({"missing": "zero"}, "missing must be refuse, low, high, drop, or a public value"),
     ],
 )
 def test_parameters_out_of_range_are_refused(arguments, words):

@@ -353,7 +353,7 @@ def test_one_question_has_one_description():
         ({"shares": 5}, "shares must be five numbers"),
         ({"beyond": -1}, "beyond must be a whole number from 0 to "),
         ({"public_groups": "yes"}, "public_groups must be True or False"),
-        ({"missing": "guess"}, "missing must be one of"),
+        ({"missing": "guess"}, "missing must be refuse, low, high, drop, or a public value"),
         ({"expected_records": 0}, "expected_records must be"),
     ],
 )

@@ -199,7 +199,7 @@ def test_a_box_of_a_group_without_records_says_nothing():
     table = {"x": np.full(400, 3.5), "g": np.array(["a"] * 400)}
     found = ogive.release(BOXES, trust=Local(table), privacy=PureDP(4), public="g", source=KeyedSource(bytes(32)))
     assert [box.defined for box in found.boxes] == [True, False, False]
-    assert "the box of b says nothing" in str(found)
+    assert "the box of b is empty: there are no records" in str(found)
 
 
 def test_owners_send_their_group_as_it_is():
@@ -278,7 +278,7 @@ def test_a_person_with_several_records_pays_for_all_their_reports():
         (Ecdf("x", (0, 1), bins=1), Local(TABLE), "reports serve 2 to 1048576 thresholds, got 1"),
         (ASKED, Local({"x": [1.0]}), "reports on 2 levels need at least 2 records, got 1; take fewer bins"),
         (BOXES, Local({"x": [1.0, 2.0], "g": ["a", "b"]}), "need at least 2 records a group, got 0"),
-        (dataclasses.replace(BOXES, public_groups=False), Local(grouped_table()), "say public_groups=True"),
+        (dataclasses.replace(BOXES, public_groups=False), Local(grouped_table()), "use public_groups=True"),
         (dataclasses.replace(BOXES, groups=("a", "b")), Local(grouped_table()), "none of its categories"),
         (dataclasses.replace(ASKED, missing="drop"), Local(TABLE), "missing='drop' would publish"),
         (ASKED, Local({"x": [1.0, np.nan, 3.0, 4.0]}), "column 'x' has missing values"),

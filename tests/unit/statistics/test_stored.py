@@ -15,7 +15,21 @@ from ogive.pate import LargestMargins, LNMax
 from ogive.privacy import Adjacency, ApproxDP, PureDP, ZeroConcentratedDP
 from ogive.queries import Ballots
 from ogive.releasing import release
-from ogive.statistics import Bounds, Boxplot, Ecdf, HosmerLemeshow, Labels, Quantiles, Roc, Ustatistic
+from ogive.statistics import (
+    Bounds,
+    Boxplot,
+    Count,
+    Ecdf,
+    Grouped,
+    HosmerLemeshow,
+    Labels,
+    Mean,
+    Proportion,
+    Quantiles,
+    Roc,
+    Sum,
+    Ustatistic,
+)
 from ogive.statistics.kinds import SCHEMAS, read_estimate
 from ogive.statistics.plain_json import parse
 from ogive.trust import Central, Clear
@@ -43,6 +57,11 @@ STATISTICS = [
     Boxplot("day", ("2024-01-01", "2024-03-01"), grid="integers", method="five_numbers"),
     Ustatistic("p", "gini", bounds=(0, 1)),
     Ustatistic(("p", "y"), "auc", bounds=(0, 1), positive="ill"),
+    Count("v", among=(1, 2)),
+    Proportion("y", positive="ill"),
+    Mean("p", (0, 1), step="0.01"),
+    Sum("v", (0, 2)),
+    Grouped(Mean("p", (0, 1), step="0.1"), "v", (0, 1, 2)),
     Labels(LNMax(40), BALLOTS),
     Labels(LargestMargins(None, keep=1), BALLOTS),
 ]

@@ -41,10 +41,8 @@ def asked(
         ParameterError: this is no condition, or `by` and `groups` do not go together.
     """
     if (by is None) is not (groups is None):
-        lacking, given = ("by", "groups") if by is None else ("groups", "by")
         raise ParameterError(
-            f"`{given}` needs `{lacking}` beside it, for example `by='ward', groups=('A', 'B')`; groups are public and "
-            "never read from records"
+            "`by` and `groups` go together: the column, and its values, which are public and never read from records"
         )
     if by is not None:
         from ogive.statistics.groups.statistic import Grouped

@@ -58,9 +58,7 @@ class Grouped(Generic[EstimateT]):
         """Refuse what no release could use, before any data is touched."""
         check_statistic(self.statistic)
         if isinstance(self.statistic, Subset | Grouped):
-            raise ParameterError(
-                "a subset of groups is asked for by `Subset(Grouped(...), where)`, and groups of groups are one column"
-            )
+            raise ParameterError("groups are asked of one column; put a condition around the groups, not inside them")
         if (reason := _ALONE.get(self.statistic.name)) is not None:
             raise ParameterError(reason)
         if isinstance(self.groups, str) or not isinstance(self.groups, tuple | list | np.ndarray):

@@ -49,7 +49,7 @@ class Subset(Generic[EstimateT]):
         """Refuse what no release could use, before any data is touched."""
         check_statistic(self.statistic)
         if isinstance(self.statistic, Subset):
-            raise ParameterError("a subset of a subset is one subset; join both conditions with `and`")
+            raise ParameterError("a subset of a subset is one subset; join both conditions by the word and")
         object.__setattr__(self, "where", predicate(self.where))
         if self.public is not None:
             truth(self.public, "public")

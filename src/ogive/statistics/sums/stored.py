@@ -28,7 +28,7 @@ KINDS: dict[str, type[NumberEstimate]] = {
     each.schema: each for each in (CountEstimate, ProportionEstimate, MeanEstimate, SumEstimate)
 }
 
-_NEEDED = ("column", "measured", "missing", "confidence_level", "results", "provenance")
+_NEEDED = ("column", "measured", "missing", "confidence_level", "provenance")
 _MEASURED = ("form", "values", "noise", "bits", "weights", "epsilon", "adjacency", "total")
 _WEIGHTS = ("count", "slope", "shift", "square")
 _LARGEST_WEIGHT = 1 << 34

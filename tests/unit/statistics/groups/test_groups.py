@@ -201,7 +201,7 @@ def test_plans_are_those_of_one_part_at_the_joined_price(table):
 @pytest.mark.parametrize(
     ("made", "words"),
     [
-        (lambda: Grouped(Subset(STATISTICS[0], "age > 3"), "ward", WARDS), "Subset\\(Grouped"),
+        (lambda: Grouped(Subset(STATISTICS[0], "age > 3"), "ward", WARDS), "put a condition around the groups"),
         (lambda: Subset(Subset(STATISTICS[0], "age > 3"), "age > 4"), "join both"),
         (lambda: Grouped(ogive.Boxplot("age", bounds=(0, 1)), "ward", WARDS), "groups of its own"),
         (lambda: Grouped(ogive.Ustatistic("age", bounds=(0, 1)), "ward", WARDS), "statistics of pairs"),
@@ -227,7 +227,7 @@ def test_points_are_not_opened_of_groups(table):
 def test_a_verb_says_what_is_missing(table):
     session = ogive.Session(table, limit=PureDP(3))
     for given in ({"by": "ward"}, {"groups": WARDS}):
-        with pytest.raises(ParameterError, match="beside it"):
+        with pytest.raises(ParameterError, match="go together"):
             session.ecdf("age", **AGE, privacy=PureDP(1), **given)
     with pytest.raises(DataError, match="not declared"):
         session.ecdf("age", **AGE, privacy=PureDP(1), by="ward", groups=("A", "B"))
