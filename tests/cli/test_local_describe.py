@@ -68,7 +68,9 @@ def test_a_histogram_of_reports_is_collected_by_files_alone(run, tmp_path):
     assert abs(curve(60) - np.mean(ages <= 60)) < 0.08
 
 
-def test_quantiles_of_reports_have_a_picture(run, table, tmp_path):
+def test_quantiles_of_reports_have_a_picture(run, tmp_path):
+    table = tmp_path / "people.csv"
+    table.write_text("age\n" + "\n".join(map(str, np.random.default_rng(3).integers(18, 95, N))), encoding="utf-8")
     study, reports = tmp_path / "study.json", tmp_path / "reports"
     assert run("local", "describe", "quantiles", *MEASURE, *ASK, "-o", study)[0] == 0
     assert run("local", "randomize", study, table, "-o", reports)[0] == 0
