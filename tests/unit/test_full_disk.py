@@ -212,6 +212,6 @@ def test_an_output_that_found_no_room_is_not_half_there_and_nothing_is_paid_twic
     full_for_files(False)
     if ledger:
         assert main([*ask, *books, "-o", "curve.json"]) == 0
-        assert "costs nothing" in capsys.readouterr().err
+        assert "at no cost" in capsys.readouterr().err
     else:
         assert ogive.Curve.from_json(said.out).total == len(VALUES)
