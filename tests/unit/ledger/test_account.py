@@ -93,7 +93,7 @@ def test_a_refused_charge_spends_nothing_and_says_what_is_left(account):
 
 
 def test_a_charge_of_another_type_says_what_fits(account):
-    with pytest.raises(BudgetError, match=r"^the account 'patients' cannot pay rho = 0.01 \(zCDP\): .*grant PureDP"):
+    with pytest.raises(BudgetError, match=r"^the account 'patients' cannot pay rho = 0.01 \(zCDP\): .*use PureDP"):
         reserve(account, ZeroConcentratedDP("0.01"))
     assert account.history == ()
 
@@ -130,7 +130,7 @@ def test_a_release_is_not_resumed_on_other_records(account):
     again = reserve(account, PureDP(1), secret=b"x" * 32)
     again.bind(0, CONTEXT)
     again.bind(1, b"other measurement")
-    with pytest.raises(ReleaseMismatchError, match="the records changed"):
+    with pytest.raises(ReleaseMismatchError, match="uploads changed since this release was interrupted"):
         again.bind(0, b"other records")
 
 
@@ -165,7 +165,7 @@ def test_a_limit_is_changed_but_not_below_what_is_spent(account):
 
 def test_an_account_is_for_one_unit_and_one_limit(ledger, account, unit):
     other = PrivacyUnit(Adjacency.ADD_OR_REMOVE, "id", 3)
-    with pytest.raises(LedgerError, match=r"counts one record replaced .* would hide one person \(column id\)"):
+    with pytest.raises(LedgerError, match=r"protects one record replaced .* would protect one person \(column id\)"):
         ledger.account("patients", unit=other)
     with pytest.raises(LedgerError, match="counts one record replaced"):
         account.check_unit(other)

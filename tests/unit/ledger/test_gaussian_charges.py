@@ -220,7 +220,7 @@ def test_gaussian_charges_add_up_and_survive(tmp_path, unit):
 
 def test_a_pure_limit_never_pays_for_gaussian_noise(ledger, unit):
     account = ledger.account("patients", unit=unit, limit=PureDP(3))
-    with pytest.raises(BudgetError, match="Gaussian noise \\(zCDP\\) never keeps; grant PureDP instead"):
+    with pytest.raises(BudgetError, match="Gaussian noise \\(zCDP\\) never satisfies; use PureDP instead"):
         reserve(account, LOSS)
 
 

@@ -62,12 +62,18 @@ def test_an_account_without_a_fingerprint_answers_its_question(ledger):
     assert books(ledger) == KEPT["accounts"]
 
 
+def measured(estimate):
+    """A stored estimate without the words on trust, which are those of the version that finishes the release."""
+    provenance = {name: value for name, value in estimate["provenance"].items() if name != "assumption"}
+    return {**estimate, "provenance": provenance}
+
+
 def test_what_was_cut_off_is_finished_with_its_own_noise_and_free(ledger):
     spent = ledger.account("curves").spent
     found = finished(ledger)
     for name, kept in KEPT["finished"].items():
         assert found[name]["integers"] == kept["integers"], name
-        assert alike(found[name]["estimate"], kept["estimate"]), name
+        assert alike(measured(found[name]["estimate"]), measured(kept["estimate"])), name
     account = ledger.account("curves")
     assert account.spent == spent
     assert {entry.state for entry in account.history} == {"released"}

@@ -162,7 +162,7 @@ def place(tmp_path):
 
 
 def lost(place, **options):
-    with pytest.raises(LedgerError, match=r"is missing or empty, but its key file .* is there") as caught:
+    with pytest.raises(LedgerError, match=r"is missing or empty, but its key file .* exists") as caught:
         ogive.Ledger.open(place, **options)
     assert "\n" not in str(caught.value)
 
