@@ -167,7 +167,7 @@ def test_an_account_is_for_one_unit_and_one_limit(ledger, account, unit):
     other = PrivacyUnit(Adjacency.ADD_OR_REMOVE, "id", 3)
     with pytest.raises(LedgerError, match=r"protects one record replaced .* would protect one person \(column id\)"):
         ledger.account("patients", unit=other)
-    with pytest.raises(LedgerError, match="counts one record replaced"):
+    with pytest.raises(LedgerError, match="protects one record replaced"):
         account.check_unit(other)
     account.check_unit(unit)
     with pytest.raises(LedgerError, match="has the limit epsilon = 3, not epsilon = 4"):
