@@ -38,7 +38,8 @@ def test_public_votes_are_planned_as_by_the_library(run):
     status, out, _ = run(*asked)
     assert status == 0
     assert str(plan_labels(VOTES, epsilons=[1, 2], target_delta=1e-5, answers=[20])) in out
-    assert "most right answers: " in out
+    best = [line for line in out.splitlines() if line.startswith("most right answers at epsilon = ")]
+    assert [line.split(": ")[0].rpartition(" ")[2] for line in best] == ["1", "2"]
 
 
 def test_simulated_votes_need_no_file_and_wanted_answers_no_epsilon(run):

@@ -74,7 +74,11 @@ def test_what_labels_print_is_what_the_manual_shows(folder, capsys):
     shown = re.search(r"```text\n(created account 'votes'.*?)```", text, re.DOTALL)[1].splitlines()
     assert main(asked) == 0
     printed = capsys.readouterr()
-    lines = [line for line in [*printed.err.splitlines(), *printed.out.splitlines()] if not line.startswith("created ledger ")]
+    lines = [
+        line
+        for line in [*printed.err.splitlines(), *printed.out.splitlines()]
+        if not line.startswith("created ledger ")
+    ]
     assert len(lines) == len(shown) == 7
     different = [number for number, pair in enumerate(zip(lines, shown, strict=True)) if pair[0] != pair[1]]
     assert different in ([], [3]), "all but how many were asked is the same whatever the votes are"

@@ -92,10 +92,20 @@ class LabelsPlan(BasePlan[LabelsPlanRow]):
     rows: tuple[LabelsPlanRow, ...]
 
     @property
+    def best_by_epsilon(self) -> tuple[LabelsPlanRow, ...]:
+        """For each epsilon, in increasing order, the row with the most right answers.
+
+        Where there is a student, the row whose answers correct it most often.
+        """
+        budgets = sorted({row.epsilon for row in self.rows})
+        return tuple(
+            max((row for row in self.rows if row.epsilon == each), key=lambda row: row.gain) for each in budgets
+        )
+
+    @property
     def best(self) -> LabelsPlanRow:
-        """The row with the most right answers at the largest epsilon; that correct the student, where there is one."""
-        most = max(row.epsilon for row in self.rows)
-        return max((row for row in self.rows if row.epsilon == most), key=lambda row: row.gain)
+        """The last of `best_by_epsilon`: that of the largest epsilon."""
+        return self.best_by_epsilon[-1]
 
     @property
     def chosen(self) -> LabelsPlanRow:

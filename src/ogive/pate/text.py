@@ -31,7 +31,12 @@ def table(plan: LabelsPlan) -> str:
     ]
     if taught:
         lines.append("corrects: how many answers are right where the student errs, which rows are chosen by")
-    return "\n".join(lines)
+    return "\n".join(lines + [_best(row) for row in plan.best_by_epsilon])
+
+
+def _best(row: LabelsPlanRow) -> str:
+    gain = "right answers" if row.corrected is None else "answers that correct the student"
+    return f"most {gain} at epsilon = {row.epsilon:.4g}: {row.aggregator}, {row.gain:.1f} of {row.answered:.1f}"
 
 
 def _corrected(row: LabelsPlanRow) -> str:

@@ -34,7 +34,7 @@ def test_losses_with_deltas_add_up_by_basic_composition():
 def test_losses_with_deltas_and_noisy_ones_do_not_mix(other):
     for join in (total_loss, largest_loss, lambda both: larger_loss(*both)):
         for order in ([APPROXIMATE, other], [other, APPROXIMATE]):
-            with pytest.raises(UnsupportedError, match=r"does not add up with a (zCDP|Gaussian) one"):
+            with pytest.raises(UnsupportedError, match=r"cannot be added to a (zCDP|Gaussian) one"):
                 join(order)
 
 

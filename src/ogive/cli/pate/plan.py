@@ -102,8 +102,7 @@ def plan(
             seed=seed,
             progress=progress,
         )
-    best = f"most right answers: {made.best.aggregator}, at most {made.best.max_answers} answers"
-    publish(made.to_json, lambda: f"{made}\n{best}", output, public=True)
+    publish(made.to_json, lambda: str(made), output, public=True)
     if plot is not None:
         draw(made.plot, plot)
 
