@@ -71,8 +71,9 @@ def user_folder() -> Path | None:
             place.mkdir(mode=0o700, parents=True, exist_ok=True)
             folder = place / __version__
             folder.mkdir(mode=0o700, exist_ok=True)
-            if is_guarded(folder) and os.access(folder, os.W_OK):
-                return folder
+            place = folder.resolve(strict=True)  # a link on the way could be turned to another folder later
+            if is_guarded(place) and os.access(place, os.W_OK):
+                return place
     return None
 
 

@@ -196,6 +196,10 @@ def from_dict(data: Any, *, depth: int = 0) -> Predicate:
 def _equal(column: Any, value: Any) -> Predicate:
     if not isinstance(column, str):
         raise ParameterError(f"`where` must have a column's name for each value, got {quoted(column)}")
+    if "`" in column:  # it could be read as two conditions where it is printed
+        raise ParameterError(f"`where` cannot name a column with a backtick, got {quoted(column)}; rename the column")
+    if getattr(value, "ndim", 0) == 1:
+        value = value.tolist()
     if isinstance(value, list | tuple | set | frozenset):
         chosen = sorted(value, key=str) if isinstance(value, set | frozenset) else value
         return _among(column, [_value(each, column) for each in chosen])
@@ -204,10 +208,12 @@ def _equal(column: Any, value: Any) -> Predicate:
 
 def _value(value: Any, column: str) -> LabelValue:
     item = getattr(value, "item", None)  # a numpy number is the Python number it holds
-    value = item() if item is not None else value
+    value = item() if item is not None and not getattr(value, "ndim", 0) else value
     isoformat = getattr(value, "isoformat", None)
     value = isoformat() if isoformat is not None else value
     text = f"{column} {value}"
+    if isinstance(value, int | float) and not storable(value) and value == value:
+        raise ParameterError(f"`where` compares column {quoted(column)} with a number of 2^62 or more in size")
     if not isinstance(value, LabelValue) or not storable(value) or not is_one_line(text):
         raise ParameterError(
             f"`where` compares column {quoted(column)} with numbers, truth values, texts or dates, got {quoted(value)}"
@@ -368,7 +374,7 @@ class _Reader:
             self._next += 1
             number = float(token.text)
             if not math.isfinite(number):
-                raise ParameterError(f"`where` compares column {quoted(column)} with a number that is too large")
+                raise ParameterError(f"`where` compares column {quoted(column)} with a number of 2^62 or more in size")
             whole = re.fullmatch(r"[-+]?\d+", token.text)
             return _value(int(token.text) if whole else number, column)
         if token is not None and token.kind == "word" and token.text.lower() in _TRUTHS:

@@ -239,7 +239,7 @@ def test_bad_input_is_one_line_and_nothing_is_spent(run, table, tmp_path, monkey
     (command, *options), words = BAD[case]
     books = ("--ledger", "budget.db", "--limit-epsilon", "3", "-o", "result.json")
     status, out, err = run(command, table, *options, *books)
-    (said,) = (line for line in err.splitlines() if not line.startswith("created account "))
+    (said,) = (line for line in err.splitlines() if not line.startswith("created "))
     assert (status, out) == (2, "")
     assert words in said
     assert not speaks_python(said)

@@ -17,7 +17,7 @@ from ogive.ledger.mark import Mark
 
 UNIT = ogive.PrivacyUnit(ogive.Adjacency.REPLACE)
 LIMIT = ogive.PureDP(3)
-OLDER = r"^the ledger .* is an older copy: it lacks changes that .*\.mark knows\. Put the newest"
+OLDER = r"^the ledger .* is an older copy: it lacks changes that .*\.mark knows\. Restore the newest"
 
 
 def asked(account, what, charge, **options):

@@ -38,6 +38,17 @@ def source(tmp_path, monkeypatch):
     return file
 
 
+def test_the_folder_of_the_user_is_no_link_that_could_be_turned_to_another(home, monkeypatch):
+    monkeypatch.delenv("XDG_CACHE_HOME")
+    monkeypatch.setattr(machine_code, "_user_places", lambda: iter([home / "temporary" / "ogive-link"]))
+    target = home / "mine"
+    target.mkdir(mode=0o700)
+    (home / "temporary" / "ogive-link").symlink_to(target)
+    found = user_folder()
+    assert found == (target / ogive.__version__).resolve()
+    assert not any(each.is_symlink() for each in (found, *found.parents))
+
+
 def test_code_lies_beside_the_source_where_that_can_be_written(tmp_path):
     beside = tmp_path / "__pycache__"
     assert folders_of(tmp_path / "loops.py") == ([beside], beside)

@@ -41,6 +41,7 @@ class CsvSource:
     """A CSV file with a header, comma, semicolon, tab or bar between fields, plain or gzipped."""
 
     numbers_hint = CELLS_HINT
+    guesses_kinds = True
 
     def __init__(self, path: Path, *, separator: str | None, words: MissingWords) -> None:
         self._path = path

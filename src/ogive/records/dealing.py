@@ -80,6 +80,7 @@ class PartSource:
         self.columns = source.columns
         self.has_names = source.has_names
         self.numbers_hint = source.numbers_hint
+        self.guesses_kinds = source.guesses_kinds
 
     def rows(self) -> int:
         """Number of rows of the part."""

@@ -68,6 +68,7 @@ class ParquetSource:
 
     has_names = True
     numbers_hint = TYPED_HINT
+    guesses_kinds = False
 
     def __init__(self, path: Path) -> None:
         # loaded only for a file of this kind
@@ -107,6 +108,7 @@ class ArrowSource:
 
     has_names = True
     numbers_hint = TYPED_HINT
+    guesses_kinds = False
 
     def __init__(self, path: Path) -> None:
         self._path = path

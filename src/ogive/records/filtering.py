@@ -20,7 +20,9 @@ from ogive.errors import DataError, plain, quoted
 from ogive.grids import MICROSECONDS_PER_DAY
 from ogive.predicates import All, Among, Comparison, Either, Missing, Not, Predicate, columns_of, leaves
 from ogive.records.binning import float_values, kind_of, type_words
+from ogive.records.missing_words import USUAL, MissingWords
 from ogive.records.sources import Source
+from ogive.records.text_columns import LabelCells
 
 _COMPARED = {"==": np.equal, "!=": np.not_equal, "<": np.less, "<=": np.less_equal, ">": np.greater}
 _COMPARED[">="] = np.greater_equal
@@ -34,16 +36,20 @@ class FilteredSource:
         DataError: a column of the condition holds nothing that its values can be compared with.
     """
 
-    def __init__(self, source: Source, where: Predicate) -> None:
+    def __init__(self, source: Source, where: Predicate, words: MissingWords = USUAL) -> None:
         self._source = source
         self._where = where
         self._read = columns_of(where)
+        self._cells = LabelCells(source, words)
         for leaf in leaves(where):
             _check(leaf, source.type(leaf.column))
+            if source.guesses_kinds:
+                _check_words(leaf, words)
         self.name = source.name
         self.columns = source.columns
         self.has_names = source.has_names
         self.numbers_hint = source.numbers_hint
+        self.guesses_kinds = source.guesses_kinds
 
     def rows(self) -> int:
         """Number of rows that satisfy the condition, by one pass."""
@@ -70,7 +76,12 @@ class FilteredSource:
             )
         names = [*columns, *(column for column in self._read if column not in columns)]
         for arrays in self._source.batches(names, identifiers=identifiers):
-            chosen = holds(self._where, dict(zip(names, arrays, strict=True)), len(arrays[0]))
+            compared_cells = {
+                column: self._cells.read(column, array)
+                for column, array in zip(names, arrays, strict=True)
+                if column in self._read
+            }
+            chosen = holds(self._where, compared_cells, len(arrays[0]))
             mask = pa.array(chosen)
             yield tuple(array.filter(mask) for array in arrays[: len(columns)])
 
@@ -172,6 +183,17 @@ def _check(leaf: Comparison | Among | Missing, kind: Any) -> None:
         elif not _is_date(value, unit):
             wanted = "a date such as '2024-12-31'" if unit == "date" else "a time such as '2024-12-31T08:30'"
             raise DataError(f"column {column} holds {unit}s, so `where` compares it with {wanted}: {plain(value)}")
+
+
+def _check_words(leaf: Comparison | Among | Missing, words: MissingWords) -> None:
+    """Refuse a comparison with a word that means a missing value, which is equal to nothing."""
+    values = () if isinstance(leaf, Missing) else leaf.values if isinstance(leaf, Among) else (leaf.value,)
+    for value in values:
+        if value in words:
+            raise DataError(
+                f"{quoted(value)} means a missing value in a CSV file, which `where` compares with nothing; "
+                f"write {plain(leaf.column)} is missing"
+            )
 
 
 def _is_date(value: LabelValue, unit: str) -> bool:

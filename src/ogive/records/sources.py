@@ -56,6 +56,11 @@ class Source(Protocol):
         """What makes a column numbers that is text."""
         ...
 
+    @property
+    def guesses_kinds(self) -> bool:
+        """Whether the kind of a column is guessed from its cells, since the table declares none."""
+        ...
+
     def rows(self) -> int:
         """Number of rows."""
         ...
@@ -88,6 +93,7 @@ class ColumnsSource:
     name = "the data"
     has_names = True
     numbers_hint = TYPED_HINT
+    guesses_kinds = False
 
     def __init__(self, columns: Mapping[str, Any]) -> None:
         self._arrays = dict(columns)
@@ -126,6 +132,7 @@ class FrameSource:
     name = "the data frame"
     has_names = True
     numbers_hint = TYPED_HINT
+    guesses_kinds = False
 
     def __init__(self, frame: nw.DataFrame[Any], words: MissingWords) -> None:
         self._frame = frame

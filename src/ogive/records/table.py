@@ -32,7 +32,7 @@ from ogive.records.missing_words import USUAL, MissingWords, Named
 from ogive.records.person_hashes import smallest_hashes
 from ogive.records.persons import PersonCodes, check_person_type
 from ogive.records.sources import BATCH_ROWS, Source, memory_source, names_shown
-from ogive.records.text_columns import TextColumns
+from ogive.records.text_columns import LabelCells, TextColumns
 
 NO_OFFSET = (None, "UTC", "Etc/UTC", "GMT", "Z", "+00:00")
 """Zones whose days are those of UTC."""
@@ -273,7 +273,9 @@ class Records:
 
         for column in compared_columns(aggregate.where):
             check_column(self._source, column)
-        made = Records(FilteredSource(self._source, aggregate.where), of_party=self._of_party, words=self._words)
+        made = Records(
+            FilteredSource(self._source, aggregate.where, self._words), of_party=self._of_party, words=self._words
+        )
         made.person, made.max_rows_per_person = self.person, self.max_rows_per_person
         return made
 
@@ -301,6 +303,7 @@ class Records:
         # a category such as "NA" that was declared is a text, whatever the other cells of its column are
         written = {column.column for column in columns if any(value in self._words for value in _declared(column))}
         rows = 0
+        cells = LabelCells(self._source, self._words)
         persons = None if self.person is None else PersonCodes(self.person, self._source.type(self.person))
         held: list[Columns] = []
         for arrays in self._source.batches(names, identifiers=identifiers | written):
@@ -309,7 +312,11 @@ class Records:
             part = tuple(
                 self._numbers(column, batch[column.column])
                 if isinstance(column, Binning)
-                else labels[column.column].encode(batch[column.column])
+                else labels[column.column].encode(
+                    batch[column.column]
+                    if column.column in written
+                    else cells.read(column.column, batch[column.column])
+                )
                 for column in columns
             )
             if persons is None:

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from ogive.errors import DataError, plain, quoted
 from ogive.records.binning import type_words
@@ -87,10 +88,16 @@ def _counts(column: str, kind: Kind, words: MissingWords) -> str:
     from ogive.records import engine
 
     cell = engine.name(column)
-    fits = f"{kind.cast(cell)} IS NOT NULL"
-    if kind.pattern:
-        fits += f" AND regexp_matches({cell}, {engine.text(kind.pattern)})"
+    fits = _fits(cell, kind)
     return f"count({cell}), count(*) FILTER ({fits}), count(*) FILTER (NOT ({fits}) AND {is_word(cell, words)})"
+
+
+def _fits(cell: str, kind: Kind) -> str:
+    """Whether a cell is of a kind, in the engine's language."""
+    from ogive.records import engine
+
+    pattern = f" AND regexp_matches({cell}, {engine.text(kind.pattern)})" if kind.pattern else ""
+    return f"{kind.cast(cell)} IS NOT NULL{pattern}"
 
 
 def is_word(cell: str, words: MissingWords) -> str:
@@ -181,6 +188,56 @@ class TextColumns:
                 f"column {quoted(column)} of {plain(self._source.name)} holds text that is not of its kind (number or "
                 f"ISO date); {engine.CELLS_HINT}"
             ) from None
+
+
+class LabelCells:
+    """The cells of labels and conditions, where a table does not declare what kind a column is of.
+
+    What a cell means must not depend on other records. So a word such as NA means a missing value there whatever the
+    other cells are, and a column of text may hold no cell that is a number, a date, a time or a truth value: without
+    its texts the column would be of another kind.
+
+    Args:
+        source: The table.
+        words: What says that a value is missing.
+    """
+
+    def __init__(self, source: Source, words: MissingWords) -> None:
+        self._source = source
+        self._words = words
+        self._seen: dict[str, set[str]] = {}
+
+    def read(self, column: str, array: Any) -> Any:
+        """The cells of a column of text, null where a word says so; arrays of declared or other types as they are.
+
+        Raises:
+            DataError: a cell is of a kind that is not text.
+        """
+        if not self._source.guesses_kinds or not is_text(array.type):
+            return array
+        cells = _decoded(array)
+        seen = self._seen.setdefault(column, set())
+        new = [cell for cell in cells.unique().drop_null().to_pylist() if cell not in seen]
+        if any_other_kind([cell for cell in new if cell not in self._words]):
+            raise DataError(
+                f"column {quoted(column)} of {plain(self._source.name)} mixes text with numbers, dates or truth "
+                "values, and a CSV file does not declare its type; write codes as words, or use Parquet or a data frame"
+            )
+        seen.update(new)
+        missing = [cell for cell in seen if cell in self._words]
+        if not missing:
+            return cells
+        return pc.if_else(pc.is_in(cells, value_set=pa.array(missing, pa.string())), None, cells)
+
+
+def any_other_kind(cells: Sequence[str]) -> bool:
+    """Whether some texts are numbers, dates, times or truth values."""
+    if not cells:
+        return False
+    from ogive.records import engine
+
+    fits = " OR ".join(f"({_fits(engine.name('cell'), kind)})" for kind in KINDS)
+    return engine.of_arrow(pa.array(cells, pa.string())).filter(fits).limit(1).fetchone() is not None
 
 
 def _decoded(array: Any) -> Any:

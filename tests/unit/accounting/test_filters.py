@@ -189,9 +189,9 @@ def test_charges_with_a_delta_add_up():
 @pytest.mark.parametrize(
     ("limit", "charge", "words"),
     [
-        (PureDP(1), ZeroConcentratedDP("1/100"), r"pure epsilon.*grant PureDP"),
-        (PureDP(1), ApproxDP("1/100", "1e-9"), r"pure epsilon.*grant PureDP"),
-        (ZeroConcentratedDP(1), ApproxDP("1/100", "1e-9"), r"zCDP.*grant ZeroConcentratedDP"),
+        (PureDP(1), ZeroConcentratedDP("1/100"), r"pure epsilon.*use PureDP"),
+        (PureDP(1), ApproxDP("1/100", "1e-9"), r"pure epsilon.*use PureDP"),
+        (ZeroConcentratedDP(1), ApproxDP("1/100", "1e-9"), r"zCDP.*use ZeroConcentratedDP"),
     ],
 )
 def test_charges_of_a_type_that_never_fits_are_named(limit, charge, words):

@@ -30,8 +30,8 @@ from ogive.strategies.smoothing import default_smoothing, smooth, unsmoothable
 LARGEST_PREDICTED = 4096
 NOISES = ("auto", "gaussian", "laplace")
 
-# never asked; shows whether a trust model serves any query of its kind
-_BINNING = Binning("x", Grid.linear(0, 1, bins=2))
+# never asked; shows whether a trust model serves any query of its kind. No table has a column of that name
+_BINNING = Binning("\0", Grid.linear(0, 1, bins=2))
 ANY_REPORT = ReportsQuery(RowValues(Domain((_BINNING,))), TreeOracle(2, PureDP(1).epsilon))
 
 

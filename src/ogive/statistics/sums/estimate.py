@@ -301,12 +301,12 @@ class MeanEstimate(_LatticeEstimate):
     def _sampling(self, ratio: float) -> float:
         """Variance of the sum of i - t over the records by sampling them from a population of mean place t.
 
-        The variance of one place is that of the records, raised by what noise may have taken from it; where squares
-        were not measured, the largest that places from 0 to M can have with this mean.
+        The variance of one place is that of the records around their own mean, whatever t is, raised by what noise may
+        have taken from it; where squares were not measured, the largest that places from 0 to M can have with mean t.
         """
-        records = max(1.0, self.records)
-        most = max(0.0, ratio * (self.lattice.steps - ratio))
-        squares = self._squares
+        records, squares = max(1.0, self.records), self._squares
+        place = ratio if squares is None else self.reading.ratio
+        most = max(0.0, place * (self.lattice.steps - place))
         if squares is None:
             return records * most
         found, error = squares
@@ -319,14 +319,21 @@ class MeanEstimate(_LatticeEstimate):
 
     @property
     def _squares(self) -> tuple[float, float] | None:
-        """The mean of i (M - i) with its standard error by noise; None where squares were not measured."""
+        """The mean of i (M - i), and the standard error by noise of the variance of i; None without squares.
+
+        With r the mean place the variance is r (M - r) less the first number, so its error by noise is to first order
+        that of a linear form of what was measured.
+        """
         measured, weights = self.measured, self.measured.weights
         if weights is None or not weights.square:
             return None
         before = (0.0,) * (len(measured.values) - 1)
         form, records = measured.sum_of(*before, 0.25 / weights.square), max(1.0, self.records)
-        deviation = 0.0 if measured.law is None else math.sqrt(measured.law.variance) * form.coefficients[-1]
-        return max(0.0, measured.at(form)) / records, deviation / records
+        found, place = max(0.0, measured.at(form)) / records, self.reading.ratio
+        off = self.reading.numerator.minus(self.reading.denominator, place)
+        moved = form.minus(measured.records, found).minus(off, self.lattice.steps - 2 * place)
+        noise = 0.0 if measured.law is None else math.sqrt(measured.law.variance)
+        return found, noise * math.hypot(*moved.coefficients) / records
 
     @property
     def standard_deviation(self) -> float | None:

@@ -1,0 +1,103 @@
+"""What a cell of a CSV file means to a label or a condition does not depend on other records."""
+
+import itertools
+
+import pytest
+
+import ogive
+from ogive import Count, Grouped, PureDP, Subset, Sum
+from ogive.errors import DataError
+
+FILES = {
+    "numbers": ["5", "7", "NA"] * 20,
+    "text": ["a", "b", "NA"] * 20,
+    "words": ["NA", "?"] * 30,
+    "dates": ["2024-02-01", "2024-03-01", "NA"] * 20,
+    "times": ["2024-02-01T00:00:00", "2024-03-01T08:00:00"] * 30,
+    "truths": ["true", "True", "false"] * 20,
+    "codes": ["0012", "12"] * 30,
+}
+CELLS = ["5", "5.0", "abc", "NA", "?", "2024-02-01", "2024-02-01T00:00:00", "true", "0012", ""]
+QUESTIONS = {
+    "missing": Subset(Count("y"), "w is missing"),
+    "given": Subset(Count("y"), "not w is missing"),
+    "text": Subset(Count("y"), "w == 'a'"),
+    "other text": Subset(Count("y"), "w != 'a'"),
+    "number": Subset(Count("y"), "w == 5"),
+    "day": Subset(Count("y"), "w == '2024-02-01'"),
+    "other day": Subset(Count("y"), "w != '2024-02-01'"),
+    "value": Count("w", missing="no"),
+    "among numbers": Count("w", among=(5, 12), missing="no"),
+    "among texts": Count("w", among=("a", "abc"), missing="no"),
+    "among truths": Count("w", among=(True, "abc"), missing="no"),
+}
+
+
+def counted(path, cells, statistic):
+    """The exact answer for a file of these cells, or None where it is refused."""
+    path.write_text("w,y\n" + "".join(f"{cell},1\n" for cell in cells), encoding="utf-8")
+    try:
+        return ogive.release(statistic, trust=ogive.Clear(path)).value
+    except DataError:
+        return None
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+@pytest.mark.parametrize("name", FILES)
+def test_one_record_more_or_another_one_changes_a_count_by_at_most_one(tmp_path, name, question):
+    path, statistic, cells = tmp_path / "t.csv", QUESTIONS[question], FILES[name]
+    before = counted(path, cells, statistic)
+    added = [counted(path, [*cells, cell], statistic) for cell in CELLS]
+    # two tables that replace one record by the other, where the first may be refused
+    for one, other in itertools.combinations([before, *added], 2):
+        assert one is None or other is None or abs(one - other) <= 1
+
+
+@pytest.mark.parametrize("cells", FILES.values(), ids=list(FILES))
+def test_some_question_of_each_file_is_answered(tmp_path, cells):
+    """So that the cases above do not hold because everything is refused."""
+    found = [counted(tmp_path / "t.csv", cells, statistic) for statistic in QUESTIONS.values()]
+    assert sum(each is not None for each in found) >= 4
+    assert any(each for each in found)
+
+
+def test_a_word_means_missing_wherever_it_stands(tmp_path):
+    path = tmp_path / "t.csv"
+    for rest in ([], ["5"], ["a"], ["2024-02-01"]):
+        assert counted(path, ["NA"] * 21_000 + rest, QUESTIONS["missing"]) == 21_000
+
+
+@pytest.mark.parametrize("other", ["5", "2024-02-01", "true"])
+def test_a_column_that_mixes_text_with_other_kinds_is_refused_by_name(tmp_path, other):
+    path = tmp_path / "t.csv"
+    path.write_text("w,y\n" + "abc,1\n" * 25_000 + f"{other},1\n", encoding="utf-8")
+    for statistic in (QUESTIONS["value"], QUESTIONS["text"], Grouped(Sum("y", (0, 1)), "w", ("abc", other))):
+        with pytest.raises(DataError, match=r"column 'w' of .*t.csv mixes text with numbers, dates or truth values"):
+            ogive.release(statistic, trust=ogive.Central(path), privacy=PureDP(1))
+
+
+def test_a_declared_word_is_a_category(tmp_path):
+    path = tmp_path / "t.csv"
+    assert counted(path, ["a", "NA", "NA"], Count("w", among=("NA",))) == 2
+    assert counted(path, ["5", "7", "NA", "NA"], Count("w", among=(5, "NA"))) == 3
+
+
+def test_a_condition_on_a_word_is_refused(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("w,y\na,1\nNA,1\n", encoding="utf-8")
+    with pytest.raises(DataError, match=r"'NA' means a missing value in a CSV file.*write w is missing"):
+        ogive.release(Subset(Count("y"), "w in ('a', 'NA')"), trust=ogive.Clear(path))
+
+
+def test_whose_rows_are_kept_does_not_depend_on_a_label_of_another_person(tmp_path):
+    def kept(*more):
+        path = tmp_path / "t.csv"
+        rows = [f"p{i % 100},{(i * 7) % 10 % 2},{i % 41}" for i in range(300)]
+        path.write_text("p,w,y\n" + "\n".join([*rows, *more]) + "\n", encoding="utf-8")
+        trust = ogive.Clear(path, person="p", max_rows_per_person=1)
+        return ogive.release(Count("w", among=(1,), missing="no"), trust=trust).value
+
+    assert abs(kept("new,0,5") - kept()) <= 1
+    for odd in ("abc", "true", "2024-02-01"):
+        with pytest.raises(DataError):
+            kept(f"new,{odd},5")
