@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import random
 import time
+import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +18,7 @@ import numpy as np
 
 import ogive
 from ogive import compiling, machine_code
+from ogive.errors import NoiseWarning
 from ogive.privacy import Adjacency, ApproxDP, Privacy, PureDP, ZeroConcentratedDP
 
 ROWS = 400
@@ -71,7 +73,8 @@ def warm(*, kept: bool = False) -> Iterator[Done]:
     """
     for task in tasks():
         begun = time.perf_counter()
-        with compiling.everything(kept=kept) as compiled:
+        with compiling.everything(kept=kept) as compiled, warnings.catch_warnings():
+            warnings.simplefilter("ignore", NoiseWarning)  # of invented records
             task.run()
         yield Done(task.name, len(compiled), time.perf_counter() - begun)
 

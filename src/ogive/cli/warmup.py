@@ -21,6 +21,9 @@ def warmup(*, check: Annotated[bool, Parameter(show_default=False)] = False) -> 
         check: Compile nothing, and say whether all of it is there; exit status 1 where it is not.
     """
     from ogive import warming
+    from ogive.cautions import no_books_wanted
+
+    no_books_wanted()  # records are invented here
 
     place = warming.place()
     if place is None and not check:

@@ -54,7 +54,7 @@ def check_label_type(label: Label, arrow_type: Any) -> None:
 
 
 def check_category_type(declared: Categories | Membership, arrow_type: Any, plural: str) -> None:
-    """Refuse a column that cannot hold categories, or holds numbers where they are all texts.
+    """Refuse a column that cannot hold categories, or not of the kind that they are all written in.
 
     Args:
         declared: The column and its values.
@@ -70,6 +70,11 @@ def check_category_type(declared: Categories | Membership, arrow_type: Any, plur
     if kind_of(arrow_type) != "number" and holds != "text":
         raise DataError(
             f"column {quoted(declared.column)} holds {holds}, but {plural} are numbers, truth values or texts"
+        )
+    named = declared.values or ()
+    if isinstance(declared, Membership) and holds == "text" and named and not any(isinstance(v, str) for v in named):
+        raise DataError(
+            f"column {quoted(declared.column)} holds text, but the values to count are numbers; write them as texts"
         )
     if holds != "text" and declared.values and all(isinstance(value, str) for value in declared.values):
         raise DataError(

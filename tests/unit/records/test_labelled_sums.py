@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import ogive
 from ogive.columns import Binning, Label
 from ogive.errors import DataError
 from ogive.grids import Grid
@@ -276,3 +277,11 @@ def test_files_are_never_held_whole(tmp_path, monkeypatch):
 def test_a_probability_is_rounded_once_and_its_record_counts_as_one():
     aggregate = GroupSums(Binning("score", Grid.explicit([1], low=0)), Label("y"), bits=0)
     assert Records.of({"score": [0.5], "y": [1]}).aggregate(aggregate).tolist() == [[1], [0], [0], [1]]
+
+
+def test_a_share_of_text_is_not_counted_by_numbers(tmp_path):
+    """The default of a proportion is 1, which no text is: the release would say nothing, and be paid for."""
+    for statistic in (ogive.Proportion("w"), ogive.Count("w", among=(1, True))):
+        with pytest.raises(DataError, match="column 'w' holds text, but the values to count are numbers"):
+            ogive.release(statistic, trust=ogive.Clear({"w": ["yes", "no"]}))
+    assert ogive.release(ogive.Proportion("w", positive="yes"), trust=ogive.Clear({"w": ["yes", "no"]})).value == 0.5

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any
+from typing import Any, TypeVar
 
 from ogive.errors import ParameterError
 from ogive.html.chapter import Chapter, Picture
@@ -11,6 +11,8 @@ from ogive.html.parts import Row, say, table
 from ogive.rooms import room
 from ogive.statistics.groups.estimate import GroupEstimates
 from ogive.statistics.groups.text import about, cells, titles_of
+
+_Part = TypeVar("_Part")
 
 _MOST_PICTURES = 12
 
@@ -52,18 +54,26 @@ def chapter(found: GroupEstimates[Any], truth: GroupEstimates[Any] | None) -> Ch
         subject=each[0].subject,
         provenance=found.provenance,
         headline=" ".join(f"{name}: {part.headline}" for name, part in zip(names[:3], each, strict=False)),
-        error=(say("The noise of different groups is independent. Smaller groups have larger errors."), *each[0].error),
+        error=(
+            say("The noise of different groups is independent. Smaller groups have larger errors."),
+            *_common([part.error for part in each]),
+        ),
         released=(
             say(f"The following of each of {len(found)} groups of {found.by}, all under one guarantee."),
-            *each[0].released,
+            *_common([part.released for part in each]),
             *((say(known),) if found.private and found.public_groups else ()),
         ),
         pictures=tuple(shown),
         tables=(_table(found), None if truth is None else _table(truth, "True values")),
-        details=(("Groups", "public" if found.public_groups else "private"), *each[0].details),
+        details=(("Groups", "public" if found.public_groups else "private"), *_common([part.details for part in each])),
         warning=each[0].warning if all(part.warning for part in each) else None,
         exact=truth is not None,
     )
+
+
+def _common(each: list[tuple[_Part, ...]]) -> list[_Part]:
+    """What the chapters of all groups say alike; what they say of one group alone is in the table."""
+    return [part for part in each[0] if all(part in other for other in each[1:])]
 
 
 def _table(found: GroupEstimates[Any], caption: str | None = None) -> Any:

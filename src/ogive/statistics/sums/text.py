@@ -27,7 +27,12 @@ def card(found: NumberEstimate) -> Card:
 
 def _facts(found: NumberEstimate) -> list[tuple[str, str]]:
     if not found.defined:
-        return [("value", "undefined: the noise leaves no records; use a larger privacy budget")]
+        return [
+            (
+                "value",
+                "undefined: the noise leaves no records; use a larger budget, or check the condition if there is one",
+            )
+        ]
     rows = [("value", shown(found, found.value))]
     if isinstance(found, MeanEstimate) and found.standard_deviation is not None:
         rows.append(("SD", shown(found, found.standard_deviation, found.value)))

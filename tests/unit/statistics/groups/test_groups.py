@@ -9,6 +9,7 @@ import ogive
 from ogive import Adjacency, ApproxDP, Central, Clear, Ecdf, Grouped, HosmerLemeshow, PureDP, Quantiles, Roc, Subset
 from ogive.errors import DataError, ParameterError, UnsupportedError
 from ogive.report import render_report
+from ogive.rooms import room
 from ogive.session.statement import statement
 from ogive.statistics.base import describe
 from ogive.statistics.kinds import read_estimate
@@ -253,3 +254,21 @@ def test_what_contradicts_itself_is_not_read(change, table):
     swapped = {**data, "estimates": data["estimates"][::-1]}
     with pytest.raises(DataError, match="condition"):
         ogive.GroupEstimates.from_dict(swapped)
+
+
+@pytest.mark.parametrize("statistic", STATISTICS, ids=named)
+def test_a_chapter_says_nothing_of_one_group_as_if_it_were_of_all(statistic, table):
+    found = ogive.release(Grouped(statistic, "ward", WARDS), trust=Central(table), privacy=PureDP(1))
+    chapters = [room(type(estimate), "chapter").chapter(estimate, None) for estimate in found.estimates]
+    whole = room(type(found), "chapter").chapter(found, None)
+    said = {*whole.error, *whole.released, *whole.details}
+    for number, each in enumerate(chapters):
+        others = chapters[:number] + chapters[number + 1 :]
+        alone = [
+            part
+            for part in (*each.error, *each.released, *each.details)
+            if not any(part in (*other.error, *other.released, *other.details) for other in others)
+        ]
+        assert not said & set(alone)
+    if statistic.name in ("mean", "roc"):
+        assert any(part not in said for part in chapters[0].error), "the control: a group has numbers of its own"
