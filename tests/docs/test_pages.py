@@ -2,8 +2,10 @@
 
 import importlib
 import json
+import logging
 import re
 import shlex
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -30,8 +32,10 @@ RUNNABLE = [page for page in PAGES if blocks(page, "python")]
 
 
 @pytest.mark.parametrize("page", RUNNABLE, ids=lambda page: page.name)
-def test_examples_run(page, tmp_path, monkeypatch):
+def test_examples_run(page, tmp_path, monkeypatch, request):
     monkeypatch.chdir(tmp_path)
+    logger = logging.getLogger("ogive")
+    request.addfinalizer(partial(logger.setLevel, logger.level))  # a page may set it, for itself alone
     scope: dict = {}
     for code in blocks(page, "python"):
         exec(compile(code, str(page), "exec"), scope)
