@@ -132,3 +132,15 @@ def test_owners_and_tables_agree_on_who_is_a_member():
         assert table == [int((owners == 0).sum()), int((owners == 1).sum())]
     with pytest.raises(DataError, match="missing"):
         rows_of(Domain((Membership("w", ("a",)),)), {"w": values})
+
+
+def test_a_sum_of_persons_says_that_it_is_of_the_kept_records():
+    table = {"x": np.ones(40), "who": np.arange(40) // 4}
+    trust = ogive.Central(table, person="who", max_rows_per_person=2)
+    found = ogive.release(
+        ogive.Sum("x", (0, 1)), trust=trust, privacy=ogive.PureDP(100), adjacency=ogive.Adjacency.ADD_OR_REMOVE
+    )
+    assert round(found.value) == 20
+    assert "of the kept records, at most 2 of each person: noise" in str(found)
+    alone = ogive.release(ogive.Sum("x", (0, 1)), trust=ogive.Central(table), privacy=ogive.PureDP(100))
+    assert "of these records: noise" in str(alone)

@@ -8,7 +8,7 @@ from ogive.html.chapter import Chapter
 from ogive.html.markup import Html
 from ogive.html.parts import Row, fine, say, strong, table
 from ogive.statistics.sums.estimate import CountEstimate, MeanEstimate, NumberEstimate, ProportionEstimate, SumEstimate
-from ogive.statistics.sums.text import between, number, shown
+from ogive.statistics.sums.text import between, number, shown, those
 
 USELESS = 0.5
 """An interval wider than this part of all that the number can be says little."""
@@ -73,8 +73,8 @@ def _error(found: NumberEstimate) -> tuple[Html, ...]:
         said.append(
             say(
                 strong(f"{shown(found, low)} to {shown(found, high)}"),
-                f" holds the {found.what} of these records, with {sure} confidence. The noise has a standard deviation "
-                f"of {number(found.noise_error, found.noise_error)}.",
+                f" holds the {found.what} of {those(found)}, with {sure} confidence. The noise has a standard "
+                f"deviation of {number(found.noise_error, found.noise_error)}.",
             )
         )
     return tuple(said) or (say("Not at all for these records."),)

@@ -59,8 +59,16 @@ def level(found: NumberEstimate) -> str:
 def counted(found: NumberEstimate) -> str:
     """What the interval counts."""
     if isinstance(found, CountEstimate | SumEstimate):
-        return "of these records: noise"
+        return f"of {those(found)}: noise"
     return "of the population: sampling and noise" if found.private else "of the population: sampling"
+
+
+def those(found: NumberEstimate) -> str:
+    """Which records a count or a sum is of: where a person may have several, of those that were kept."""
+    source = found.provenance
+    if source is None or source.person is None:
+        return "these records"
+    return f"the kept records, at most {source.max_rows_per_person} of each person"
 
 
 def shown(found: NumberEstimate, value: float, beside: float | None = None) -> str:
