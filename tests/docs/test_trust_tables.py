@@ -17,7 +17,7 @@ from ogive.strategies import design_tree
 from ogive.trust import TRUST_MODELS, SecAgg, Simulation
 from ogive.trust.servers.costs import cost_of
 from ogive.trust.servers.layout import Layout
-from ogive.trust.servers.settings import Collected
+from ogive.trust.servers.settings import AggregateUploads
 from ogive.trust.servers.uploads import Uploads
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -91,7 +91,7 @@ def test_the_table_of_uploads_says_what_they_cost():
         strategy = design_tree(bins, privacy=PureDP(1), adjacency=Adjacency.REPLACE)
         query = CurveQuery(Binning("x", Grid.linear(0, 1, bins=bins), "refuse"), strategy)
         for kind, (sent, received, seconds) in (("keys", said[:3]), ("tables", said[3:])):
-            taken = Collected(Layout(query.aggregate), Uploads(2, kind, verified=True, verifications=16))
+            taken = AggregateUploads(Layout(query.aggregate), Uploads(2, kind, verified=True, verifications=16))
             cost = cost_of(taken, taken.layout.ends(block_ends(query)), 10**6)
             assert cost.bytes_per_client == int(sent.replace(" ", ""))
             number, unit = received.split()
