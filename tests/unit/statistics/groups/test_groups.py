@@ -272,3 +272,10 @@ def test_a_chapter_says_nothing_of_one_group_as_if_it_were_of_all(statistic, tab
         assert not said & set(alone)
     if statistic.name in ("mean", "roc"):
         assert any(part not in said for part in chapters[0].error), "the control: a group has numbers of its own"
+
+
+@pytest.mark.parametrize("statistic", [ogive.Mean("age", (0, 100)), Ecdf("age", **AGE)], ids=named)
+def test_a_column_of_groups_may_have_any_name(statistic, table):
+    renamed = {**table, "x": table["ward"]}
+    found = ogive.release(Grouped(statistic, "x", WARDS), trust=Central(renamed), privacy=PureDP(1))
+    assert found.groups == WARDS
