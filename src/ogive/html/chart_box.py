@@ -20,10 +20,11 @@ _NAME, _LINE, _HALF = 24, 26, 9
 
 
 class Row(NamedTuple):
-    """One box as plain numbers: low, q1, median, q3, high."""
+    """One box as plain numbers: low, q1, median, q3, high; its intervals are those of q1, median and q3, if any."""
 
     numbers: tuple[float, float, float, float, float]
     outliers: tuple[float, ...] = ()
+    intervals: tuple[tuple[float, float], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -108,6 +109,11 @@ class BoxChart:
         ends = ", ".join(show(self.grid, number) for number in row.numbers)
         exact = "exact: " if kind == "true-box" else ""
         whiskers = f"M{low:g} {y - 5:g}v10M{low:g} {y:g}H{q1:g}M{q3:g} {y:g}H{high:g}M{high:g} {y - 5:g}v10"
+        lines = [(self.x(size, a), self.x(size, b)) for a, b in row.intervals]
+        around = "".join(
+            f"M{a:g} {at - 2:g}v4M{a:g} {at:g}H{b:g}M{b:g} {at - 2:g}v4"
+            for (a, b), at in zip(lines, (y - 5, y, y + 5), strict=False)
+        )
         dots = sorted({self.x(size, number) for number in row.outliers})
         return [
             tag(
@@ -116,6 +122,7 @@ class BoxChart:
                 tag("path", class_="interval" if kind == "box" else "truth", d=whiskers),
                 tag("rect", class_=kind, x=q1, y=y - _HALF, width=max(q3 - q1, 1.5), height=2 * _HALF),
                 tag("path", class_="curve" if kind == "box" else "truth", d=f"M{median:g} {y - _HALF:g}v{2 * _HALF:g}"),
+                *([tag("path", class_="interval", d=around)] if around else []),
                 *(tag("circle", class_=outlier, cx=place, cy=y, r=2.5) for place in dots),
             )
         ]

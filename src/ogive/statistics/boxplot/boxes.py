@@ -12,7 +12,7 @@ import math
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -36,6 +36,22 @@ SHOWN_OUTLIERS = 50
 """Most values beyond each whisker that are listed; all are counted."""
 
 NUMBERS = ("low", "q1", "median", "q3", "high")
+QUARTERS = (0.25, 0.5, 0.75)
+
+
+class Interval(NamedTuple):
+    """Ends between which a true quantile lies, as numbers of the grid."""
+
+    low: float
+    high: float
+
+
+class Intervals(NamedTuple):
+    """Of the quartiles and the median of one box; all three hold at once with the stated confidence."""
+
+    q1: Interval
+    median: Interval
+    q3: Interval
 
 
 @dataclass(frozen=True)
@@ -51,6 +67,7 @@ class Box:
         records: Estimated or public number of records of the group; None where it is not known.
         flat: Whether both quartiles lie in one bin of the grid: the middle half of the records has one value, or
             values closer than the grid tells apart.
+        intervals: Of q1, median and q3; None where they are not known, as for "five_numbers".
     """
 
     group: LabelValue | None
@@ -64,6 +81,7 @@ class Box:
     outliers: tuple[float, ...] = ()
     records: float | None = None
     flat: bool = False
+    intervals: Intervals | None = None
 
     @property
     def numbers(self) -> tuple[float, float, float, float, float]:
@@ -104,7 +122,7 @@ def box_of(curve: Curve, group: LabelValue | None) -> Box:
     def value(number: int) -> float:
         return float(inverse(grid, shares, np.array((number - 0.5) / n)))
 
-    q1, median, q3 = (float(number) for number in inverse(grid, shares, np.array([0.25, 0.5, 0.75])))
+    q1, median, q3 = (float(number) for number in inverse(grid, shares, np.array(QUARTERS)))
     reach = WHISKER * (q3 - q1)
     numbers = range(1, n + 1)
     below = bisect.bisect_left(numbers, q1 - reach, key=value)

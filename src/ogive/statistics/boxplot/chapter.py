@@ -9,8 +9,9 @@ from ogive.html.chart_box import MOST_ROWS, BoxChart, Row
 from ogive.html.markup import Html
 from ogive.html.parts import Row as TableRow
 from ogive.html.parts import fine, say, table
-from ogive.statistics.boxplot.boxes import Box
+from ogive.statistics.boxplot.boxes import NUMBERS, Box
 from ogive.statistics.boxplot.estimate import Boxplots
+from ogive.statistics.boxplot.text import PERCENT
 
 _HEAD = ("Low end", "First quartile", "Median", "Third quartile", "High end", "Beyond")
 
@@ -63,8 +64,8 @@ def headline(boxplots: Boxplots) -> str:
     if boxplots.by is None:
         box = found[0]
         return (
-            f"The median {boxplots.column} is {_at(boxplots, box.median)} (interquartile range "
-            f"{_at(boxplots, box.q1)} to {_at(boxplots, box.q3)})."
+            f"The median {boxplots.column} is {_at(boxplots, box.median)} ({_interval(boxplots, box)}interquartile "
+            f"range {_at(boxplots, box.q1)} to {_at(boxplots, box.q3)})."
         )
     low, high = (pick(found, key=lambda box: box.median) for pick in (min, max))
     if len(found) == 1 or low.median == high.median:
@@ -73,6 +74,15 @@ def headline(boxplots: Boxplots) -> str:
         f"The median {boxplots.column} is lowest where {boxplots.by} is {low.group}, {_at(boxplots, low.median)}, "
         f"and highest where it is {high.group}, {_at(boxplots, high.median)}."
     )
+
+
+def _interval(boxplots: Boxplots, box: Box) -> str:
+    """The interval of the median in words that something follows; nothing where there is none."""
+    return "" if box.intervals is None else f"{PERCENT} CI {_between(boxplots, box.intervals.median)}; "
+
+
+def _between(boxplots: Boxplots, interval: tuple[float, float]) -> str:
+    return " to ".join(_at(boxplots, end) for end in interval)
 
 
 def _at(boxplots: Boxplots, number: float) -> str:
@@ -85,9 +95,12 @@ def _name(box: Box) -> str:
 
 def _picture(boxplots: Boxplots, truth: Boxplots | None) -> Picture:
     boxes, exact = boxplots.boxes[:MOST_ROWS], () if truth is None else truth.boxes[:MOST_ROWS]
+    rows = tuple(_row(boxplots, place) for place in range(len(boxes)))
     legend = [("box", "Released box" if boxplots.private else "Exact box")]
     if exact:
         legend.append(("true-box", "True box of these records"))
+    if any(row is not None and row.intervals for row in rows):
+        legend.append(("interval", f"{PERCENT} intervals of Q1 (top), median and Q3 (bottom) of the population"))
     summary = f"A box for each group of {boxplots.column}. {headline(boxplots)} " + " ".join(
         f"{_name(box)}: quartiles {_at(boxplots, box.q1)}, {_at(boxplots, box.median)} and {_at(boxplots, box.q3)}, "
         f"whiskers from {_at(boxplots, box.low)} to {_at(boxplots, box.high)}."
@@ -98,7 +111,7 @@ def _picture(boxplots: Boxplots, truth: Boxplots | None) -> Picture:
         grid=boxplots.grid,
         label=boxplots.column,
         names=tuple(_name(box) for box in boxes),
-        boxes=tuple(_row(boxplots, place) for place in range(len(boxes))),
+        boxes=rows,
         truths=() if truth is None else tuple(_row(truth, place) for place in range(len(exact))),
         summary=summary,
         legend=tuple(legend),
@@ -109,12 +122,17 @@ def _picture(boxplots: Boxplots, truth: Boxplots | None) -> Picture:
 
 def _row(boxplots: Boxplots, place: int) -> Row | None:
     box = boxplots.boxes[place]
-    return Row(box.numbers, boxplots.dots(place)) if box.defined else None
+    return Row(box.numbers, boxplots.dots(place), box.intervals or ()) if box.defined else None
 
 
 def _read(boxplots: Boxplots) -> str:
     flat = [_name(box) for box in boxplots.boxes if box.flat and box.defined]
     said = "Half of a group's records lie between its quartiles: the interquartile range."
+    if any(box.intervals for box in boxplots.boxes):
+        said += (
+            f" In brackets are {PERCENT} confidence intervals, which count noise and sampling: with that confidence "
+            "they hold the quartiles and the median of a group's population, all three."
+        )
     if boxplots.curves:
         said += " Beyond is the estimated number of records below and above the whiskers."
     if flat:
@@ -131,19 +149,25 @@ def _table(caption: str, boxplots: Boxplots, about: str | None = None) -> Html:
             continue
         known = box.below is not None and box.above is not None
         beyond = f"{plain_number(box.below or 0)} and {plain_number(box.above or 0)}" if known else "not shown"
-        rows.append((_name(box), [*(_at(boxplots, number) for number in box.numbers), beyond]))
+        rows.append((_name(box), [*(_cell(boxplots, box, name) for name in NUMBERS), beyond]))
     return table(caption, ("Group" if boxplots.by is None else boxplots.by, *_HEAD), rows, about)
+
+
+def _cell(boxplots: Boxplots, box: Box, name: str) -> str:
+    number = _at(boxplots, getattr(box, name))
+    interval = getattr(box.intervals, name, None)
+    return number if interval is None else f"{number} ({_between(boxplots, interval)})"
 
 
 def _error(boxplots: Boxplots) -> tuple[Html, ...]:
     if not boxplots.private:
         return (say("The values are exact for these records, up to the spacing of the thresholds."),)
     if boxplots.curves:
+        counted = ", and their intervals count it" if any(box.intervals for box in boxplots.boxes) else ""
         return (
             say(
-                "Noise affects quartiles and medians least. The ends of whiskers and the numbers of records beyond "
-                "them "
-                "depend on few records and have larger errors."
+                f"Noise affects quartiles and medians least{counted}. The ends of whiskers and the numbers of records "
+                "beyond them depend on few records and have larger errors."
             ),
             fine("ogive plan predicts these errors before anything is spent."),
         )

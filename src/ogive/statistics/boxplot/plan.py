@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping
 from typing import ClassVar
 
 from ogive.queries import ClassCurvesQuery
+from ogive.statistics.base import Statistic, Terms
+from ogive.statistics.boxplot.estimate import Boxplots
 from ogive.statistics.methods.plan import CURVE_METRICS, CurvePrediction, decided_by_noise, errors_of_one_curve
-from ogive.statistics.prediction import Errors, Metric
+from ogive.statistics.prediction import Errors, Metric, Setting
 from ogive.statistics.roc.plan import class_errors
 
 
@@ -21,6 +24,10 @@ class Prediction(CurvePrediction):
         "q3": Metric("Q3", "the same of its third quartile"),
         "high": Metric("high end", "the same of its high end"),
     }
+
+    def __init__(self, statistic: Statistic[Boxplots], terms: Terms, setting: Setting) -> None:
+        # no error depends on the intervals
+        super().__init__(statistic, dataclasses.replace(terms, simulations=0), setting)
 
     @property
     def decided(self) -> bool:

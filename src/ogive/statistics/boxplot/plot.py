@@ -61,6 +61,8 @@ def draw(
         if kind == "violin":
             _violins(axes, each, at, how)
         _boxes(axes, each, at, how, width=_WIDTH if kind == "box" else _WIDTH / 5, fliers=kind == "box")
+        if kind == "box":
+            _intervals(axes, each, at, how)
         axes.plot([], [], color=how["color"], linewidth=6, alpha=0.6, label=how["label"])
     names = ["all" if box.group is None else str(box.group) for box in boxes.boxes]
     name_groups(axes, places, names)
@@ -101,6 +103,15 @@ def _boxes(axes: Any, boxes: Boxplots, places: Float64, look: dict[str, Any], *,
         capprops=line,
         flierprops={"marker": ".", "markersize": 4, "markeredgecolor": look["color"], "alpha": 0.5},
     )
+
+
+def _intervals(axes: Any, boxes: Boxplots, places: Float64, look: dict[str, Any]) -> None:
+    """Thin lines in each box: the intervals of its first quartile, median and third quartile, from left to right."""
+    for box, place in zip(boxes.boxes, places, strict=True):
+        if box.defined and box.intervals is not None:
+            at = place + _WIDTH * np.array([-0.25, 0.0, 0.25])
+            low, high = zip(*box.intervals, strict=True)
+            axes.vlines(at, low, high, color=[look["color"], ORANGE, look["color"]], linewidth=1.0, zorder=3)
 
 
 def _violins(axes: Any, boxes: Boxplots, places: Float64, look: dict[str, Any]) -> None:

@@ -21,6 +21,7 @@ from ogive.queries.sparse_vector import MAX_BEYOND
 from ogive.statistics.base import Terms
 from ogive.statistics.boxplot.boxes import NUMBERS, Box, box_of, five_numbers
 from ogive.statistics.boxplot.estimate import Boxplots
+from ogive.statistics.boxplot.intervals import with_intervals
 from ogive.statistics.curve.estimate import Curve
 from ogive.statistics.ecdf.statistic import DEFAULT_BINS, Ecdf, make_grid
 from ogive.statistics.methods.groups import ask_groups
@@ -182,7 +183,9 @@ class Boxplot:
                 ecdf = self._ecdf(terms.records, private=terms.private)
                 curves = yield from ask_groups(grouping, ecdf.questions, terms, public_groups=public)
             curves = [dataclasses.replace(curve, adjacency=terms.adjacency) for curve in curves]
-            boxes = [box_of(curve, label) for curve, label in zip(curves, labels, strict=True)]
+            boxes = [
+                with_intervals(box_of(curve, label), curve, terms) for curve, label in zip(curves, labels, strict=True)
+            ]
         elif grouping is None:
             boxes = [(yield from self._five(terms))]
         else:

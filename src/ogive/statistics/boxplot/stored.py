@@ -9,7 +9,7 @@ import numpy as np
 from ogive.errors import DataError, ParameterError, quoted
 from ogive.grids import Grid
 from ogive.privacy import Adjacency
-from ogive.statistics.boxplot.boxes import NUMBERS, SHOWN_OUTLIERS, Box, box_of
+from ogive.statistics.boxplot.boxes import NUMBERS, SHOWN_OUTLIERS, Box, Interval, Intervals, box_of
 from ogive.statistics.boxplot.estimate import Boxplots
 from ogive.statistics.curve import stored as curve_json
 from ogive.statistics.curve.estimate import Curve
@@ -41,7 +41,7 @@ def to_dict(boxplots: Boxplots) -> dict[str, Any]:
 
 
 def _box_data(grid: Grid, box: Box) -> dict[str, Any]:
-    return {
+    data = {
         "group": box.group,
         "values": _written(grid, box),
         "numbers": list(box.numbers),
@@ -51,6 +51,9 @@ def _box_data(grid: Grid, box: Box) -> dict[str, Any]:
         "records": box.records,
         "flat": box.flat,
     }
+    if box.intervals is not None:
+        data["intervals"] = {name: list(ends) for name, ends in box.intervals._asdict().items()}
+    return data
 
 
 def _written(grid: Grid, box: Box) -> dict[str, Any]:
@@ -141,6 +144,7 @@ def _box(grid: Grid, data: Any) -> Box:
     if not isinstance(data["flat"], bool):
         raise DataError("the field 'flat' of a box must be true or false")
     low, q1, median, q3, high = map(float, numbers)
+    intervals = _intervals(grid, data["intervals"], (q1, median, q3)) if "intervals" in data else None
     box = Box(
         group,
         low,
@@ -153,6 +157,7 @@ def _box(grid: Grid, data: Any) -> Box:
         outliers=tuple(map(float, outliers)),
         records=None if records is None else float(records),
         flat=data["flat"],
+        intervals=intervals,
     )
     try:
         written = _written(grid, box)
@@ -161,3 +166,18 @@ def _box(grid: Grid, data: Any) -> Box:
     if data["values"] != written:
         raise DataError("a box contradicts itself: its values must be those of its numbers")
     return box
+
+
+def _intervals(grid: Grid, data: Any, numbers: tuple[float, float, float]) -> Intervals:
+    """The intervals of a box; files of versions before there were any lack them."""
+    if not isinstance(data, dict) or set(data) != set(Intervals._fields):
+        raise DataError(f"the intervals of a box must be of {', '.join(Intervals._fields)}")
+    found = []
+    for name, number in zip(Intervals._fields, numbers, strict=True):
+        ends = data[name]
+        if not isinstance(ends, list) or len(ends) != 2 or not all(map(is_number, ends)):
+            raise DataError(f"the interval of {name} must be two numbers")
+        if not grid.low <= ends[0] <= number <= ends[1] <= grid.high:
+            raise DataError(f"the interval of {name} must hold it, and lie in the bounds of the grid")
+        found.append(Interval(float(ends[0]), float(ends[1])))
+    return Intervals(*found)

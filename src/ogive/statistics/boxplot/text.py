@@ -7,12 +7,14 @@ from typing import Any
 from ogive.privacy import Adjacency
 from ogive.statistics.boxplot.boxes import NUMBERS, Box
 from ogive.statistics.boxplot.estimate import PUBLIC_GROUPS, Boxplots
+from ogive.statistics.boxplot.intervals import CONFIDENCE_LEVEL
 from ogive.statistics.showing import Card
 
 LOUD = 0.1
 """Noise, as a share of the records, from which quartiles are imprecise."""
 
 _HEADINGS = ("low end", "Q1", "median", "Q3", "high end", "beyond", "records")
+PERCENT = f"{100 * CONFIDENCE_LEVEL:g} %"
 
 
 def head(boxplots: Boxplots) -> str:
@@ -28,6 +30,10 @@ def rows(boxplots: Boxplots) -> list[tuple[str, ...]]:
 def notes(boxplots: Boxplots) -> list[str]:
     """Notes on how to read the boxes, such as which of them hold no records."""
     found = []
+    if any(box.intervals for box in boxplots.boxes):
+        found.append(
+            f"in brackets: {PERCENT} confidence intervals of the population, for all three numbers of a box at once"
+        )
     if boxplots.private and boxplots.public_groups:
         found.append(PUBLIC_GROUPS)
     if boxplots.method == "five_numbers":
@@ -73,11 +79,19 @@ def _group(box: Box) -> str:
 def _cells(boxplots: Boxplots, box: Box) -> tuple[str, ...]:
     if not box.defined:
         return ("-",) * len(_HEADINGS[:-1]) + ("0",)
-    numbers = tuple(_short(boxplots.grid.label(getattr(box, name))) for name in NUMBERS)
+    numbers = tuple(_number(boxplots, box, name) for name in NUMBERS)
     beyond = "not shown" if box.below is None or box.above is None else f"{box.below} + {box.above}"
     sizes_are_known = not boxplots.private or boxplots.public_groups or _counted(boxplots)
     records = "private" if box.records is None else f"{'' if sizes_are_known else 'about '}{box.records:.0f}"
     return (*numbers, beyond, records)
+
+
+def _number(boxplots: Boxplots, box: Box, name: str) -> str:
+    """One number of a box, with its interval in brackets where it has one."""
+    label = boxplots.grid.label
+    number = _short(label(getattr(box, name)))
+    interval = getattr(box.intervals, name, None)
+    return number if interval is None else f"{number} ({' to '.join(_short(label(end)) for end in interval)})"
 
 
 def _counted(boxplots: Boxplots) -> bool:

@@ -18,9 +18,8 @@ from ogive.queries import Answer, CurveQuery, Query
 from ogive.statistics.base import Terms
 from ogive.statistics.confidence import check_level, simulations_needed
 from ogive.statistics.curve import bins as curve_bins
-from ogive.statistics.curve.bands.simultaneous import FEWEST_SIMULATIONS
+from ogive.statistics.curve.bands.simultaneous import FEWEST_SIMULATIONS, interval_simulations
 from ogive.statistics.curve.bins import lower_ends
-from ogive.statistics.curve.estimate import Curve
 from ogive.statistics.ecdf.statistic import DEFAULT_BINS, Ecdf, by_hand
 from ogive.statistics.methods.choose import METHODS, Method, as_method
 from ogive.statistics.methods.unbiased import choose
@@ -135,7 +134,9 @@ class Quantiles:
         probabilities = np.array(self.probabilities)
         low = high = curve.quantile(probabilities)
         if terms.simulations != 0:
-            band = curve.band(self.confidence_level, simulations=self._simulations(curve, terms))
+            level = check_level(self.confidence_level)
+            simulations = interval_simulations(curve.strategy, level, terms.simulations)
+            band = curve.band(self.confidence_level, simulations=simulations)
             low, high = curve_bins.quantile_interval(probabilities, band)
         number = curve.grid.number
         return QuantileEstimates(
@@ -148,14 +149,6 @@ class Quantiles:
             confidence_level=self.confidence_level,
             curve=curve,
         )
-
-    def _simulations(self, curve: Curve, terms: Terms) -> int | None:
-        """How many releases the interval is simulated with; None for the usual number."""
-        if terms.simulations is None or curve.strategy is None:
-            return None
-        nodes = sum(level.nodes for level in curve.strategy.levels)
-        level = check_level(self.confidence_level)
-        return simulations_needed(level, share=Fraction(1, 2), nodes=nodes, usual=terms.simulations)
 
     def _bisect(self, terms: Terms) -> Generator[Query, Answer, QuantileEstimates]:
         binning = self.ecdf().binning()

@@ -153,6 +153,18 @@ def simulations_for(strategy: Strategy, level: Fraction) -> int:
     return simulations_needed(level, share=Fraction(1, 2), nodes=nodes, usual=default_simulations(strategy))
 
 
+def interval_simulations(strategy: Strategy | None, level: Fraction, usual: int | None) -> int | None:
+    """Simulations for intervals of that level where so many are usual; None for as many as a band takes by itself.
+
+    Raises:
+        ParameterError: the level takes too many on so many thresholds.
+    """
+    if usual is None or strategy is None:
+        return None
+    nodes = sum(part.nodes for part in strategy.levels)
+    return simulations_needed(level, share=Fraction(1, 2), nodes=nodes, usual=usual)
+
+
 def simulate_maxima(
     strategy: Strategy, *, total_known: bool, simulations: int, progress: Progress | None = None
 ) -> NoiseMaxima:

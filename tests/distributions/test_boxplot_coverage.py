@@ -1,0 +1,59 @@
+"""The intervals of a box hold the population's quartiles and median, all three, in at least 95 % of releases.
+
+200 releases for each distribution and adjacency, of groups that make up half of the records. A true level of 95 % gives
+fewer than `FEWEST` hits with probability below 1 in 1000 (binomial); seeds are fixed, so a pass stays a pass. The
+control are intervals for the sample used as ones for the population: they must fall short. They do where noise is small
+beside sampling, so epsilon is large. A second measurement at epsilon 1 has noise as large as the sampling error.
+"""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import ogive
+from ogive.noise import KeyedSource
+from ogive.statistics.boxplot.boxes import QUARTERS
+
+RELEASES, RECORDS, BINS = 200, 1_000, 512
+FEWEST = int(stats.binom.ppf(0.001, RELEASES, 0.95))
+
+DISTRIBUTIONS = {
+    "uniform": stats.uniform(0, 100),
+    "lognormal": stats.lognorm(0.6, scale=np.exp(3)),
+    "whole numbers": stats.binom(100, 0.3),
+}
+
+
+def hits(name, adjacency, epsilon):
+    """How often all three intervals hold the truth, and how often those for the sample do."""
+    law = DISTRIBUTIONS[name]
+    rng = np.random.default_rng(sum(map(ord, name + adjacency.value)))
+    grid = {"grid": "integers"} if name == "whole numbers" else {"bins": BINS}
+    asked = ogive.Boxplot("x", (0, 100), curve="tree_ls", by="g", groups=("a", "b"), **grid)
+    truth = law.ppf(QUARTERS)
+    held = of_sample = 0
+    for number in range(RELEASES):
+        boxes = ogive.release(
+            asked,
+            trust=ogive.Central({"x": law.rvs(RECORDS, random_state=rng), "g": np.repeat(["a", "b"], RECORDS // 2)}),
+            privacy=ogive.PureDP(epsilon),
+            adjacency=adjacency,
+            source=KeyedSource(number.to_bytes(32, "big")),
+        )
+        held += all(low <= value <= high for value, (low, high) in zip(truth, boxes["a"].intervals, strict=True))
+        sample = boxes.curves[0].quantile_interval(QUARTERS, target="sample")
+        of_sample += bool(np.all((sample.low <= truth) & (truth <= sample.high)))
+    return held, of_sample
+
+
+@pytest.mark.slow
+@pytest.mark.distribution
+@pytest.mark.parametrize("adjacency", ogive.Adjacency)
+@pytest.mark.parametrize("name", DISTRIBUTIONS)
+def test_intervals_hold_the_quartiles_and_the_median_of_the_population(name, adjacency):
+    held, of_sample = hits(name, adjacency, 100)
+    noisy, _ = hits(name, adjacency, 1)
+    print(f"{name} {adjacency.value}: {held} and {noisy} of {RELEASES} hold, of the sample {of_sample}")
+    assert held >= FEWEST
+    assert noisy >= FEWEST
+    assert of_sample < FEWEST, "control: without the sampling error intervals are too narrow"
