@@ -26,6 +26,7 @@ MISSING_POLICIES = ("refuse", "low", "high", "drop")
 OUTSIDE_POLICIES = ("clip", "refuse")
 FRACTION_POLICIES = ("up", "refuse")
 MEMBERSHIP_POLICIES = ("refuse", "no", "drop")
+OPEN_POLICIES = ("refuse", "count", "drop")
 MAX_GROUPS = 1000
 MAX_SYMBOLS = 1 << 24
 
@@ -366,12 +367,44 @@ class Membership:
         return Membership(_text(data, "column"), listed, _text(data, "missing"))
 
 
+@dataclass(frozen=True)
+class OpenCategories:
+    """A column of which nobody has listed the values; every value that occurs is counted.
+
+    What a record counts as depends on its own value alone: text without blanks around it, a number in its shortest
+    form. A value that could not be stored is counted among the records and nowhere else.
+
+    Fields:
+        column: Name of a column of numbers, truth values or text.
+        missing: What a missing value means: "refuse" (an error), "count" (counted in a place of its own, which is
+            public) or "drop" (not counted; only where the number of records is private).
+
+    Raises:
+        ParameterError: the column is no name, or missing values mean something else.
+    """
+
+    column: str
+    missing: str = "refuse"
+
+    def __post_init__(self) -> None:
+        among(self.missing, "missing", OPEN_POLICIES)
+        if not isinstance(self.column, str):
+            raise ParameterError(f"`column` must be a column's name, got {quoted(self.column)}")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data."""
+        return {"column": self.column, "missing": self.missing}
+
+
 Column = Binning | Categories | Label | Membership
+"""A column whose values are declared."""
+ReadColumn = Column | OpenCategories
+"""A column of which an aggregate reads the values."""
 
 
-def may_drop(column: Column) -> bool:
+def may_drop(column: ReadColumn) -> bool:
     """Whether records with a missing value are not counted."""
-    return isinstance(column, Binning | Membership) and column.missing == "drop"
+    return isinstance(column, Binning | Membership | OpenCategories) and column.missing == "drop"
 
 
 @dataclass(frozen=True)

@@ -28,7 +28,7 @@ def has(kind, protocol):
 
 def test_every_query_has_the_kind_that_its_methods_say():
     kinds = {kind: kind.kind for kind in query_types()}
-    assert len(kinds) == 18
+    assert len(kinds) == 19
     for query, kind in kinds.items():
         expected = "linear" if has(query, LinearQuery) else "curator" if has(query, CuratorQuery) else None
         assert kind == expected or (expected is None and kind in ("reports", "pairs")), query
@@ -104,6 +104,13 @@ def test_a_refusal_begins_with_what_was_asked_for(statistic, trust, subject):
     model = ogive.Simulation(trust).over(table)
     with pytest.raises(ogive.UnsupportedError, match=rf"^{subject} (needs somebody|is nothing that two people)"):
         ogive.release(statistic, privacy=ogive.PureDP(1), trust=model)
+
+
+@pytest.mark.parametrize("model", [SecAgg, Servers, Local, Pairs])
+def test_values_that_nobody_has_listed_are_found_by_a_curator_alone(model):
+    asked = Asked("curator", "discovery")
+    reason = unserved(asked, model.options_type.serves, limits=model.options_type.limits)
+    assert "only by a curator who sees all records; name the values, or use trust central" in reason
 
 
 @pytest.mark.parametrize("wrong", ["ecdf", None, ogive.Ecdf], ids=repr)

@@ -18,6 +18,8 @@ from .cells import design_cells as design_cells
 from .class_curves import ClassCurvesQuery as ClassCurvesQuery
 from .class_curves import class_curves_price as class_curves_price
 from .curve import CurveQuery as CurveQuery
+from .discovery import DiscoveryQuery as DiscoveryQuery
+from .discovery import design_discovery as design_discovery
 from .group_sums import GroupSumsQuery as GroupSumsQuery
 from .groups import GroupedQuery as GroupedQuery
 from .groups import LinearGroupsQuery as LinearGroupsQuery
@@ -37,5 +39,6 @@ from .selection import NoisyMaxQuery as NoisyMaxQuery
 from .selection import design_noisy_max as design_noisy_max
 from .sparse_vector import SparseVectorQuery as SparseVectorQuery
 from .sparse_vector import design_sparse_vector as design_sparse_vector
+from .value_counts import ValueCounts as ValueCounts
 from .votes import VotesQuery as VotesQuery
 from .votes import design_votes as design_votes

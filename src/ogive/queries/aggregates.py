@@ -19,6 +19,7 @@ from ogive.columns import LONGEST_LABEL, MAX_GROUPS, MAX_SYMBOLS, Binning, Domai
 from ogive.errors import ParameterError, quoted
 from ogive.grids import Grid
 from ogive.predicates import Predicate
+from ogive.queries.value_counts import ValueCounts
 
 MAX_FRACTIONAL_BITS = 30
 
@@ -302,6 +303,8 @@ class Parted:
         check_groups(self.by, self.groups)
         if any(isinstance(each, RowValues | Ballots) for each in self.values):
             raise ParameterError("groups need sums over records, and these are the records themselves")
+        if any(isinstance(each, ValueCounts) for each in self.values):
+            raise ParameterError("groups need a column whose values are named; name them, which makes them public")
         if len(self.values) != len(self.groups):
             raise ParameterError(f"{len(self.groups)} groups need as many aggregates, got {len(self.values)}")
 
@@ -329,4 +332,6 @@ class Parted:
         return {"parted": [each.to_dict() for each in self.values], "by": self.by, "groups": list(self.groups)}
 
 
-Aggregate = Binning | ClassBinning | GroupBinning | GroupSums | Cells | Ballots | RowValues | Selected | Parted
+Aggregate = (
+    Binning | ClassBinning | GroupBinning | GroupSums | Cells | Ballots | RowValues | ValueCounts | Selected | Parted
+)

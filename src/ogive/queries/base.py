@@ -19,7 +19,7 @@ from typing import Any, ClassVar, Literal, Protocol, TypeVar, cast, runtime_chec
 import numpy as np
 
 from ogive.arrays import Int64
-from ogive.columns import Binning, Column, may_drop
+from ogive.columns import Binning, OpenCategories, ReadColumn, may_drop
 from ogive.errors import ParameterError, plain, quoted
 from ogive.noise.base import NodeNoise
 from ogive.noise.shares import widened
@@ -179,14 +179,20 @@ class Answer:
         return widened(measured, self.adding, self.honest)
 
 
-def check_missing(column: Column, adjacency: Adjacency) -> None:
+def check_missing(column: ReadColumn, adjacency: Adjacency) -> None:
     """Check that the number of records is private where missing values are dropped.
 
     Raises:
         ParameterError: it would be public.
     """
     if adjacency is Adjacency.REPLACE and may_drop(column):
-        instead = "`missing='low'`, `'high'` or a public value" if isinstance(column, Binning) else "`missing='no'`"
+        match column:
+            case Binning():
+                instead = "`missing='low'`, `'high'` or a public value"
+            case OpenCategories():
+                instead = "`missing='count'`"
+            case _:
+                instead = "`missing='no'`"
         raise ParameterError(
             "`missing='drop'` would publish how many values are missing, since replacing a record may change it; "
             f"use {instead}, or `adjacency ADD_OR_REMOVE`"

@@ -8,6 +8,7 @@ depends on nobody else's.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -69,7 +70,7 @@ def _tag(label: Any) -> str:
         return "missing"
     if isinstance(label, str):
         return "text " + label
-    return f"number {int(label) if label == int(label) else float(label)}"
+    return f"number {int(label) if math.isfinite(label) and label == int(label) else float(label)}"
 
 
 @njit(nogil=True)

@@ -14,7 +14,7 @@ from typing import Protocol
 import numpy as np
 
 from ogive.arrays import Float64, Int64
-from ogive.columns import Binning, Categories, Column
+from ogive.columns import Binning, Categories, ReadColumn
 from ogive.errors import DataError, quoted
 from ogive.queries import (
     Aggregate,
@@ -26,6 +26,7 @@ from ogive.queries import (
     Parted,
     RowValues,
     Selected,
+    ValueCounts,
 )
 from ogive.records.binning import (
     DROP_TOO,
@@ -40,9 +41,10 @@ from ogive.records.binning import (
 )
 from ogive.records.labels import Classes, Columns, LabelCodes, Places
 from ogive.records.rows import DomainRows, RowSums
+from ogive.records.values import ValueSums
 
 Summable = Binning | ClassBinning | GroupBinning | GroupSums | Cells | Ballots
-"""Aggregates to which every record adds something of its own: all but `RowValues`, which are no sums."""
+"""Aggregates to which every record adds to some cell of a fixed shape: all but `RowValues` and `ValueCounts`."""
 
 COUNTED = "widen the bounds, or count them at the nearer bound with `outside='clip'`"
 MAX_SUM_BITS = 62
@@ -212,7 +214,7 @@ class Sums(Protocol):
         ...
 
 
-def columns_of(aggregate: Aggregate) -> tuple[Column, ...]:
+def columns_of(aggregate: Aggregate) -> tuple[ReadColumn, ...]:
     """What an aggregate reads of each record."""
     match aggregate:
         case Binning():
@@ -227,13 +229,15 @@ def columns_of(aggregate: Aggregate) -> tuple[Column, ...]:
             return aggregate.domain.columns
         case Ballots():
             return aggregate.columns
+        case ValueCounts():
+            return (aggregate.column,)
         case Selected():
             return columns_of(aggregate.values)
         case Parted():
             return *_columns_of_parts(aggregate), Categories(aggregate.by, aggregate.groups)
 
 
-def _columns_of_parts(aggregate: Parted) -> tuple[Column, ...]:
+def _columns_of_parts(aggregate: Parted) -> tuple[ReadColumn, ...]:
     """What the aggregates of all groups read, one after the other; once where they are all the same."""
     return tuple(column for each in dict.fromkeys(aggregate.values) for column in columns_of(each))
 
@@ -249,6 +253,8 @@ def start_sums(aggregate: Aggregate, labels: Mapping[str, LabelCodes]) -> Sums:
             return ProbabilitySums(aggregate, contributor(aggregate, labels))
         case Parted():
             return PartedSums(aggregate, labels)
+        case ValueCounts():
+            return ValueSums(aggregate, labels[aggregate.column.column])
         case Selected():
             raise AssertionError("`Records.aggregate` has left out the other rows before")
         case _:

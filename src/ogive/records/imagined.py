@@ -28,7 +28,18 @@ from ogive.axis import to_labels
 from ogive.columns import Binning, Categories, Domain, Label, Membership
 from ogive.errors import DataError, ParameterError, quoted
 from ogive.grids import Grid
-from ogive.queries import Aggregate, Ballots, ClassBinning, GroupBinning, GroupSums, Parted, RowValues, Selected
+from ogive.queries import (
+    Aggregate,
+    Ballots,
+    ClassBinning,
+    GroupBinning,
+    GroupSums,
+    Parted,
+    RowValues,
+    Selected,
+    ValueCounts,
+)
+from ogive.queries.value_counts import added_up
 from ogive.records import Records
 from ogive.records.contributions import columns_of
 from ogive.records.sources import Source, memory_source
@@ -110,6 +121,8 @@ class BinormalShape:
         if isinstance(aggregate, GroupSums):
             values = self._probabilities(hidden)
             return {aggregate.probability.column: values, aggregate.label.column: _labels(aggregate.label, positive)}
+        if isinstance(aggregate, ValueCounts):
+            return {aggregate.column.column: _values_of_halves(len(hidden))}
         assert not isinstance(aggregate, Ballots), "votes are imagined by AgreeingTeachers"
         assert not isinstance(aggregate, Selected | Parted), "a plan imagines the records of one part"
         return self._columns(aggregate.domain, hidden, positive)
@@ -173,13 +186,17 @@ class Repeated:
             raise ParameterError(
                 f"sums of {self._records} records do not fit with {aggregate.bits} fractional bits; plan for fewer"
             )
-        parts = [np.zeros(aggregate.shape, dtype=np.int64)]
+        parts = [(1, np.zeros(aggregate.shape, dtype=np.int64))]
         if self._copies:
-            whole = Records(self._source).aggregate(aggregate)
-            parts += [whole] * self._copies if isinstance(aggregate, RowValues) else [self._copies * whole]
+            parts.append((self._copies, Records(self._source).aggregate(aggregate)))
         if len(self._drawn):
-            parts.append(Records.of(self._rest(_names(aggregate))).aggregate(aggregate))
-        return np.concatenate(parts) if isinstance(aggregate, RowValues) else np.sum(parts, axis=0)
+            parts.append((1, Records.of(self._rest(_names(aggregate))).aggregate(aggregate)))
+        match aggregate:
+            case RowValues():
+                return np.concatenate([part for times, part in parts for _ in range(times)])
+            case ValueCounts():
+                return added_up(parts)
+        return np.asarray(sum(times * part for times, part in parts))
 
     def _rest(self, names: Sequence[str]) -> dict[str, Any]:
         """The rows of some columns that are drawn beside the whole copies."""
@@ -206,6 +223,11 @@ def _source(like: Any) -> Source:
 
 def _names(aggregate: Aggregate) -> list[str]:
     return list(dict.fromkeys(column.column for column in columns_of(aggregate)))
+
+
+def _values_of_halves(size: int) -> list[str]:
+    """Half of the records have one value, half of the others a second one, and so on."""
+    return [f"value {(size - row).bit_length()}" for row in range(size)]
 
 
 def _normal(size: int) -> Float64:

@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from ogive.arrays import Float64, Int64, UInt8
-from ogive.columns import Categories, Label, Membership
+from ogive.columns import Categories, Label, Membership, OpenCategories
 from ogive.errors import DataError, quoted
 from ogive.records.binning import kind_of, type_words
 
@@ -53,7 +53,7 @@ def check_label_type(label: Label, arrow_type: Any) -> None:
         )
 
 
-def check_category_type(declared: Categories | Membership, arrow_type: Any, plural: str) -> None:
+def check_category_type(declared: Categories | Membership | OpenCategories, arrow_type: Any, plural: str) -> None:
     """Refuse a column that cannot hold categories, or not of the kind that they are all written in.
 
     Args:
@@ -71,6 +71,8 @@ def check_category_type(declared: Categories | Membership, arrow_type: Any, plur
         raise DataError(
             f"column {quoted(declared.column)} holds {holds}, but {plural} are numbers, truth values or texts"
         )
+    if isinstance(declared, OpenCategories):
+        return
     named = declared.values or ()
     if isinstance(declared, Membership) and holds == "text" and named and not any(isinstance(v, str) for v in named):
         raise DataError(

@@ -18,11 +18,11 @@ import pyarrow as pa
 
 from ogive.arrays import Float64, Int64, UInt64
 from ogive.checks import whole
-from ogive.columns import Binning, Column, Label, LabelValue
+from ogive.columns import Binning, Label, LabelValue, OpenCategories, ReadColumn
 from ogive.errors import DataError, ParameterError, UnsupportedError, plain, quoted
 from ogive.predicates import columns_of as compared_columns
 from ogive.privacy import Adjacency, PrivacyUnit
-from ogive.queries import Aggregate, Cells, GroupBinning, Parted, RowValues, Selected
+from ogive.queries import Aggregate, Cells, GroupBinning, Parted, RowValues, Selected, ValueCounts
 from ogive.records.binning import float_values, kind_of, type_words
 from ogive.records.bounding import content_words, kept_rows
 from ogive.records.contributions import Contributions, columns_of, contributor, start_sums
@@ -230,6 +230,8 @@ class Records:
         """
         if isinstance(aggregate, RowValues):
             raise UnsupportedError("rows are no sum over records; ask for counts of cells")
+        if isinstance(aggregate, ValueCounts):
+            raise UnsupportedError("values that nobody has listed have no cells to be counted in; list the values")
         if isinstance(aggregate, Selected | Parted):
             raise UnsupportedError("records that are told apart by their columns are added up by who sees them")
         labels, rows = self._read(aggregate)
@@ -293,7 +295,7 @@ class Records:
             check_type(self._source, self._measured, column, plural, listable, needs_values=not self._of_party)
         return labels, self._rows(columns, labels)
 
-    def _rows(self, columns: tuple[Column, ...], labels: Mapping[str, LabelCodes]) -> Iterator[Columns]:
+    def _rows(self, columns: tuple[ReadColumn, ...], labels: Mapping[str, LabelCodes]) -> Iterator[Columns]:
         """The rows that count, some at a time: numbers of the grid, NaN where missing, and codes of labels."""
         wanted = dict.fromkeys(column.column for column in columns)
         identifiers = set() if self.person is None else {self.person}
@@ -341,11 +343,11 @@ class Records:
         return np.where(np.isin(values, named), np.nan, values) if named else values
 
 
-def _declared(column: Column) -> tuple[LabelValue, ...]:
+def _declared(column: ReadColumn) -> tuple[LabelValue, ...]:
     """The values of categories and classes that a question names."""
     if isinstance(column, Label):
         return (*column.positive, *(column.negative or ()))
-    return () if isinstance(column, Binning) else column.values or ()
+    return () if isinstance(column, Binning | OpenCategories) else column.values or ()
 
 
 def _source_of(data: Any, column: str, words: MissingWords) -> Source:
@@ -357,7 +359,7 @@ def _source_of(data: Any, column: str, words: MissingWords) -> Source:
 
 
 def check_type(
-    source: Source, measured: TextColumns, column: Column, plural: str, listable: bool, *, needs_values: bool = True
+    source: Source, measured: TextColumns, column: ReadColumn, plural: str, listable: bool, *, needs_values: bool = True
 ) -> None:
     """Refuse a column that is not there or does not hold what is declared of it.
 

@@ -299,6 +299,11 @@ def unserved(query: Query, serves: Collection[Kind], *, limits: str = "", instea
     """
     if query.kind in serves:
         return None
+    if query.method == "discovery":
+        return (
+            "which values occur is found out only by a curator who sees all records; name the values, or use "
+            "trust central"
+        )
     if instead is None and (elsewhere := _ELSEWHERE.get(query.kind)) is not None and "pairs" not in serves:
         return elsewhere
     if "linear" in serves:
