@@ -13,7 +13,7 @@ import datetime
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 
@@ -22,16 +22,19 @@ from ogive.checks import among
 from ogive.errors import ParameterError, plain, quoted
 from ogive.grids import Bound, Grid
 
-MISSING_POLICIES = ("refuse", "low", "high", "drop")
-OUTSIDE_POLICIES = ("clip", "refuse")
+MissingPolicy = Literal["refuse", "low", "high", "drop"]
+MISSING_POLICIES: tuple[MissingPolicy, ...] = get_args(MissingPolicy)
+OutsidePolicy = Literal["clip", "refuse"]
+OUTSIDE_POLICIES: tuple[OutsidePolicy, ...] = get_args(OutsidePolicy)
 FRACTION_POLICIES = ("up", "refuse")
-MEMBERSHIP_POLICIES = ("refuse", "no", "drop")
+MembershipPolicy = Literal["refuse", "no", "drop"]
+MEMBERSHIP_POLICIES: tuple[MembershipPolicy, ...] = get_args(MembershipPolicy)
 OPEN_POLICIES = ("refuse", "count", "drop")
 MAX_GROUPS = 1000
 MAX_SYMBOLS = 1 << 24
 
 LabelValue = bool | int | float | str
-Missing = Bound
+Missing = MissingPolicy | Bound
 """What a missing value means: one of `MISSING_POLICIES`, or the public value that it is counted as."""
 LabelValues = tuple[LabelValue, ...]
 

@@ -17,7 +17,7 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal, get_args
 
 import numpy as np
 
@@ -29,7 +29,8 @@ EPOCH = datetime.date(1970, 1, 1)
 EPOCH_TIME = datetime.datetime(1970, 1, 1)
 MICROSECONDS_PER_DAY = 86_400_000_000
 MICROSECONDS_PER_HOUR = 3_600_000_000
-GRIDS = ("linear", "geometric", "integers", "hours", "days", "weeks", "months")
+GridName = Literal["linear", "geometric", "integers", "hours", "days", "weeks", "months"]
+GRIDS: tuple[GridName, ...] = get_args(GridName)
 """Words for the grids that bounds and a number of bins describe."""
 MAX_BINS = 1 << 24
 MAX_WHOLE = 1 << 53

@@ -20,6 +20,7 @@ from fractions import Fraction
 from typing import Any, TypeVar
 
 ValueT = TypeVar("ValueT")
+WordT = TypeVar("WordT", bound=str)
 
 _MEANT_BEFORE = "ogive meant before"
 _CHOICES = "ogive choices"
@@ -48,20 +49,22 @@ def added(meant_before: ValueT, *, default: ValueT = _SAME) -> ValueT:
     return made
 
 
-def one_of(default: str, *others: str) -> str:
+def one_of(default: WordT, *others: WordT) -> WordT:
     """A dataclass field that holds one of a few words, the first of which is its default.
 
-    The command line lists the words and completes them. The class itself refuses others.
+    The command line lists the words and completes them. The class itself refuses others, and the type of the field says
+    them to type checkers: a `Literal` of the same words.
 
     Example:
         >>> import dataclasses
+        >>> from typing import Literal
         >>> @dataclasses.dataclass(frozen=True)
         ... class Median:
-        ...     missing: str = one_of("refuse", "low", "high")
+        ...     missing: Literal["refuse", "low", "high"] = one_of("refuse", "low", "high")
         >>> Median().missing, choices_of(dataclasses.fields(Median)[0])
         ('refuse', ('refuse', 'low', 'high'))
     """
-    made: str = dataclasses.field(default=default, metadata={_CHOICES: (default, *others)})
+    made: WordT = dataclasses.field(default=default, metadata={_CHOICES: (default, *others)})
     return made
 
 

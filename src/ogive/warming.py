@@ -133,10 +133,10 @@ def _curves() -> None:
             curve.quantile(0.5)
             curve.band(0.95)
         _read_only(ogive.Ecdf(column, bounds=(0, 100), bins=64))
-    for method in ("path", "tree_ls", "hat_ls"):
+    for unbiased in ("path", "tree_ls", "hat_ls"):
         for smooth in ("shrinkage", "least_squares", "least_absolute", "isotonic"):
-            _release(ogive.Ecdf("value", bounds=(0, 100), bins=64, method=method, smooth=smooth))
-        _release(ogive.Ecdf("value", bounds=(0, 100), bins=64, method=method), adjacency=Adjacency.ADD_OR_REMOVE)
+            _release(ogive.Ecdf("value", bounds=(0, 100), bins=64, method=unbiased, smooth=smooth))
+        _release(ogive.Ecdf("value", bounds=(0, 100), bins=64, method=unbiased), adjacency=Adjacency.ADD_OR_REMOVE)
 
 
 def _gaussian_curves() -> None:
@@ -149,9 +149,9 @@ def _gaussian_curves() -> None:
 def _quantiles() -> None:
     for method in ("auto", "path", "tree_ls", "hat_ls", "bisection"):
         _release(ogive.Quantiles("value", (0.25, 0.5, 0.75), bounds=(0, 100), bins=64, method=method))
-    for method in ("resample", "five_numbers"):
-        _release(ogive.Boxplot("value", bounds=(0, 100), bins=64, method=method))
-        boxes = ogive.Boxplot("value", bounds=(0, 100), bins=64, by="ward", groups=("north", "south"), method=method)
+    for way in ("resample", "five_numbers"):
+        _release(ogive.Boxplot("value", bounds=(0, 100), bins=64, method=way))
+        boxes = ogive.Boxplot("value", bounds=(0, 100), bins=64, by="ward", groups=("north", "south"), method=way)
         _release(boxes)
     _release(ogive.Bounds("value"))
 
@@ -200,8 +200,8 @@ def _local() -> None:
     for method in ("reports", "histogram"):
         _release(ogive.Ecdf("value", bounds=(0, 100), bins=64, method=method), trust=held)
     _release(ogive.Boxplot("value", bounds=(0, 100), bins=64), trust=held)
-    for method in ("krr", "unary", "haar"):
-        _release(ogive.Ustatistic("value", "gini", bounds=(0, 100), bins=16, method=method), trust=held)
+    for oracle in ("krr", "unary", "haar"):
+        _release(ogive.Ustatistic("value", "gini", bounds=(0, 100), bins=16, method=oracle), trust=held)
     _release(ogive.Ustatistic(("score", "label"), "auc", bounds=(0, 1), bins=8, method="krr"), trust=held)
 
 

@@ -6,7 +6,7 @@ import inspect
 import re
 import subprocess
 import sys
-from typing import TypedDict
+from typing import Literal, TypedDict, get_args, get_origin, get_type_hints
 
 import pytest
 
@@ -14,9 +14,15 @@ import ogive
 from ogive.cli.declared import Use, command
 from ogive.cli.forms import form_of
 from ogive.cli.options.trust import HolderOptions, declared, option_of
-from ogive.parameters import choices_of, python_only
+from ogive.columns import MISSING_POLICIES
+from ogive.grids import GRIDS
+from ogive.parameters import choices_of, one_of, python_only
 from ogive.statistics.kinds import CALLED
+from ogive.statistics.methods.choose import CURVE_METHODS, METHODS
+from ogive.statistics.methods.unbiased import UNBIASED_METHODS
 from ogive.statistics.options import entries, takes_options_of
+from ogive.statistics.ustatistic.methods import METHODS as OF_PAIRS
+from ogive.strategies.smoothing import SMOOTHINGS
 from ogive.trust.models import MODELS, model_named, options_named
 
 OWN = {"privacy", "adjacency", "trust", "batch", "source", "labels", "where"}
@@ -109,6 +115,9 @@ import ogive
 ogive.ecdf([1.0], bins="many")
 ogive.roc([1.0], [1], binz=3)
 ogive.Session({}).quantiles("age", bounds=3)
+ogive.ecdf([1.0], bounds=(0, 3), method="tree")
+ogive.roc([1.0], [1], bounds=(0, 1), budget="joined")
+ogive.Session({}).boxplot("age", bounds=(0, 3), method="five", grid="log")
 """
 
 
@@ -119,7 +128,9 @@ def test_a_users_script_is_checked_as_strictly_as_before(tmp_path):
     checked = [sys.executable, "-m", "mypy", "--strict", "--follow-imports=silent", "good.py", "bad.py"]
     done = subprocess.run(checked, cwd=tmp_path, capture_output=True, text=True, timeout=600)
     lines = [line for line in done.stdout.splitlines() if ": error:" in line]
-    assert [line.partition(": error: ")[0] for line in lines] == ["bad.py:3", "bad.py:4", "bad.py:5"], done.stdout
+    assert [line.partition(": error: ")[0] for line in lines] == [f"bad.py:{line}" for line in (3, 4, 5, 6, 7, 8, 8)], (
+        done.stdout
+    )
     assert "binz" in lines[1]
 
 
@@ -177,8 +188,63 @@ def test_every_field_of_a_method_of_pairs_is_an_option_with_help(method):
 
 def test_a_type_without_a_form_is_refused():
     """The control."""
+
+    @dataclasses.dataclass(frozen=True)
+    class Question:
+        turn: "complex" = 1j
+        side: "Side" = one_of("left", "right")  # noqa: F821 (a word, whatever its type is called)
+
+    turn, side = dataclasses.fields(Question)
     with pytest.raises(TypeError, match="no form says how words become complex"):
-        form_of("complex")
+        form_of(turn)
+    assert form_of(side).annotation("left") == str | None
+
+
+def literals(hint):
+    """All words of the literals in a type."""
+    if get_origin(hint) is Literal:
+        return set(get_args(hint))
+    return {word for part in get_args(hint) for word in literals(part)}
+
+
+DECLARED = [kind.statistic for kind in CALLED.values()] + [ogive.HierarchyAuc, ogive.Paired]
+
+
+@pytest.mark.parametrize("statistic", DECLARED, ids=lambda each: each.__name__)
+def test_every_option_with_choices_is_a_literal_of_the_same_choices(statistic):
+    hints = get_type_hints(statistic)
+    for field in dataclasses.fields(statistic):
+        words = set(choices_of(field))
+        if field.name == "missing" and field.type == "Missing":
+            # also a public value, and not every statistic can drop a record
+            assert words <= literals(hints["missing"]) == set(MISSING_POLICIES)
+        elif words:
+            assert get_origin(hints[field.name]) is Literal, (field.name, field.type)
+            assert literals(hints[field.name]) == words
+        else:
+            assert hints[field.name] is not str or field.default is dataclasses.MISSING, (
+                f"{field.name} is any text: declare it a Literal if only some words are meant"
+            )
+
+
+def test_options_of_methods_grids_and_smoothings_are_literals_of_what_is_accepted():
+    by_name = {kind.name: get_type_hints(kind.statistic) for kind in CALLED.values()}
+    unbiased, smooth = {"auto", *UNBIASED_METHODS}, {"auto", *SMOOTHINGS}
+    for name, field, words in (
+        ("ecdf", "method", {"auto", *METHODS}),
+        ("ecdf", "smooth", smooth),
+        ("quantiles", "method", {"auto", "bisection", *METHODS}),
+        ("boxplot", "curve", {"auto", *METHODS}),
+        ("roc", "method", unbiased),
+        ("roc", "smooth", smooth),
+        ("calibration", "method", unbiased),
+        ("calibration", "df", {"fitted"}),
+        ("ustatistic", "method", {"auto", *OF_PAIRS}),
+    ):
+        assert literals(by_name[name][field]) == words, (name, field)
+    for name in ("ecdf", "quantiles", "boxplot", "roc"):
+        assert literals(by_name[name]["grid"]) == set(GRIDS)
+    assert (*UNBIASED_METHODS, *CURVE_METHODS) == METHODS
 
 
 def test_fields_with_words_take_these_and_no_others():

@@ -159,7 +159,7 @@ def _options(kind: Kind, use: Use) -> list[_Option]:
         left = (told.owners or {}).get(field.name) if use.owners else None
         if left == ():
             continue
-        form = form_of(str(field.type))
+        form = form_of(field)
         column = field.default is dataclasses.MISSING
         name = told.names.get(field.name, field.name.replace("_", "-"))
         words = left or choices_of(field)

@@ -10,13 +10,14 @@ Two-sample kernels look at one record of each of two classes, and their first ar
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Literal, Protocol, get_args, runtime_checkable
 
 from ogive.arrays import Float64, Int64
 from ogive.columns import Domain
 from ogive.kernels.exact import BITS, Scale
 
-MATRICES = ("average", "midpoint", "nodes")
+MatrixName = Literal["average", "midpoint", "nodes"]
+MATRICES: tuple[MatrixName, ...] = get_args(MatrixName)
 """How a kernel is read off two bins: its mean over both, half-way between its extremes there, or its value at both
 nodes of randomized rounding."""
 

@@ -7,6 +7,8 @@ Either way the symbol stays with the owner, who randomizes it, so the guarantee 
 
 from __future__ import annotations
 
+from typing import Literal, get_args
+
 import numpy as np
 
 from ogive.arrays import Float64, Int64
@@ -15,7 +17,8 @@ from ogive.columns import Binning, Domain
 from ogive.grids import Grid
 from ogive.local.base import RandomWords
 
-ROUNDINGS = ("simple", "randomized")
+Rounding = Literal["simple", "randomized"]
+ROUNDINGS: tuple[Rounding, ...] = get_args(Rounding)
 
 
 def check_rounding(rounding: str, domain: Domain) -> None:

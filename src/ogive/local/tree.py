@@ -6,7 +6,7 @@ from dataclasses import KW_ONLY, dataclass
 from fractions import Fraction
 from functools import cached_property
 from math import comb
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 
@@ -29,9 +29,12 @@ from ogive.privacy import ApproxDP, PureDP, exact
 
 MAX_SIZE = 1 << 40
 MAX_UNARY_NODES = 1 << 10
-SPLITS = ("users", "budget")
-COMPOSITIONS = ("basic", "advanced", "exact")
-NODES = ("hadamard", "unary")
+Split = Literal["users", "budget"]
+SPLITS: tuple[Split, ...] = get_args(Split)
+Composition = Literal["basic", "advanced", "exact"]
+COMPOSITIONS: tuple[Composition, ...] = get_args(Composition)
+NodeReport = Literal["hadamard", "unary"]
+NODES: tuple[NodeReport, ...] = get_args(NodeReport)
 ASSIGNMENTS = ("even", "independent")
 
 

@@ -21,6 +21,7 @@ Source:
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal, get_args
 
 import numpy as np
 
@@ -35,7 +36,8 @@ from ogive.queries import base
 from ogive.queries.aggregates import GroupSums
 from ogive.strategies.base import Level, measured_loss
 
-FORMS = ("counts", "difference")
+FormName = Literal["counts", "difference"]
+FORMS: tuple[FormName, ...] = get_args(FormName)
 
 
 def widest(groups: GroupSums) -> int:

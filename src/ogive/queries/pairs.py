@@ -7,7 +7,7 @@ import json
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 
@@ -35,10 +35,12 @@ from ogive.queries.base import Kind, Query
 from ogive.queries.pair_program import Evaluate, PairProgram, program_of
 from ogive.strategies.base import Level
 
-DESIGNS = ("round_robin", "permutations", "independent")
+DesignName = Literal["round_robin", "permutations", "independent"]
+DESIGNS: tuple[DesignName, ...] = get_args(DesignName)
 """Who meets whom: nobody the same person twice; a random person in every round; independent random pairs."""
 
-NOISES = ("response", "laplace")
+NoiseName = Literal["response", "laplace"]
+NOISES: tuple[NoiseName, ...] = get_args(NoiseName)
 """What is added to each pair's value: randomized response, or discrete Laplace noise."""
 
 PUBLIC_COLUMNS = 3

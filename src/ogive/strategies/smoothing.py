@@ -24,7 +24,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import lru_cache
-from typing import Any
+from typing import Any, Literal, get_args
 
 import numpy as np
 
@@ -47,8 +47,11 @@ from ogive.strategies.tree.least_absolute import smooth_tree_absolute
 from ogive.strategies.tree.least_squares import smooth_tree
 from ogive.strategies.tree.strategy import LeastSquaresTree
 
-SMOOTHINGS = ("shrinkage", "least_squares", "least_absolute", "isotonic")
-DEFAULT_SMOOTHING = "shrinkage"
+Smoothing = Literal["shrinkage", "least_squares", "least_absolute", "isotonic"]
+SMOOTHINGS: tuple[Smoothing, ...] = get_args(Smoothing)
+Smooth = Literal["auto", Smoothing]
+"""A smoothing, or "auto" for the one that suits what was measured."""
+DEFAULT_SMOOTHING: Smoothing = "shrinkage"
 RANK_MATCHING = "rank_matching"
 LARGEST_SQUARE_ROOT = 1 << 16
 

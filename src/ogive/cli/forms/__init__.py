@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
+import dataclasses
+from typing import Any
+
 from ogive.cli.forms.base import Form
 from ogive.cli.forms.curves import CURVES
 from ogive.cli.forms.pairs import PAIRS
-from ogive.cli.forms.plain import PLAIN
+from ogive.cli.forms.plain import PLAIN, form_among
 
 FORMS = PLAIN | CURVES | PAIRS
 """The form of each type, as it is written in a dataclass."""
 
 
-def form_of(written: str) -> Form:
-    """The form of a type as it is written in a dataclass.
+def form_of(field: dataclasses.Field[Any]) -> Form:
+    """The form of a field of a dataclass.
 
     Raises:
         TypeError: there is none.
     """
-    if written not in FORMS:
-        raise TypeError(f"no form says how words become {written}; add one to ogive.cli.forms, or write another type")
-    return FORMS[written]
+    return form_among(FORMS, field)

@@ -65,24 +65,27 @@ def _method(words: Words) -> Any:
     return method_of(words.said or "auto", options.given(), options.owners)
 
 
+_METHOD = Form(
+    lambda default: str | None,
+    _method,
+    "auto, path, tree_ls, hat_ls, sqrt, projection, histogram, adaptive or selected; under trust local: reports or "
+    "histogram. auto has the smallest predicted error, chosen from public information only; the next four are "
+    "unbiased, the others approximate the curve from few measurements.",
+    parts=lambda: (CurveMethodOptions,),
+    owner_parts=lambda: (OwnerMethodOptions,),
+)
+
 CURVES = {
     "tuple[Bound, Bound] | None": Form(
         lambda default: tuple[str, str] | None,
         help="Smallest and largest possible value, public: numbers or ISO dates. Values outside are clipped.",
     ),
-    "Grid | str": Form(
+    "Grid | GridName": Form(
         lambda default: tuple[str, ...],
         _grid,
         "linear, geometric, integers, hours, days, weeks, months, a file of thresholds, or the thresholds themselves.",
         several=True,
     ),
-    "Method": Form(
-        lambda default: str | None,
-        _method,
-        "auto, path, tree_ls, hat_ls, sqrt, projection, histogram, adaptive or selected; under trust local: reports or "
-        "histogram. auto has the smallest predicted error, chosen from public information only; the next four are "
-        "unbiased, the others approximate the curve from few measurements.",
-        parts=lambda: (CurveMethodOptions,),
-        owner_parts=lambda: (OwnerMethodOptions,),
-    ),
+    "Method": _METHOD,
+    "QuantileMethod": _METHOD,
 }

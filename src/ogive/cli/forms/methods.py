@@ -12,6 +12,7 @@ from cyclopts import Group, Parameter
 from ogive.cli.converters import whole
 from ogive.cli.forms.base import Form, Words
 from ogive.cli.forms.fields import default_shown, described, option_type
+from ogive.cli.forms.plain import form_among
 from ogive.cli.help import OF_METHODS
 from ogive.errors import ParameterError
 from ogive.parameters import choices_of
@@ -35,7 +36,7 @@ def options_of(method: Any, forms: Mapping[str, Form], *, title: str, heading: G
         heading: Under which it stands.
     """
     fields = {field.name: field for field in dataclasses.fields(method)}
-    reading = {each: forms[str(field.type)] for each, field in fields.items()}
+    reading = {each: form_among(forms, field) for each, field in fields.items()}
     texts = described(method)
 
     class MethodOptions(Given):

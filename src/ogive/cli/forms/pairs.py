@@ -90,7 +90,9 @@ _PAIRED = "paired"
 _DISCARDED: dict[str, str | bool] = {"auto": "auto", "yes": True, "no": False}
 
 _OF_METHODS = PLAIN | {
-    "str | bool": Form(lambda default: Literal[tuple(_DISCARDED)] | None, lambda words: _DISCARDED[words.said]),
+    "Literal['auto'] | bool": Form(
+        lambda default: Literal[tuple(_DISCARDED)] | None, lambda words: _DISCARDED[words.said]
+    ),
 }
 """Forms of the fields of methods."""
 
@@ -107,7 +109,7 @@ PAIRS = {
         _categories,
         "All values of columns that are no numbers, public: a list for all columns, or COLUMN=A,B,C for some.",
     ),
-    "str | ByHand": Form(
+    "UstatisticMethod | ByHand": Form(
         lambda default: str | None, _method, parts=lambda: (_trees(), _pairing()), owner_parts=lambda: (_trees(),)
     ),
 }

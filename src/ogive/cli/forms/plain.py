@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from types import GenericAlias
 from typing import TYPE_CHECKING, Any
 
 from ogive.cli.converters import whole
 from ogive.cli.forms.base import Form, Words
 from ogive.errors import ParameterError, quoted
+from ogive.parameters import choices_of
 
 if TYPE_CHECKING:
     from ogive.columns import LabelValue
@@ -87,26 +89,30 @@ def _as_many(default: Any) -> Any:
     return GenericAlias(tuple, (str,) * len(default)) | None
 
 
-_WORD = Form(lambda default: str | None)
+WORD = Form(lambda default: str | None)
 _INTEGER = Form(lambda default: int | None, converter=whole)
 _TRUTH = Form(lambda default: bool | None)
 _EXACT = Form(lambda default: str | None)  # the library reads the digits as they are written
 _CLASS = Form(lambda default: tuple[str, ...], lambda words: meanings(words.said), _POSITIVE, several=True)
 
 PLAIN = {
-    "str": _WORD,
-    "str | None": _WORD,
-    "Any": _WORD,
-    "str | Strategy": _WORD,
+    "str": WORD,
+    "str | None": WORD,
+    "Any": WORD,
+    "UnbiasedChoice": WORD,
+    "UnbiasedName": WORD,
+    "CurveChoice": WORD,
+    "Smooth": WORD,
+    "Composition | None": WORD,
     "Missing": Form(lambda default: str | None, open=True),
     "int": _INTEGER,
     "int | None": _INTEGER,
-    "int | str": Form(lambda default: str | None, _whole_or_word),
-    "int | str | None": Form(lambda default: str | None, _whole_or_word),
+    "int | Literal['auto']": Form(lambda default: str | None, _whole_or_word),
+    "int | Fitted | None": Form(lambda default: str | None, _whole_or_word),
     "bool": _TRUTH,
     "bool | None": _TRUTH,
     "float": Form(lambda default: str | None, _number, shown=_shortly),
-    "str | float": Form(lambda default: str | None, _number_or_word),
+    "Literal['auto', 'paper'] | float": Form(lambda default: str | None, _number_or_word),
     "Rational": _EXACT,
     "Rational | None": _EXACT,
     "tuple[Rational, ...]": Form(_as_many),
@@ -117,3 +123,17 @@ PLAIN = {
         lambda default: tuple[str, ...], lambda words: tuple(map(group_of, words.said)), several=True
     ),
 }
+
+
+def form_among(forms: Mapping[str, Form], field: dataclasses.Field[Any]) -> Form:
+    """The form of a field: that of its type as it is written, else a word where the field says which ones there are.
+
+    Raises:
+        TypeError: there is none.
+    """
+    written = str(field.type)
+    if written in forms:
+        return forms[written]
+    if choices_of(field):
+        return WORD
+    raise TypeError(f"no form says how words become {written}; add one to ogive.cli.forms, or write another type")

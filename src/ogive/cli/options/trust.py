@@ -53,7 +53,7 @@ def option_of(name: str, fields: Fields, types: Mapping[str, type]) -> Any:
     Raises:
         TypeError: words mean one thing to one of the models and another to another.
     """
-    form, *others = (form_of(str(field.type)) for field in fields.values())
+    form, *others = (form_of(field) for field in fields.values())
     if any(other is not form for other in others):
         raise TypeError(f"the fields {name} of {', '.join(fields)} are read in different ways")
     texts: dict[str, list[str]] = {}
@@ -124,4 +124,4 @@ class HolderOptions:
 
 def _value(name: str, said: Mapping[str, Any]) -> Any:
     field = next(iter(_DECLARED[name].values()))
-    return form_of(str(field.type)).read(Words(name, said[name], said))
+    return form_of(field).read(Words(name, said[name], said))

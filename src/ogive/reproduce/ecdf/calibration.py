@@ -25,6 +25,7 @@ from ogive.reproduce.items import Numbers, Places, Setting
 from ogive.reproduce.randomness import streams
 from ogive.statistics.calibration.estimate import Calibration
 from ogive.statistics.calibration.statistic import HosmerLemeshow
+from ogive.statistics.calibration.sums import Constants
 from ogive.trust import Central, Clear
 
 CODE = (
@@ -88,11 +89,11 @@ def settings(quick: bool, *, data_sets: tuple[DataSet, ...]) -> tuple[Setting, .
     return tuple({"data set": data_set.name, "epsilon": epsilon} for data_set in data_sets for epsilon in chosen)
 
 
-def _wanted(constants: str) -> HosmerLemeshow:
+def _wanted(constants: Constants) -> HosmerLemeshow:
     return HosmerLemeshow("probability", "label", groups=GROUPS, bins=THRESHOLDS, constants=constants)
 
 
-def _release(table: Records, constants: str, epsilon: float, source: KeyedSource) -> Calibration:
+def _release(table: Records, constants: Constants, epsilon: float, source: KeyedSource) -> Calibration:
     privacy = PureDP(epsilon)
     wanted = _wanted(constants)
     return release(wanted, trust=Central(table), privacy=privacy, adjacency=Adjacency.REPLACE, source=source)

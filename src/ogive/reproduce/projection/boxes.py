@@ -21,7 +21,7 @@ from ogive.reproduce.projection.releases import DEGREE, SIZE, guarantee, histogr
 from ogive.reproduce.projection.shapes import SHAPES
 from ogive.reproduce.randomness import streams
 from ogive.reproduce.summaries import Cell
-from ogive.statistics.boxplot.statistic import Boxplot
+from ogive.statistics.boxplot.statistic import BoxMethod, Boxplot
 from ogive.trust import Central
 
 EPSILON = 1.0
@@ -132,7 +132,7 @@ def box_of(values: Float64) -> Box:
 
 
 def released_box(
-    records: Float64, bounds: tuple[float, float], privacy: ApproxDP, method: str, source: KeyedSource
+    records: Float64, bounds: tuple[float, float], privacy: ApproxDP, method: BoxMethod, source: KeyedSource
 ) -> Box:
     """The boxplot of one release of the library."""
     statistic = Boxplot("value", bounds=bounds, bins=SIZE, method=method)

@@ -6,14 +6,14 @@ import dataclasses
 from collections.abc import Generator
 from dataclasses import KW_ONLY, dataclass
 from fractions import Fraction
-from typing import Any, ClassVar, TypedDict
+from typing import Any, ClassVar, Literal, TypedDict, get_args
 
 import numpy as np
 
 from ogive.checks import among, truth, whole
 from ogive.columns import Binning, LabelValue, Missing
 from ogive.errors import ParameterError, quoted
-from ogive.grids import Bound, Grid
+from ogive.grids import Bound, Grid, GridName
 from ogive.parameters import one_of
 from ogive.privacy import Adjacency, PrivacyUnit, Rational, exact
 from ogive.queries import Answer, GroupBinning, Query
@@ -24,10 +24,13 @@ from ogive.statistics.boxplot.estimate import Boxplots
 from ogive.statistics.boxplot.intervals import with_intervals
 from ogive.statistics.curve.estimate import Curve
 from ogive.statistics.ecdf.statistic import DEFAULT_BINS, Ecdf, make_grid
+from ogive.statistics.methods.choose import Method
 from ogive.statistics.methods.groups import ask_groups
 
-BOX_METHODS = ("resample", "five_numbers")
-DEFAULT_CURVE = "auto"  # a projection has a bias that shows in no band where the bounds are far too wide
+BoxMethod = Literal["resample", "five_numbers"]
+BOX_METHODS: tuple[BoxMethod, ...] = get_args(BoxMethod)
+CurveChoice = Method
+DEFAULT_CURVE: CurveChoice = "auto"  # a projection has a bias that shows in no band where the bounds are far too wide
 EQUAL_SHARES = (Fraction(1, 5),) * 5
 
 
@@ -38,9 +41,9 @@ class BoxplotOptions(TypedDict, total=False):
     by: str | None
     groups: tuple[LabelValue, ...] | None
     bins: int
-    grid: Grid | str
-    method: str
-    curve: Any
+    grid: Grid | GridName
+    method: BoxMethod
+    curve: CurveChoice
     public_groups: bool | None
     shares: tuple[Rational, ...]
     beyond: int
@@ -81,9 +84,9 @@ class Boxplot:
     by: str | None = None
     groups: tuple[LabelValue, ...] | None = None
     bins: int = DEFAULT_BINS
-    grid: Grid | str = "linear"
-    method: str = one_of(*BOX_METHODS)
-    curve: Any = DEFAULT_CURVE
+    grid: Grid | GridName = "linear"
+    method: BoxMethod = one_of(*BOX_METHODS)
+    curve: CurveChoice = DEFAULT_CURVE
     public_groups: bool | None = None
     shares: tuple[Rational, ...] = EQUAL_SHARES
     beyond: int = 0

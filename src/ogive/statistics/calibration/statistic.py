@@ -7,7 +7,7 @@ import math
 from collections.abc import Generator
 from dataclasses import KW_ONLY, dataclass
 from fractions import Fraction
-from typing import Any, ClassVar, TypedDict
+from typing import Any, ClassVar, Literal, TypedDict
 
 import numpy as np
 
@@ -20,7 +20,7 @@ from ogive.grids import Grid
 from ogive.parameters import one_of
 from ogive.privacy import Privacy, Rational, exact
 from ogive.queries import Answer, CurveQuery, GroupSums, GroupSumsQuery, Query
-from ogive.queries.group_sums import FORMS
+from ogive.queries.group_sums import FORMS, FormName
 from ogive.statistics.base import Terms, canonical_class
 from ogive.statistics.calibration.design import (
     Granted,
@@ -33,17 +33,18 @@ from ogive.statistics.calibration.design import (
 )
 from ogive.statistics.calibration.estimate import Calibration
 from ogive.statistics.calibration.smallest import check_scales
-from ogive.statistics.calibration.sums import CONSTANTS, Measured
+from ogive.statistics.calibration.sums import CONSTANTS, Constants, Measured
 from ogive.statistics.confidence import check_level
 from ogive.statistics.curve.estimate import Curve
 from ogive.statistics.curve.inverse import bisect_points
 from ogive.statistics.ecdf.statistic import DEFAULT_BINS
 from ogive.statistics.methods.base import curve_from
-from ogive.statistics.methods.unbiased import UNBIASED_METHODS, choose, grants
+from ogive.statistics.methods.unbiased import UNBIASED_METHODS, UnbiasedName, choose, grants
 from ogive.strategies import Strategy
 
 DEFAULT_GROUPS = 10
 DEFAULT_BITS = 20
+Fitted = Literal["fitted"]
 
 
 class HosmerLemeshowOptions(TypedDict, total=False):
@@ -53,13 +54,13 @@ class HosmerLemeshowOptions(TypedDict, total=False):
     positive: LabelValue | tuple[LabelValue, ...]
     negative: LabelValue | tuple[LabelValue, ...] | None
     bins: int
-    method: str
+    method: UnbiasedName
     split: Rational | None
-    form: str
-    constants: str
+    form: FormName
+    constants: Constants
     bits: int
     floor: float
-    df: int | str | None
+    df: int | Fitted | None
     missing: Missing
     confidence_level: float
 
@@ -102,13 +103,13 @@ class HosmerLemeshow:
     positive: LabelValue | tuple[LabelValue, ...] = 1
     negative: LabelValue | tuple[LabelValue, ...] | None = None
     bins: int = DEFAULT_BINS
-    method: str = "auto"
+    method: UnbiasedName = "auto"
     split: Rational | None = None
-    form: str = one_of(*reversed(FORMS))
-    constants: str = one_of(*CONSTANTS)
+    form: FormName = one_of(*reversed(FORMS))
+    constants: Constants = one_of(*CONSTANTS)
     bits: int = DEFAULT_BITS
     floor: float = 1.0
-    df: int | str | None = None
+    df: int | Fitted | None = None
     missing: Missing = one_of("refuse", "low", "high")
     confidence_level: float = 0.95
 

@@ -10,6 +10,7 @@ correction; it leaves D as it is.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal, get_args
 
 import numpy as np
 
@@ -19,7 +20,8 @@ from ogive.queries import GroupSumsQuery
 
 GroupLaw = DiscreteLaplace | DiscreteGaussian
 
-CONSTANTS = ("exact", "paper")
+Constants = Literal["exact", "paper"]
+CONSTANTS: tuple[Constants, ...] = get_args(Constants)
 
 
 @dataclass(frozen=True)

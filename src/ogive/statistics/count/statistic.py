@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Generator
 from dataclasses import KW_ONLY, dataclass
-from typing import ClassVar, TypedDict
+from typing import ClassVar, Literal, TypedDict, get_args
 
 from ogive.columns import LabelValue, Membership
 from ogive.parameters import one_of
@@ -15,12 +15,15 @@ from ogive.statistics.confidence import check_level
 from ogive.statistics.sums.ask import ask_two_places, several
 from ogive.statistics.sums.estimate import CountEstimate
 
+CountMissing = Literal["no", "refuse"]
+MISSING: tuple[CountMissing, ...] = get_args(CountMissing)
+
 
 class CountOptions(TypedDict, total=False):
     """The fields of `Count` that are options."""
 
     among: LabelValue | tuple[LabelValue, ...] | None
-    missing: str
+    missing: CountMissing
     confidence_level: float
 
 
@@ -40,7 +43,7 @@ class Count:
     column: str
     _: KW_ONLY
     among: LabelValue | tuple[LabelValue, ...] | None = None
-    missing: str = one_of("no", "refuse")
+    missing: CountMissing = one_of(*MISSING)
     confidence_level: float = 0.95
 
     def __post_init__(self) -> None:

@@ -29,7 +29,6 @@ from ogive.statistics.methods.plan import (
     strategy_errors,
 )
 from ogive.statistics.methods.reference_shapes import EVERY, REFERENCES, Shapes
-from ogive.statistics.methods.reports import Reports
 from ogive.statistics.prediction import Errors, Rehearsal, Setting
 from ogive.strategies import ReportedHistogram, ReportedTree
 
@@ -77,7 +76,7 @@ def curve_errors(curve: Ecdf, rehearsal: Rehearsal, setting: Setting) -> Errors:
     method = curve.method
     if isinstance(strategy, ReportedHistogram | ReportedTree):
         errors = strategy_errors(strategy, adjacency, setting.records, known=True)
-        method = Reports.name if automatic else method
+        method = "reports" if automatic else method
     elif of_one is not None:
         errors = of_one
         method = cast(CurveQuery, last).strategy if automatic else method

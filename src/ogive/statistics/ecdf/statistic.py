@@ -10,7 +10,7 @@ from typing import ClassVar, Protocol, TypedDict, TypeVar
 from ogive.checks import among
 from ogive.columns import Binning, Missing
 from ogive.errors import ParameterError, quoted
-from ogive.grids import GRIDS, Bound, Grid
+from ogive.grids import GRIDS, Bound, Grid, GridName
 from ogive.parameters import one_of
 from ogive.queries import Answer, Query
 from ogive.statistics.base import Terms
@@ -26,12 +26,12 @@ from ogive.statistics.methods.choose import (
     released,
 )
 from ogive.strategies import Strategy
-from ogive.strategies.smoothing import SMOOTHINGS, unsmoothable
+from ogive.strategies.smoothing import SMOOTHINGS, Smooth, unsmoothable
 
 DEFAULT_BINS = 1024
 
 
-def make_grid(bounds: tuple[Bound, Bound] | None, bins: int, grid: Grid | str) -> Grid:
+def make_grid(bounds: tuple[Bound, Bound] | None, bins: int, grid: Grid | GridName) -> Grid:
     """The grid that a user described by bounds and bins, or gave.
 
     Args:
@@ -70,7 +70,7 @@ class Designed(Protocol):
     """A statistic that may carry a curve method with options, or a strategy designed by hand."""
 
     @property
-    def method(self) -> Method:
+    def method(self) -> object:
         """Name of a method, a curve method or a strategy."""
         ...
 
@@ -88,9 +88,9 @@ class EcdfOptions(TypedDict, total=False):
 
     bounds: tuple[Bound, Bound] | None
     bins: int
-    grid: Grid | str
+    grid: Grid | GridName
     method: Method
-    smooth: str
+    smooth: Smooth
     missing: Missing
     expected_records: int | None
 
@@ -125,9 +125,9 @@ class Ecdf:
     bounds: tuple[Bound, Bound] | None = None
     _: KW_ONLY
     bins: int = DEFAULT_BINS
-    grid: Grid | str = "linear"
+    grid: Grid | GridName = "linear"
     method: Method = "auto"
-    smooth: str = "auto"
+    smooth: Smooth = "auto"
     missing: Missing = one_of("refuse", "low", "high", "drop")
     expected_records: int | None = None
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Generator, Iterator
-from typing import Any
+from typing import Any, Literal, cast, get_args
 
 import numpy as np
 
@@ -24,17 +24,18 @@ from ogive.statistics.methods.projection import Projection
 from ogive.statistics.methods.reference_shapes import EVERY, FIRST, USUAL, Expected, Shapes
 from ogive.statistics.methods.reports import Reports
 from ogive.statistics.methods.selected import PrivateSelection
-from ogive.statistics.methods.unbiased import UNBIASED_METHODS, choose
+from ogive.statistics.methods.unbiased import UNBIASED_METHODS, UnbiasedName, choose
 from ogive.strategies import Strategy
 from ogive.strategies.base import approximates
-from ogive.strategies.smoothing import DEFAULT_SMOOTHING, unsmoothable
+from ogive.strategies.smoothing import DEFAULT_SMOOTHING, Smooth, unsmoothable
 
-Method = str | Strategy | CurveMethod
+MethodName = Literal[UnbiasedName, "projection", "histogram", "adaptive", "selected", "reports"]
+Method = MethodName | Strategy | CurveMethod
 """A method's name, a curve method with options, or a strategy designed by hand."""
 
 _ALL: tuple[CurveMethod, ...] = (Projection(), HistogramQueries(), AdaptiveQuantiles(), PrivateSelection(), Reports())
 CURVE_METHODS = {method.name: method for method in _ALL}
-METHODS = (*UNBIASED_METHODS, *CURVE_METHODS)
+METHODS: tuple[MethodName, ...] = get_args(MethodName)[1:]
 
 MOST_EXPECTED = 1 << 40
 # an unbiased curve that is nearly as good says more: its bands are narrower and no shape of data misleads it
@@ -53,13 +54,14 @@ def as_method(method: Any) -> Method:
         ParameterError: it is no name of a method, no curve method and no strategy.
     """
     if isinstance(method, str):
-        return CURVE_METHODS.get(among(method, "method", ("auto", *METHODS)), method)
+        name = among(method, "method", get_args(MethodName))
+        return CURVE_METHODS.get(name, cast(MethodName, name))
     if isinstance(method, type) or not isinstance(method, CurveMethod | Strategy):
         raise ParameterError(f"`method` must be a name, a candidate or a strategy, got {quoted(method)}")
     return method
 
 
-def plain_smoothing(method: Method, smooth: str) -> str:
+def plain_smoothing(method: Method, smooth: Smooth) -> Smooth:
     """What "auto" smoothing stands for, where that is the same whatever the method turns out to measure."""
     unbiased = method in UNBIASED_METHODS if isinstance(method, str) else not isinstance(method, CurveMethod)
     if smooth != "auto" or not unbiased or (not isinstance(method, str | CurveMethod) and approximates(method)):

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from fractions import Fraction
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, get_args
 
 from ogive.accounting import gaussian_rho, loss_per_row, pure_epsilon
 from ogive.checks import among
@@ -21,7 +21,9 @@ from ogive.strategies import design_hats, design_path, design_square_root, desig
 if TYPE_CHECKING:
     from ogive.strategies import Strategy
 
-UNBIASED_METHODS = ("path", "tree_ls", "hat_ls", "sqrt")
+UnbiasedMethod = Literal["path", "tree_ls", "hat_ls", "sqrt"]
+UnbiasedName = Literal["auto", UnbiasedMethod]
+UNBIASED_METHODS: tuple[UnbiasedMethod, ...] = get_args(UnbiasedMethod)
 """Methods that measure every threshold without bias; `ogive.statistics.methods.choose.METHODS` has all methods."""
 
 Design = Callable[..., "Strategy"]

@@ -7,7 +7,7 @@ from collections.abc import Generator
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, TypedDict
 
-from ogive.columns import LabelValue, Membership
+from ogive.columns import MEMBERSHIP_POLICIES, LabelValue, Membership, MembershipPolicy
 from ogive.parameters import one_of
 from ogive.queries import Answer, Query
 from ogive.statistics.base import Terms, canonical_class
@@ -20,7 +20,7 @@ class ProportionOptions(TypedDict, total=False):
     """The fields of `Proportion` that are options."""
 
     positive: LabelValue | tuple[LabelValue, ...]
-    missing: str
+    missing: MembershipPolicy
     confidence_level: float
 
 
@@ -41,7 +41,7 @@ class Proportion:
     column: str
     _: KW_ONLY
     positive: LabelValue | tuple[LabelValue, ...] = 1
-    missing: str = one_of("refuse", "no", "drop")
+    missing: MembershipPolicy = one_of(*MEMBERSHIP_POLICIES)
     confidence_level: float = 0.95
 
     def __post_init__(self) -> None:

@@ -6,13 +6,13 @@ import dataclasses
 from collections.abc import Generator, Sequence
 from dataclasses import KW_ONLY, dataclass
 from fractions import Fraction
-from typing import ClassVar, TypedDict
+from typing import ClassVar, Literal, TypedDict
 
 import numpy as np
 
 from ogive.columns import Missing
 from ogive.errors import ParameterError, quoted
-from ogive.grids import Bound, Grid
+from ogive.grids import Bound, Grid, GridName
 from ogive.parameters import one_of
 from ogive.queries import Answer, CurveQuery, Query
 from ogive.statistics.base import Terms
@@ -21,7 +21,7 @@ from ogive.statistics.curve import bins as curve_bins
 from ogive.statistics.curve.bands.simultaneous import FEWEST_SIMULATIONS, interval_simulations
 from ogive.statistics.curve.bins import lower_ends
 from ogive.statistics.ecdf.statistic import DEFAULT_BINS, Ecdf, by_hand
-from ogive.statistics.methods.choose import METHODS, Method, as_method
+from ogive.statistics.methods.choose import METHODS, Method, MethodName, as_method
 from ogive.statistics.methods.unbiased import choose
 from ogive.statistics.quantiles.bisection import bisect_quantiles
 from ogive.statistics.quantiles.estimate import CONFIDENCE_LEVEL, QuantileEstimates
@@ -30,13 +30,17 @@ from ogive.strategies import Pointwise, Strategy
 DECILES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
 
 
+QuantileMethod = Method | Literal["bisection"]
+"""A method of a whole curve, or the bisection that opens only the points it visits."""
+
+
 class QuantilesOptions(TypedDict, total=False):
     """The fields of `Quantiles` that are options."""
 
     bounds: tuple[Bound, Bound] | None
     bins: int
-    grid: Grid | str
-    method: Method
+    grid: Grid | GridName
+    method: QuantileMethod
     missing: Missing
     confidence_level: float
     expected_records: int | None
@@ -69,8 +73,8 @@ class Quantiles:
     _: KW_ONLY
     bounds: tuple[Bound, Bound] | None = None
     bins: int = DEFAULT_BINS
-    grid: Grid | str = "linear"
-    method: Method = "auto"
+    grid: Grid | GridName = "linear"
+    method: QuantileMethod = "auto"
     missing: Missing = one_of("refuse", "low", "high", "drop")
     confidence_level: float = CONFIDENCE_LEVEL
     expected_records: int | None = None
@@ -120,7 +124,8 @@ class Quantiles:
 
     def alternatives(self) -> dict[str, Quantiles]:
         """One for each method of a whole curve, one for bisection, and one for a method or strategy by hand."""
-        named = {name: dataclasses.replace(self, method=name) for name in (*METHODS, "bisection")}
+        names: tuple[MethodName | Literal["bisection"], ...] = (*METHODS, "bisection")
+        named: dict[str, Quantiles] = {name: dataclasses.replace(self, method=name) for name in names}
         return named if self.method == "bisection" else named | by_hand(self)
 
     def questions(self, terms: Terms) -> Generator[Query, Answer, QuantileEstimates]:

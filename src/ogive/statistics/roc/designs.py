@@ -17,6 +17,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from fractions import Fraction
 from functools import lru_cache
+from typing import Literal, get_args
 
 from ogive.accounting import covers
 from ogive.errors import ParameterError, ScaleError
@@ -28,7 +29,8 @@ from ogive.strategies import Strategy
 
 Loss = PureDP | ZeroConcentratedDP
 
-BUDGETS = ("joint", "split")
+BudgetName = Literal["joint", "split"]
+BUDGETS: tuple[BudgetName, ...] = get_args(BudgetName)
 _ROOM = 1 - Fraction(1, 1 << 40)  # for scales that are rounded to other fractions the second time
 _TRIES = 4
 

@@ -8,12 +8,14 @@ ties, and the line is what ties one half stands for.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal, get_args
 
 import numpy as np
 
 from ogive.arrays import Float64, Int64
 
-ORIENTATIONS = ("high", "low")
+Orientation = Literal["high", "low"]
+ORIENTATIONS: tuple[Orientation, ...] = get_args(Orientation)
 
 
 def rates(cumulative: Float64, positive_when: str) -> Float64:

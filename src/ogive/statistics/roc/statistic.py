@@ -11,9 +11,9 @@ import numpy as np
 
 from ogive.arrays import Float64, Int64
 from ogive.checks import among, truth
-from ogive.columns import Binning, Label, LabelValue, Missing
+from ogive.columns import Binning, Label, LabelValue, Missing, OutsidePolicy
 from ogive.errors import ParameterError, UnsupportedError, quoted
-from ogive.grids import Bound, Grid
+from ogive.grids import Bound, Grid, GridName
 from ogive.parameters import one_of
 from ogive.privacy import Adjacency, PrivacyUnit
 from ogive.queries import Answer, ClassBinning, ClassCurvesQuery, Query
@@ -21,13 +21,16 @@ from ogive.statistics.base import Terms, canonical_class
 from ogive.statistics.confidence import check_level
 from ogive.statistics.curve.estimate import Curve
 from ogive.statistics.ecdf.statistic import DEFAULT_BINS, by_hand, make_grid
-from ogive.statistics.methods.unbiased import UNBIASED_METHODS
-from ogive.statistics.roc.designs import BUDGETS, choose_for_classes
+from ogive.statistics.methods.unbiased import UNBIASED_METHODS, UnbiasedName
+from ogive.statistics.roc.designs import BUDGETS, BudgetName, choose_for_classes
 from ogive.statistics.roc.estimate import RocEstimate
-from ogive.statistics.roc.points import ORIENTATIONS
+from ogive.statistics.roc.points import ORIENTATIONS, Orientation
 from ogive.strategies import PathNoise, Strategy
 from ogive.strategies.base import approximates
-from ogive.strategies.smoothing import DEFAULT_SMOOTHING, SMOOTHINGS, smooth, unsmoothable
+from ogive.strategies.smoothing import DEFAULT_SMOOTHING, SMOOTHINGS, Smooth, smooth, unsmoothable
+
+UnbiasedChoice = UnbiasedName | Strategy
+"""Name of a method that measures every threshold without bias, or a strategy designed by hand."""
 
 
 class RocOptions(TypedDict, total=False):
@@ -35,16 +38,16 @@ class RocOptions(TypedDict, total=False):
 
     bounds: tuple[Bound, Bound] | None
     bins: int
-    grid: Grid | str
+    grid: Grid | GridName
     positive: LabelValue | tuple[LabelValue, ...]
     negative: LabelValue | tuple[LabelValue, ...] | None
-    positive_when: str
+    positive_when: Orientation
     public_labels: bool | None
-    budget: str
-    method: str | Strategy
-    smooth: str
+    budget: BudgetName
+    method: UnbiasedChoice
+    smooth: Smooth
     missing: Missing
-    outside: str
+    outside: OutsidePolicy
     confidence_level: float
 
 
@@ -81,16 +84,16 @@ class Roc:
     bounds: tuple[Bound, Bound] | None = None
     _: KW_ONLY
     bins: int = DEFAULT_BINS
-    grid: Grid | str = "linear"
+    grid: Grid | GridName = "linear"
     positive: LabelValue | tuple[LabelValue, ...] = 1
     negative: LabelValue | tuple[LabelValue, ...] | None = None
-    positive_when: str = one_of(*ORIENTATIONS)
+    positive_when: Orientation = one_of(*ORIENTATIONS)
     public_labels: bool | None = None
-    budget: str = one_of(*BUDGETS)
-    method: str | Strategy = "auto"
-    smooth: str = "auto"
+    budget: BudgetName = one_of(*BUDGETS)
+    method: UnbiasedChoice = "auto"
+    smooth: Smooth = "auto"
     missing: Missing = one_of("refuse", "low", "high")
-    outside: str = one_of("refuse", "clip")
+    outside: OutsidePolicy = one_of("refuse", "clip")
     confidence_level: float = 0.95
 
     def __post_init__(self) -> None:

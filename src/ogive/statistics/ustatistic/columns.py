@@ -134,7 +134,7 @@ def _described(name: str, bounds: Any, bins: Any, grid: Any, listed: Any, missin
         if bounds is not None and not isinstance(bounds, str):
             raise ParameterError(f"column {quoted(name)} has categories, so leave out its bounds")
         return Described(Categories(name, listed))
-    kind = "linear" if grid is None else grid
+    kind: Any = "linear" if grid is None else grid
     if bounds is None and not isinstance(kind, Grid):
         raise ParameterError(
             f"say which values of column {quoted(name)} are possible, for example `bounds=(0, 120)` or "

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from fractions import Fraction
 from functools import partial
+from typing import Literal
 
 from ogive.columns import Binning, Domain
 from ogive.grids import Grid
@@ -44,6 +45,7 @@ BY_OWNERS: dict[str, Callable[[MeanTask], MeanMethod]] = {
 BY_PAIRS: dict[str, Callable[[MeanTask], MeanMethod]] = {PeoplesPairs.name: paired}
 """The same of people who meet in pairs."""
 
+UstatisticMethod = Literal["auto", "kernel", "cells", "krr", "unary", "haar", "hierarchy", "paired"]
 METHODS = {**BY_CURATORS, **BY_OWNERS, **BY_PAIRS}
 
 ByHand = HierarchyAuc | Paired

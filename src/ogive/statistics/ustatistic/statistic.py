@@ -7,16 +7,16 @@ import math
 from collections.abc import Generator
 from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
-from typing import Any, ClassVar, TypedDict
+from typing import Any, ClassVar, Literal, TypedDict, get_args
 
 import numpy as np
 
 from ogive.checks import among, truth
-from ogive.columns import Binning, Categories, Domain, Label, LabelValue, Missing, is_value
+from ogive.columns import Binning, Categories, Domain, Label, LabelValue, Missing, OutsidePolicy, is_value
 from ogive.errors import ParameterError, quoted
 from ogive.kernels import Kernel, measure_from_dict, measure_of
-from ogive.kernels.base import MATRICES, Measure
-from ogive.local.rounding import ROUNDINGS
+from ogive.kernels.base import Measure
+from ogive.local.rounding import ROUNDINGS, Rounding
 from ogive.parameters import completed, one_of, written_fields
 from ogive.privacy import PrivacyUnit
 from ogive.queries import Answer, Query
@@ -40,10 +40,14 @@ from ogive.statistics.ustatistic.columns import (
     domain_of,
 )
 from ogive.statistics.ustatistic.estimate import KernelMean, UstatisticEstimate
-from ogive.statistics.ustatistic.methods import METHODS, ByHand, choose_method
+from ogive.statistics.ustatistic.methods import METHODS, ByHand, UstatisticMethod, choose_method
 from ogive.statistics.ustatistic.pairs.options import Paired
 from ogive.statistics.ustatistic.reports.trees.options import HierarchyAuc
 from ogive.statistics.ustatistic.value_range import check_reach, value_range
+
+Reading = Literal["average", "midpoint"]
+READINGS: tuple[Reading, ...] = get_args(Reading)
+"""How a kernel is read off two bins; its `MATRICES` but for the nodes, which a randomized rounding takes."""
 
 _LABELED = ("auc", "auc_private")
 
@@ -58,11 +62,11 @@ class UstatisticOptions(TypedDict, total=False):
     positive: LabelValue | tuple[LabelValue, ...]
     negative: LabelValue | tuple[LabelValue, ...] | None
     public_labels: bool | None
-    method: str | ByHand
-    matrix: str
-    rounding: str
+    method: UstatisticMethod | ByHand
+    matrix: Reading
+    rounding: Rounding
     missing: Missing
-    outside: str
+    outside: OutsidePolicy
     confidence_level: float
     expected_records: int | None
 
@@ -125,11 +129,11 @@ class Ustatistic:
     positive: LabelValue | tuple[LabelValue, ...] = 1
     negative: LabelValue | tuple[LabelValue, ...] | None = None
     public_labels: bool | None = None
-    method: str | ByHand = "auto"
-    matrix: str = one_of(*MATRICES[:2])
-    rounding: str = one_of(*ROUNDINGS)
+    method: UstatisticMethod | ByHand = "auto"
+    matrix: Reading = one_of(*READINGS)
+    rounding: Rounding = one_of(*ROUNDINGS)
     missing: Missing = one_of("refuse", "low", "high")
-    outside: str = one_of("refuse", "clip")
+    outside: OutsidePolicy = one_of("refuse", "clip")
     confidence_level: float = 0.95
     expected_records: int | None = None
 
@@ -140,7 +144,7 @@ class Ustatistic:
             object.__setattr__(self, "method", _spelled(self.method))
         else:
             among(self.method, "method", ("auto", *METHODS))
-        among(self.matrix, "matrix", MATRICES[:2])
+        among(self.matrix, "matrix", READINGS)
         among(self.rounding, "rounding", ROUNDINGS)
         if isinstance(self.missing, str) and not is_value(self.missing):
             among(self.missing, "missing", ("refuse", "low", "high"))
@@ -296,7 +300,7 @@ class Ustatistic:
 
     def alternatives(self) -> dict[str, Ustatistic]:
         """One for each method, and one for a method with options."""
-        named = {name: dataclasses.replace(self, method=name) for name in METHODS}
+        named = {name: dataclasses.replace(self, method=name) for name in get_args(UstatisticMethod)[1:]}
         return named if isinstance(self.method, str) else {**named, f"{self.method.name} by hand": self}
 
     def questions(self, terms: Terms) -> Generator[Query, Answer, UstatisticEstimate]:

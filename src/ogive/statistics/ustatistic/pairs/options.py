@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 from ogive.checks import among, is_whole, whole
 from ogive.errors import ParameterError, quoted
 from ogive.kernels.exact import MAX_BITS
 from ogive.parameters import one_of
-from ogive.queries.pairs import DESIGNS, NOISES
+from ogive.queries.pairs import DESIGNS, NOISES, DesignName
 from ogive.statistics.ustatistic.base import MethodOptions
 
 DEFAULT_BITS = 16
@@ -44,9 +44,9 @@ class Paired(MethodOptions):
 
     name: ClassVar[str] = "paired"
 
-    rounds: int | str = "auto"
-    design: str = one_of(*DESIGNS)
-    noise: str = one_of("auto", *NOISES)
+    rounds: int | Literal["auto"] = "auto"
+    design: DesignName = one_of(*DESIGNS)
+    noise: Literal["auto", "response", "laplace"] = one_of("auto", *NOISES)
     bits: int = DEFAULT_BITS
 
     def __post_init__(self) -> None:

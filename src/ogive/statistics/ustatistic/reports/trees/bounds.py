@@ -22,13 +22,15 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Literal, get_args
 
 from scipy.optimize import minimize_scalar
 
 from ogive.checks import among
 from ogive.errors import ParameterError, quoted
 
-VARIANTS = ("half", "zero")
+Variant = Literal["half", "zero"]
+VARIANTS: tuple[Variant, ...] = get_args(Variant)
 TIES = ("half", "strict")
 CONSTANTS = ("corrected", "paper")
 

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 from ogive.checks import among, whole
 from ogive.errors import ParameterError, quoted
 from ogive.local import TreeOracle
 from ogive.local.design import design_tree
-from ogive.local.tree import COMPOSITIONS, NODES, SPLITS
+from ogive.local.tree import COMPOSITIONS, NODES, SPLITS, Composition, NodeReport, Split
 from ogive.parameters import one_of
 from ogive.privacy import ApproxDP, Privacy, check_privacy
 from ogive.statistics.ustatistic.base import MethodOptions
 from ogive.statistics.ustatistic.reports.method import report_epsilon
 from ogive.statistics.ustatistic.reports.trees.auc import check_a, check_prune, error_bound, prunes, threshold_of
-from ogive.statistics.ustatistic.reports.trees.bounds import VARIANTS, Sizes
+from ogive.statistics.ustatistic.reports.trees.bounds import VARIANTS, Sizes, Variant
 from ogive.statistics.ustatistic.reports.trees.reports import expected_noise
 
 CHILDREN = (2, 4)
@@ -55,13 +55,13 @@ class HierarchyAuc(MethodOptions):
 
     name: ClassVar[str] = "hierarchy"
 
-    variant: str = one_of(*VARIANTS)
-    a: str | float = "auto"
-    prune: str | bool = "auto"
-    split: str = one_of(*SPLITS)
-    composition: str | None = None
+    variant: Variant = one_of(*VARIANTS)
+    a: Literal["auto", "paper"] | float = "auto"
+    prune: Literal["auto"] | bool = "auto"
+    split: Split = one_of(*SPLITS)
+    composition: Composition | None = None
     branching: int | None = None
-    nodes: str = one_of(*NODES)
+    nodes: NodeReport = one_of(*NODES)
 
     def __post_init__(self) -> None:
         among(self.variant, "variant", VARIANTS)
