@@ -8,11 +8,16 @@ from __future__ import annotations
 
 import logging
 import math
+from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 from ogive.errors import NoiseWarning
-from ogive.queries import Query
+from ogive.local.randomized_response import RandomizedResponse
+from ogive.queries import CellsQuery, GroupedQuery, KernelQuery, LinearGroupsQuery, MomentsQuery, Query, ReportsQuery
+from ogive.queries.selected import LinearSelectedQuery, SelectedQuery
 from ogive.queries.threshold import ThresholdQuery
+from ogive.statistics.base import OF_BOUNDS, OF_COUNT, OF_RANGE, OF_RECORDS
 from ogive.strategies.base import LOUD, noise_share
 
 UNBOOKED = (
@@ -41,17 +46,28 @@ def no_books_wanted() -> None:
     _Process.unbooked = True
 
 
+@dataclass(frozen=True)
+class _Noise:
+    """How large noise is, and beside what."""
+
+    share: float
+    beside: str = OF_RECORDS
+
+
+_NONE = _Noise(0.0)
+
+
 def before(query: Query, records: int | None) -> NoiseWarning | None:
-    """A warning of a measurement whose noise will hide the curves that it is for; None where it will not.
+    """A warning of a measurement whose noise will hide what it is for; None where it will not.
 
     Args:
         query: Asks for the measurement.
         records: How many there are where that is public, else None: then nothing is said.
     """
-    share = 0.0 if records is None else _share(query, records)
-    if share < LOUD:
+    noise = _NONE if records is None else _noise(query, float(max(records, 1)))
+    if noise.share < LOUD:
         return None
-    return NoiseWarning(f"{_loud(share, 'will be')}; ogive.plan predicts what other choices give")
+    return NoiseWarning(f"{_loud(noise.share, noise.beside, 'will be')}; ogive.plan predicts what other choices give")
 
 
 def after(estimate: Any, records: int | None) -> NoiseWarning | None:
@@ -65,26 +81,77 @@ def after(estimate: Any, records: int | None) -> NoiseWarning | None:
     if share < LOUD:
         return None
     why = "the number of records is private" if records is None else "it followed from noisy answers"
-    return NoiseWarning(f"{_loud(share, 'is')}; {why}, so this was not known before the spend")
+    return NoiseWarning(f"{_loud(share, estimate.noise_beside, 'is')}; {why}, so this was not known before the spend")
 
 
-def _share(query: Query, records: int) -> float:
-    """Noise at a threshold of a curve that is measured, as a share of the records."""
+def _noise(query: Query, records: float) -> _Noise:
+    """The noise of what is measured; nothing where it is not known before the answer."""
+    if isinstance(query, LinearSelectedQuery):
+        query = query.selected
+    if isinstance(query, SelectedQuery):
+        return _noise(query.query, records)  # at most all records satisfy the condition
+    if isinstance(query, LinearGroupsQuery):
+        query = query.joined
+    if isinstance(query, GroupedQuery):
+        # not all groups have more than an even part of the records
+        return min((_noise(part, records / len(query.parts)) for part in query.asked), key=lambda noise: noise.share)
+    if isinstance(query, MomentsQuery):
+        return _noise_of_sum(query, records)
+    if isinstance(query, CellsQuery):
+        # of the records in half of all cells, as of a curve at a threshold in the middle
+        share = math.sqrt(query.cells.domain.size / 2) * _deviation(query.law.variance, query.bits) / records
+        return _Noise(share, OF_COUNT)
+    if isinstance(query, KernelQuery):
+        return _noise_of_means(query, records)
+    if isinstance(query, ReportsQuery):
+        return _noise_of_reports(query, records)
     if isinstance(query, ThresholdQuery):
         # thresholds of later rounds, and what lies between them, halve the error at most
-        return math.ldexp(math.sqrt(query.law.variance), -query.bits) / (2 * max(records, 1))
+        return _Noise(_deviation(query.law.variance, query.bits) / (2 * records))
     strategy = getattr(query, "strategy", None)
     if strategy is None:
-        return 0.0
+        return _NONE
     # of classes or groups, not all have more than an even part of the records
     curves = max(1, len(query.levels) // max(1, len(strategy.levels)))
-    return noise_share(strategy, records / curves, total_known=True)
+    return _Noise(noise_share(strategy, records / curves, total_known=True))
 
 
-def _loud(share: float, verb: str) -> str:
+def _noise_of_sum(query: MomentsQuery, records: float) -> _Noise:
+    """Of a sum of places, as a share of the most that they can add up to: of two places the number of records."""
+    weights = query.weights
+    if not weights.slope:
+        return _NONE
+    share = _deviation(query.law.variance, query.bits) / (weights.slope * query.last * records)
+    return _Noise(share, OF_COUNT if query.last == 1 else OF_BOUNDS)
+
+
+def _noise_of_means(query: KernelQuery, records: float) -> _Noise:
+    """Of the noisiest mean of a kernel, as a share of its range; there are most pairs where classes are even."""
+    reach = records / max(2, query.samples)
+    scales = [records if query.counted and number == 1 else reach for number in range(len(query.laws))]
+    return _Noise(
+        max(_deviation(law.variance, query.bits) / scale for law, scale in zip(query.laws, scales, strict=True)),
+        OF_RANGE,
+    )
+
+
+def _noise_of_reports(query: ReportsQuery, records: float) -> _Noise:
+    """Of reports of one of two places; how other reports are read, and with what error, depends on the statistic."""
+    oracle = query.oracle
+    if not isinstance(oracle, RandomizedResponse) or oracle.size != 2:
+        return _NONE
+    keep = float(oracle.keep)
+    other = (1 - keep) / 2
+    return _Noise(
+        math.sqrt(other * (1 - other) / records) / keep, OF_BOUNDS if query.rounding == "randomized" else OF_COUNT
+    )
+
+
+def _deviation(variance: Fraction | float, bits: int) -> float:
+    return math.ldexp(math.sqrt(variance), -bits)
+
+
+def _loud(share: float, beside: str, verb: str) -> str:
     if share == float("inf"):
         return f"noise {verb} as large as the records, of which it leaves none, so that this release says nothing"
-    return (
-        f"noise {verb} {share:.2g} of the records at a threshold (root mean square, before smoothing), "
-        "so that this release says little or nothing"
-    )
+    return f"noise {verb} {share:.2g} {beside}, so that this release says little or nothing"

@@ -1,6 +1,7 @@
 """What is said of releases that are in no ledger, and of those that say nothing."""
 
 import logging
+import re
 import subprocess
 import sys
 import warnings
@@ -64,6 +65,80 @@ def test_classes_and_groups_share_the_records():
         ogive.roc(scores, labels, bounds=(0, 1), bins=64, privacy=ogive.PureDP("0.05"))
 
 
+NUMBERS = {
+    "count": (ogive.Count("x", among=(1,)), "of the records"),
+    "proportion": (ogive.Proportion("x", positive=(1,)), "of the records"),
+    "mean": (ogive.Mean("x", bounds=(0, 20)), "of the distance of the bounds"),
+    "sum": (ogive.Sum("x", bounds=(0, 20)), "of the distance of the bounds"),
+    "gini": (ogive.Ustatistic("x", "gini", bounds=(0, 20), method="kernel"), "of the range"),
+    "cells": (ogive.Ustatistic("x", "gini", bounds=(0, 20), bins=8, method="cells"), "of the records"),
+    "groups": (ogive.Grouped(ogive.Mean("x", bounds=(0, 20)), "g", ("a", "b")), "of the distance of the bounds"),
+    "curves": (ogive.Grouped(ogive.Ecdf("x", bounds=(0, 20), bins=16), "g", ("a", "b")), "at a threshold"),
+    "subset": (ogive.Subset(ogive.Mean("x", bounds=(0, 20)), "g == 'a'"), "of the distance of the bounds"),
+}
+
+
+def people(number):
+    return {"x": np.arange(number) % 20, "g": np.where(np.arange(number) % 2, "a", "b")}
+
+
+@pytest.mark.parametrize("name", NUMBERS)
+def test_noise_that_hides_numbers_pairs_and_groups_is_said_before_the_spend(name, tmp_path):
+    statistic, beside = NUMBERS[name]
+    session = ogive.Session(people(20), limit=ogive.PureDP(1), ledger=tmp_path / "a.db", name="few")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", ogive.NoiseWarning)
+        with pytest.raises(ogive.NoiseWarning, match=f"noise will be .* {beside}"):
+            session.release(statistic, privacy=ogive.PureDP("0.05"))
+    assert session.account.spent is None
+    with pytest.warns(ogive.NoiseWarning) as found:
+        session.release(statistic, privacy=ogive.PureDP("0.05"))
+    assert len(found) == 1
+
+
+@pytest.mark.parametrize("adjacency", ["replace", "add_or_remove"])
+@pytest.mark.parametrize("name", NUMBERS)
+def test_numbers_pairs_and_groups_of_many_records_are_not_warned_of(name, adjacency):
+    statistic, _ = NUMBERS[name]
+    if name == "gini" and adjacency == "add_or_remove":
+        return
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        ogive.release(
+            statistic,
+            trust=ogive.Central(people(20_000)),
+            privacy=ogive.PureDP(1),
+            adjacency=ogive.Adjacency(adjacency),
+        )
+
+
+@pytest.mark.parametrize("name", ["count", "proportion", "mean", "groups"])
+def test_numbers_of_a_private_number_of_records_are_warned_of_once_they_are_released(name):
+    with pytest.warns(ogive.NoiseWarning, match="not known before the spend|of which it leaves none"):
+        ogive.release(
+            NUMBERS[name][0],
+            trust=ogive.Central(people(4)),
+            privacy=ogive.PureDP("0.02"),
+            adjacency=ogive.Adjacency.ADD_OR_REMOVE,
+        )
+
+
+@pytest.mark.parametrize("name", ["proportion", "mean"])
+def test_reports_of_few_owners_are_warned_of_before_the_spend(name):
+    with pytest.warns(ogive.NoiseWarning, match="noise will be"):
+        ogive.release(NUMBERS[name][0], trust=ogive.Local(people(20)), privacy=ogive.PureDP("0.2"))
+
+
+@pytest.mark.parametrize("name", ["count", "proportion", "mean", "sum"])
+def test_the_share_said_before_is_that_of_the_noise_that_was_added(name):
+    with pytest.warns(ogive.NoiseWarning) as found:
+        estimate = ogive.release(NUMBERS[name][0], trust=ogive.Central(people(20)), privacy=ogive.PureDP("0.05"))
+    said = float(re.search(r"noise will be ([\d.]+) of", str(found[0].message))[1])
+    assert said == pytest.approx(estimate.noise_share(), rel=0.05)
+    largest = {"count": 20, "proportion": 1, "mean": 20, "sum": 400}[name]
+    assert estimate.noise_share() == pytest.approx(estimate.noise_error / largest)
+
+
 def test_the_share_is_the_root_mean_square_and_what_is_not_computed_is_below_the_line():
     for scale in (1, 4, 64):
         strategy = LeastSquaresTree(64, (1, 8), (DiscreteLaplace(scale),) * 2)
@@ -114,3 +189,13 @@ def test_a_process_that_turns_warnings_into_errors_is_not_stopped_by_the_word_on
     done = subprocess.run([sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr
     assert done.stderr.count("in no ledger") == 1
+
+
+def test_the_command_warns_of_a_mean_once(tmp_path, capsys):
+    path = tmp_path / "few.csv"
+    path.write_text("x\n" + "\n".join(map(str, FEW)), encoding="utf-8")
+    asked = ["mean", str(path), "--column", "x", "--bounds", "0", "100", "--epsilon", "0.05", "--no-ledger"]
+    assert main(asked) == 0
+    assert capsys.readouterr().err.count("ogive: warning: noise will be") == 1
+    assert main([*asked[:-3], "--epsilon", "5", "--no-ledger"]) == 0
+    assert "warning" not in capsys.readouterr().err

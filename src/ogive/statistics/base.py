@@ -32,6 +32,12 @@ if TYPE_CHECKING:
 
 MeasuredT = TypeVar("MeasuredT")
 
+OF_RECORDS = "of the records at a threshold (root mean square, before smoothing)"
+OF_COUNT = "of the records (standard deviation)"
+OF_BOUNDS = "of the distance of the bounds, per record (standard deviation)"
+OF_RANGE = "of the range that the value can have (standard deviation)"
+"""Beside what noise is large or small, in words that follow a number."""
+
 
 def _unknown() -> int | None:
     return None
@@ -140,8 +146,13 @@ class Estimate(ABC):
             return "not private: exact values"
         return "private" if self.provenance is None else str(self.provenance)
 
+    @property
+    def noise_beside(self) -> str:
+        """What `noise_share` is a share of, in words."""
+        return OF_RECORDS
+
     def noise_share(self) -> float:
-        """Noise at a threshold, as a share of the records, where it may hide them; else, or where unknown, 0."""
+        """Noise as a share of what would hide all that is told, where it may do so; else, or where unknown, 0."""
         return 0.0
 
     @abstractmethod

@@ -71,6 +71,15 @@ class GroupEstimates(Estimate, Generic[MemberT]):
     def __len__(self) -> int:
         return len(self.groups)
 
+    @property
+    def noise_beside(self) -> str:
+        """That of the estimates."""
+        return self.estimates[0].noise_beside
+
+    def noise_share(self) -> float:
+        """The smallest of the groups: where it is large no estimate says anything."""
+        return min(estimate.noise_share() for estimate in self.estimates)
+
     def with_provenance(self, provenance: Provenance) -> Self:
         """The same estimates, each carrying the provenance with its group's condition and number of records."""
         estimates = tuple(

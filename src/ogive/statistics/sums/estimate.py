@@ -12,7 +12,7 @@ from ogive.columns import Binning, Domain, LabelValue, Membership, Missing
 from ogive.errors import DataError
 from ogive.provenance import Provenance
 from ogive.queries import Cells, CellsQuery, MomentsQuery
-from ogive.statistics.base import Estimate
+from ogive.statistics.base import OF_BOUNDS, OF_COUNT, Estimate
 from ogive.statistics.confidence import check_level
 from ogive.statistics.sums.lattice import Lattice
 from ogive.statistics.sums.measured import LinearForm, Measured, Reading, chances, two_places
@@ -100,6 +100,29 @@ class NumberEstimate(Estimate):
             ParameterError: the level is out of range.
         """
         return self.reading.interval(self._level(confidence_level), sampling=False)
+
+    @property
+    def noise_beside(self) -> str:
+        """The distance of the bounds, or the records."""
+        return OF_COUNT
+
+    def noise_share(self) -> float:
+        """Standard deviation of the noise, as a share of the largest number that there can be.
+
+        Infinite where noise leaves no records; 0 where nothing is known of the largest number, as of a sum over a
+        private number of records.
+        """
+        reading = self.reading
+        if math.isinf(reading.high) and not self._counted:
+            return 0.0
+        high = self.measured.at(self.measured.records) if math.isinf(reading.high) else reading.high
+        return self.noise_error / (abs(reading.unit) * high) if self.defined and high > 0 else math.inf
+
+    @property
+    def _counted(self) -> bool:
+        """Whether the number of records is public or was measured."""
+        weights = self.measured.weights
+        return self.measured.total is not None or weights is None or weights.count > 0
 
     def errors(self, truth: Any) -> dict[str, float]:
         """Distance from the exact number, under the name of the number."""
@@ -241,6 +264,11 @@ class _LatticeEstimate(NumberEstimate):
     def subject(self) -> str:
         """The column."""
         return self.column
+
+    @property
+    def noise_beside(self) -> str:
+        """The distance of the bounds."""
+        return OF_BOUNDS
 
     def _places(self) -> LinearForm:
         """The sum over the records of their places, from 0 to M each; shifted where their number is not known."""

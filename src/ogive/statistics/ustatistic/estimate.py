@@ -11,7 +11,7 @@ from scipy.special import ndtri
 from ogive.checks import among
 from ogive.kernels.measures import CollisionEntropy
 from ogive.provenance import CLEAR, Provenance
-from ogive.statistics.base import Estimate
+from ogive.statistics.base import OF_RANGE, Estimate
 from ogive.statistics.confidence import TARGETS, Target, check_level
 
 TITLES = {
@@ -128,6 +128,21 @@ class UstatisticEstimate(Estimate):
         Counts no sampling where `sampling_error` is None.
         """
         return math.hypot(self.standard_error, self.quantization)
+
+    @property
+    def noise_beside(self) -> str:
+        """The range of the value."""
+        return OF_RANGE
+
+    def noise_share(self) -> float:
+        """Standard deviation of the noise, as a share of the distance of the smallest and the largest possible value.
+
+        0 where that is infinite, or sampling is not told apart from noise, or there is no value.
+        """
+        low, high = self.limits
+        if not self.defined or self.sampling_is_included or not 0 < high - low < math.inf:
+            return 0.0
+        return self.randomization_error / (high - low)
 
     @property
     def possible(self) -> bool:
