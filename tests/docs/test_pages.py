@@ -79,6 +79,22 @@ def test_tables_are_whole(page):
         )
 
 
+def accidental_lists(text):
+    """Lines of prose that Markdown takes for the first point of a list, such as a sentence that goes on with "1."."""
+    prose = re.sub(r"^```.*?^```", "", text, flags=re.MULTILINE | re.DOTALL)
+    return re.findall(r"^(?![ #>|:]|[-+*] |\d+[.)] ).*\w\n((?:1[.)]|[-+*]) .*)$", prose, flags=re.MULTILINE)
+
+
+@pytest.mark.parametrize("page", WRITTEN, ids=lambda page: f"{page.parent.name}/{page.name}")
+def test_no_sentence_goes_on_as_a_list(page):
+    assert accidental_lists(page.read_text()) == []
+
+
+def test_a_sentence_that_goes_on_as_a_list_is_found():
+    assert accidental_lists("It lies between 0 and\n1. So it does.\n") == ["1. So it does."]
+    assert accidental_lists("Points:\n\n- one\n- two\n\nbetween 0 and\n1 it lies\n") == []
+
+
 def test_every_public_name_is_mentioned():
     text = "\n".join(page.read_text() for page in PAGES)
     missing = [name for name in ogive.__all__ if not re.search(rf"\b{name}\b", text)]
