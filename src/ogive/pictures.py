@@ -18,6 +18,8 @@ _EXACT = "_ogive_exact"
 
 _HEADING = "_ogive_heading"
 """Attribute of axes that have a title and small print of ours."""
+_NARROW, _WIDE = 6.0, 9.5
+"""Points of the letters of a legend, in small and in large axes."""
 SUFFIXES = (".png", ".svg", ".pdf")
 """Of the files that pictures are written to."""
 _UNDATED: dict[str, dict[str, None]] = {"png": {}, "svg": {"Date": None}, "pdf": {"CreationDate": None}}
@@ -114,12 +116,16 @@ def new_axes(ax: Any = None, *, size: tuple[float, float] = (7.2, 4.4)) -> Any:
             raise ParameterError(f"`ax` must be matplotlib axes to draw into, got {type(ax).__name__}")
         figure = ax.get_figure(root=True)
         if len(figure.get_axes()) > 1 and figure.get_layout_engine() is None:
-            figure.set_layout_engine("constrained")
+            from ogive.heading import SettledLayout
+
+            figure.set_layout_engine(SettledLayout())
         return ax
     _matplotlib()
     from matplotlib.figure import Figure
 
-    return Figure(figsize=size, layout="constrained").add_subplot()
+    from ogive.heading import SettledLayout
+
+    return Figure(figsize=size, layout=SettledLayout()).add_subplot()
 
 
 def keep_private(axes: Any) -> None:
@@ -148,6 +154,11 @@ def caption(axes: Any, title: str, clause: str, *, private: bool) -> None:
         heading.set(color=ORANGE, fontweight="bold")
 
 
+def retitle(axes: Any, clause: str) -> None:
+    """Add a clause, such as "by sex", to the title that was last given to axes by `caption`."""
+    getattr(axes, _HEADING).add(clause)
+
+
 def name_groups(axes: Any, places: Any, names: Sequence[str]) -> None:
     """Name places on the horizontal axis, in lines that stand side by side, or slanted where words are too long."""
     inches = axes.get_window_extent().width / axes.get_figure(root=True).dpi
@@ -160,13 +171,32 @@ def name_groups(axes: Any, places: Any, names: Sequence[str]) -> None:
         axes.set_xticks(places, names, parse_math=False, rotation=30, ha="right", rotation_mode="anchor")
 
 
-def legend(axes: Any, *, loc: str) -> None:
-    """Name what is drawn, in a corner, in letters that fit the axes."""
+def legend(axes: Any) -> None:
+    """Name what is drawn, above the axes, where it covers nothing; the heading of `caption` makes room for it."""
+    handles, labels = axes.get_legend_handles_labels()
+    if not labels:
+        return
     inches = axes.get_window_extent().width / axes.get_figure(root=True).dpi
-    size = min(max(2.2 * inches, 6.0), 9.5)
-    if axes.get_legend_handles_labels()[1]:
-        for text in axes.legend(loc=loc, frameon=False, fontsize=size, borderaxespad=0.3).get_texts():
-            text.set_parse_math(False)
+    size = min(max(2.2 * inches, _NARROW), _WIDE)
+    # in units of a letter's height: letters are about 0.6 wide, marks with their gaps 3.6
+    room = 72 * inches / size
+    lines = [textwrap.fill(label, max(12, int((room - 3.6) / 0.6)), break_long_words=False) for label in labels]
+    longest = max(len(line) for label in lines for line in label.split("\n"))
+    columns = min(len(labels), max(1, int((room + 1.5) / (0.6 * longest + 3.6))))
+    made = axes.legend(
+        handles,
+        lines,
+        loc="lower left",
+        bbox_to_anchor=(0.0, 1.0),
+        ncols=columns,
+        frameon=False,
+        fontsize=size,
+        borderaxespad=0.3,
+        borderpad=0.0,
+        columnspacing=1.5,
+    )
+    for text in made.get_texts():
+        text.set_parse_math(False)
 
 
 def lighten(axes: Any, *, grid: str = "both") -> None:
@@ -209,6 +239,6 @@ def intervals(
         axes.plot([point], [height], "o", fillstyle=fill, color=look["color"], alpha=look["alpha"], markersize=7)
     if "label" in look:
         axes.plot([], [], "o", color=look["color"], label=look["label"])
-        legend(axes, loc="best")
+        legend(axes)
     axes.set_yticks(heights, labels=names, parse_math=False)
     axes.set_ylim(-0.7, len(names) - 0.3)

@@ -163,6 +163,12 @@ def test_on_a_phone_every_cell_of_a_wide_table_names_its_column(shown, report):
     assert {content for _, content in shown(report, **DESK).ask(cells)} == {"none"}
 
 
+def test_on_a_phone_no_name_of_a_column_is_broken_within_a_word(shown, report):
+    wraps = """[...document.querySelectorAll('table.stacks tbody :is(td, th)')]
+        .map(e => getComputedStyle(e, '::before').overflowWrap)"""
+    assert set(shown(report, **PHONE).ask(wraps)) == {"break-word"}
+
+
 def test_a_page_that_is_too_wide_would_be_noticed(shown, report, tmp_path):
     wide = tmp_path / "wide.html"
     wide.write_text(report.read_text().replace("<main>", '<main><p style="width:500px">wide</p>', 1))

@@ -39,6 +39,7 @@ class Chapter:
         error: How far off it may be, in paragraphs.
         released: What was released, in paragraphs.
         pictures: Charts, the most important first; a single one is as wide as the page.
+        alike: Whether no chart is more important than another, so that all have one size.
         tables: Tables below the charts.
         beside: What stands to the right of a single chart that is not as wide as the page.
         details: Technical facts as pairs of a name and a value, beside those that every release has.
@@ -54,6 +55,7 @@ class Chapter:
     error: tuple[Html, ...]
     released: tuple[Html, ...]
     pictures: tuple[Picture, ...] = ()
+    alike: bool = False
     tables: tuple[Html | None, ...] = ()
     beside: tuple[Html, ...] = ()
     details: tuple[tuple[str, str], ...] = ()
@@ -104,7 +106,7 @@ def _pictures(chapter: Chapter, identity: str) -> Html | None:
         return None
     found = [_picture(picture, f"{identity}-{i + 1}") for i, picture in enumerate(chapter.pictures)]
     if len(found) > 1:
-        return tag("div", *found, class_="pictures")
+        return tag("div", *found, class_="pictures alike" if chapter.alike else "pictures")
     return tag("div", *found, tag("div", *chapter.beside), class_="pictures even") if chapter.beside else found[0]
 
 

@@ -6,7 +6,7 @@ from itertools import cycle
 from typing import Any
 
 from ogive.pate.labels_plan import LabelsPlan, LabelsPlanRow
-from ogive.pictures import BLUE, GRAY, ORANGE, caption, lighten, new_axes
+from ogive.pictures import BLUE, GRAY, ORANGE, caption, legend, lighten, new_axes
 from ogive.planning.plot import draw_lines
 
 _COLORS = {"margins": BLUE, "confident": ORANGE, "gnmax": GRAY, "interactive": "#009E73"}
@@ -57,6 +57,6 @@ def draw(plan: LabelsPlan, ax: Any = None) -> Any:
     clause = f"{plan.queries:,} queries, {plan.teachers:,} teachers, {plan.classes:,} classes"
     what = "the truth" if plan.known else "the plurality"
     caption(axes, f"Labels that agree with {what}", clause + (one if len(apart) == 1 else ""), private=True)
-    axes.legend(frameon=False, fontsize=8.5)
+    legend(axes)
     lighten(axes)
     return axes

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from ogive.errors import ParameterError, quoted
-from ogive.pictures import GRAY, new_axes
+from ogive.pictures import GRAY, caption, legend, new_axes
 from ogive.planning.metrics import Metrics, listed, metrics_of, named, title
 from ogive.planning.rows import Plan, PlanRow
 from ogive.planning.text import heading
@@ -100,8 +100,8 @@ def draw(plan: Plan, ax: Any = None, *, error: str | None = None) -> Any:
         "rho" if kinds == {ZeroConcentratedDP} else "epsilon" if kinds == {PureDP} else "epsilon (approximate)"
     )
     axes.set_ylabel(_label(metrics, wanted))
-    axes.set_title(f"Predicted error of {heading(plan)}, {plan.records} records", loc="left", fontsize=12)
+    caption(axes, f"Predicted error of {heading(plan)}", f"{plan.records:,} records", private=True)
     axes.grid(which="both", color=GRAY, alpha=0.18, linewidth=0.8)
     axes.spines[["top", "right"]].set_visible(False)
-    axes.legend(frameon=False)
+    legend(axes)
     return axes

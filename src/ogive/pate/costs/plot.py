@@ -7,7 +7,7 @@ from typing import Any
 from ogive.accounting.rounding import shown_up
 from ogive.pate.costs.conversion import Rule, epsilon_of_rdp
 from ogive.pate.costs.stated import PrivacyCost
-from ogive.pictures import BLUE, GRAY, ORANGE, caption, lighten, new_axes
+from ogive.pictures import BLUE, GRAY, ORANGE, caption, legend, lighten, new_axes
 
 _MOST_TICKS = 9
 _HIGHEST = 4.0
@@ -56,6 +56,6 @@ def plot_cost(cost: PrivacyCost, ax: Any = None) -> Any:
         else "as private as the votes: do not publish"
     )
     caption(axes, f"Cost of {cost.queries:,} queries, {cost.mode.replace('_', ' ')}", clause, private=cost.publishable)
-    axes.legend(frameon=False)
+    legend(axes)
     lighten(axes)
     return axes

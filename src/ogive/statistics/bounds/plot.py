@@ -48,5 +48,5 @@ def draw(estimate: BoundsEstimate, ax: Any = None, **style: Unpack[Style]) -> An
     caption(axes, f"Bounds of {estimate.column}", estimate.caption, private=estimate.private)
     lighten(axes, grid="y")
     axes.set_ylim(top=1.45 * max(1, estimate.threshold, int(counts[places].max())))
-    legend(axes, loc="upper left")
+    legend(axes)
     return axes

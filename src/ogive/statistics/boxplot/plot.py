@@ -73,9 +73,10 @@ def draw(
     if boxes.grid.unit != "number":
         axes.yaxis.set_major_formatter(lambda value, _: str(boxes.grid.label(value))[:10])
     if truth is not None or "label" in style:
-        legend(axes, loc="best")
+        legend(axes)
     lighten(axes, grid="y")
-    what = f"{'Boxplot' if kind == 'box' else 'Violins'} of {boxes.column}"
+    by = "" if boxes.by is None else f" by {boxes.by}"
+    what = f"{'Boxplot' if kind == 'box' else 'Violins'} of {boxes.column}{by}"
     caption(axes, what, boxes.caption, private=boxes.private)
     return axes
 

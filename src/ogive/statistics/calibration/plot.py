@@ -42,5 +42,5 @@ def draw(calibration: Calibration, ax: Any = None, **style: Unpack[Style]) -> An
     axes.set_ylabel("Observed share")
     caption(axes, "Predicted and observed shares", calibration.caption, private=calibration.private)
     lighten(axes)
-    legend(axes, loc="upper left")
+    legend(axes)
     return axes

@@ -75,7 +75,7 @@ def draw(
     )
     _frame(axes, curve, "Share at or below")
     if confidence_level is not None or truth is not None or "label" in style:
-        legend(axes, loc="lower right")
+        legend(axes)
     return axes
 
 

@@ -73,6 +73,6 @@ def plot_quantiles(curve: Curve, ours: Float64, others: Float64, name: str, ax: 
     caption(axes, f"Quantiles of {curve.column}", curve.caption, private=curve.private)
     scale_axis(axes.xaxis, curve.grid)
     scale_axis(axes.yaxis, curve.grid)
-    legend(axes, loc="upper left")
+    legend(axes)
     lighten(axes)
     return axes

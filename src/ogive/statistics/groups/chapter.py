@@ -64,6 +64,7 @@ def chapter(found: GroupEstimates[Any], truth: GroupEstimates[Any] | None) -> Ch
             *((say(known),) if found.private and found.public_groups else ()),
         ),
         pictures=tuple(shown),
+        alike=True,
         tables=(_table(found), None if truth is None else _table(truth, "True values")),
         details=(("Groups", "public" if found.public_groups else "private"), *_common([part.details for part in each])),
         warning=each[0].warning if all(part.warning for part in each) else None,
@@ -78,4 +79,5 @@ def _common(each: list[tuple[_Part, ...]]) -> list[_Part]:
 
 def _table(found: GroupEstimates[Any], caption: str | None = None) -> Any:
     rows: list[Row] = [(str(group), list(cells(estimate))) for group, estimate in found]
-    return table(caption or about(found).capitalize(), (found.by, *titles_of(found)), rows)
+    what = about(found)
+    return table(caption or f"{what[0].upper()}{what[1:]}", (found.by, *titles_of(found)), rows)

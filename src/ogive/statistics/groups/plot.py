@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any, Unpack
 
-import numpy as np
-
+from ogive.columns import LabelValue
 from ogive.errors import ParameterError
-from ogive.pictures import Style, caption, legend, lighten, new_axes, styled
+from ogive.pictures import Style, caption, intervals, legend, lighten, new_axes, retitle, styled
 from ogive.rooms import room
+from ogive.statistics.base import Estimate
 from ogive.statistics.groups.estimate import GroupEstimates
 from ogive.statistics.groups.text import about
 
@@ -34,45 +34,47 @@ def draw(found: GroupEstimates[Any], ax: Any = None, **style: Unpack[Style]) -> 
     styled(style)
     look: dict[str, Any] = {name: value for name, value in style.items() if name != "label"}
     before = f"{style['label']}, " if "label" in style else ""
-    axes = new_axes(ax)
     first = found.estimates[0]
     if hasattr(first, "reading"):
-        _numbers(found, axes, look)
+        axes = _numbers(found, ax, {"color": _COLORS[0], **style})
     else:
+        axes = ax
         for number, (group, estimate) in enumerate(found):
             turn = number if "color" in look else number // len(_COLORS)
             dashes = {"linestyle": _DASHES[turn % len(_DASHES)]} if turn else {}
             color = _COLORS[number % len(_COLORS)]
-            mine = {"color": color, **dashes, **look, "label": f"{before}{found.by} = {group}"}
+            mine = {"color": color, **dashes, **look, "label": f"{before}{_label(found.by, group, estimate)}"}
             # one guarantee for all, which stands above them once
             alike = estimate if found.provenance is None else estimate.with_provenance(found.provenance)
-            room(type(estimate), "plot").draw(alike, axes, **mine)
+            axes = room(type(estimate), "plot").draw(alike, axes, **mine)
         seen = set()
         for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
             if label in seen:  # what all groups have in common is said once
                 handle.set_label("_")
             seen.add(label)
-        legend(axes, loc="best")
+        retitle(axes, f"by {found.by}")
+        legend(axes)
     return axes
 
 
-def _numbers(found: GroupEstimates[Any], axes: Any, look: dict[str, Any]) -> None:
-    """A point with its interval for each group."""
-    places = np.arange(len(found), dtype=np.float64)
-    told = [(place, estimate) for place, estimate in zip(places, found.estimates, strict=True) if estimate.defined]
+def _label(by: str, group: LabelValue, estimate: Estimate) -> str:
+    """What the legend says of a group: its name, and a number where the picture has one for each curve."""
+    name = group if isinstance(group, str) else f"{by} = {group}"
+    plot = room(type(estimate), "plot")
+    return f"{name}: {plot.key(estimate)}" if hasattr(plot, "key") else name
+
+
+def _numbers(found: GroupEstimates[Any], ax: Any, style: Style) -> Any:
+    """A point with its interval for each group, one below the other."""
+    told = [(str(group), estimate) for group, estimate in found if estimate.defined]
     if not told:
         raise ParameterError("noise leaves no number of any group to draw")
-    for number, (place, estimate) in enumerate(told):
-        low, high = estimate.interval()
-        color = look.get("color", _COLORS[0])
-        label = f"{100 * estimate.confidence_level:.6g} % intervals" if number == 0 else None
-        axes.vlines([place], [low], [high], color=color, linewidth=6, alpha=0.35, label=label)
-        axes.plot([place], [estimate.value], marker="o", markersize=6, **{**look, "color": color, "linestyle": "none"})
-    axes.set_xticks(places, [str(group) for group in found.groups])
-    axes.set_xlim(-0.5, len(found) - 0.5)
-    axes.set_xlabel(found.by)
-    axes.set_ylabel(found.estimates[0].subject)
+    axes = new_axes(ax, size=(7.2, max(2.6, 1.6 + 0.32 * len(told))))
+    names, each = zip(*told, strict=True)
+    intervals(axes, names, [one.value for one in each], [one.interval() for one in each], style)
+    axes.set_xlabel(f"{each[0].subject}, with {100 * each[0].confidence_level:.6g} % intervals")
+    axes.set_ylabel(found.by)
     title = about(found)
     caption(axes, f"{title[0].upper()}{title[1:]} by {found.by}", found.caption, private=found.private)
-    lighten(axes, grid="y")
-    legend(axes, loc="best")
+    lighten(axes, grid="x")
+    return axes

@@ -67,7 +67,7 @@ def _counts(axes: Any, found: LabelsEstimate, look: dict[str, Any]) -> None:
                 arrow = {"ha": "center", "va": "top", "color": "white", "fontsize": 16}
                 axes.annotate("\u2191", (place, top), (0, -4), textcoords="offset points", **arrow)
     if "label" in look:
-        legend(axes, loc="best")
+        legend(axes)
     axes.set_xlabel("Class")
     axes.set_ylabel("Queries")
 
@@ -85,4 +85,4 @@ def _margins(axes: Any, margins: Float64, labelled: Bool, look: dict[str, Any], 
         axes.axvline(least, color=ORANGE, linewidth=1.2, linestyle=(0, (5, 2)), label=f"smallest kept: {least:.1f}")
     axes.set_xlabel(f"Votes by which the first class leads the second{', with noise' if noisy else ''}")
     axes.set_ylabel("Queries")
-    legend(axes, loc="best")
+    legend(axes)

@@ -40,5 +40,5 @@ def draw(estimate: QuantileEstimates, ax: Any = None, **style: Unpack[Style]) ->
     caption(axes, f"Quantiles of {estimate.column}", estimate.caption, private=estimate.private)
     scale_axis(axes.xaxis, grid)
     lighten(axes)
-    legend(axes, loc="best")
+    legend(axes)
     return axes

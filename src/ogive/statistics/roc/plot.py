@@ -54,7 +54,7 @@ def draw(
     if ax is None:
         axes.set_aspect("equal")
     caption(axes, f"ROC curve of {roc.score}", roc.caption, private=roc.private)
-    legend(axes, loc="lower right")
+    legend(axes)
     lighten(axes)
     return axes
 
@@ -94,7 +94,7 @@ def draw_precision_recall(
     axes.set_ylim(-0.02, 1.02)
     axes.set_xlabel("Recall (sensitivity)")
     axes.set_ylabel("Precision (positive predictive value)")
-    return _finished(axes, roc, f"Precision and recall of {roc.score}", "lower left")
+    return _finished(axes, roc, f"Precision and recall of {roc.score}")
 
 
 def draw_lift(roc: RocEstimate, found: Lift, band: LiftBand | None, ax: Any = None, **style: Unpack[Style]) -> Any:
@@ -123,7 +123,12 @@ def draw_lift(roc: RocEstimate, found: Lift, band: LiftBand | None, ax: Any = No
     axes.set_ylim(0, 1.25 * float(found.lift.max()))
     axes.set_xlabel("Share of the records called positive")
     axes.set_ylabel("Lift")
-    return _finished(axes, roc, f"Lift of {roc.score}", "upper right")
+    return _finished(axes, roc, f"Lift of {roc.score}")
+
+
+def key(roc: RocEstimate) -> str:
+    """What a legend of several curves says of each."""
+    return f"AUC {roc.auc:.2f}" if np.isfinite(roc.auc) else "AUC undefined"
 
 
 def _word(roc: RocEstimate) -> str:
@@ -139,8 +144,8 @@ def _shade(axes: Any, band: PrecisionRecallBand | LiftBand | None, look: dict[st
     axes.fill_between(places, low, shown, step="post", color=look["color"], alpha=0.22, linewidth=0, label=label)
 
 
-def _finished(axes: Any, roc: RocEstimate, title: str, loc: str) -> Any:
+def _finished(axes: Any, roc: RocEstimate, title: str) -> Any:
     caption(axes, title, roc.caption, private=roc.private)
-    legend(axes, loc=loc)
+    legend(axes)
     lighten(axes)
     return axes

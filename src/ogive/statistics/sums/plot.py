@@ -34,5 +34,5 @@ def draw(estimate: NumberEstimate, ax: Any = None, **style: Unpack[Style]) -> An
     axes.set_xlabel(f"{estimate.what} of {estimate.subject}")
     caption(axes, f"{estimate.what.capitalize()} of {estimate.subject}", estimate.caption, private=estimate.private)
     lighten(axes)
-    legend(axes, loc="best")
+    legend(axes)
     return axes
