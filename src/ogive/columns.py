@@ -374,8 +374,8 @@ class Membership:
 class OpenCategories:
     """A column of which nobody has listed the values; every value that occurs is counted.
 
-    What a record counts as depends on its own value alone: text without blanks around it, a number in its shortest
-    form. A value that could not be stored is counted among the records and nowhere else.
+    What a record counts as depends on its own value alone: text as it is written, a number in its shortest form. A
+    value that could not be stored is counted among the records and nowhere else.
 
     Fields:
         column: Name of a column of numbers, truth values or text.

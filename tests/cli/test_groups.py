@@ -75,13 +75,22 @@ def test_numbers_of_groups_are_numbers(run, patients):
     assert out.splitlines()[-1].split()[0] == "1"
 
 
+def test_groups_are_found_where_they_are_not_named(run, patients):
+    status, out, _ = run(
+        "mean", patients, "--column", "age", "--bounds", 0, 100, "--by", "ward", "--epsilon", 4, "--delta", "1e-6"
+    )
+    assert status == 0
+    assert out.splitlines()[0].startswith("mean of age by ward (epsilon = 4, delta = 1e-06")
+    assert out.splitlines()[-1].startswith("groups were found: values of ward with fewer than about ")
+
+
 @pytest.mark.parametrize(
     ("words", "wanted"),
     [
         (("--where", "ward == A"), "--where needs a number"),
         (("--where", "wart == 'A'"), "no column 'wart'"),
         (("--where", "ward > 3"), "column 'ward' holds text"),
-        (("--by", "ward"), "add --by-groups"),
+        (("--by", "ward"), "needs a delta; name the values, which are public, for example --by-groups a b"),
         (("--by-groups", "A"), "add --by"),
         (("--by", "ward", "--by-groups", "A"), "were not declared"),
         (("--by", "ward", "--by-groups", "A", "A"), "named twice"),

@@ -53,7 +53,7 @@ INNER = {
         ecdf
         methods
         curve
-        prediction
+        prediction discovery
         base confidence options
         plain_json
         stated_price showing

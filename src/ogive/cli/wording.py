@@ -107,6 +107,8 @@ def _option(text: str, options: Collection[str] | None) -> str:
     option = _OPTIONS.get(name, f"--{name.replace('_', '-')}")
     if options is not None and f"--{name}" in options and not value:
         option = f"--{name}"
+    if options is not None and value.startswith("(") and f"--by-{name}" in options:
+        option = f"--by-{name}"  # values of the column --by; what is called so alone may be a number of groups
     if not value:
         return option
     found = ast.parse(value, mode="eval").body

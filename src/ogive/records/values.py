@@ -59,9 +59,7 @@ class ValueSums:
 
 def _named(value: Any) -> LabelValue | None:
     """A value as it is told, which depends on nothing else; None for one that could not be stored."""
-    if isinstance(value, str):
-        value = value.strip()
-    elif not isinstance(value, bool | int):
+    if not isinstance(value, str | bool | int):
         value = float(value)
         if value.is_integer():
             value = int(value)

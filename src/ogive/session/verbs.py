@@ -100,7 +100,7 @@ class Verbs(ABC):
             source: Where the noise key comes from; the operating system by default.
             where: Which records are asked, for example "ward == 'A'"; see `Subset`. All by default.
             by: Column of groups, each of which is asked within the one guarantee; see `Grouped`.
-            groups: The values of that column, public.
+            groups: The values of that column, public; by default those that enough records have are found first.
 
         Privacy:
             `privacy`, from the session's budget.
@@ -161,7 +161,7 @@ class Verbs(ABC):
             source: Where the noise key comes from; the operating system by default.
             where: Which records are asked, for example "ward == 'A'"; see `Subset`. All by default.
             by: Column of groups, each of which is asked within the one guarantee; see `Grouped`.
-            groups: The values of that column, public.
+            groups: The values of that column, public; by default those that enough records have are found first.
 
         Privacy:
             `privacy` for all of them together, from the session's budget.
@@ -245,7 +245,7 @@ class Verbs(ABC):
             source: Where the noise key comes from; the operating system by default.
             where: Which records are asked, for example "ward == 'A'"; see `Subset`. All by default.
             by: Column of groups, each of which is asked within the one guarantee; see `Grouped`.
-            groups: The values of that column, public.
+            groups: The values of that column, public; by default those that enough records have are found first.
 
         Privacy:
             `privacy` for both classes together, from the session's budget.
@@ -302,7 +302,7 @@ class Verbs(ABC):
             source: Where the noise key comes from; the operating system by default.
             where: Which records are asked, for example "ward == 'A'"; see `Subset`. All by default.
             by: Column of groups, each of which is asked within the one guarantee; see `Grouped`.
-            by_groups: The values of that column, public.
+            by_groups: The values of that column, public; by default those that enough records have are found first.
 
         Privacy:
             `privacy` for groups and test together, from the session's budget.

@@ -21,7 +21,7 @@ Where = str | Mapping[str, Any]
 PART_TEXTS = {
     "where": "Which records are asked, for example \"ward == 'A'\"; see `Subset`. All by default.",
     "by": "Column of groups, each of which is asked within the one guarantee; see `Grouped`.",
-    "groups": "The values of that column, public.",
+    "groups": "The values of that column, public; by default those that enough records have are found first.",
 }
 """What is said of the parameters that every verb has beside the options of its statistic."""
 

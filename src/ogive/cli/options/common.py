@@ -217,22 +217,22 @@ class PartOptions(SubsetOptions):
 
     by_groups: Words = ()
     """The values of that column, public: all of them, also those that no record has. A word stands for the number or
-    truth value that it writes, which is also the text."""
+    truth value that it writes, which is also the text. Without any, those that enough records have are found first,
+    which needs --delta."""
 
     def asked(self, statistic: Statistic[Any]) -> Statistic[Any]:
         """A statistic of these records, or of each of these groups.
 
         Raises:
-            ParameterError: this is no condition, or the options do not go together.
+            ParameterError: this is no condition, or there are groups of no column.
         """
-        if (self.by is None) is not (self.by_groups == ()):
-            lacking = "--by" if self.by is None else "--by-groups"
-            raise ParameterError(f"--by and --by-groups go together, as in --by ward --by-groups A B; add {lacking}")
+        if self.by is None and self.by_groups:
+            raise ParameterError("--by-groups are the values of a column, as in --by ward --by-groups A B; add --by")
         if self.by is not None:
             from ogive.cli.forms.plain import group_of
             from ogive.statistics.groups.statistic import Grouped
 
-            statistic = Grouped(statistic, self.by, tuple(map(group_of, self.by_groups)))
+            statistic = Grouped(statistic, self.by, tuple(map(group_of, self.by_groups)) or None)
         return super().asked(statistic)
 
 

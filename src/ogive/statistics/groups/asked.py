@@ -35,19 +35,17 @@ def asked(
         statistic: What is wanted.
         where: The condition that the records satisfy; None for all records.
         by: Column of groups, each of which is asked; None for all records in one.
-        groups: The values of that column.
+        groups: The values of that column; None to find them.
 
     Raises:
-        ParameterError: this is no condition, or `by` and `groups` do not go together.
+        ParameterError: this is no condition, or there are groups of no column.
     """
-    if (by is None) is not (groups is None):
-        raise ParameterError(
-            "`by` and `groups` go together: the column, and its values, which are public and never read from records"
-        )
+    if by is None and groups is not None:
+        raise ParameterError("`groups` are the values of a column; name it with `by=`")
     if by is not None:
         from ogive.statistics.groups.statistic import Grouped
 
-        statistic = Grouped(statistic, by, tuple(groups or ()))
+        statistic = Grouped(statistic, by, None if groups is None else tuple(groups))
     if where is None:
         return statistic
     from ogive.statistics.groups.subset import Subset  # most questions are about all records

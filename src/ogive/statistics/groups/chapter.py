@@ -10,7 +10,7 @@ from ogive.html.chapter import Chapter, Picture
 from ogive.html.parts import Row, say, table
 from ogive.rooms import room
 from ogive.statistics.groups.estimate import GroupEstimates
-from ogive.statistics.groups.text import about, cells, titles_of
+from ogive.statistics.groups.text import about, cells, notes, titles_of
 
 _Part = TypeVar("_Part")
 
@@ -29,9 +29,7 @@ def chapter(found: GroupEstimates[Any], truth: GroupEstimates[Any] | None) -> Ch
     """
     if truth is not None and (not isinstance(truth, GroupEstimates) or truth.private):
         raise ParameterError(f"the truth of groups of {found.by} must be exact values of the same groups")
-    exact: tuple[Any, ...] = (None,) * len(found) if truth is None else truth.estimates
-    if truth is not None and (truth.by, truth.groups) != (found.by, found.groups):
-        raise ParameterError("the truth must be of the same groups, in the same order")
+    exact: tuple[Any, ...] = (None,) * len(found) if truth is None else found.exact(truth)
     assert found.provenance is not None
     each = [
         room(type(estimate), "chapter").chapter(estimate, other)
@@ -61,11 +59,15 @@ def chapter(found: GroupEstimates[Any], truth: GroupEstimates[Any] | None) -> Ch
         released=(
             say(f"The following of each of {len(found)} groups of {found.by}, all under one guarantee."),
             *_common([part.released for part in each]),
+            *(say(f"{note[0].upper()}{note[1:]}.") for note in notes(found)),
             *((say(known),) if found.private and found.public_groups else ()),
         ),
         pictures=tuple(shown),
         alike=True,
-        tables=(_table(found), None if truth is None else _table(truth, "True values")),
+        tables=(
+            _table(found),
+            None if truth is None else _table(dataclasses.replace(found, estimates=exact), "True values"),
+        ),
         details=(("Groups", "public" if found.public_groups else "private"), *_common([part.details for part in each])),
         warning=each[0].warning if all(part.warning for part in each) else None,
         exact=truth is not None,

@@ -30,6 +30,8 @@ class GroupEstimates(Estimate, Generic[MemberT]):
         groups: Its values, in the order asked.
         estimates: One for each group, each with the provenance of the release and the condition of its group.
         public_groups: Whether everybody may know each record's group; numbers of records of the groups are then exact.
+        threshold: Where groups were found, the noisy number of records from which on they are; None where they were
+            named, or are exact.
         provenance: What was released, at what price and under whose trust.
 
     Example:
@@ -52,6 +54,7 @@ class GroupEstimates(Estimate, Generic[MemberT]):
     estimates: tuple[MemberT, ...]
     public_groups: bool = False
     provenance: Provenance | None = None
+    threshold: int | None = None
 
     def __getitem__(self, group: LabelValue) -> MemberT:
         """The estimate of one group.
@@ -158,10 +161,22 @@ class GroupEstimates(Estimate, Generic[MemberT]):
         Raises:
             ParameterError: the truth is of other groups.
         """
-        if not isinstance(truth, GroupEstimates) or (truth.by, truth.groups) != (self.by, self.groups):
-            raise ParameterError("the truth must be of the same groups, in the same order")
-        each = [mine.errors(exact) for mine, exact in zip(self.estimates, truth.estimates, strict=True)]
+        each = [mine.errors(exact) for mine, exact in zip(self.estimates, self.exact(truth), strict=True)]
         return {name: max(errors[name] for errors in each) for name in each[0]}
+
+    def exact(self, truth: GroupEstimates[Any]) -> tuple[Any, ...]:
+        """The true values of these groups; of groups that were found the truth may have more.
+
+        Raises:
+            ParameterError: the truth is of other groups.
+        """
+        if not isinstance(truth, GroupEstimates) or truth.by != self.by:
+            raise ParameterError("the truth must be of the same groups, in the same order")
+        if self.threshold is not None and set(self.groups) <= set(truth.groups):
+            return tuple(truth[group] for group in self.groups)
+        if truth.groups != self.groups:
+            raise ParameterError("the truth must be of the same groups, in the same order")
+        return truth.estimates
 
 
 def of_group(provenance: Provenance, by: str, group: LabelValue, estimate: Estimate) -> Provenance:

@@ -5,17 +5,21 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Generator
 from dataclasses import KW_ONLY, dataclass
+from fractions import Fraction
 from typing import ClassVar, Generic
 
 import numpy as np
 
 from ogive.checks import truth
-from ogive.columns import LabelValue
-from ogive.errors import ParameterError, UnsupportedError, quoted
-from ogive.privacy import Adjacency, PrivacyUnit
+from ogive.columns import LabelValue, OpenCategories
+from ogive.errors import DataError, ParameterError, UnsupportedError, quoted
+from ogive.local.classes import MAX_CLASSES
+from ogive.predicates import Among
+from ogive.privacy import Adjacency, ApproxDP, PrivacyUnit, PureDP
 from ogive.queries import Answer, Query
 from ogive.queries.aggregates import check_groups
 from ogive.statistics.base import EstimateT, Statistic, Terms, check_statistic, settled
+from ogive.statistics.discovery import Discovered, discover
 from ogive.statistics.groups.estimate import GroupEstimates
 from ogive.statistics.groups.stated import stated
 from ogive.statistics.groups.subset import Subset
@@ -30,6 +34,11 @@ _ALONE = {
 }
 
 
+_EXAMPLE = "groups=('a', 'b')"
+FINDING = Fraction(1, 4)
+"""Part of epsilon that is spent on finding groups."""
+
+
 @dataclass(frozen=True)
 class Grouped(Generic[EstimateT]):
     """A statistic of each of several disjoint groups, all within one guarantee.
@@ -38,10 +47,13 @@ class Grouped(Generic[EstimateT]):
     Where replacing a record is hidden it may change its group, and then two groups share the guarantee, unless the
     column of groups is public.
 
+    Groups that are not named are found first, at a quarter of epsilon and all of delta; see `docs/proofs/discovery.md`.
+
     Fields:
         statistic: What is wanted of each group.
         by: Column that says which group a record belongs to: numbers, truth values or text.
-        groups: Its values, public: all of them, also those that no record has.
+        groups: Its values, public: all of them, also those that no record has. None: those that enough records have are
+            found first, which needs an `ApproxDP` guarantee and a trusted curator; other records are left out.
         public: Whether everybody may know each record's group; only the other values are then hidden, with less noise,
             and the privacy unit must declare the column public. None: whether it does.
     """
@@ -50,7 +62,7 @@ class Grouped(Generic[EstimateT]):
 
     statistic: Statistic[EstimateT]
     by: str
-    groups: tuple[LabelValue, ...]
+    groups: tuple[LabelValue, ...] | None = None
     _: KW_ONLY
     public: bool | None = None
 
@@ -61,20 +73,38 @@ class Grouped(Generic[EstimateT]):
             raise ParameterError("groups are asked of one column; put a condition around the groups, not inside them")
         if (reason := _ALONE.get(self.statistic.name)) is not None:
             raise ParameterError(reason)
+        if self.public is not None:
+            truth(self.public, "public")
+        if self.groups is None:
+            self._check_open()
+            return
         if isinstance(self.groups, str) or not isinstance(self.groups, tuple | list | np.ndarray):
             raise ParameterError(
-                f"say which groups column {quoted(self.by)} has, for example `groups=('a', 'b')`; "
+                f"say which groups column {quoted(self.by)} has, for example `{_EXAMPLE}`; "
                 "they are public, never read from records"
             )
         plain = tuple(value.item() if isinstance(value, np.generic) else value for value in self.groups)
         check_groups(self.by, plain)
         object.__setattr__(self, "groups", plain)
-        if self.public is not None:
-            truth(self.public, "public")
+
+    def _check_open(self) -> None:
+        """Refuse groups that nobody has named where they would have to be known."""
+        OpenCategories(self.by)
+        if self.public:
+            raise ParameterError(f"groups that everybody may know are named, for example `{_EXAMPLE}`")
 
     @property
     def parts(self) -> Parts:
-        """The groups that are asked."""
+        """The groups that are asked.
+
+        Raises:
+            ParameterError: nobody has named them.
+        """
+        if self.groups is None:
+            raise ParameterError(
+                "a plan needs groups: name them, or stand-ins for as many as there may be, for example "
+                f"`{_EXAMPLE}`; finding them takes a quarter of epsilon and all of delta"
+            )
         return Groups(self.by, self.groups, bool(self.public))
 
     def shared(self, terms: Terms) -> Terms:
@@ -92,7 +122,7 @@ class Grouped(Generic[EstimateT]):
     def settled_by(self, unit: PrivacyUnit) -> Grouped[EstimateT]:
         """The same with groups public or not, and the statistic settled likewise."""
         public = self.public
-        if public is None:
+        if public is None and self.groups is not None:
             public = unit.adjacency is Adjacency.REPLACE and self.by in unit.public
         return dataclasses.replace(self, statistic=settled(self.statistic, unit), public=public)
 
@@ -106,6 +136,8 @@ class Grouped(Generic[EstimateT]):
 
         Privacy: all queries together at most `terms.privacy`, as `docs/proofs/subsets.md` shows.
         """
+        if self.groups is None:
+            return (yield from self._ask_found(terms))
         if owners_answer(terms) and not self.public and terms.adjacency is Adjacency.REPLACE:
             raise UnsupportedError(
                 "every owner says which group a report is for, so groups are public under trust local; declare the "
@@ -119,3 +151,42 @@ class Grouped(Generic[EstimateT]):
             # where records come and go, their group does, too, and noise hides both
             public_groups=bool(self.public) and terms.adjacency is Adjacency.REPLACE,
         )
+
+    def _ask_found(self, terms: Terms) -> Generator[Query, Answer, GroupEstimates[EstimateT]]:
+        """Find the groups, then ask what the statistic asks of the records of those that were found.
+
+        Privacy: a quarter of epsilon with all of delta, and a pure guarantee of the rest.
+        """
+        first, rest = _divided(terms)
+        terms.preflight(
+            next(self.statistic.questions(rest))
+        )  # what is wrong with its columns is found before the spend
+        open_groups = OpenCategories(self.by, "count")
+        discovered = yield from discover(open_groups, first, parameter="groups")
+        groups = _most(discovered)
+        if not groups:
+            raise DataError(
+                f"no value of column {quoted(self.by)} has so many records that it is found, about "
+                f"{discovered.threshold}; use a larger guarantee, or name the groups, for example `{_EXAMPLE}`"
+            )
+        inner = Subset(dataclasses.replace(self, groups=groups, public=False), Among(self.by, groups), public=False)
+        found = yield from inner.questions(rest)
+        return dataclasses.replace(found, threshold=discovered.threshold)
+
+
+def _divided(terms: Terms) -> tuple[Terms, Terms]:
+    """The terms under which groups are found, and those under which they are asked."""
+    privacy = terms.privacy
+    if not isinstance(privacy, ApproxDP):  # refused where there is privacy, and else of no account
+        return terms, terms
+    return (
+        dataclasses.replace(terms, privacy=ApproxDP(privacy.epsilon * FINDING, privacy.delta)),
+        dataclasses.replace(terms, privacy=PureDP(privacy.epsilon * (1 - FINDING))),
+    )
+
+
+def _most(discovered: Discovered) -> tuple[LabelValue, ...]:
+    """The values that were found, in their order; of too many those with the largest counts."""
+    counts = discovered.counts
+    kept = set(sorted(counts, key=lambda value: -counts[value])[:MAX_CLASSES])
+    return tuple(value for value in counts if value in kept)

@@ -7,6 +7,7 @@ from typing import Any
 from ogive.columns import MAX_GROUPS
 from ogive.errors import DataError, ParameterError
 from ogive.queries.aggregates import check_groups
+from ogive.queries.discovery import LARGEST_THRESHOLD
 from ogive.statistics.groups.estimate import GroupEstimates, of_group
 from ogive.statistics.kinds import read_estimate
 from ogive.statistics.plain_json import Fields
@@ -21,6 +22,7 @@ def to_dict(found: GroupEstimates[Any]) -> dict[str, Any]:
         "by": found.by,
         "groups": list(found.groups),
         "public_groups": found.public_groups,
+        **({} if found.threshold is None else {"threshold": found.threshold}),
         "estimates": [estimate.to_dict() for estimate in found.estimates],
         "provenance": None if found.provenance is None else found.provenance.to_dict(),
     }
@@ -44,6 +46,7 @@ def from_dict(data: Any) -> GroupEstimates[Any]:
         raise DataError("the field 'estimates' must hold an estimate for each group")
     if not isinstance(public, bool):
         raise DataError("the field 'public_groups' must be true or false")
+    threshold = known.whole("threshold", 2, LARGEST_THRESHOLD) if "threshold" in data else None
     provenance = known.provenance(*((by,) if public else ()))
     if any(isinstance(each, dict) and each.get("schema") == GroupEstimates.schema for each in held):
         raise DataError("groups have no groups of their own")
@@ -57,4 +60,4 @@ def from_dict(data: Any) -> GroupEstimates[Any]:
             wanted = of_group(provenance, by, group, estimate)
         if mine != wanted:
             raise DataError("the provenance of each group must be that of the release, with the group's condition")
-    return GroupEstimates(by, tuple(listed), estimates, public, provenance)
+    return GroupEstimates(by, tuple(listed), estimates, public, provenance, threshold)

@@ -50,6 +50,10 @@ class Subset(Generic[EstimateT]):
         check_statistic(self.statistic)
         if isinstance(self.statistic, Subset):
             raise ParameterError("a subset of a subset is one subset; join both conditions by the word and")
+        if getattr(self.statistic, "groups", ()) is None:
+            raise ParameterError(
+                "groups are found among all records; name them, for example `groups=('a', 'b')`, or leave `where` out"
+            )
         object.__setattr__(self, "where", predicate(self.where))
         if self.public is not None:
             truth(self.public, "public")

@@ -27,7 +27,7 @@ def summary(found: GroupEstimates[Any]) -> str:
     if max(map(len, lines)) > WIDEST:
         turned = _aligned(list(zip(*table, strict=True)))
         lines = min(lines, turned, key=lambda shown: max(map(len, shown)))
-    return "\n".join([head, *lines])
+    return "\n".join([head, *lines, *notes(found)])
 
 
 def _aligned(table: Sequence[tuple[str, ...]]) -> list[str]:
@@ -51,7 +51,16 @@ def card(found: GroupEstimates[Any]) -> Card:
     rows = [(str(group), *cells(estimate)) for group, estimate in found]
     title = about(found)
     named = f"{title[0].upper()}{title[1:]} by {found.by}"
-    return Card(named, [("privacy", found.caption)], (found.by, *titles_of(found)), rows)
+    return Card(named, [("privacy", found.caption)], (found.by, *titles_of(found)), rows, notes(found))
+
+
+def notes(found: GroupEstimates[Any]) -> list[str]:
+    """What is said of groups that were found and not named: which there may be besides."""
+    if found.threshold is None:
+        return []
+    return [
+        f"groups were found: values of {found.by} with fewer than about {found.threshold:,} records are in no group"
+    ]
 
 
 def about(found: GroupEstimates[Any]) -> str:

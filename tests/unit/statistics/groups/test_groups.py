@@ -227,8 +227,8 @@ def test_points_are_not_opened_of_groups(table):
 
 def test_a_verb_says_what_is_missing(table):
     session = ogive.Session(table, limit=PureDP(3))
-    for given in ({"by": "ward"}, {"groups": WARDS}):
-        with pytest.raises(ParameterError, match="go together"):
+    for given, words in (({"by": "ward"}, "needs a delta"), ({"groups": WARDS}, "name it with by=")):
+        with pytest.raises(ParameterError, match=words):
             session.ecdf("age", **AGE, privacy=PureDP(1), **given)
     with pytest.raises(DataError, match="not declared"):
         session.ecdf("age", **AGE, privacy=PureDP(1), by="ward", groups=("A", "B"))
