@@ -33,6 +33,7 @@ from .errors import ScaleError as ScaleError
 from .errors import UnsupportedError as UnsupportedError
 from .functions.boxplot import boxplot as boxplot
 from .functions.derived import count as count
+from .functions.derived import histogram as histogram
 from .functions.derived import mean as mean
 from .functions.derived import proportion as proportion
 from .functions.derived import sum as sum
@@ -75,6 +76,8 @@ from .statistics.ecdf.statistic import Ecdf as Ecdf
 from .statistics.groups.estimate import GroupEstimates as GroupEstimates
 from .statistics.groups.statistic import Grouped as Grouped
 from .statistics.groups.subset import Subset as Subset
+from .statistics.histogram.estimate import HistogramEstimate as HistogramEstimate
+from .statistics.histogram.statistic import Histogram as Histogram
 from .statistics.mean.statistic import Mean as Mean
 from .statistics.methods.adaptive import AdaptiveQuantiles as AdaptiveQuantiles
 from .statistics.methods.histogram import HistogramQueries as HistogramQueries

@@ -29,9 +29,12 @@ OUTSIDE_POLICIES: tuple[OutsidePolicy, ...] = get_args(OutsidePolicy)
 FRACTION_POLICIES = ("up", "refuse")
 MembershipPolicy = Literal["refuse", "no", "drop"]
 MEMBERSHIP_POLICIES: tuple[MembershipPolicy, ...] = get_args(MembershipPolicy)
-OPEN_POLICIES = ("refuse", "count", "drop")
+ListingPolicy = Literal["refuse", "count", "drop"]
+LISTING_POLICIES: tuple[ListingPolicy, ...] = get_args(ListingPolicy)
 MAX_GROUPS = 1000
 MAX_SYMBOLS = 1 << 24
+MAX_LISTED = 1000
+"""Values of one column that are counted one by one, at most."""
 
 LabelValue = bool | int | float | str
 Missing = MissingPolicy | Bound
@@ -390,7 +393,7 @@ class OpenCategories:
     missing: str = "refuse"
 
     def __post_init__(self) -> None:
-        among(self.missing, "missing", OPEN_POLICIES)
+        among(self.missing, "missing", LISTING_POLICIES)
         if not isinstance(self.column, str):
             raise ParameterError(f"`column` must be a column's name, got {quoted(self.column)}")
 
@@ -399,14 +402,105 @@ class OpenCategories:
         return {"column": self.column, "missing": self.missing}
 
 
-Column = Binning | Categories | Label | Membership
+@dataclass(frozen=True)
+class Listed:
+    """Which of some declared values a record has, or whether it has another one or none.
+
+    Symbols are the places of the declared values, then a place of any other value and one of a missing value, where
+    these are counted.
+
+    Fields:
+        column: Name of a column of numbers, truth values or text.
+        values: The declared values, public, in the order in which they are counted.
+        other: What a value that is not declared means: "refuse" (an error), "count" (a place of its own) or "drop" (not
+            counted; only where the number of records is private).
+        missing: The same of a missing value.
+
+    Raises:
+        ParameterError: the list is empty or too long, or a value is in it twice or could not be stored.
+    """
+
+    kind: ClassVar[str] = "listed"
+    """In digests and stored files, whatever the class is called."""
+
+    column: str
+    values: LabelValues
+    other: str = "refuse"
+    missing: str = "refuse"
+
+    def __post_init__(self) -> None:
+        among(self.other, "other", LISTING_POLICIES)
+        among(self.missing, "missing", LISTING_POLICIES)
+        if not isinstance(self.column, str):
+            raise ParameterError(f"`column` must be a column's name, got {quoted(self.column)}")
+        if not isinstance(self.values, tuple) or not all(isinstance(value, LabelValue) for value in self.values):
+            raise ParameterError(
+                f"the values of column {quoted(self.column)} must be a list such as ('A', 'B'), "
+                f"got {quoted(self.values)}"
+            )
+        if not 1 <= len(self.values) <= MAX_LISTED:
+            raise ParameterError(f"1 to {MAX_LISTED} values can be counted, got {len(self.values)}")
+        if not all(map(storable, self.values)):
+            raise ParameterError(
+                f"values to count must be texts of at most {LONGEST_LABEL} characters or numbers below 2^62 in size"
+            )
+        if len(set(self.values)) < len(self.values):
+            raise ParameterError(
+                f"each value of column {quoted(self.column)} must be named once; true is 1, and false is 0"
+            )
+        if self.size < 2:
+            raise ParameterError(
+                f"one value of column {quoted(self.column)} alone cannot be compared with others; name more values"
+            )
+
+    @property
+    def other_place(self) -> int | None:
+        """The symbol of a value that is not declared, where it is counted."""
+        return len(self.values) if self.other == "count" else None
+
+    @property
+    def missing_place(self) -> int | None:
+        """The symbol of a missing value, where it is counted."""
+        return len(self.values) + (self.other == "count") if self.missing == "count" else None
+
+    @property
+    def size(self) -> int:
+        """The declared values, and the places of other and of missing ones that are counted."""
+        return len(self.values) + (self.other == "count") + (self.missing == "count")
+
+    def symbols(self, values: Float64) -> Int64:
+        """Symbol of each number, which is the symbol already."""
+        return values.astype(np.int64)
+
+    def cells(self) -> tuple[Float64, Float64]:
+        """The number of each symbol, twice."""
+        places = np.arange(float(self.size))
+        return places, places
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data."""
+        return {"column": self.column, "values": list(self.values), "other": self.other, "missing": self.missing}
+
+    @staticmethod
+    def from_dict(data: dict[str, Any]) -> Listed:
+        """Rebuild from `to_dict`.
+
+        Raises:
+            ParameterError: a field is missing or out of range.
+        """
+        return Listed(_text(data, "column"), _values(data, "values"), _text(data, "other"), _text(data, "missing"))
+
+
+Column = Binning | Categories | Label | Listed | Membership
 """A column whose values are declared."""
 ReadColumn = Column | OpenCategories
 """A column of which an aggregate reads the values."""
 
 
 def may_drop(column: ReadColumn) -> bool:
-    """Whether records with a missing value are not counted."""
+    """Whether records with a missing value, or one that is not declared, are not counted."""
+    if isinstance(column, Listed):
+        return "drop" in (column.other, column.missing)
     return isinstance(column, Binning | Membership | OpenCategories) and column.missing == "drop"
 
 
@@ -474,7 +568,7 @@ class Domain:
         columns = data.get("columns") if isinstance(data, dict) else None
         if not isinstance(columns, list) or not all(isinstance(each, dict) for each in columns):
             raise ParameterError("a domain must be an object with a list of columns")
-        kinds: dict[Any, Any] = {column.kind: column for column in (Binning, Categories, Label, Membership)}
+        kinds: dict[Any, Any] = {column.kind: column for column in (Binning, Categories, Label, Listed, Membership)}
         unknown = [each for each in columns if str(each.get("type")) not in kinds]
         if unknown:
             raise ParameterError(

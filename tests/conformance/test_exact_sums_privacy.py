@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from ogive.accounting import as_concentrated
-from ogive.columns import Binning, Domain, Membership
+from ogive.columns import LISTING_POLICIES, Binning, Domain, Listed, Membership
 from ogive.errors import ParameterError
 from ogive.grids import Grid
 from ogive.noise import DiscreteLaplace
@@ -116,6 +116,49 @@ def test_the_loss_of_a_count_of_members_is_the_price(adjacency):
     one = MomentsQuery(cells, TOTAL, law) if adjacency is Adjacency.REPLACE else CellsQuery(cells, law)
     neighbors = removed if adjacency is Adjacency.ADD_OR_REMOVE else replaced(VALUES)
     assert largest_loss(one, TABLES, neighbors) == one.price(PrivacyUnit(adjacency)).epsilon == Fraction(1, 2)
+
+
+WORDS = ["a", "b", "c", "odd", None]
+WORD_TABLES = [list(table) for size in (1, 2, 3) for table in itertools.combinations_with_replacement(WORDS, size)]
+
+
+def counted(other, missing):
+    """Tables of which no record is refused, and what a record of them may be."""
+    allowed = [word for word in WORDS if (word != "odd" or other != "refuse") and (word or missing != "refuse")]
+    return allowed, [table for table in WORD_TABLES if set(table) <= set(allowed)]
+
+
+@pytest.mark.parametrize("other", LISTING_POLICIES)
+@pytest.mark.parametrize("missing", LISTING_POLICIES)
+@pytest.mark.parametrize("adjacency", Adjacency)
+def test_the_loss_of_counts_of_categories_is_the_price(adjacency, missing, other):
+    cells, unit = Cells(Domain((Listed("x", ("a", "b", "c"), other, missing),))), PrivacyUnit(adjacency)
+    query = CellsQuery(cells, DiscreteLaplace(2))
+    allowed, tables = counted(other, missing)
+    if adjacency is Adjacency.REPLACE and "drop" in (other, missing):
+        with pytest.raises(ParameterError, match="would publish how many values"):
+            query.price(unit)
+        return
+    neighbors = removed if adjacency is Adjacency.ADD_OR_REMOVE else replaced(allowed)
+    assert largest_loss(query, tables, neighbors) == query.price(unit).epsilon
+    assert query.price(unit).epsilon == (1 if adjacency is Adjacency.REPLACE else Fraction(1, 2))
+
+
+def test_of_two_categories_of_a_public_number_one_sum_costs_half():
+    cells, unit = Cells(Domain((Listed("x", ("a", "b")),))), PrivacyUnit(Adjacency.REPLACE)
+    tables = [table for table in WORD_TABLES if set(table) <= {"a", "b"}]
+    for query, loss in (
+        (CellsQuery(cells, DiscreteLaplace(2)), 1),
+        (MomentsQuery(cells, TOTAL, DiscreteLaplace(2)), 0.5),
+    ):
+        assert largest_loss(query, tables, replaced(["a", "b"])) == query.price(unit).epsilon == loss
+
+
+def test_a_record_without_a_place_would_change_a_public_number():
+    """Why records are dropped under ADD_OR_REMOVE alone: exact sums of two tables of one size differ."""
+    query = CellsQuery(Cells(Domain((Listed("x", ("a", "b", "c"), "drop", "drop"),))), DiscreteLaplace(2))
+    one, other = (Records.of({"x": table}).aggregate(query.aggregate) for table in (["a", "b"], ["a", None]))
+    assert query.totals(one, Adjacency.REPLACE) != query.totals(other, Adjacency.REPLACE)
 
 
 @pytest.mark.parametrize("grant", [PureDP("0.5"), ZeroConcentratedDP("0.1"), ApproxDP("0.5", "1e-6")], ids=str)

@@ -28,7 +28,7 @@ from vectors.make_stored import (
 )
 
 import ogive
-from ogive.columns import Binning, Categories, Column, Domain, Label, Membership
+from ogive.columns import Binning, Categories, Column, Domain, Label, Listed, Membership
 from ogive.grids import Grid
 from ogive.local import Collection
 from ogive.noise import KeyedSource
@@ -131,13 +131,19 @@ def test_a_digest_of_a_class_name_would_be_seen(monkeypatch):
 
 
 def test_kinds_of_columns_are_constants():
-    kinds = {Binning: "binning", Categories: "categories", Label: "label", Membership: "membership"}
+    kinds = {Binning: "binning", Categories: "categories", Label: "label", Listed: "listed", Membership: "membership"}
     assert {each: each.kind for each in Column.__args__} == kinds
     for kind in kinds:
         assert isinstance(inspect.getattr_static(kind, "kind"), str)
         assert "kind" not in {field.name for field in dataclasses.fields(kind)}
     columns = Domain(
-        (Binning("x", Grid.integers(0, 3)), Categories("c", ("a", "b")), Label("y"), Membership("m", (1,)))
+        (
+            Binning("x", Grid.integers(0, 3)),
+            Categories("c", ("a", "b")),
+            Label("y"),
+            Listed("k", (1, 2)),
+            Membership("m", (1,)),
+        )
     )
     assert [each["type"] for each in columns.to_dict()["columns"]] == [*kinds.values()]
     assert Domain.from_dict(columns.to_dict()) == columns
@@ -233,6 +239,7 @@ DESCRIBED = {
     "count": "column among missing confidence_level",
     "ecdf": "column bounds bins grid method smooth missing expected_records",
     "groups": "statistic by groups public",
+    "histogram": "column values other missing confidence_level",
     "labels": "aggregator ballots max_answers probabilities",
     "mean": "column bounds step missing confidence_level",
     "proportion": "column positive missing confidence_level",

@@ -20,6 +20,7 @@ from ogive.statistics import (
     Count,
     Ecdf,
     Grouped,
+    Histogram,
     HosmerLemeshow,
     Labels,
     Mean,
@@ -33,6 +34,7 @@ from ogive.statistics.bounds.estimate import BoundsEstimate
 from ogive.statistics.boxplot.estimate import Boxplots
 from ogive.statistics.calibration.estimate import Calibration
 from ogive.statistics.groups.estimate import GroupEstimates
+from ogive.statistics.histogram.estimate import HistogramEstimate
 from ogive.statistics.labels.estimate import LabelsEstimate
 from ogive.statistics.methods.adaptive import AdaptiveQuantiles
 from ogive.statistics.roc.estimate import RocEstimate
@@ -69,6 +71,7 @@ EXAMPLES = {
         Labels(LargestMargins(None, keep=3), Ballots(("z",), classes=4)),
     ],
     "count": [Count("y", among=1), Count("x")],
+    "histogram": [Histogram("y", values=(0, 1)), Histogram("z", values=(0, 1), other="count", missing="count")],
     "proportion": [Proportion("y"), Proportion("z", positive=(1, 2))],
     "mean": [Mean("x", (0, 200), step=2), Mean("y", (0, 1))],
     "sum": [Sum("x", (0, 200), step=2), Sum("z", (-1, 2))],
@@ -115,6 +118,8 @@ def numbers(estimate):
     if isinstance(estimate, NumberEstimate):
         whole = {"count": 20_000, "sum": 200 * 20_000, "mean": 200, "proportion": 1}
         return np.array([estimate.value / whole[estimate.what]])
+    if isinstance(estimate, HistogramEstimate):
+        return np.array(estimate.raw) / 20_000
     if isinstance(estimate, GroupEstimates):
         return np.concatenate([numbers(each) for each in estimate.estimates])
     if isinstance(estimate, Boxplots):

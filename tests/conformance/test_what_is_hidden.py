@@ -31,6 +31,7 @@ from ogive.statistics import (
     Count,
     Ecdf,
     Grouped,
+    Histogram,
     HosmerLemeshow,
     Labels,
     Mean,
@@ -175,6 +176,7 @@ SUMS = [
     Sum("x", X, step=1),
     Proportion("z", positive=(1, 2)),
     Count("z", among=2),
+    Histogram("z", values=(1, 2), other="count", missing="count"),
 ]
 HIDING = [*CURVES, *MISSING, *CLASSES, *PAIRS, *LABELS, *SUMS]
 
@@ -373,7 +375,7 @@ def answered(model):
 
 
 USUAL = {"ecdf", "boxplot", "roc", "calibration", "ustatistic"}
-BY_REPORTS = {"ecdf", "quantiles", "boxplot", "ustatistic", "mean", "sum", "proportion", "count"}
+BY_REPORTS = {"ecdf", "quantiles", "boxplot", "ustatistic", "mean", "sum", "proportion", "count", "histogram"}
 
 
 @pytest.mark.parametrize("model", MODELS)

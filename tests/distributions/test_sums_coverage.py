@@ -1,4 +1,4 @@
-"""Intervals of counts, proportions, means and sums hold what they say they hold, as often as they say.
+"""Intervals of counts, histograms, proportions, means and sums hold what they say they hold, as often as they say.
 
 Level: of 100 releases fewer than 87 of the intervals of 95 % hold the number with probability about 0.0005. The
 control, intervals of a quarter of the width, must hold it fewer than 75 times.
@@ -70,6 +70,8 @@ def test_intervals_of_reports_cover_the_population(statistic):
         (DiscreteLaplace("0.4"), (1.0, -0.5), 0.0),
         (DiscreteLaplace(7), (1.0, 1.0), 25.0),
         (DiscreteLaplace(2), (0.9, -0.1), 400.0),
+        (DiscreteLaplace(2), (1.0,) * 9, 0.0),
+        (DiscreteLaplace(2), (0.7, *(-0.3,) * 6), 9.0),
         (DiscreteGaussian(1000), (0.003, 0.004), 4.0),
     ],
     ids=str,
@@ -85,6 +87,40 @@ def test_the_reach_of_an_error_is_exceeded_as_rarely_as_it_says(law, weights, va
     assert (error > reach).mean() <= 1 - level + room
     tight = 0.98 * (reach - 2 * deviation.step - 1e-9)
     assert tight <= 0 or (error > tight).mean() > (1 - level) - room
+
+
+@pytest.mark.parametrize("adjacency", [REPLACE, ADD], ids=lambda each: each.value)
+@pytest.mark.parametrize(
+    ("trust", "epsilon"), [(ogive.Central, "0.3"), (ogive.Local, 1), (ogive.SecAgg, "0.5")], ids=str
+)
+def test_intervals_of_a_histogram_cover_each_category_and_all_of_them(adjacency, trust, epsilon):
+    if trust is ogive.Local and adjacency is ADD:
+        pytest.skip("owners can be counted")
+    shares = np.array([0.55, 0.3, 0.1, 0.03, 0.02])
+    asked = ogive.Histogram("x", values=tuple(range(5)))
+    random = np.random.default_rng(31)
+    each, together, records, narrow = [], 0, 0, 0
+    for run in range(RUNS):
+        x = random.choice(5, 300, p=shares)
+        holder = ogive.Simulation(trust, parties=3) if trust is ogive.SecAgg else ogive.Simulation.of(trust)
+        found = ogive.release(
+            asked, trust=holder.over({"x": x}), privacy=ogive.PureDP(epsilon), adjacency=adjacency,
+            source=KeyedSource.from_seed(run),
+        )  # fmt: skip
+        each.append([low <= share <= high for share, (low, high) in zip(shares, found.intervals(), strict=True)])
+        joint = found.intervals(simultaneous=True)
+        together += all(low <= share <= high for share, (low, high) in zip(shares, joint, strict=True))
+        ends = found.count_intervals(simultaneous=True)
+        exact = np.bincount(x, minlength=5)
+        records += all(low - 1e-9 <= count <= high + 1e-9 for count, (low, high) in zip(exact, ends, strict=True))
+        narrow += all(
+            abs(share - value) <= (high - low) / 8
+            for share, value, (low, high) in zip(shares, found.shares, joint, strict=True)
+        )
+    assert np.mean(each, axis=0).min() >= BAR
+    assert together >= BAR * RUNS
+    assert records >= BAR * RUNS
+    assert narrow < 0.75 * RUNS  # the control
 
 
 SKEWED = {

@@ -48,7 +48,7 @@ INNER = {
         groups
         kinds questions
         boxplot
-        quantiles roc calibration bounds labels ustatistic count proportion mean sum
+        quantiles roc calibration bounds labels ustatistic count proportion mean sum histogram
         sums
         ecdf
         methods

@@ -41,7 +41,7 @@ PYTHON_ALONE = {
     ),
     "arrays": (
         *("centers", "choices", "counts", "costs", "edges", "histograms", "inputs", "labels", "numbers", "payloads"),
-        *("points", "reports", "spacings", "sums", "symbols", "thresholds", "values", "wide", "candidates"),
+        *("points", "reports", "spacings", "sums", "symbols", "thresholds", "wide", "candidates"),
     ),
     "written as several options": ("limit",),
     "arguments": ("every", "na_values", "paper", "state"),

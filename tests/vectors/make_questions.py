@@ -25,7 +25,7 @@ from vectors.make_ledger import table
 
 import ogive
 from ogive import ApproxDP, Boxplot, Ecdf, HosmerLemeshow, PureDP, Quantiles, Roc, Ustatistic, ZeroConcentratedDP
-from ogive.columns import Binning, Categories, Label, Membership
+from ogive.columns import Binning, Categories, Label, Listed, Membership
 from ogive.grids import Grid
 from ogive.kernels import Kernel, Measure
 from ogive.ledger import Ledger
@@ -178,7 +178,7 @@ LAWS = (DiscreteGaussian, DiscreteLaplace, Geometric, Polya, Skellam)
 ROOMS = {
     "strategies": lambda part: part.name if isinstance(part, Strategy) else None,
     "oracles": lambda part: part.name if isinstance(part, Oracle) else None,
-    "columns": lambda part: part.kind if isinstance(part, Binning | Categories | Label | Membership) else None,
+    "columns": lambda part: part.kind if isinstance(part, Binning | Categories | Label | Listed | Membership) else None,
     "grids": lambda part: f"{part.kind} {part.unit}" if isinstance(part, Grid) else None,
     "measures": lambda part: part.to_dict()["measure"] if isinstance(part, Measure) else None,
     "kernels": lambda part: part.to_dict()["kernel"] if isinstance(part, Kernel) else None,

@@ -35,6 +35,7 @@ from ogive import (
     Count,
     Ecdf,
     Grouped,
+    Histogram,
     HosmerLemeshow,
     Mean,
     Proportion,
@@ -196,6 +197,13 @@ def numbers():
     yield "mean", mean, {"privacy": APPROXIMATE}
     yield "mean added", mean, {"adjacency": ADD}
     yield "mean clear", mean, {"trust": ogive.Clear(data), "privacy": None}
+    whole = {"other": "count", "missing": "count", **level}
+    yield "histogram", Histogram("ward", values=("north", "south"), **whole), {}
+    yield "histogram added", Histogram("ward", values=("north", "south"), **whole), {"adjacency": ADD}
+    two = Histogram("ill", values=(0, 1), other="refuse", missing="refuse", **level)
+    yield "histogram of two", two, {"privacy": APPROXIMATE}
+    many = Histogram("vote", values=tuple(range(10)), **whole)
+    yield "histogram reported", many, {"trust": ogive.Local(data), "privacy": PureDP(1)}
     yield "sum", Sum("age", (0, 100), step=5, missing="refuse", **level), {"adjacency": ADD}
 
 

@@ -17,6 +17,7 @@ from ogive import (
     Ecdf,
     Grouped,
     HierarchyAuc,
+    Histogram,
     HosmerLemeshow,
     Mean,
     Paired,
@@ -147,6 +148,10 @@ def numbers():
     yield "count", Count("ward", among=("north",), missing="no", **level)
     yield "proportion", Proportion("ill", positive=1, missing="refuse", **level)
     yield "mean", Mean("age", (0, 100), step=1, missing="refuse", **level)
+    whole = {"other": "count", "missing": "count", **level}
+    yield "histogram", Histogram("ward", values=("north", "south"), **whole)
+    yield "histogram of two", Histogram("ill", values=(0, 1), other="refuse", missing="refuse", **level)
+    yield "histogram of many", Histogram("vote", values=tuple(range(10)), **whole)
     yield "sum", Sum("age", (0, 100), step=5, missing="refuse", **level)
 
 

@@ -42,4 +42,5 @@ def function_of(kind: Kind) -> Function:
         statistic: Statistic[Estimate] = kind.statistic(**called, **options)
         return on_columns(statistic, {called[name]: values for name, values in columns.items()}, **own)
 
-    return call_of(kind, release, _OWN, called={"column": "values"})
+    array = "data" if "values" in kind.options.__annotations__ else "values"  # which is the name of an option there
+    return call_of(kind, release, _OWN, called={"column": array})

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from ogive.checks import whole
-from ogive.columns import Binning, Domain, may_drop
+from ogive.columns import Binning, Domain, Listed, may_drop
 from ogive.errors import OgiveError, ParameterError, PeerError, plain, quoted
 from ogive.local.base import Oracle
 from ogive.local.classes import PublicClasses
@@ -108,9 +108,11 @@ class Description:
             )
         for column in self.domain.columns:
             if may_drop(column):
-                raise ParameterError(
-                    "`missing='drop'` does not fit reports, which everybody can count; use `missing='low'` or `'high'`"
-                )
+                dropping, instead = "`missing='drop'`", "`missing='low'` or `'high'`"
+                if isinstance(column, Listed):
+                    what = "missing" if column.missing == "drop" else "other"
+                    dropping, instead = f"`{what}='drop'`", f"`{what}='count'`"
+                raise ParameterError(f"{dropping} does not fit reports, which everybody can count; use {instead}")
 
     @property
     def public_columns(self) -> tuple[str, ...]:

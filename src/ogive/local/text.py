@@ -10,7 +10,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from ogive.columns import Binning, Column, Label, Membership, Missing
+from ogive.columns import Binning, Column, Label, Listed, Membership, Missing
 from ogive.local.classes import PublicClasses
 from ogive.local.description import Description
 from ogive.privacy import ApproxDP, number_text
@@ -98,6 +98,8 @@ def _refuses(column: Column) -> bool:
     """Whether there are values that a device does not take."""
     if isinstance(column, Membership):
         return column.missing == "refuse"
+    if isinstance(column, Listed):
+        return "refuse" in (column.other, column.missing)
     return not isinstance(column, Binning) or "refuse" in (column.outside, column.missing, column.fractions)
 
 
@@ -120,6 +122,12 @@ def _asked(column: Column, rounding: str) -> str:
         treated = "not accepted" if column.missing == "refuse" else "counted as not"
         what = "there is a value" if column.values is None else f"it is {_listed(column.values)}"
         return f"{name}, whether {what} or not; a missing one is {treated}"
+    if isinstance(column, Listed):
+        policies = {"count": "counted as such", "refuse": "not accepted"}
+        return (
+            f"{name}, which of {_listed(column.values)} it is; any other value is {policies[column.other]}, "
+            f"a missing one is {policies[column.missing]}"
+        )
     return f"{name}, one of {_listed(column.values)}"
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ogive.arrays import Float64
-from ogive.columns import Binning, Categories, Column, Domain, Label, Membership
+from ogive.columns import Binning, Categories, Column, Domain, Label, Listed, Membership
 from ogive.errors import DataError, ParameterError, quoted
 from ogive.grids import Grid
 
@@ -73,6 +73,8 @@ def numbers_of(column: Column, values: Any) -> Float64:
         raise ParameterError(f"column {quoted(column.column)} must be one-dimensional, got {array.ndim} dimensions")
     if isinstance(column, Membership):
         return _members(column, array)
+    if isinstance(column, Listed):
+        return _symbols(column, array)
     if not isinstance(column, Binning):
         return _places(column, array)
     numbers = _numbers(column, array)
@@ -177,6 +179,20 @@ def _members(column: Membership, values: NDArray[Any]) -> Float64:
     known = None if column.values is None else dict.fromkeys(column.values, 1)
     found = [1 if known is None else _place(known, value, 0) for value in listed]
     return np.array([not gone and place == 1 for gone, place in zip(missing, found, strict=True)], dtype=np.float64)
+
+
+def _symbols(column: Listed, values: NDArray[Any]) -> Float64:
+    listed = values.tolist()
+    known = {value: place for place, value in enumerate(column.values)}
+    found = [
+        column.missing_place if value is None or _is_nan(value) else _place(known, value, column.other_place)
+        for value in listed
+    ]
+    if None in found:
+        missing = column.missing != "count" and any(value is None or _is_nan(value) for value in listed)
+        problem = "a missing value" if missing else f"a value of none of the {len(column.values)} declared ones"
+        raise DataError(f"column {quoted(column.column)} has {problem}, which this column refuses")
+    return np.array(found, dtype=np.float64)
 
 
 def _place(known: Mapping[Any, int], value: Any, other: int | None) -> int | None:

@@ -19,7 +19,7 @@ from typing import Any, ClassVar, Literal, Protocol, TypeVar, cast, runtime_chec
 import numpy as np
 
 from ogive.arrays import Int64
-from ogive.columns import Binning, OpenCategories, ReadColumn, may_drop
+from ogive.columns import Binning, Listed, OpenCategories, ReadColumn, may_drop
 from ogive.errors import ParameterError, plain, quoted
 from ogive.noise.base import NodeNoise
 from ogive.noise.shares import widened
@@ -186,15 +186,18 @@ def check_missing(column: ReadColumn, adjacency: Adjacency) -> None:
         ParameterError: it would be public.
     """
     if adjacency is Adjacency.REPLACE and may_drop(column):
+        what, published = "missing", "missing"
         match column:
             case Binning():
                 instead = "`missing='low'`, `'high'` or a public value"
-            case OpenCategories():
+            case Listed() if column.missing != "drop":
+                what, published, instead = "other", "not declared", "`other='count'`"
+            case Listed() | OpenCategories():
                 instead = "`missing='count'`"
             case _:
                 instead = "`missing='no'`"
         raise ParameterError(
-            "`missing='drop'` would publish how many values are missing, since replacing a record may change it; "
+            f"`{what}='drop'` would publish how many values are {published}, since replacing a record may change it; "
             f"use {instead}, or `adjacency ADD_OR_REMOVE`"
         )
 

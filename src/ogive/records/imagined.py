@@ -25,7 +25,7 @@ from scipy.special import ndtri
 
 from ogive.arrays import Bool, Float64, Int64
 from ogive.axis import to_labels
-from ogive.columns import Binning, Categories, Domain, Label, Membership
+from ogive.columns import Binning, Categories, Domain, Label, Listed, Membership
 from ogive.errors import DataError, ParameterError, quoted
 from ogive.grids import Grid
 from ogive.queries import (
@@ -136,8 +136,8 @@ class BinormalShape:
             order = scrambled.permutation(len(hidden)) if number else np.arange(len(hidden))
             if isinstance(column, Label):
                 table[column.column] = _labels(column, positive)
-            elif isinstance(column, Categories):
-                table[column.column] = [column.values[row % column.size] for row in order]
+            elif isinstance(column, Categories | Listed):
+                table[column.column] = [column.values[row % len(column.values)] for row in order]
             elif isinstance(column, Membership):
                 yes = 1 if column.values is None else column.values[0]
                 table[column.column] = [yes if positive[row] else _another(yes) for row in order]

@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from ogive.arrays import Float64, Int64, UInt8
-from ogive.columns import Categories, Label, Membership, OpenCategories
+from ogive.columns import Categories, Label, Listed, Membership, OpenCategories
 from ogive.errors import DataError, quoted
 from ogive.records.binning import kind_of, type_words
 
@@ -53,7 +53,9 @@ def check_label_type(label: Label, arrow_type: Any) -> None:
         )
 
 
-def check_category_type(declared: Categories | Membership | OpenCategories, arrow_type: Any, plural: str) -> None:
+def check_category_type(
+    declared: Categories | Listed | Membership | OpenCategories, arrow_type: Any, plural: str
+) -> None:
     """Refuse a column that cannot hold categories, or not of the kind that they are all written in.
 
     Args:
@@ -74,7 +76,8 @@ def check_category_type(declared: Categories | Membership | OpenCategories, arro
     if isinstance(declared, OpenCategories):
         return
     named = declared.values or ()
-    if isinstance(declared, Membership) and holds == "text" and named and not any(isinstance(v, str) for v in named):
+    counted = isinstance(declared, Listed | Membership)
+    if counted and holds == "text" and named and not any(isinstance(v, str) for v in named):
         raise DataError(
             f"column {quoted(declared.column)} holds text, but the values to count are numbers; write them as texts"
         )
@@ -254,6 +257,64 @@ class Members:
                 "or, under `ADD_OR_REMOVE`, `'drop'`"
             )
         return self._table[codes]
+
+
+class Listing:
+    """Finds the symbol of each label in a column of declared values.
+
+    Args:
+        declared: The column, its values, and what others and missing ones mean.
+        labels: What the codes mean.
+    """
+
+    def __init__(self, declared: Listed, labels: LabelCodes) -> None:
+        self._declared = declared
+        self._labels = labels
+        # numbers and truth values compare as numbers, text as text; a number also names the text that writes it
+        self._places: dict[Any, int] = {_written(value): place for place, value in enumerate(declared.values)}
+        self._places |= {value: place for place, value in enumerate(declared.values)}
+        self._table = np.zeros(0, dtype=np.float64)
+
+    def symbols(self, codes: Int64) -> Float64:
+        """The symbol of each label; NaN where it is dropped.
+
+        Raises:
+            DataError: a label is missing or was not declared, and the column refuses that.
+        """
+        values, declared = self._labels.values, self._declared
+        if len(self._table) < len(values):
+            new = [self._place(value) for value in values[len(self._table) :]]
+            self._table = np.concatenate([self._table, np.array(new, dtype=np.float64)])
+            self._table[MISSING] = _symbol(declared.missing, declared.missing_place)
+        found = self._table[codes]
+        refused = codes[found == _REFUSED]
+        if np.any(refused == MISSING):
+            raise DataError(
+                f"column {quoted(declared.column)} has missing values; count them as a category of their own with "
+                "`missing='count'`, or, under `ADD_OR_REMOVE`, leave them out with `'drop'`"
+            )
+        if len(refused):
+            raise DataError(
+                f"column {quoted(declared.column)} has a value that was not declared; name all values, which are "
+                "public, or count all others as one category with `other='count'`"
+            )
+        return found
+
+    def _place(self, value: Any) -> float:
+        """The symbol of a value; texts are also known with blanks around them, as some files are written."""
+        if isinstance(value, str) and value not in self._places:
+            value = value.strip()
+        return self._places.get(value, _symbol(self._declared.other, self._declared.other_place))
+
+
+_REFUSED = -1
+
+
+def _symbol(policy: str, place: int | None) -> float:
+    """What a value becomes that has no place of its own."""
+    if place is not None:
+        return place
+    return math.nan if policy == "drop" else _REFUSED
 
 
 def _written(value: Any) -> str:

@@ -13,11 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ogive.arrays import Bool, Float64, Int64
-from ogive.columns import Binning, Column, Domain, Label, Membership
+from ogive.columns import Binning, Column, Domain, Label, Listed, Membership
 from ogive.errors import DataError
 from ogive.queries import RowValues
 from ogive.records.binning import LOW_OR_HIGH, missing_message, refuse_fractions, refuse_outside
-from ogive.records.labels import Classes, Columns, LabelCodes, Members, Places
+from ogive.records.labels import Classes, Columns, LabelCodes, Listing, Members, Places
 
 Reader = Callable[[NDArray[Any]], Float64]
 
@@ -69,6 +69,8 @@ def _reader(column: Column, labels: Mapping[str, LabelCodes]) -> Reader:
         return lambda values: classes.positive(values).astype(np.float64)
     if isinstance(column, Membership):
         return Members(column, codes).inside
+    if isinstance(column, Listed):
+        return Listing(column, codes).symbols
     places = Places(
         column,
         codes,

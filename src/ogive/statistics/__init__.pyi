@@ -9,6 +9,7 @@ from .ecdf.statistic import Ecdf as Ecdf
 from .every import STATISTICS as STATISTICS
 from .groups.statistic import Grouped as Grouped
 from .groups.subset import Subset as Subset
+from .histogram.statistic import Histogram as Histogram
 from .labels.statistic import Labels as Labels
 from .mean.statistic import Mean as Mean
 from .proportion.statistic import Proportion as Proportion

@@ -148,6 +148,10 @@ KINDS = (
         "sum", "sum", "Sum", "sums.estimate:SumEstimate", "ogive.sum/1",
         "the sum of a column",
     ),
+    Kind(
+        "histogram", "histogram", "Histogram", "histogram.estimate:HistogramEstimate", "ogive.histogram/1",
+        "how many records there are of each of some categories",
+    ),
     Kind("groups", "groups", "Grouped", "groups.estimate:GroupEstimates", "ogive.groups/1"),
     Kind("labels", "labels", "Labels", "labels.estimate:LabelsEstimate", "ogive.labels/1"),
 )  # fmt: skip

@@ -64,6 +64,16 @@ def as_html(card: Card) -> str:
     return f'<div style="overflow-x:auto">{"".join(parts)}</div>'
 
 
+def aligned(table: Sequence[tuple[str, ...]]) -> list[str]:
+    """Lines of cells below each other, the first of them to the left."""
+    widths = [max(len(row[place]) for row in table) for place in range(len(table[0]))]
+    lines = []
+    for name, *rest in table:
+        shown = [name.ljust(widths[0]), *(cell.rjust(width) for cell, width in zip(rest, widths[1:], strict=True))]
+        lines.append("  ".join(shown).rstrip())
+    return lines
+
+
 def _cell(text: str, *, heading: bool = False, align: str = "right") -> str:
     name, weight = ("th", "font-weight:600;") if heading else ("td", "")
     return f'<{name} style="text-align:{align};{weight}{_CELL}">{html.escape(text)}</{name}>'

@@ -59,6 +59,12 @@ def meanings(words: Sequence[str]) -> tuple[LabelValue, ...]:
     return tuple(found)
 
 
+def _categories(words: Words) -> tuple[LabelValue, ...]:
+    """Categories, each a word; a single word with commas is several."""
+    listed = words.said[0].split(",") if len(words.said) == 1 else words.said
+    return tuple(group_of(word.strip()) for word in listed)
+
+
 def _number(words: Words) -> float:
     try:
         return float(words.said)
@@ -119,6 +125,7 @@ PLAIN = {
     "Sequence[float]": Form(lambda default: tuple[float, ...], several=True),
     "LabelValue | tuple[LabelValue, ...]": _CLASS,
     "LabelValue | tuple[LabelValue, ...] | None": Form(_CLASS.annotation, _CLASS.read, _NEGATIVE, several=True),
+    "LabelValues | None": Form(lambda default: tuple[str, ...], _categories, several=True),
     "tuple[LabelValue, ...] | None": Form(
         lambda default: tuple[str, ...], lambda words: tuple(map(group_of, words.said)), several=True
     ),

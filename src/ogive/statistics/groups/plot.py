@@ -35,8 +35,14 @@ def draw(found: GroupEstimates[Any], ax: Any = None, **style: Unpack[Style]) -> 
     look: dict[str, Any] = {name: value for name, value in style.items() if name != "label"}
     before = f"{style['label']}, " if "label" in style else ""
     first = found.estimates[0]
+    own = room(type(first), "plot")
     if hasattr(first, "reading"):
         axes = _numbers(found, ax, {"color": _COLORS[0], **style})
+    elif hasattr(own, "draw_groups"):
+        labels = [f"{before}{_label(found.by, group, estimate)}" for group, estimate in found]
+        axes = own.draw_groups(found.estimates, labels, ax, _COLORS, look, found.caption)
+        retitle(axes, f"by {found.by}")
+        legend(axes)
     else:
         axes = ax
         for number, (group, estimate) in enumerate(found):
@@ -46,7 +52,7 @@ def draw(found: GroupEstimates[Any], ax: Any = None, **style: Unpack[Style]) -> 
             mine = {"color": color, **dashes, **look, "label": f"{before}{_label(found.by, group, estimate)}"}
             # one guarantee for all, which stands above them once
             alike = estimate if found.provenance is None else estimate.with_provenance(found.provenance)
-            axes = room(type(estimate), "plot").draw(alike, axes, **mine)
+            axes = own.draw(alike, axes, **mine)
         seen = set()
         for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
             if label in seen:  # what all groups have in common is said once

@@ -5,13 +5,12 @@ The cells of a line are those of the module `line` beside the class of the estim
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from ogive.rooms import room
 from ogive.statistics.base import Estimate
 from ogive.statistics.groups.estimate import GroupEstimates
-from ogive.statistics.showing import Card
+from ogive.statistics.showing import Card, aligned
 
 _SHOWN, _LONG = 4, 40
 
@@ -23,21 +22,11 @@ def summary(found: GroupEstimates[Any]) -> str:
     """A table in plain text, a line for each group; turned round where lines would be too long."""
     head = f"{about(found)} by {found.by} ({found.caption})"
     table = [(found.by, *titles_of(found)), *((str(group), *cells(estimate)) for group, estimate in found)]
-    lines = _aligned(table)
+    lines = aligned(table)
     if max(map(len, lines)) > WIDEST:
-        turned = _aligned(list(zip(*table, strict=True)))
+        turned = aligned(list(zip(*table, strict=True)))
         lines = min(lines, turned, key=lambda shown: max(map(len, shown)))
     return "\n".join([head, *lines, *notes(found)])
-
-
-def _aligned(table: Sequence[tuple[str, ...]]) -> list[str]:
-    """Lines of cells below each other, the first of them to the left."""
-    widths = [max(len(row[place]) for row in table) for place in range(len(table[0]))]
-    lines = []
-    for name, *rest in table:
-        shown = [name.ljust(widths[0]), *(cell.rjust(width) for cell, width in zip(rest, widths[1:], strict=True))]
-        lines.append("  ".join(shown).rstrip())
-    return lines
 
 
 def short(found: GroupEstimates[Any]) -> str:

@@ -3,20 +3,24 @@
 Of two places: under REPLACE the number of records is public and one sum does, which a record changes by 1 at most;
 under ADD_OR_REMOVE a record is in one of two cells, and counting both costs what counting one does. Of a
 lattice: the sum of the numbers, beside it the number of records where that is private, and the squares, for nothing.
-Owners report one of two places; a number in between becomes one of them at random, so that it is right on average.
+Owners report one of two places; a number in between becomes one of them at random, so that it is right on average. Of a
+table every cell is counted.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Generator, Sequence
+from dataclasses import replace
+from fractions import Fraction
 from typing import cast
 
 from ogive.accounting import loss_per_row, pure_epsilon
-from ogive.columns import Binning, Column, Domain, LabelValue, Membership, Missing
+from ogive.columns import Binning, Column, Domain, LabelValue, Listed, Membership, Missing
 from ogive.errors import UnsupportedError
 from ogive.grids import Grid
 from ogive.local.randomized_response import RandomizedResponse
+from ogive.local.unary import UnaryOracle
 from ogive.privacy import Adjacency, PureDP
 from ogive.queries import (
     Answer,
@@ -30,10 +34,11 @@ from ogive.queries import (
     design_cells,
     design_moments,
 )
+from ogive.queries.base import check_missing
 from ogive.statistics.base import Terms
 from ogive.statistics.methods.base import owners_answer
 from ogive.statistics.sums.lattice import Lattice
-from ogive.statistics.sums.measured import Measured
+from ogive.statistics.sums.measured import Measured, reported_variance, reports_of
 
 Asking = Generator[Query, Answer, Measured]
 
@@ -57,6 +62,36 @@ def ask_two_places(column: Membership, terms: Terms) -> Asking:
         return (yield from ask_moments(cells, {"laplace": TOTAL, "gaussian": TOTAL}, terms))
     query = design_cells(cells, terms.privacy, terms.unit)
     return (yield from _ask(query, terms))
+
+
+def ask_table(columns: tuple[Listed, ...], terms: Terms) -> Asking:
+    """How many records there are of every combination of values of some columns.
+
+    Under REPLACE a record moves two counts by 1; two counts that add up to the public number are one, which it moves by
+    1 alone.
+    """
+    domain = Domain(columns)
+    if owners_answer(terms):
+        for column in columns:
+            check_missing(column, terms.adjacency)
+        return (yield from _ask_reports(domain, best_oracle(domain.size, _of_each_report(terms)), "simple", terms))
+    terms.check_cells(domain.size)
+    if domain.size == 2 and terms.adjacency is Adjacency.REPLACE:
+        return (yield from ask_moments(Cells(domain), {"laplace": TOTAL, "gaussian": TOTAL}, terms))
+    return (yield from _ask(design_cells(Cells(domain), terms.privacy, terms.unit), terms))
+
+
+def best_oracle(size: int, epsilon: Fraction) -> RandomizedResponse | UnaryOracle:
+    """The oracle whose unbiased counts of equally frequent values have the smallest variance.
+
+    Randomized response is best for few values or a large epsilon, unary encoding for others.
+    """
+    found: list[tuple[float, RandomizedResponse | UnaryOracle]] = []
+    for form, kind in (("reports", RandomizedResponse), ("unary", UnaryOracle)):
+        values = (1,) * (size + (form == "unary"))
+        one = Measured(form, values, None, Adjacency.REPLACE, None, epsilon=epsilon)
+        found.append((reported_variance(one, [(1.0, 1, 1 / size)]) / reports_of(one), kind(size, epsilon)))
+    return min(found, key=lambda each: each[0])[1]
 
 
 def ask_lattice(column: str, lattice: Lattice, missing: Missing, weights: dict[str, Weights], terms: Terms) -> Asking:
@@ -117,13 +152,23 @@ def _ask(query: CellsQuery | MomentsQuery, terms: Terms) -> Asking:
 
 
 def _ask_owners(column: Column, rounding: str, terms: Terms) -> Asking:
+    return (yield from _ask_reports(Domain((column,)), RandomizedResponse(2, _of_each_report(terms)), rounding, terms))
+
+
+def _of_each_report(terms: Terms) -> Fraction:
+    """The epsilon of one report of an owner."""
     if terms.adjacency is not Adjacency.REPLACE:
         raise UnsupportedError(
             "whoever gets reports can count them, so the number of records cannot be private; use `adjacency REPLACE`"
         )
     privacy = terms.privacy
     pure = privacy if isinstance(privacy, PureDP) else pure_epsilon(privacy)
-    oracle = RandomizedResponse(2, loss_per_row(pure, terms.unit.max_rows_per_person).epsilon)
-    answer = yield ReportsQuery(RowValues(Domain((column,))), oracle, rounding)
+    return loss_per_row(pure, terms.unit.max_rows_per_person).epsilon
+
+
+def _ask_reports(domain: Domain, oracle: RandomizedResponse | UnaryOracle, rounding: str, terms: Terms) -> Asking:
+    answer = yield ReportsQuery(RowValues(domain), oracle, rounding)
     reports = tuple(int(value) for value in answer.values)
-    return Measured("reports", reports, None, terms.adjacency, sum(reports), epsilon=oracle.epsilon)
+    form = "reports" if isinstance(oracle, RandomizedResponse) else "unary"
+    found = Measured(form, reports, None, terms.adjacency, None, epsilon=oracle.epsilon)
+    return replace(found, total=reports_of(found))

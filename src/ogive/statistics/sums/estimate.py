@@ -11,11 +11,12 @@ from typing import Any, ClassVar, Self
 from ogive.columns import Binning, Domain, LabelValue, Membership, Missing
 from ogive.errors import DataError
 from ogive.provenance import Provenance
-from ogive.queries import Cells, CellsQuery, MomentsQuery
+from ogive.queries import CellsQuery, MomentsQuery
 from ogive.statistics.base import OF_BOUNDS, OF_COUNT, Estimate
 from ogive.statistics.confidence import check_level
 from ogive.statistics.sums.lattice import Lattice
 from ogive.statistics.sums.measured import LinearForm, Measured, Reading, chances, two_places
+from ogive.statistics.sums.stated import query_of
 
 
 @dataclass(frozen=True, repr=False)
@@ -143,15 +144,6 @@ class NumberEstimate(Estimate):
     def _level(self, confidence_level: float | None) -> float:
         return self.confidence_level if confidence_level is None else float(check_level(confidence_level))
 
-    def _query(self, column: Membership | Binning) -> CellsQuery | MomentsQuery | None:
-        measured, cells = self.measured, Cells(Domain((column,)))
-        if measured.law is None:
-            return None
-        if measured.form == "cells":
-            return CellsQuery(cells, measured.law, measured.bits)
-        assert measured.weights is not None
-        return MomentsQuery(cells, measured.weights, measured.law, measured.bits)
-
     @property
     @abstractmethod
     def query(self) -> CellsQuery | MomentsQuery | None:
@@ -175,7 +167,7 @@ class _MembersEstimate(NumberEstimate):
     @property
     def query(self) -> CellsQuery | MomentsQuery | None:
         """What was asked, with the noise that there was."""
-        return self._query(Membership(self.column, self.values, str(self.missing)))
+        return query_of(self.measured, Domain((Membership(self.column, self.values, str(self.missing)),)))
 
     @property
     def subject(self) -> str:
@@ -258,7 +250,7 @@ class _LatticeEstimate(NumberEstimate):
     @property
     def query(self) -> CellsQuery | MomentsQuery | None:
         """What was asked, with the noise that there was."""
-        return self._query(Binning(self.column, self.lattice.grid(), self.missing))
+        return query_of(self.measured, Domain((Binning(self.column, self.lattice.grid(), self.missing),)))
 
     @property
     def subject(self) -> str:

@@ -8,7 +8,7 @@ far it is off at a true ratio t follows from the error of numerator - t denomina
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -19,6 +19,8 @@ from ogive.queries import Weights
 from ogive.statistics.sums.deviation import Deviation
 
 FORMS = ("cells", "moments", "reports")
+"""Of numbers; those of tables may be "unary" too."""
+
 _HALVINGS = 60
 
 
@@ -27,8 +29,9 @@ class Measured:
     """The integers that came back, and the noise in them.
 
     Fields:
-        form: "cells": records of place 0 and of place 1. "moments": sums as `MomentsQuery` measures them. "reports":
-            how many owners reported place 0 and place 1.
+        form: "cells": records of each place. "moments": sums as `MomentsQuery` measures them. "reports": how many
+            owners reported each place, by randomized response. "unary": how many bits of each place owners set, and how
+            many owners reported.
         values: The integers.
         law: Noise of each integer; None of exact sums, and of reports, which have noise of their own.
         bits: Fractional bits of the integers.
@@ -64,7 +67,7 @@ class Measured:
         if self.total is not None:
             return LinearForm(zeros, float(self.total))
         if self.form == "cells":
-            return self.sum_of(1.0, 1.0)
+            return self.sum_of(*(1.0 for _ in self.values))
         assert self.weights is not None, "sums have weights"
         return self.sum_of(1 / self.weights.count, *zeros[1:])
 
@@ -162,7 +165,7 @@ class Reading:
 
         def contradicted(ratio: float) -> bool:
             distance = abs(self.measured.at(self.numerator) - ratio * self.size)
-            return distance > self.deviation(ratio, sampling=sampling).reach(confidence_level)
+            return self.deviation(ratio, sampling=sampling).contradicts(distance, confidence_level)
 
         if math.isinf(farthest):
             # the error does not depend on a ratio without bounds, whose denominator is 1
@@ -180,27 +183,63 @@ class Reading:
 
 def two_places(measured: Measured) -> LinearForm:
     """The number of records of the second of two places."""
+    return measured.sum_of(1.0) if measured.form == "moments" else records_at(measured, 1)
+
+
+def records_at(measured: Measured, place: int) -> LinearForm:
+    """The number of records of one place; that of reports is unbiased."""
+    unit = [float(place == number) for number in range(len(measured.values))]
     if measured.form == "cells":
-        return measured.sum_of(0.0, 1.0)
-    if measured.form == "reports":
-        return _reported(measured)
-    return measured.sum_of(1.0)
-
-
-def _reported(measured: Measured) -> LinearForm:
-    """The unbiased number of owners of the second place."""
+        return measured.sum_of(*unit)
+    if measured.form == "moments":  # the records of place 1, where the number of all is public
+        assert measured.total is not None
+        return measured.sum_of(1.0) if place else measured.sum_of(-1.0, constant=float(measured.total))
     keep, other = chances(measured)
-    reports = sum(measured.values)
-    return measured.sum_of(0.0, 1 / keep, constant=-reports * other / keep)
+    return measured.sum_of(*(each / keep for each in unit), constant=-reports_of(measured) * other / keep)
+
+
+def places_of(measured: Measured) -> int:
+    """How many places there are, of a table."""
+    return {"moments": 2, "unary": len(measured.values) - 1}.get(measured.form, len(measured.values))
+
+
+def reports_of(measured: Measured) -> int:
+    """How many owners reported."""
+    return measured.values[-1] if measured.form == "unary" else sum(measured.values)
 
 
 def chances(measured: Measured) -> tuple[float, float]:
-    """With which chance a report is the truth for certain, and is a place that is not the truth."""
-    from ogive.local.randomized_response import RandomizedResponse  # only reports need it
+    """How much more often a report names the place that is the truth, and how often one that is not."""
+    from ogive.local.randomized_response import RandomizedResponse  # only reports need these
+    from ogive.local.unary import UnaryOracle
 
     assert measured.epsilon is not None
-    keep = float(RandomizedResponse(2, measured.epsilon).keep)
-    return keep, (1 - keep) / 2
+    if measured.form == "unary":
+        rare = float(UnaryOracle(places_of(measured), measured.epsilon).chance)
+        return 0.5 - rare, rare
+    size = len(measured.values)
+    keep = float(RandomizedResponse(size, measured.epsilon).keep)
+    return keep, (1 - keep) / size
+
+
+def reported_variance(measured: Measured, parts: Sequence[tuple[float, int, float]]) -> float:
+    """Variance of a weighted number of records by what owners drew at random, whatever their places are.
+
+    Args:
+        measured: Reports.
+        parts: Of places with the same weight the weight, the number of places, and the share of the owners there; other
+            places have the weight 0.
+    """
+    keep, other = chances(measured)
+    whole = sum(weight * places for weight, places, _ in parts)
+    squares = sum(weight**2 * places for weight, places, _ in parts)
+    true = sum(weight**2 * share for weight, _, share in parts)
+    if measured.form == "unary":  # independent bits, of which the own one is a fair coin
+        return reports_of(measured) * (squares * other * (1 - other) / keep**2 + true)
+    rest = 1 - sum(share for _, _, share in parts)
+    means = sum(share * (keep * weight + other * whole) ** 2 for weight, _, share in parts)
+    mean_square = keep * true + other * squares
+    return reports_of(measured) * (mean_square - means - rest * (other * whole) ** 2) / keep**2
 
 
 def to_dict(measured: Measured) -> dict[str, Any]:

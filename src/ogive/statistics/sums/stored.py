@@ -9,10 +9,12 @@ from ogive.columns import LONGEST_LABEL, LabelValue, storable
 from ogive.errors import DataError, ParameterError, plain, quoted
 from ogive.local.randomized_response import RandomizedResponse
 from ogive.privacy import Adjacency
-from ogive.queries import Weights
+from ogive.provenance import Provenance
+from ogive.queries import LinearQuery, Weights
 from ogive.statistics.plain_json import Fields, is_number, is_text, is_whole, noise_law, read_exact
 from ogive.statistics.stated_price import check_query
 from ogive.statistics.sums import measured as sums
+from ogive.statistics.sums.ask import TOTAL
 from ogive.statistics.sums.estimate import (
     CountEstimate,
     MeanEstimate,
@@ -91,12 +93,20 @@ def from_dict(data: Any) -> NumberEstimate:
         query = estimate.query
     except ParameterError as problem:
         raise DataError(f"{known.what} contradicts itself: {plain(problem)}") from None
-    asked = estimate.measured
-    if asked.form != "reports":
+    check_cost(provenance, query, estimate.measured, known)
+    return estimate
+
+
+def check_cost(provenance: Provenance | None, query: LinearQuery | None, asked: Measured, known: Fields) -> None:
+    """Refuse an estimate whose stated price is below that of its noise.
+
+    Raises:
+        DataError: it is, or there is no guarantee of reports.
+    """
+    if asked.epsilon is None:
         check_query(provenance, query, asked.adjacency)
     elif provenance is not None and provenance.privacy is None:
         raise DataError(f"{known.what} contradicts itself: it is from reports, and has no guarantee")
-    return estimate
 
 
 def _missing(value: Any, known: Fields) -> Any:
@@ -106,8 +116,15 @@ def _missing(value: Any, known: Fields) -> Any:
 
 
 def _values(data: Any, known: Fields) -> tuple[LabelValue, ...] | None:
-    if data is None:
-        return None
+    return None if data is None else read_values(data, known)
+
+
+def read_values(data: Any, known: Fields) -> tuple[LabelValue, ...]:
+    """Values of a column.
+
+    Raises:
+        DataError: they are none.
+    """
     if (
         not isinstance(data, list)
         or not data
@@ -130,48 +147,92 @@ def _lattice(data: Any, known: Fields) -> Lattice:
 
 
 def _measured(data: Any, known: Fields, lattice: Lattice | None) -> Measured:
+    found = read_measured(data, known, last=1 if lattice is None else lattice.steps)
+    _check_length(found, known)
+    return found
+
+
+def read_measured(
+    data: Any, known: Fields, *, size: int = 2, last: int = 1, forms: tuple[str, ...] = FORMS
+) -> Measured:
+    """What was measured, from plain data, which need not be trusted.
+
+    Args:
+        data: The plain data.
+        known: Fields of the estimate.
+        size: How many places there are.
+        last: The largest place of a lattice.
+        forms: Of measurements that the estimate may be of.
+
+    Raises:
+        ParameterError, DataError: this is nothing that could have been measured.
+    """
     if not isinstance(data, dict) or set(data) != set(_MEASURED):
         raise DataError(f"what was measured of {known.what} must have {', '.join(_MEASURED)}")
     fields = Fields(data, known.what)
     form, values, weights = fields.text("form"), data["values"], data["weights"]
-    if form not in FORMS:
-        raise DataError(f"the form of {known.what} must be one of {', '.join(FORMS)}, got {quoted(form)}")
+    if form not in forms:
+        raise DataError(f"the form of {known.what} must be one of {', '.join(forms)}, got {quoted(form)}")
     if not isinstance(values, list) or not values or not all(map(is_whole, values)):
         raise DataError(f"the measured values of {known.what} must be a list of whole numbers")
     adjacency, total = fields.adjacency(), fields.total()
     epsilon = None
-    if form == "reports":
+    if form in ("reports", "unary"):
         epsilon = _epsilon(data["epsilon"], known)
-        if len(values) != 2 or min(values) < 0 or total != sum(values) or not total:
-            raise DataError(f"the reports of {known.what} must be two numbers that add up to the total")
-    if (weights is not None) != (form == "moments") or (data["epsilon"] is not None) != (form == "reports"):
+        _check_reports(form, values, size, total, known)
+    if (weights is not None) != (form == "moments") or (data["epsilon"] is not None) != (form in ("reports", "unary")):
         raise DataError(f"sums of {known.what} have weights, and reports have an epsilon")
     if (total is None) != (adjacency is Adjacency.ADD_OR_REMOVE):
         raise DataError(f"the total of {known.what} is known under REPLACE alone")
-    found = Measured(
+    return Measured(
         form,
         tuple(values),
         noise_law(data["noise"], known.what),
         adjacency,
         total,
         bits=fields.whole("bits", 0, MOST_BITS),
-        weights=None if weights is None else _weights(weights, known, 1 if lattice is None else lattice.steps),
+        weights=None if weights is None else _weights(weights, known, last),
         epsilon=epsilon,
     )
-    _check_length(found, known)
-    return found
+
+
+def _check_reports(form: str, values: list[int], size: int, total: int | None, known: Fields) -> None:
+    """Refuse what no reports of so many places add up to."""
+    if form == "reports" and (len(values) != size or min(values) < 0 or total != sum(values) or not total):
+        numbers = "two numbers" if size == 2 else f"{size} numbers"
+        raise DataError(f"the reports of {known.what} must be {numbers} that add up to the total")
+    if form == "unary" and (len(values) != size + 1 or min(values) < 0 or max(values) != total or total != values[-1]):
+        raise DataError(f"the reports of {known.what} must be {size} numbers of at most the total, then the total")
 
 
 def _check_length(found: Measured, known: Fields) -> None:
     """Refuse values that are not as many as were measured, or that the number cannot be read off."""
-    needed = 2 if found.weights is None else len(found.weights.rows(1))
-    if len(found.values) != needed:
-        raise DataError(f"the measured values of {known.what} must be {needed}")
+    check_number_of_values(found, known)
     by_weights = found.weights is not None and not found.weights.count
     if found.form == "cells" and known.data["schema"] in (MeanEstimate.schema, SumEstimate.schema):
         raise DataError(f"{known.what} is not read off counts of two cells")
     if by_weights and found.total is None and known.data["schema"] != SumEstimate.schema:
         raise DataError(f"{known.what} lacks the number of records")
+
+
+def read_table(data: Any, known: Fields, size: int) -> Measured:
+    """What was measured of a table of so many cells.
+
+    Raises:
+        ParameterError, DataError: this is nothing that could have been measured.
+    """
+    found = read_measured(data, known, size=size, forms=(*FORMS, "unary"))
+    if found.weights is not None and (size > 2 or found.total is None or found.weights != TOTAL):
+        raise DataError(f"{known.what} of {size} cells, or of a private number of records, is not read off one sum")
+    check_number_of_values(found, known, size)
+    return found
+
+
+def check_number_of_values(found: Measured, known: Fields, size: int = 2) -> None:
+    """Refuse values that are not as many as were measured of so many places."""
+    needed = size + (found.form == "unary") if found.weights is None else len(found.weights.rows(1))
+    if len(found.values) != needed:
+        raise DataError(f"the measured values of {known.what} must be {needed}")
 
 
 def _weights(data: Any, known: Fields, last: int) -> Weights:

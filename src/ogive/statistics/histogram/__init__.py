@@ -1,0 +1,1 @@
+"""How many records there are of each of some declared categories."""

@@ -1,0 +1,91 @@
+"""The chapter of a histogram: a table and a picture, how far off they may be, and what was measured."""
+
+from __future__ import annotations
+
+from ogive.errors import ParameterError
+from ogive.html import words
+from ogive.html.chapter import Chapter
+from ogive.html.markup import Html
+from ogive.html.parts import Row, say, strong, table
+from ogive.statistics.histogram.estimate import HistogramEstimate
+from ogive.statistics.histogram.text import percent
+
+USELESS = 0.5
+"""Intervals of these records that are wider than this part of all say little."""
+
+
+def chapter(found: HistogramEstimate, truth: HistogramEstimate | None) -> Chapter:
+    """What a histogram says.
+
+    Args:
+        found: As released.
+        truth: The exact histogram of the same records, or None.
+
+    Raises:
+        ParameterError: the truth is private or of other categories.
+    """
+    if truth is not None and (
+        not isinstance(truth, HistogramEstimate) or truth.private or truth.listed != found.listed
+    ):
+        raise ParameterError(f"the truth for {found.column} must be the exact histogram of the same categories")
+    assert found.provenance is not None
+    exact = truth if found.private else None
+    return Chapter(
+        title=f"Histogram of {found.column}",
+        subject=found.column,
+        provenance=found.provenance,
+        headline=_headline(found),
+        error=_error(found),
+        released=(say("How many records there are of each category, and nothing else."),),
+        tables=(_table(found, exact),),
+        details=(("Measured", f"{len(found.categories)} categories"),),
+        warning=_useless(found),
+        exact=truth is not None,
+    )
+
+
+def _headline(found: HistogramEstimate) -> str:
+    if not found.defined:
+        return f"Noise hides {found.column}: no record is seen through it."
+    share, most = max(zip(found.shares, found.categories, strict=True), key=lambda each: each[0])
+    return f"The most frequent category of {found.column} is {most}, with {words.percent(share, 1)} of the records."
+
+
+def _error(found: HistogramEstimate) -> tuple[Html, ...]:
+    if not found.defined:
+        return (say("Nothing can be said."),)
+    sure = words.percent(found.confidence_level)
+    said = [say(f"Each interval holds the share in the population that the records are from, with {sure} confidence.")]
+    if found.private:
+        reach = max(high - count for count, (_, high) in zip(found.counts, found.count_intervals(), strict=True))
+        said.append(
+            say(
+                strong(f"{reach:,.0f} records"),
+                f" more or less than said may be in a category of these records, with {sure} confidence for each. The "
+                f"noise has a standard deviation of {max(found.noise_errors):,.2g} records.",
+            )
+        )
+    return tuple(said)
+
+
+def _table(found: HistogramEstimate, exact: HistogramEstimate | None) -> Html | None:
+    if not found.defined:
+        return None
+    head = [found.column, "Count", "Share", "Low", "High", *(["True count"] if exact is not None else [])]
+    rows: list[Row] = []
+    for place, (name, (low, high)) in enumerate(zip(found.categories, found.intervals(), strict=True)):
+        told = [f"{found.counts[place]:,.0f}", *map(percent, (found.shares[place], low, high))]
+        rows.append((name, [*told, *([] if exact is None else [f"{exact.counts[place]:,.0f}"])]))
+    return table("Counts and shares", head, rows)
+
+
+def _useless(found: HistogramEstimate) -> str | None:
+    if not found.private:
+        return None
+    help_ = "Use a larger privacy budget, more records, or fewer categories."
+    if not found.defined:
+        return f"Too few records are seen through the noise. {help_}"
+    records = max(1.0, found.records)
+    if max(high - low for low, high in found.count_intervals()) >= USELESS * records:
+        return f"The noise leaves open more than half of the records. {help_}"
+    return None

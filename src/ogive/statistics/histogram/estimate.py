@@ -1,0 +1,226 @@
+"""Counts and shares of categories, each with its errors and intervals."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import KW_ONLY, dataclass
+from functools import cached_property
+from typing import Any, ClassVar
+
+from ogive.columns import Domain, LabelValue, Listed
+from ogive.errors import ParameterError, quoted
+from ogive.provenance import Provenance
+from ogive.queries import CellsQuery, MomentsQuery
+from ogive.statistics.base import OF_COUNT, Estimate
+from ogive.statistics.confidence import check_level
+from ogive.statistics.sums.measured import LinearForm, Measured, Reading, records_at, reported_variance
+from ogive.statistics.sums.stated import query_of
+
+Interval = tuple[float, float]
+
+
+@dataclass(frozen=True, repr=False)
+class HistogramEstimate(Estimate):
+    """How many records there are of each category, and which share that is.
+
+    Shares are meant of the population that the records are from, so their errors have two parts, noise and sampling.
+    Counts are those of the records, with noise alone.
+
+    Fields:
+        column: What was measured.
+        measured: The noisy integers that came back, which may be negative.
+        values: The declared categories.
+        other: What a value that was not declared meant.
+        missing: What a missing value meant.
+        confidence_level: Of intervals where no other is asked for.
+        provenance: What was released, at what price and under whose trust.
+    """
+
+    schema: ClassVar[str] = "ogive.histogram/1"
+    indent: ClassVar[int | None] = 1
+
+    column: str
+    measured: Measured
+    _: KW_ONLY
+    values: tuple[LabelValue, ...]
+    other: str
+    missing: str
+    confidence_level: float
+    provenance: Provenance | None = None
+
+    @property
+    def listed(self) -> Listed:
+        """The column with its categories."""
+        return Listed(self.column, self.values, self.other, self.missing)
+
+    @cached_property
+    def categories(self) -> tuple[str, ...]:
+        """Names of the categories: the declared ones, then "other" and "missing" where these are counted."""
+        return names_of(self.listed)
+
+    @cached_property
+    def _counts(self) -> tuple[Reading, ...]:
+        measured = self.measured
+        none = LinearForm((0.0,) * len(measured.values), 1.0)
+        high = math.inf if measured.total is None else float(measured.total)
+        return tuple(
+            Reading(
+                measured,
+                records_at(measured, place),
+                none,
+                low=0.0,
+                high=high,
+                reporting=self._reporting(None if measured.total is None else 1 / max(1, measured.total)),
+            )
+            for place in range(len(self.categories))
+        )
+
+    @cached_property
+    def _shares(self) -> tuple[Reading, ...]:
+        measured = self.measured
+        return tuple(
+            Reading(
+                measured,
+                records_at(measured, place),
+                measured.records,
+                low=0.0,
+                high=1.0,
+                sampling=lambda share: max(0.0, self.records) * share * (1 - share),
+                reporting=self._reporting(1.0),
+            )
+            for place in range(len(self.categories))
+        )
+
+    def _reporting(self, unit: float | None) -> Any:
+        """Variance of a count by what owners drew, at a ratio of which so much is a share of 1."""
+        if self.measured.epsilon is None or unit is None:
+            return None
+        return lambda ratio: reported_variance(self.measured, [(1.0, 1, min(1.0, ratio * unit))])
+
+    @property
+    def records(self) -> float:
+        """The number of counted records, noisy where it is private."""
+        return self.measured.at(self.measured.records)
+
+    @property
+    def defined(self) -> bool:
+        """Whether there are shares: records are seen through the noise."""
+        return self._shares[0].defined
+
+    @property
+    def raw(self) -> tuple[float, ...]:
+        """The noisy counts as they were measured, unbiased, perhaps negative and not whole."""
+        return tuple(self.measured.at(each.numerator) for each in self._counts)
+
+    @property
+    def counts(self) -> tuple[float, ...]:
+        """Records of each category, at least 0 and at most all."""
+        return tuple(each.value for each in self._counts)
+
+    @property
+    def shares(self) -> tuple[float, ...]:
+        """Share of each category, from 0 to 1; NaN where undefined. Noise may keep their sum from being 1."""
+        return tuple(each.value for each in self._shares)
+
+    @property
+    def noise_errors(self) -> tuple[float, ...]:
+        """Standard deviation of each count by noise, or by the randomness of reports, in records."""
+        return tuple(each.error(sampling=False) for each in self._counts)
+
+    @property
+    def standard_errors(self) -> tuple[float, ...]:
+        """Standard error of each share, noise and sampling together; NaN where undefined."""
+        return tuple(each.error() for each in self._shares)
+
+    def count(self, category: LabelValue) -> float:
+        """Records of one category, by its value; "other" and "missing" where these are counted.
+
+        Raises:
+            ParameterError: there is no such category.
+        """
+        return self.counts[self._place(category)]
+
+    def share(self, category: LabelValue) -> float:
+        """Share of one category, from 0 to 1.
+
+        Raises:
+            ParameterError: there is no such category.
+        """
+        return self.shares[self._place(category)]
+
+    def intervals(self, confidence_level: float | None = None, *, simultaneous: bool = False) -> tuple[Interval, ...]:
+        """An interval of the share of each category in the population: sampling and noise.
+
+        Args:
+            confidence_level: Above 0 and at most 0.9999; that of the release by default.
+            simultaneous: Whether all intervals together hold with that confidence (Bonferroni), rather than each.
+
+        Raises:
+            ParameterError: the level is out of range.
+        """
+        level = self._level(confidence_level, simultaneous)
+        return tuple(each.interval(level, sampling=True) for each in self._shares)
+
+    def count_intervals(
+        self, confidence_level: float | None = None, *, simultaneous: bool = False
+    ) -> tuple[Interval, ...]:
+        """An interval of the number of records of each category, of these records: noise alone.
+
+        Args:
+            confidence_level: As of `intervals`.
+            simultaneous: As of `intervals`.
+
+        Raises:
+            ParameterError: the level is out of range.
+        """
+        level = self._level(confidence_level, simultaneous)
+        return tuple(each.interval(level, sampling=False) for each in self._counts)
+
+    @property
+    def noise_beside(self) -> str:
+        """The records."""
+        return OF_COUNT
+
+    def noise_share(self) -> float:
+        """Standard deviation of the noise of a count, as a share of the records; infinite where noise leaves none."""
+        return max(self.noise_errors) / self.records if self.defined else math.inf
+
+    def errors(self, truth: HistogramEstimate) -> dict[str, float]:
+        """The largest distance of a count from the exact one, as a share of the records.
+
+        Raises:
+            ParameterError: the truth is of other categories.
+        """
+        if truth.listed != self.listed:
+            raise ParameterError(f"the truth for {self.column} must be of the same categories")
+        pairs = zip(self.counts, truth.counts, strict=True)
+        return {"share": max(abs(mine - exact) for mine, exact in pairs) / max(1.0, truth.records)}
+
+    def _place(self, category: LabelValue) -> int:
+        listed = self.listed
+        if category in listed.values:
+            return listed.values.index(category)
+        found = {"other": listed.other_place, "missing": listed.missing_place}.get(str(category))
+        if found is None:
+            known = ", ".join(map(quoted, self.categories[:20]))
+            raise ParameterError(f"there is no category {quoted(category)}; the categories are {known}")
+        return found
+
+    def _level(self, confidence_level: float | None, simultaneous: bool) -> float:
+        level = self.confidence_level if confidence_level is None else float(check_level(confidence_level))
+        return 1 - (1 - level) / len(self.categories) if simultaneous else level
+
+    @property
+    def query(self) -> CellsQuery | MomentsQuery | None:
+        """What was asked, with the noise that there was; None where there was none, or owners were asked."""
+        return query_of(self.measured, Domain((self.listed,)))
+
+
+def names_of(listed: Listed) -> tuple[str, ...]:
+    """Names of the places of a column, of which no two are the same.
+
+    "other" and "missing" are in brackets where a declared category has that name.
+    """
+    declared = [str(value).lower() if isinstance(value, bool) else str(value) for value in listed.values]
+    counted = [name for name, policy in (("other", listed.other), ("missing", listed.missing)) if policy == "count"]
+    return (*declared, *(f"({name})" if name in declared else name for name in counted))

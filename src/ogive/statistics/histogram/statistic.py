@@ -1,0 +1,104 @@
+"""How many records there are of each of some declared categories."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Generator
+from dataclasses import KW_ONLY, dataclass
+from typing import ClassVar, TypedDict
+
+from ogive.columns import LISTING_POLICIES, LabelValue, LabelValues, Listed, ListingPolicy
+from ogive.errors import ParameterError, quoted
+from ogive.parameters import one_of
+from ogive.queries import Answer, Query
+from ogive.statistics.base import Terms
+from ogive.statistics.confidence import check_level
+from ogive.statistics.histogram.estimate import HistogramEstimate
+from ogive.statistics.sums.ask import ask_table
+
+
+class HistogramOptions(TypedDict, total=False):
+    """The fields of `Histogram` that are options."""
+
+    values: LabelValues | None
+    other: ListingPolicy
+    missing: ListingPolicy
+    confidence_level: float
+
+
+@dataclass(frozen=True)
+class Histogram:
+    """Number and share of the records of each category of a column.
+
+    A value that was not declared is an error by default: most often it is a misspelling, and whether shares are of all
+    records or of those with a declared value is for the user to say. To count it costs nothing.
+
+    Fields:
+        column: Column of numbers, truth values or text.
+        values: The categories, public, in the order in which they are shown.
+        other: What a value that is not declared means: "refuse" (an error), "count" (a category of its own) or "drop"
+            (not counted; ADD_OR_REMOVE only).
+        missing: What a missing value means: "refuse" (an error), "count" (a category of its own) or "drop" (not
+            counted; ADD_OR_REMOVE only).
+        confidence_level: Of the intervals, above 0 and at most 0.9999.
+    """
+
+    name: ClassVar[str] = "histogram"
+
+    column: str
+    _: KW_ONLY
+    values: LabelValues | None = None
+    other: ListingPolicy = one_of(*LISTING_POLICIES)
+    missing: ListingPolicy = one_of(*LISTING_POLICIES)
+    confidence_level: float = 0.95
+
+    def __post_init__(self) -> None:
+        """Refuse what no release could use, before any data is touched."""
+        object.__setattr__(self, "confidence_level", float(check_level(self.confidence_level)))
+        _ = self.listed
+
+    @property
+    def listed(self) -> Listed:
+        """Which category a record is of."""
+        return Listed(self.column, declared(self.values, "values"), self.other, self.missing)
+
+    def canonical(self) -> Histogram:
+        """The one spelling that stands for all of the same question."""
+        return dataclasses.replace(self, values=self.listed.values)
+
+    def alternatives(self) -> dict[str, Histogram]:
+        """There is one way, which the trust model and the adjacency decide."""
+        return {"histogram": self}
+
+    def questions(self, terms: Terms) -> Generator[Query, Answer, HistogramEstimate]:
+        """Count every category once.
+
+        Privacy: one measurement at the whole of `terms.privacy`, or one report of every owner.
+        """
+        listed = self.listed
+        measured = yield from ask_table((listed,), terms)
+        return HistogramEstimate(
+            self.column,
+            measured,
+            values=listed.values,
+            other=self.other,
+            missing=self.missing,
+            confidence_level=self.confidence_level,
+        )
+
+
+def declared(values: object, parameter: str) -> tuple[LabelValue, ...]:
+    """The categories that a user declared, as a tuple.
+
+    Raises:
+        ParameterError: there are none, or it is no list.
+    """
+    if values is None:
+        raise ParameterError(
+            f"declare the categories, for example `{parameter}=('A', 'B', 'C')`; they are public, never read from "
+            "records"
+        )
+    listed = values.tolist() if hasattr(values, "tolist") else values
+    if not isinstance(listed, list | tuple | range):
+        raise ParameterError(f"`{parameter}` must be a list of categories such as ('A', 'B'), got {quoted(values)}")
+    return tuple(getattr(each, "item", lambda each=each: each)() for each in listed)

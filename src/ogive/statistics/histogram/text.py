@@ -1,0 +1,65 @@
+"""A histogram for people: a table of lines."""
+
+from __future__ import annotations
+
+from ogive.statistics.histogram.estimate import HistogramEstimate
+from ogive.statistics.showing import Card, aligned
+
+_SHOWN, _LONG = 4, 40
+
+
+def summary(found: HistogramEstimate) -> str:
+    """A table in plain text: category, count, share and interval."""
+    head = f"histogram of {found.column} ({found.caption})"
+    lines = aligned([(found.column, *titles(found)), *rows(found)])
+    return "\n".join([head, *(f"  {line}" for line in lines), f"  {note(found)}"])
+
+
+def short(found: HistogramEstimate) -> str:
+    """A few words: the categories."""
+    listed = ", ".join(found.categories[:_SHOWN]) + (", ..." if len(found.categories) > _SHOWN else "")
+    return f"of {found.column[:_LONG]}: {listed[:_LONG]}"
+
+
+def card(found: HistogramEstimate) -> Card:
+    """What notebooks show."""
+    title = f"Histogram of {found.column}"
+    return Card(title, [("privacy", found.caption)], (found.column, *titles(found)), rows(found), [note(found)])
+
+
+def titles(found: HistogramEstimate) -> tuple[str, ...]:
+    """Headings of the columns after the first."""
+    return "count", "share", f"{level(found)} interval"
+
+
+def rows(found: HistogramEstimate) -> list[tuple[str, ...]]:
+    """A line for each category, then all records."""
+    lines = []
+    for name, count, share, (low, high) in zip(
+        found.categories, found.counts, found.shares, found.intervals(), strict=True
+    ):
+        told = (percent(share), f"{percent(low)} to {percent(high)}") if found.defined else ("-", "-")
+        lines.append((name, f"{count:,.0f}", *told))
+    return [*lines, ("all", f"{max(0.0, found.records):,.0f}", "", "")]
+
+
+def note(found: HistogramEstimate) -> str:
+    """What the errors are."""
+    if not found.defined:
+        return "undefined: the noise leaves no records; use a larger budget"
+    if not found.private:
+        return "intervals are of the population: sampling"
+    most = max(found.noise_errors)
+    return (
+        f"intervals are of the population: sampling and noise; noise of a count: +/- {most:,.2g} (standard deviation)"
+    )
+
+
+def level(found: HistogramEstimate) -> str:
+    """The confidence level in percent."""
+    return f"{100 * found.confidence_level:g} %"
+
+
+def percent(share: float) -> str:
+    """A share in percent."""
+    return f"{100 * share:.1f} %"
