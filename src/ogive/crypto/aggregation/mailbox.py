@@ -74,6 +74,11 @@ class Mailbox:
         """Note a message as received, once all of it was found good."""
         self._inbox.mark(header)
 
+    def mark_from(self, sender: int, *, session: bytes, round: Round) -> None:
+        """Note the message of a sender in a round as received, where it was received before its state was stored."""
+        kind = _Kind.TO_SERVER if self._owner == SERVER else _Kind.TO_PARTY
+        self._inbox.mark(Header(Suite.AGGREGATION, kind, self._study, session, sender, self._owner, round, round))
+
     def read_forwarded(self, data: bytes, *, session: bytes, round: Round, longest: int) -> tuple[int, bytes]:
         """Sender and body of a message that a party sent to the server.
 

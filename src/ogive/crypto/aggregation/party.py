@@ -8,8 +8,9 @@
                  that left before its vector a share of its private key
 
 Learns: who takes part and who is in the sum; nothing of any vector. Any bytes are accepted or raise PeerError, and what
-raises leaves the party as it was. Its state is in memory only; whoever stores it stores it before an answer is sent.
-Secrets are dropped as soon as no step needs them; that memory is overwritten cannot be promised in Python.
+raises leaves the party as it was. Whoever runs it stores `to_bytes` before an answer is sent, and goes on from it with
+`from_bytes`. Secrets are dropped as soon as no step needs them; that memory is overwritten cannot be promised in
+Python.
 
 Source:
     Bonawitz et al. 2017, the protocol against active adversaries; `crypto.md`, section 5.
@@ -19,9 +20,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from typing import Self
 
 import numpy as np
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 
 from ogive.arrays import UInt64
 from ogive.crypto.aggregation.checking import as_bits, check_confirmed, check_keys, check_members
@@ -29,6 +32,7 @@ from ogive.crypto.aggregation.graph import neighbours_of
 from ogive.crypto.aggregation.mailbox import SERVER, Mailbox, Round
 from ogive.crypto.aggregation.masks import as_secret, commitment, fresh_key, mask_vector, pair_seed, self_seed
 from ogive.crypto.aggregation.messages import (
+    KEY_BYTES,
     NONCE_BYTES,
     SALT_BYTES,
     SEALED_BYTES,
@@ -40,16 +44,21 @@ from ogive.crypto.aggregation.messages import (
     opening_session,
     read_confirmations,
     read_list,
+    read_shares,
     totals_commitment,
     write_shares,
 )
 from ogive.crypto.aggregation.sealing import deal, unseal
 from ogive.crypto.aggregation.settings import AggregationSettings
 from ogive.crypto.aggregation.sharing import uniform
+from ogive.crypto.aggregation.states import read_state, read_table, write_state, write_table
 from ogive.crypto.channels import agree
 from ogive.crypto.domains import number as field
 from ogive.crypto.wire import Header, Reader
 from ogive.errors import ParameterError, PeerError
+
+_ROLE = "party"
+_FIELDS = 12
 
 
 class AggregationParty:
@@ -93,9 +102,8 @@ class AggregationParty:
         self._next: Round | None = Round.KEYS
         self.declaration = random(SALT_BYTES) + b"".join(map(field, declared))
         """Salt and totals, which open the commitment: for the server where totals are public, else for an auditor."""
-        self._own = uniform(random)
-        self._channel = fresh_key(random)
-        self._mask = fresh_key(random)
+        self._own: int | None = uniform(random)
+        self._keys: tuple[X25519PrivateKey, X25519PrivateKey] | None = (fresh_key(random), fresh_key(random))
         self._session = opening_session(settings)
         self._advertised = b""
         self._agreed: dict[int, bytes] = {}
@@ -107,10 +115,13 @@ class AggregationParty:
     def advertise(self) -> bytes:
         """Round 0: make public keys and commitments known."""
         self._expect(Round.KEYS)
+        assert self._keys is not None, "keys are kept until they are shared"
+        assert self._own is not None, "the secret of the mask is kept until the vector is masked"
+        channel, mask = (key.public_key().public_bytes_raw() for key in self._keys)
         body = Advertised(
             self._random(NONCE_BYTES),
-            self._channel.public_key().public_bytes_raw(),
-            self._mask.public_key().public_bytes_raw(),
+            channel,
+            mask,
             commitment(self._number, as_secret(self._own)),
             totals_commitment(self._number, self.declaration),
         ).to_bytes()
@@ -138,13 +149,15 @@ class AggregationParty:
             sent=self._advertised,
             neighbours=neighbours,
         )
-        agreed = {peer: agree(self._channel, keys.channel, peer) for peer, keys in peers.items()}
+        assert self._keys is not None, "keys are kept until they are shared"
+        assert self._own is not None, "the secret of the mask is kept until the vector is masked"
+        channel, mask = self._keys
+        agreed = {peer: agree(channel, keys.channel, peer) for peer, keys in peers.items()}
         pairs = {
-            peer: pair_seed(session, self._number, peer, agree(self._mask, keys.mask, peer))
-            for peer, keys in peers.items()
+            peer: pair_seed(session, self._number, peer, agree(mask, keys.mask, peer)) for peer, keys in peers.items()
         }
         sealed, kept = deal(
-            (self._own, int.from_bytes(self._mask.private_bytes_raw(), "little")),
+            (self._own, int.from_bytes(mask.private_bytes_raw(), "little")),
             self._settings.threshold,
             session=session,
             sender=self._number,
@@ -156,7 +169,7 @@ class AggregationParty:
         self._pairs = pairs
         self._held = {self._number: kept}
         self._members = as_bits(members)
-        del self._channel, self._mask
+        self._keys = None
         return self._answer(header, sealed, after=Round.INPUT)
 
     def mask(self, data: bytes, vector: UInt64) -> bytes:
@@ -187,6 +200,7 @@ class AggregationParty:
         }
         reader.finish()
         self._once(Round.INPUT)
+        assert self._own is not None, "the secret of the mask is kept until the vector is masked"
         own = self_seed(self._session, self._number, as_secret(self._own))
         pairs = {peer: self._pairs[peer] for peer in held}
         masked = mask_vector(vector, party=self._number, own=own, pairs=pairs)
@@ -194,7 +208,7 @@ class AggregationParty:
         self._members = as_bits(members)
         self._agreed = {}
         self._pairs = {}
-        del self._own
+        self._own = None
         opened = self.declaration if self._settings.totals else b""
         after = Round.CONFIRM if self._settings.confirmed else Round.UNMASK
         return self._answer(header, opened + masked.astype("<u8", copy=False).tobytes(), after=after)
@@ -242,6 +256,74 @@ class AggregationParty:
         self._held = {}
         return self._answer(header, write_shares(shares), after=None)
 
+    def to_bytes(self) -> bytes:
+        """The whole state, secrets included."""
+        keys = b"" if self._keys is None else b"".join(key.private_bytes_raw() for key in self._keys)
+        width = len(self._settings.parties) // 8 + 1
+        return write_state(
+            _ROLE,
+            self._settings,
+            (
+                field(self._number),
+                b"" if self._next is None else bytes([self._next]),
+                self.declaration,
+                b"" if self._own is None else as_secret(self._own),
+                keys,
+                self._session,
+                self._advertised,
+                write_table(self._agreed),
+                write_table(self._pairs),
+                write_table({peer: write_shares(pair) for peer, pair in self._held.items()}),
+                self._members.to_bytes(width, "little"),
+                b"" if self._included is None else self._included.to_bytes(width, "little"),
+            ),
+        )
+
+    @classmethod
+    def from_bytes(
+        cls,
+        data: bytes,
+        settings: AggregationSettings,
+        *,
+        key: Ed25519PrivateKey,
+        note: Callable[[bytes, bytes], bytes | None],
+        random: Callable[[int], bytes] = os.urandom,
+    ) -> Self:
+        """A party that goes on where one of `to_bytes` was.
+
+        Args:
+            data: Of `to_bytes`.
+            settings: Of the same aggregation.
+            key: The party's enrolment key.
+            note: The same notes: a state that is older than an answer that was given is stopped by them alone.
+            random: Gives so many random bytes.
+
+        Raises:
+            DataError: the state is damaged, or of another aggregation.
+            ParameterError: the key is another party's.
+        """
+        numbered, following, declaration, own, keys, session, advertised, agreed, pairs, held, members, included = (
+            read_state(data, _ROLE, settings, _FIELDS)
+        )
+        party = cls.__new__(cls)
+        party._settings = settings
+        party._number = int.from_bytes(numbered, "little")
+        party._mailbox = Mailbox(settings, party._number, key)
+        party._note = note
+        party._random = random
+        party._next = Round(following[0]) if following else None
+        party.declaration = declaration
+        party._own = int.from_bytes(own, "little") if own else None
+        party._keys = (_key(keys[:KEY_BYTES]), _key(keys[KEY_BYTES:])) if keys else None
+        party._session = session
+        party._advertised = advertised
+        party._agreed = read_table(agreed)
+        party._pairs = read_table(pairs)
+        party._held = {peer: _pair(pair) for peer, pair in read_table(held).items()}
+        party._members = int.from_bytes(members, "little")
+        party._included = int.from_bytes(included, "little") if included else None
+        return party
+
     def _expect(self, round: Round) -> None:
         if self._next is not round:
             waiting = "has finished" if self._next is None else f"is at the step {self._next.name.lower()}"
@@ -277,3 +359,11 @@ class AggregationParty:
         included = read_list(reader, self._settings)
         self._check(included, "the list of who is in the sum")
         return included
+
+
+_key = X25519PrivateKey.from_private_bytes
+
+
+def _pair(data: bytes) -> tuple[int, int]:
+    own, mask = read_shares(data, 2)
+    return own, mask

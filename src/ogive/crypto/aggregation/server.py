@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import Self
 
 import numpy as np
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -30,6 +31,7 @@ from ogive.crypto.aggregation.messages import (
     included_digest,
     keys_digest,
     opening_session,
+    read_list,
     read_shares,
     totals_commitment,
     write_confirmations,
@@ -37,11 +39,15 @@ from ogive.crypto.aggregation.messages import (
 )
 from ogive.crypto.aggregation.settings import AggregationSettings
 from ogive.crypto.aggregation.sharing import SHARE_BYTES
+from ogive.crypto.aggregation.states import read_state, read_table, write_state, write_table
 from ogive.crypto.aggregation.unmasking import remove_masks
+from ogive.crypto.domains import number
 from ogive.crypto.wire import Reader
 from ogive.errors import PeerError
 
 _TOTAL_BYTES = 8
+_ROLE = "server"
+_FIELDS = 12
 
 
 class AggregationServer:
@@ -194,6 +200,63 @@ class AggregationServer:
                 body = write_list(self.included) + write_confirmations([self._before[each] for each in confirmed])
         return self._mailbox.write(body, receiver=party, session=session, round=self._round)
 
+    def to_bytes(self) -> bytes:
+        """The whole state: what the parties sent, and the sum as far as it is."""
+        return write_state(
+            _ROLE,
+            self._settings,
+            (
+                b"" if self._round is None else bytes([self._round]),
+                write_list(self._asked),
+                self._session,
+                write_table(self._received),
+                write_table(self._before),
+                self._roster.to_bytes(),
+                write_table({party: keys.to_bytes() for party, keys in self._keys.items()}),
+                write_list(self._shared),
+                b"" if self._included is None else write_list(self._included),
+                b"".join(map(number, self._totals)),
+                self._masked.astype("<u8", copy=False).tobytes(),
+                b"" if self._sum is None else self._sum.astype("<u8", copy=False).tobytes(),
+            ),
+        )
+
+    @classmethod
+    def from_bytes(cls, data: bytes, settings: AggregationSettings, *, key: Ed25519PrivateKey) -> Self:
+        """A server that goes on where one of `to_bytes` was.
+
+        Args:
+            data: Of `to_bytes`.
+            settings: Of the same aggregation.
+            key: The server's enrolment key.
+
+        Raises:
+            DataError: the state is damaged, or of another aggregation.
+            ParameterError: the key is another.
+        """
+        round, asked, session, received, before, roster, keys, shared, included, totals, masked, opened = read_state(
+            data, _ROLE, settings, _FIELDS
+        )
+        server = cls(settings, key=key)
+        server._round = Round(round[0]) if round else None
+        server._asked = _list(asked, settings)
+        server._received = read_table(received)
+        server._before = read_table(before)
+        server._roster = Roster.from_bytes(roster, settings)
+        server._keys = {party: Advertised.from_bytes(each) for party, each in read_table(keys).items()}
+        server._session = session
+        members = server._roster.members
+        server._neighbours = graph(members, settings.neighbours, session) if members else {}
+        server._shared = _list(shared, settings)
+        server._included = _list(included, settings) if included else None
+        server._totals = [int(each) for each in np.frombuffer(totals, "<u8")]
+        server._masked = np.frombuffer(masked, "<u8").astype(np.uint64)
+        server._sum = np.frombuffer(opened, "<u8").astype(np.uint64) if opened else None
+        if server._round is not None:
+            for sender in server._received:
+                server._mailbox.mark_from(sender, session=session, round=server._round)
+        return server
+
     def _longest(self, round: Round) -> int:
         others = len(self._settings.parties)
         return {
@@ -262,3 +325,7 @@ class AggregationServer:
         self._before = {}
         self._keys = {}
         self._masked = np.zeros(0, np.uint64)
+
+
+def _list(data: bytes, settings: AggregationSettings) -> tuple[int, ...]:
+    return read_list(Reader(data, "stored list"), settings)
