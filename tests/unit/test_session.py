@@ -388,6 +388,14 @@ def test_a_statement_reads_like_a_bank_s(table, ledger):
         assert [line.split()[0] for line in lines[3:]] == ["limit", "spent", "remaining"]
         assert lines[-1].endswith("epsilon = 2.25")
         assert repr(session) == "<Session 'patients', remaining: epsilon = 2.25>"
+        html = session._repr_html_()
+        for said in ("patients", session.unit.words, "ecdf age", "epsilon = 0.25", "epsilon = 2.25", "remaining"):
+            assert said in html
+        assert html.count("<thead>") == 1
+    assert "this session is closed" in session._repr_html_()
+    exact = Session(PEOPLE, trust="clear", name="<people>")
+    assert "&lt;people&gt;" in exact._repr_html_()
+    assert "no releases yet" in Session(PEOPLE, limit=ONE)._repr_html_()
 
 
 def test_the_ledger_holds_no_value_of_a_record(tmp_path, ledger):

@@ -68,7 +68,7 @@ class LabelsPlanRow:
         return asdict(self)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class LabelsPlan(BasePlan[LabelsPlanRow]):
     """What aggregators would bring.
 

@@ -4,34 +4,62 @@ from __future__ import annotations
 
 from ogive.pate.labels_plan import LabelsPlan, LabelsPlanRow
 from ogive.planning.table import Column, Table
+from ogive.statistics.showing import Card
 
 
 def table(plan: LabelsPlan) -> str:
     """A row for every guarantee, number of answers and aggregator, then what the columns say."""
-    what = "the truth" if plan.known else "the plurality"
-    taught = any(row.corrected is not None for row in plan.rows)
-    columns: list[Column[LabelsPlanRow]] = [
+    shown = Table(_columns(plan), plan.rows)
+    return "\n".join([_heading(plan), shown.heading, *map(shown.line, plan.rows), *_legend(plan)])
+
+
+def short(plan: LabelsPlan) -> str:
+    """A few words."""
+    rows = len(plan.rows)
+    return f"of {_heading(plan)}: {rows} {'row' if rows == 1 else 'rows'}; best {plan.best.aggregator}"
+
+
+def card(plan: LabelsPlan) -> Card:
+    """What notebooks show."""
+    columns = _columns(plan)
+    rows = [[column.cell(row) for column in columns] for row in plan.rows]
+    return Card(
+        "Plan of labels", [("votes", _heading(plan))], [column.title for column in columns], rows, _legend(plan)
+    )
+
+
+def _heading(plan: LabelsPlan) -> str:
+    return f"{plan.queries} queries, {plan.teachers} teachers, {plan.classes} classes, delta = {plan.delta:g}"
+
+
+def _taught(plan: LabelsPlan) -> bool:
+    return any(row.corrected is not None for row in plan.rows)
+
+
+def _columns(plan: LabelsPlan) -> list[Column[LabelsPlanRow]]:
+    return [
         Column("epsilon", lambda row: f"{row.epsilon:.4g}"),
         Column("at most", lambda row: str(row.max_answers)),
         Column("aggregator", lambda row: row.aggregator, left=True, least=11),
         Column("asked", lambda row: str(row.asked)),
         Column("answered", lambda row: f"{row.answered:.1f}"),
         Column("right", lambda row: f"{row.right:.1%}", least=6),
-        *([Column("corrects", _corrected)] if taught else []),
+        *([Column("corrects", _corrected)] if _taught(plan) else []),
         Column("joint", lambda row: "-" if row.joint is None else f"{row.joint:.3f}"),
         Column("parameters", _parameters, left=True),
     ]
-    shown = Table(columns, plan.rows)
+
+
+def _legend(plan: LabelsPlan) -> list[str]:
+    """What the columns say, and which rows are best."""
+    what = "the truth" if plan.known else "the plurality"
     lines = [
-        f"{plan.queries} queries, {plan.teachers} teachers, {plan.classes} classes, delta = {plan.delta:g}",
-        shown.heading,
-        *map(shown.line, plan.rows),
         f"right: share of the answered that agree with {what}; margins and confident pick what is easy",
         "epsilon holds for all votes; joint, the data-dependent cost, only for votes like these",
     ]
-    if taught:
+    if _taught(plan):
         lines.append("corrects: how many answers are right where the student errs, which rows are chosen by")
-    return "\n".join(lines + [_best(row) for row in plan.best_by_epsilon])
+    return lines + [_best(row) for row in plan.best_by_epsilon]
 
 
 def _best(row: LabelsPlanRow) -> str:

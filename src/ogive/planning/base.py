@@ -49,7 +49,8 @@ class BasePlan(ABC, Generic[RowT]):
     method. A row of `LabelsPlan` has a float epsilon at the delta of its plan, and integers that an aggregator is
     called with. One dataclass for both would have every field of the other optional.
 
-    Beside the module of a subclass lie `text.py`, with `table(plan)`, and `plot.py`, with `draw(plan, ax)`.
+    A subclass is declared with `repr=False`. Beside its module lie `text.py`, with `table(plan)`, `short(plan)`, a few
+    words, and `card(plan)`, what notebooks show; and `plot.py`, with `draw(plan, ax)`.
     """
 
     schema: ClassVar[str]
@@ -65,6 +66,14 @@ class BasePlan(ABC, Generic[RowT]):
 
     def __str__(self) -> str:
         return str(room(type(self), "text").table(self))
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {room(type(self), 'text').short(self)}>"
+
+    def _repr_html_(self) -> str:
+        from ogive.statistics.showing import as_html
+
+        return as_html(room(type(self), "text").card(self))
 
     def plot(self, ax: Any = None) -> Any:
         """Draw a line for each method; returns matplotlib axes.

@@ -17,6 +17,7 @@ from ogive.planning.metrics import in_order, metrics_of, title
 from ogive.planning.rows import Plan, PlanRow
 from ogive.planning.table import Column, Table
 from ogive.planning.text import heading
+from ogive.statistics.prediction import UNITS
 from ogive.statistics.questions import what_of
 
 WIDTH = 100
@@ -57,10 +58,21 @@ def page(plan: Plan, say: Callable[[str], str] = unmarked, *, unit: str | None =
     lines.append("")
     for name in names:
         if name in metrics:
-            lines += _wrapped(f"{title(metrics, name)}: {metrics[name].words}")
+            words = metrics[name].words
+            told = words if unit is None else words.replace(UNITS, f"in {unit}")
+            lines += _wrapped(f"{title(metrics, name)}: {told}")
     if plan.basis:
         lines += _wrapped(say(marks_of(plan.basis)))
     return "\n".join(lines)
+
+
+def takes_unit(plan: Plan) -> bool:
+    """Whether the page of a plan says an error in units of the column that have no name of their own."""
+    metrics = metrics_of(str(what_of(plan.statistic).get("name")))
+    shown = {name for row in plan.rows for name in row.errors}
+    if any(UNITS in metrics[name].words for name in shown if name in metrics):
+        return True
+    return any(row.chosen and _in_units(plan, row, None) != _in_units(plan, row, "units") for row in plan.rows)
 
 
 def _columns(plan: Plan, names: list[str], metrics: Mapping[str, Any]) -> Iterator[Column[PlanRow]]:

@@ -89,7 +89,7 @@ class PlanRow:
         }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Plan(BasePlan[PlanRow]):
     """What a statistic would cost and how far off it would be, by every method that fits.
 

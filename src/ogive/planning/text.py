@@ -8,11 +8,12 @@ from functools import partial
 
 from ogive.errors import marks_of, unmarked
 from ogive.planning.base import LeftOut
-from ogive.planning.metrics import in_order, metrics_of, title
+from ogive.planning.metrics import Metrics, in_order, metrics_of, title
 from ogive.planning.rows import Plan, PlanRow
 from ogive.planning.table import Column, Table
 from ogive.privacy import Privacy
 from ogive.statistics.questions import what_of, which_records
+from ogive.statistics.showing import Card
 
 _COLUMNS = ("column", "score", "probability")
 _TRAFFIC = {
@@ -42,21 +43,9 @@ def heading(plan: Plan) -> str:
 
 def table(plan: Plan, say: Callable[[str], str] = unmarked) -> str:
     """Aligned rows, then what was left out, then what the columns say; `say` shows the messages that mark Python."""
-    metrics = metrics_of(str(what_of(plan.statistic).get("name")))
-    errors = in_order(metrics, {name for row in plan.rows for name in row.errors})
+    errors = _errors(plan)
     several = any(row.trust is not None for row in plan.rows)
-    shared = any(row.traffic is not None for row in plan.rows)
-    columns: list[Column[PlanRow]] = [
-        Column(" ", lambda row: "*" if row.chosen else " ", left=True),
-        *([Column[PlanRow]("trust", lambda row: row.trust or "", left=True)] if several else []),
-        Column("method", lambda row: row.method, left=True),
-        Column("price", lambda row: str(row.price), left=True),
-        Column("noise", lambda row: row.noise, left=True),
-        *([Column("upload", _upload, left=True)] if shared else []),
-        *(Column(title(metrics, name), partial(_error, name=name)) for name in errors),
-        *(Column(name, partial(_moved, name=name)) for name in (_TRAFFIC if shared else ())),
-    ]
-    shown = Table(columns, plan.rows)
+    shown = Table([Column[PlanRow](" ", lambda row: "*" if row.chosen else " ", left=True), *_columns(plan)], plan.rows)
     models = "trust models" if several else "trust model"
     lines = [f"plan for {heading(plan)}: {plan.records} records, {models} {plan.trust}", plan.unit.words]
     if plan.guessed:
@@ -70,13 +59,75 @@ def table(plan: Plan, say: Callable[[str], str] = unmarked) -> str:
         lines += map(say, _reasons([each for each in others if each.privacy == privacy], plan))
     if always:
         lines += [*([""] if len(granted) > 1 else []), *map(say, _reasons(always, plan))]
-    lines += ["", '* what this statistic takes; with method="auto" the best that fits']
-    lines += [f"{title(metrics, name)}: {metrics[name].words}" for name in errors if name in metrics]
-    if shared:
+    return "\n".join([*lines, "", *_legend(plan, say)])
+
+
+def short(plan: Plan) -> str:
+    """A few words: what is planned, how much there is to choose from, and what is taken."""
+    methods, grants = (len({each(row) for row in plan.rows}) for each in (_named, lambda row: row.privacy))
+    chosen = dict.fromkeys(_named(row) for row in plan.rows if row.chosen)
+    return (
+        f"for {heading(plan)}: {methods} {'method' if methods == 1 else 'methods'} under {grants} "
+        f"{'guarantee' if grants == 1 else 'guarantees'}; takes {' or '.join(chosen) or 'none of them'}"
+    )
+
+
+def card(plan: Plan) -> Card:
+    """What notebooks show."""
+    columns = [Column[PlanRow]("guarantee", lambda row: str(row.privacy)), *_columns(plan)]
+    mark = {True: " *", False: ""}
+    method = [column.title for column in columns].index("method")
+    rows = [
+        [column.cell(row) + (mark[row.chosen] if place == method else "") for place, column in enumerate(columns)]
+        for row in plan.rows
+    ]
+    guess = " (your own guess)" if plan.guessed else ""
+    facts = [("records", f"{plan.records}{guess}"), ("hides", plan.unit.words), ("trust", plan.trust)]
+    notes = [line.strip() for line in _reasons(plan.left_out, plan)]
+    return Card(
+        f"Plan for {heading(plan)}",
+        facts,
+        [column.title for column in columns],
+        rows,
+        [*map(unmarked, notes), *_legend(plan, unmarked)],
+    )
+
+
+def _named(row: PlanRow) -> str:
+    return row.method if row.trust is None else f"{row.method} under {row.trust}"
+
+
+def _metrics(plan: Plan) -> Metrics:
+    return metrics_of(str(what_of(plan.statistic).get("name")))
+
+
+def _errors(plan: Plan) -> list[str]:
+    return in_order(_metrics(plan), {name for row in plan.rows for name in row.errors})
+
+
+def _columns(plan: Plan) -> list[Column[PlanRow]]:
+    """What is said of each row, without the mark of those that are taken."""
+    several = any(row.trust is not None for row in plan.rows)
+    shared = any(row.traffic is not None for row in plan.rows)
+    return [
+        *([Column[PlanRow]("trust", lambda row: row.trust or "", left=True)] if several else []),
+        Column("method", lambda row: row.method, left=True),
+        Column("price", lambda row: str(row.price), left=True),
+        Column("noise", lambda row: row.noise, left=True),
+        *([Column("upload", _upload, left=True)] if shared else []),
+        *(Column(title(_metrics(plan), name), partial(_error, name=name)) for name in _errors(plan)),
+        *(Column(name, partial(_moved, name=name)) for name in (_TRAFFIC if shared else ())),
+    ]
+
+
+def _legend(plan: Plan, say: Callable[[str], str]) -> list[str]:
+    """What the columns say."""
+    metrics = _metrics(plan)
+    lines = ['* what this statistic takes; with method="auto" the best that fits']
+    lines += [f"{title(metrics, name)}: {metrics[name].words}" for name in _errors(plan) if name in metrics]
+    if any(row.traffic is not None for row in plan.rows):
         lines += [f"{name}: {words}" for name, words in _TRAFFIC.items()]
-    if plan.basis:
-        lines.append(say(marks_of(plan.basis)))
-    return "\n".join(lines)
+    return [*lines, say(marks_of(plan.basis))] if plan.basis else lines
 
 
 def _once_for_all(

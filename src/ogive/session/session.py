@@ -21,11 +21,12 @@ from ogive.records import Records
 from ogive.records.missing_words import Named
 from ogive.releasing import release
 from ogive.session.opening import default_adjacency, name_of, open_account, open_ledger, public_size
-from ogive.session.statement import disclosure, left, statement
+from ogive.session.statement import card, disclosure, left, statement
 from ogive.session.verbs import Verbs
 from ogive.statistics.base import Estimate, EstimateT, Statistic, check_statistic, describe
 from ogive.statistics.kinds import is_cost, read_recorded
 from ogive.statistics.questions import subjects
+from ogive.statistics.showing import Card, as_html
 from ogive.trust import Central, Simulation, TrustOf
 
 if TYPE_CHECKING:
@@ -382,6 +383,12 @@ class Session(Verbs):
         if self._account is None:
             return f"{self.name}: {self._trust.assumption}"
         return statement(self._account, asked=self._asked)
+
+    def _repr_html_(self) -> str:
+        if self._closed or self._account is None:
+            said = "this session is closed" if self._closed else self._trust.assumption
+            return as_html(Card(self.name, notes=(said,)))
+        return as_html(card(self._account, asked=self._asked))
 
     def __repr__(self) -> str:
         if self._closed:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from ogive.errors import quoted
 from ogive.privacy import PrivacyUnit, named_columns
 from ogive.statistics.questions import GOES_ON, asked_name, published_columns, subjects, trust_words, which_records
+from ogive.statistics.showing import Card
 
 if TYPE_CHECKING:
     from ogive.ledger import Account, Entry
@@ -43,6 +44,22 @@ def statement(account: Account, *, asked: Mapping[str, int] | None = None) -> st
     if account.limit is not None:
         lines.append(f"  remaining  {left(account)}")
     return "\n".join(lines)
+
+
+def card(account: Account, *, asked: Mapping[str, int] | None = None) -> Card:
+    """The account as notebooks show it; see `statement`."""
+    rows = [_row(entry, (asked or {}).get(entry.release_id, 1)) for entry in account.history]
+    more, spent = disclosure(account), account.spent
+    facts = [
+        ("hides", account.unit.words),
+        *([] if more is None else [("but", more)]),
+        *(("people", _people(shared)) for shared in account.shared_people),
+        ("limit", "none" if account.limit is None else str(account.limit)),
+        ("spent", "nothing" if spent is None else str(spent)),
+        *([] if account.limit is None else [("remaining", left(account))]),
+    ]
+    headings = ("release", "question", "price", "note") if rows else ()
+    return Card(account.name, facts, headings, rows, () if rows else ("no releases yet",))
 
 
 def hidden(account: Account) -> PrivacyUnit:

@@ -14,6 +14,7 @@ from fractions import Fraction
 from typing import Any, ClassVar, Protocol
 
 from ogive.arrays import Float64, Int64
+from ogive.errors import ParameterError
 from ogive.noise import DiscreteLaplace, Geometric
 from ogive.privacy import Adjacency, Loss, PrivacyUnit
 from ogive.queries import Aggregate, Answer, Query, ReportsQuery
@@ -51,6 +52,9 @@ class Metric:
     words: str
     squared: bool = False
 
+
+UNITS = "in units of the column"
+"""Words of an error that is a distance of values; who knows the unit is told it in their place."""
 
 UNDEFINED = Metric("undefined", "share of releases that are undefined; the other errors leave them out")
 
@@ -182,6 +186,8 @@ class Prediction:
         Raises:
             ParameterError: no error is simulated on such a model, or a value is out of range.
         """
+        for name, value in () if cls.labeled else assumed.items():
+            raise ParameterError(f"nothing here is about records in two classes; leave out `{name}={value:g}`")
         return BinormalShape(records, **assumed, labeled=cls.labeled)
 
     @staticmethod

@@ -291,8 +291,8 @@ def test_every_statistic_names_its_alternatives():
         ({"trust": dict}, "trust must be"),
         ({"adjacency": "event"}, "adjacency must be"),
         ({"runs": 1}, "runs must be"),
-        ({"auc": 1}, "auc must be"),
-        ({"positive_share": 0}, "positive_share must be"),
+        ({"auc": 1}, "leave out auc=1"),
+        ({"positive_share": 0}, "leave out positive_share=0"),
         ({"max_rows_per_person": 2}, "needs person"),
         ({"privacy": PureDP("1e-16")}, "needs noise above"),
         ({"like": {"y": [1.0]}}, "no column 'x'"),
@@ -302,6 +302,15 @@ def test_every_statistic_names_its_alternatives():
 def test_bad_arguments_get_one_clear_line(arguments, message):
     with pytest.raises((ParameterError, ogive.DataError), match=message):
         ogive.plan(STATISTIC, **{"privacy": PureDP(1), "records": RECORDS, **arguments})
+
+
+@pytest.mark.parametrize(
+    ("model", "message"), [({"auc": 1}, "auc must be"), ({"positive_share": 0}, "positive_share must be")]
+)
+def test_a_model_of_two_classes_out_of_range_is_refused_in_one_line(model, message):
+    asked = ogive.Roc("s", "y", bounds=(0, 1), bins=16)
+    with pytest.raises(ParameterError, match=message):
+        ogive.plan(asked, privacy=PureDP(1), records=RECORDS, **model)
 
 
 def test_what_is_no_statistic_is_refused():
