@@ -39,8 +39,17 @@ def check_writable(path: Path) -> None:
         raise ParameterError(f"cannot write {plain(path)}: the folder {plain(folder)} does not exist")
     if path.is_dir():
         raise ParameterError(f"cannot write {plain(path)}: it is a folder")
-    if not os.access(folder, os.W_OK):
-        raise ParameterError(f"cannot write {plain(path)}: the folder {plain(folder)} is not writable")
+    if path.exists() and not path.is_file():
+        return  # a pipe or a device is written to as it is
+    try:
+        # permissions alone do not tell: there are folders in which nobody can write
+        handle, name = tempfile.mkstemp(dir=path.resolve().parent, prefix=f".{path.name}.", suffix=_HALF)
+    except PermissionError:
+        raise ParameterError(f"cannot write {plain(path)}: the folder {plain(folder)} is not writable") from None
+    except OSError as problem:
+        raise ParameterError(f"cannot write {plain(path)}: {problem.strerror}") from None
+    os.close(handle)
+    Path(name).unlink()
 
 
 def write_atomically(path: Path, content: bytes, *, mode: int = PUBLIC, replace: bool = True) -> None:

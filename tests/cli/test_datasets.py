@@ -41,5 +41,5 @@ def test_a_table_that_there_is_not_is_refused_in_one_line(name, capsys):
     assert main(["ecdf", f"dataset:{name}", *ECDF]) == 2
     captured = capsys.readouterr()
     assert (captured.out, captured.err.count("\n")) == ("", 1)
-    assert "the package has no data set" in captured.err
+    assert "must be a file, or dataset:bank" in captured.err
     assert all(known in captured.err for known in SHIPPED)

@@ -109,7 +109,7 @@ def _run(arguments: list[str]) -> None:
         if ALIASES.get(arguments[0], arguments[0]) not in COMMANDED or any(
             word.startswith("-") for word in problem.unused_tokens or ()
         ):
-            raise ParameterError(plain(problem)) from None
+            raise ParameterError(in_words(problem)) from None
         more = " ".join(problem.unused_tokens or ())
         raise ParameterError(
             f"{arguments[0]} reads one DATA file, and {plain(more)} is another; --parties deals its records to "
@@ -121,5 +121,7 @@ def _run(arguments: list[str]) -> None:
 
 
 def _fail(message: str, status: int) -> int:
-    print("ogive: error:", " ".join(message.split()), file=sys.stderr)
+    from ogive.cli.converters import as_written
+
+    print("ogive: error:", as_written(" ".join(message.split())), file=sys.stderr)
     return status

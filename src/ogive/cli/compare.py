@@ -5,8 +5,11 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
+from cyclopts import Parameter
+
+from ogive.cli.converters import as_written, data_file
 from ogive.cli.options.common import TABLE, OutputOptions, Plot
 from ogive.cli.output import check_outputs, check_picture, draw, publish
 from ogive.errors import DataError, OgiveError, ParameterError, plain
@@ -23,7 +26,7 @@ _THRESHOLDS = 1 << 20
 
 def compare(
     first: Path,
-    *others: Path,
+    *others: Annotated[Path, Parameter(converter=data_file)],
     column: str | None = None,
     missing: str = "refuse",
     between: str | None = None,
@@ -36,7 +39,8 @@ def compare(
 
     Args:
         first: A release as JSON, as ogive ecdf writes it.
-        others: What it is compared with: releases (.json), or files of records (CSV, Parquet, Arrow).
+        others: What it is compared with: releases (.json), or files of records (CSV, Parquet, Arrow, or
+            dataset:bank, which comes with ogive).
         column: Which column of the records; by default the one that was released.
         missing: What a missing value in records means: refuse, drop, low or high for the end it counts at, or the
             value that it counts as.
@@ -65,7 +69,7 @@ def compare(
             raise problem.prefixed(path) from None
     for path in others:
         if not _is_release(path):
-            print(f"{path} holds records: distances to it are not private", file=sys.stderr)
+            print(f"{as_written(str(path))} holds records: distances to it are not private", file=sys.stderr)
     for path, each in ((first, curve), *zip(others, compared, strict=True)):
         if _is_release(path) and not publishable(each.provenance):
             print(f"{path} was made without privacy: distances to it are not private", file=sys.stderr)
@@ -145,13 +149,14 @@ def _stray(curve: Curve, exact: Curve, between: str | None) -> Distances:
 
 
 def _json(first: Path, found: list[tuple[Path, Distances]]) -> str:
-    compared = [{"with": str(path), **distances.to_dict()} for path, distances in found]
+    compared = [{"with": as_written(str(path)), **distances.to_dict()} for path, distances in found]
     return json.dumps({"schema": SCHEMA, "curve": str(first), "compared": compared}, indent=1)
 
 
 def _table(first: Path, found: list[tuple[Path, Distances]]) -> str:
-    width = max(len(str(path)) for path, _ in found)
+    names = [as_written(str(path)) for path, _ in found]
+    width = max(map(len, names))
     lines = [f"{first} compared with"]
-    for path, distances in found:
-        lines.append(f"  {path!s:<{width}}  {distances}")
+    for name, (_, distances) in zip(names, found, strict=True):
+        lines.append(f"  {name:<{width}}  {distances}")
     return "\n".join(lines)

@@ -21,9 +21,22 @@ def file_of(written: str) -> Path:
     """The file that the command line names."""
     if not written.startswith(SHIPPED):
         return Path(written)
-    from ogive.datasets import shipped
+    from ogive import datasets
 
-    return shipped(written.removeprefix(SHIPPED))
+    name = written.removeprefix(SHIPPED)
+    if name not in datasets.SHIPPED:
+        known = " or ".join(f"{SHIPPED}{each}" for each in datasets.SHIPPED)
+        raise ValueError(f"must be a file, or {known}, which comes with ogive; got {written!r}")
+    return datasets.shipped(name)
+
+
+def as_written(text: str) -> str:
+    """A text with the tables that come with the package named as on the command line, and not by their paths."""
+    from ogive import datasets
+
+    for name in datasets.SHIPPED:
+        text = text.replace(str(datasets.shipped(name)), f"{SHIPPED}{name}")
+    return text
 
 
 def whole(_: Any, tokens: Sequence[Token]) -> int:

@@ -109,5 +109,9 @@ def draw(plot: Callable[[Any], Any], path: Path) -> None:
     """Draw into a file whose suffix was checked before; for its owner alone where the picture is not private."""
     from ogive.pictures import new_axes, save
 
-    save(plot(new_axes()), path)
+    drawn = plot(new_axes())
+    try:
+        save(drawn, path)
+    except ParameterError as problem:
+        raise RefusalError(f"{problem.marked}; the rest of the result is as it was asked for") from None
     print(f"wrote {path}", file=sys.stderr)

@@ -19,7 +19,13 @@ _WORDS = {"float": "a number", "int": "a whole number", "bool": "true or false",
 
 def in_words(problem: CycloptsError) -> str:
     """One line for what the parser refused."""
-    from cyclopts import CoercionError, MissingArgumentError, RepeatArgumentError, UnknownOptionError
+    from cyclopts import (
+        CoercionError,
+        MissingArgumentError,
+        RepeatArgumentError,
+        UnknownOptionError,
+        UnusedCliTokensError,
+    )
     from cyclopts.exceptions import UnknownCommandError
 
     command = " ".join(["ogive", *(problem.command_chain or ())])
@@ -30,6 +36,9 @@ def in_words(problem: CycloptsError) -> str:
             return plain(_unknown_option(problem, command))
         case MissingArgumentError():
             return plain(_missing(problem, command))
+        case UnusedCliTokensError():
+            spare = " ".join(problem.unused_tokens or ())
+            return f"{command} takes fewer values; {plain(spare)} is too many: call it once for each"
         case RepeatArgumentError():
             return f"{plain(_named(problem.argument, problem.token))} was given twice; give it once"
         case CoercionError():

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from ogive.statistics.base import Statistic
     from ogive.trust import Simulation
 
+_SQLITE = b"SQLite format 3\0"
+"""How a file of SQLite begins."""
+
 
 def release_and_publish(
     statistic: Statistic[Any],
@@ -74,6 +77,15 @@ def release_and_publish(
         publish(estimate.to_json, lambda: table(estimate), output, public=True, kept_in=budget.ledger)
     if plot is not None:
         draw(estimate.plot if picture is None else lambda ax: picture(estimate, ax), plot)
+
+
+def is_ledger(path: Path) -> bool:
+    """Whether a file is a data base of SQLite, as ledgers are."""
+    try:
+        with path.open("rb") as file:
+            return file.read(len(_SQLITE)) == _SQLITE
+    except OSError:
+        return False
 
 
 @contextlib.contextmanager

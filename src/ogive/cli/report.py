@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cyclopts import Parameter
 
 from ogive.cli.output import busy, check_outputs
-from ogive.cli.paying import files_of
+from ogive.cli.paying import files_of, is_ledger
 from ogive.errors import DataError, LedgerError, OgiveError, ParameterError, plain, quoted
 
 if TYPE_CHECKING:
@@ -85,6 +85,8 @@ def _read_all(files: Sequence[Path]) -> tuple[list[_Named], list[SanitizedCost]]
     costs: list[SanitizedCost] = []
     for path in files:
         try:
+            if is_ledger(path):
+                raise DataError(f"a ledger is reported by ogive report --ledger {plain(path)}")
             data = parse(path)
             schema = data.get("schema") if isinstance(data, dict) else None
             if schema == PrivacyCost.schema:

@@ -13,6 +13,7 @@ from cyclopts import Parameter
 
 from ogive.cli.options.common import Plot
 from ogive.cli.output import busy, check_outputs, check_picture, draw
+from ogive.cli.paying import is_ledger
 from ogive.errors import DataError, OgiveError, ParameterError, plain, quoted
 
 if TYPE_CHECKING:
@@ -88,6 +89,8 @@ def _read(path: Path) -> _Shown:
     from ogive.statistics.kinds import SCHEMAS
     from ogive.statistics.plain_json import parse
 
+    if is_ledger(path):
+        raise DataError(f"a ledger is shown by ogive ledger show {plain(path)}")
     data = parse(path)
     schema = data.get("schema") if isinstance(data, dict) else None
     if isinstance(schema, str) and schema in SCHEMAS:
@@ -95,9 +98,10 @@ def _read(path: Path) -> _Shown:
     if isinstance(schema, str) and schema in _BOOKS:
         return _Shown(lambda: _statement(data), lambda: writer.dumps(data, indent=1))
     readers = _readers()
-    if not isinstance(schema, str) or schema not in readers:
-        known = ", ".join(sorted((*SCHEMAS, *_BOOKS, *readers)))
-        raise DataError(f"this is nothing that this version can show: its schema must be one of {known}")
+    if not isinstance(schema, str):
+        raise DataError("this is no file that ogive wrote: it names no schema")
+    if schema not in readers:
+        raise DataError(f"its schema is {quoted(schema)}, which this version does not know")
     return readers[schema](data)
 
 

@@ -88,6 +88,9 @@ def to_owners(problem: OgiveError) -> str:
 
 def _said(text: str, options: Collection[str] | None) -> str:
     """A marked text as options; the text itself where the command has none for it."""
+    if text.startswith("groups=") and "--by-groups" in (options or ()) and not text.removeprefix("groups=").isdigit():
+        # the commands with groups of their own call those of the records otherwise
+        text = f"by_{text}"
     try:
         said = _SPANS[text] if text in _SPANS else _option(text, options)
     except (SyntaxError, ValueError, _NotSaidError):
@@ -140,4 +143,7 @@ def _words(value: object) -> list[str]:
 def _word(value: object) -> str:
     if value is None or isinstance(value, bool):
         raise _NotSaidError
-    return shlex.quote(str(value))
+    text = str(value)
+    if "'" in text and not set(text) & set('"$`\\!'):
+        return f'"{text}"'
+    return shlex.quote(text)

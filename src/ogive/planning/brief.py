@@ -125,7 +125,7 @@ def _in_units(plan: Plan, row: PlanRow, unit: str | None) -> str:
     span, step = (high - low) / divisor, (high - low) / (len(grid.thresholds) - 1) / divisor
 
     def within(share: float) -> str:
-        return f"{share * span + step:.2g} {named}".rstrip()
+        return counted(share * span + step, named)
 
     told = f"every quantile within {within(row.errors['ks_95'])}"
     if "rmse" in row.errors:
@@ -134,6 +134,13 @@ def _in_units(plan: Plan, row: PlanRow, unit: str | None) -> str:
         f"  {told} in 95 of 100 releases, a step of the grid included and sampling error not, if values are spread "
         "evenly over the bounds; where they are dense it is less, where they are sparse more"
     )
+
+
+def counted(number: float, unit: str) -> str:
+    """A number of units: one year, two years."""
+    shown = f"{number:.2g}"
+    one = shown == "1" and unit.endswith("s") and not unit.endswith(("ss", "us"))
+    return f"{shown} {unit[:-1] if one else unit}".rstrip()
 
 
 def _reasons(plan: Plan) -> Iterator[str]:

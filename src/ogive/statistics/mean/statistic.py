@@ -7,7 +7,7 @@ from collections.abc import Generator
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, TypedDict
 
-from ogive.columns import Binning, Missing
+from ogive.columns import Missing
 from ogive.grids import Bound
 from ogive.parameters import one_of
 from ogive.privacy import Rational
@@ -54,7 +54,7 @@ class Mean:
     def __post_init__(self) -> None:
         """Refuse what no release could use, before any data is touched."""
         object.__setattr__(self, "confidence_level", float(check_level(self.confidence_level)))
-        binning = Binning(self.column, self.lattice.grid(), self.missing)
+        binning = self.lattice.binning(self.column, self.missing)
         object.__setattr__(self, "missing", binning.missing)
 
     @property

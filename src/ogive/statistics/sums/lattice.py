@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from ogive.columns import Binning, Missing
 from ogive.errors import ParameterError, quoted
 from ogive.grids import Bound, Grid
 from ogive.privacy import Rational, exact
@@ -78,6 +79,20 @@ class Lattice:
         """
         half = self.step / 2
         return Grid.linear(float(self.low - half), float(self.high + half), bins=self.steps + 1)
+
+    def binning(self, column: str, missing: Missing) -> Binning:
+        """The values of a column on that grid.
+
+        Raises:
+            ParameterError: as `grid`, or `missing` is none of its words and no number within the bounds.
+        """
+        grid = self.grid()
+        try:
+            return Binning(column, grid, missing)
+        except ParameterError as problem:
+            # the grid is wider than the bounds, which are what its user knows
+            bounds = f"{float(self.low):g} to {float(self.high):g}"
+            raise ParameterError(problem.marked.replace(grid.span, bounds), parameter=problem.parameter) from None
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, exact."""

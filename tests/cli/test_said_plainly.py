@@ -1,0 +1,102 @@
+"""What users meet first when something is wrong: one line that names what they wrote."""
+
+import sqlite3
+
+import pytest
+
+from ogive.cli import main
+from ogive.planning.brief import counted
+from ogive.statistics.mean.statistic import Mean
+
+RELEASE = ("--bounds", "0", "120", "--epsilon", "1")
+
+
+@pytest.fixture
+def said(tmp_path, monkeypatch, capsys):
+    """Run a command in a folder with records: (status, standard error)."""
+    monkeypatch.chdir(tmp_path)
+    rows = "".join(f"{20 + i % 60},{'FM'[i % 2]},{i % 3 % 2}\n" for i in range(600))
+    (tmp_path / "people.csv").write_text("age,sex,old\n" + rows)
+    sqlite3.connect(tmp_path / "b.db").execute("create table t (x)").connection.close()
+    (tmp_path / "e.json").write_text("{}")
+    (tmp_path / "f.json").write_text('{"schema": "ogive.odd/1"}')
+
+    def run(*words):
+        status = main(list(words))
+        return status, capsys.readouterr().err.strip()
+
+    return run
+
+
+def test_a_data_set_that_there_is_none_of_is_told_with_those_there_are(said):
+    status, line = said("ecdf", "dataset:banks", "--column", "age", *RELEASE)
+    assert status == 2
+    assert line.endswith("DATA must be a file, or dataset:bank, which comes with ogive; got 'dataset:banks'")
+
+
+@pytest.mark.parametrize("more", [("--column", "nope"), ("--column", "age", "--where", "nope == 1")])
+def test_a_table_that_comes_with_the_package_is_called_as_it_was_written(said, more):
+    status, line = said("ecdf", "dataset:bank", *more, *RELEASE)
+    assert status == 2
+    assert "dataset:bank has no column 'nope'" in line
+    assert ".parquet" not in line
+
+
+def test_a_release_is_compared_with_a_table_that_comes_with_the_package(said):
+    assert said("ecdf", "dataset:bank", "--column", "age", *RELEASE, "-o", "c.json")[0] == 0
+    status, line = said("compare", "c.json", "dataset:bank")
+    assert status == 0
+    assert "dataset:bank holds records" in line
+
+
+@pytest.mark.parametrize(
+    ("words", "wanted"),
+    [
+        (("show", "e.json", "f.json"), "ogive show takes fewer values; f.json is too many: call it once for each"),
+        (("report", "b.db"), "a ledger is reported by ogive report --ledger b.db"),
+        (("show", "b.db"), "a ledger is shown by ogive ledger show b.db"),
+        (("show", "e.json"), "this is no file that ogive wrote: it names no schema"),
+        (("show", "f.json"), "its schema is 'ogive.odd/1', which this version does not know"),
+        (("ecdf", "people.csv", "--column", "age", *RELEASE, "--where", "age is"), "\"ward == 'A' and age >= 65\""),
+        (
+            ("mean", "people.csv", "--column", "age", *RELEASE, "--missing", "500"),
+            "--missing must lie within the bounds, 0 to 120, got '500'",
+        ),
+        (("ecdf", "people.csv", "--column", "age", *RELEASE, "--by", "sex", "--by-groups", "F"), "with --by-groups"),
+        (("mean", "people.csv", "--column", "age", *RELEASE, "--by", "sex", "--by-groups", "F"), "with --by-groups"),
+        (("boxplot", "people.csv", "--column", "age", *RELEASE, "--by", "sex", "--groups", "F"), "with --groups"),
+    ],
+    ids=lambda each: each[0] if isinstance(each, tuple) else "",
+)
+def test_one_line_says_what_was_wrong(said, words, wanted):
+    status, line = said(*words)
+    assert status == 2
+    assert line.count("\n") == 0
+    assert line.endswith(wanted)
+
+
+@pytest.mark.parametrize("output", [("-o", "/proc/x"), ("--plot", "/proc/x.png")])
+def test_an_output_that_nobody_can_write_is_refused_before_the_spend(said, tmp_path, output):
+    paying = ("--ledger", "new.db", "--limit-epsilon", "2", "--data-set", "people")
+    status, line = said("ecdf", "people.csv", "--column", "age", *RELEASE, *paying, *output)
+    assert status == 2
+    assert f"cannot write {output[1]}" in line
+    assert not (tmp_path / "new.db").exists()
+
+
+@pytest.mark.parametrize(
+    ("number", "unit", "wanted"),
+    [
+        (1.0, "years", "1 year"),
+        (2.0, "years", "2 years"),
+        (1.0, "mmHg", "1 mmHg"),
+        (1.0, "gauss", "1 gauss"),
+        (1.04, "", "1"),
+    ],
+)
+def test_one_of_a_unit_is_written_in_the_singular(number, unit, wanted):
+    assert counted(number, unit) == wanted
+
+
+def test_a_number_that_is_missing_may_be_any_within_the_bounds():
+    assert Mean("age", bounds=(18, 100), missing=100).missing == 100
