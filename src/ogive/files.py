@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import re
 import sys
@@ -47,6 +48,8 @@ def check_writable(path: Path) -> None:
     except PermissionError:
         raise ParameterError(f"cannot write {plain(path)}: the folder {plain(folder)} is not writable") from None
     except OSError as problem:
+        if problem.errno == errno.ENOSPC:
+            return  # a disk that is full now may have room when there is something to write
         raise ParameterError(f"cannot write {plain(path)}: {problem.strerror}") from None
     os.close(handle)
     Path(name).unlink()
