@@ -68,7 +68,7 @@ def estimate_collection(collection: Collection) -> Any:
     """The statistic that a description is for, from the reports that answered it.
 
     Args:
-        collection: What the reports add up to.
+        collection: The collection that holds the reports.
 
     Returns:
         The estimate, with its provenance: trust model "local", and as total the reports that were accepted.

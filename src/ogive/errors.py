@@ -81,16 +81,16 @@ def marks_of(text: str) -> str:
 
 
 class OgiveError(Exception):
-    """Base of every error that ogive raises on purpose.
+    """Base class of the errors that ogive raises.
 
     Args:
         message: One line, in which Python is marked with backticks.
-        parameter: Name of the parameter that the message speaks of. By default it is the first one that is marked,
-            alone (`bounds`) or with a value (`bounds=(0, 120)`).
+        parameter: Name of the parameter that the message is about. By default the first marked one, alone (`bounds`)
+            or with a value (`bounds=(0, 120)`).
 
     Attributes:
-        marked: The message with its marks; `str` shows it without them. Who passes a message on passes on this.
-        parameter: Name of the parameter that the message speaks of, or None.
+        marked: The message with its marks; `str` shows it without them. Use this to pass a message on.
+        parameter: Name of the parameter that the message is about, or None.
     """
 
     def __init__(self, message: str = "", *, parameter: str | None = None) -> None:
@@ -139,11 +139,11 @@ class ScaleError(ParameterError):
 
 
 class DataError(OgiveError, ValueError):
-    """The records cannot be read, or hold what the release does not allow."""
+    """The records cannot be read, or contain values that the release does not accept."""
 
 
 class RefusalError(OgiveError):
-    """The request was understood and is declined; nothing was released."""
+    """The request is valid and is refused; nothing was released."""
 
 
 class UnsupportedError(RefusalError):
@@ -151,11 +151,11 @@ class UnsupportedError(RefusalError):
 
 
 class BudgetError(RefusalError):
-    """The queries of a statistic cost more than the privacy that was granted, or than an account has left."""
+    """The queries of a statistic cost more than the privacy guarantee allows, or more than the account has left."""
 
 
 class LedgerError(RefusalError):
-    """The ledger is locked, unreadable, read-only, full, of a newer version, or for another privacy unit."""
+    """The ledger is locked, unreadable, read-only, full, from a newer version, or for another privacy unit."""
 
 
 class ReleaseMismatchError(RefusalError):
@@ -163,16 +163,16 @@ class ReleaseMismatchError(RefusalError):
 
 
 class AccountWarning(UserWarning):
-    """What whoever opens an account has to know of it, in one line; nothing is refused."""
+    """A fact about an account that its user should know; nothing is refused."""
 
 
 class NoiseWarning(UserWarning):
-    """A release will say nothing, or says nothing: its noise hides the records; nothing is refused."""
+    """The noise of a release is so large that the result carries no information; nothing is refused."""
 
 
 class CopyError(RefusalError):
-    """A running total would go on in two places, whose totals differ by the elements alone."""
+    """A running total would continue in two places, and their difference would reveal elements exactly."""
 
 
 class PeerError(RefusalError):
-    """What somebody else sent, a description or a partial state say, is malformed or does not belong here."""
+    """Data from another party, for example a description or a partial state, are malformed or belong elsewhere."""

@@ -39,7 +39,7 @@ MAX_ROWS_PER_PERSON = 1_000_000
 
 
 class Adjacency(enum.Enum):
-    """Which pairs of data sets must be hard to tell apart.
+    """Which pairs of data sets the guarantee makes hard to tell apart.
 
     `REPLACE`: one record takes another value; the number of records is public.
     `ADD_OR_REMOVE`: one record is present or absent; the number of records is private.
@@ -60,20 +60,20 @@ class Adjacency(enum.Enum):
 class PrivacyUnit:
     """Whose data a guarantee hides: one record, or all records of one person.
 
-    A person's records are bounded before anything else sees them, so one person moves an answer at
-    most as much as `max_rows_per_person` records do.
+    The number of records of each person is bounded first, so one person changes an answer at most as much as
+    `max_rows_per_person` records do.
 
     Fields:
         adjacency: Which data sets are adjacent.
-        person: Name of the column that says whose record it is; None where a record is a person.
-        max_rows_per_person: Most records that are kept of one person.
-        public: Names of the columns whose values everybody may know, for example a label. Adjacent data sets agree in
-            them record by record, so that exact counts of them reveal nothing that the guarantee hides.
+        person: Column with the person's identifier; None if each record is one person.
+        max_rows_per_person: Largest number of records kept of one person.
+        public: Names of the columns whose values are public, for example a label. Adjacent data sets agree in them
+            record by record, so exact counts of them reveal nothing that the guarantee protects.
 
     Raises:
-        ParameterError: a field is out of range, or the number of records would be public although persons
-            may have several: it then changes with a person, so only ADD_OR_REMOVE fits; or a column would be public
-            although records come and go with all that is in them.
+        ParameterError: a field is out of range; or the number of records would be public although a person may have
+            several records (use ADD_OR_REMOVE); or a column is declared public under ADD_OR_REMOVE, where records are
+            added and removed with all their values.
     """
 
     adjacency: Adjacency
@@ -264,7 +264,8 @@ class ApproxDP:
 
     Args:
         epsilon: As for pure differential privacy, above 0.
-        delta: Slack in probability, strictly between 0 and 1; far below one over the number of people.
+        delta: Probability with which the bound may fail, strictly between 0 and 1; choose it far below one over the
+            number of people.
     """
 
     epsilon: Fraction

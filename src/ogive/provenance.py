@@ -88,7 +88,7 @@ class Provenance:
         trust: Name of the trust model; "clear" means not private.
         assumption: Who holds the records, what each of them sees and what is assumed, in words.
         total: Number of records where that is public, else None.
-        person: Column that says whose record it is, where the guarantee is for persons; else None.
+        person: Column with the person's identifier, if the guarantee is for persons; else None.
         max_rows_per_person: How many records of a person were kept.
         version: Version of the library that made the release.
         batch: Public name of the batch of records that this is, for example of a month or a hospital; else None.

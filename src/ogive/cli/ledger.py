@@ -104,7 +104,7 @@ def limit(
 
 @app.command
 def restore(ledger: Place = None) -> None:
-    """Go on with an older copy of a ledger, for example from a backup: what it lost counts as spent.
+    """Continue with an older copy of a ledger, for example a backup. Charges that the copy lacks count as spent.
 
     What was charged after the copy is known from the mark, a file beside the key file. Answers that were lost stay
     lost: whoever asks again pays again. Whoever spends from the same database on another machine restores it there,

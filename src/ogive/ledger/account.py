@@ -22,9 +22,9 @@ _MARK = 16  # digits
 
 
 class Account:
-    """The spends on one data set, or on one declared part of it, kept within a limit.
+    """The charges on one data set, or on one declared part of it, held within a limit.
 
-    Comes from `Ledger.account`. Every process that opens it sees the same spends at once.
+    Open one with `Ledger.account`. All processes that open the same account see the same charges.
     """
 
     def __init__(self, books: Books, spot: Spot, unit: PrivacyUnit, *, wanted: Wanted | None = None) -> None:
@@ -47,32 +47,32 @@ class Account:
 
     @property
     def mark(self) -> str:
-        """Tells releases that this account paid for from others; of a part, after a slash, from those of other parts.
+        """Public mark of this account, which its releases carry. The mark of a part follows after a slash.
 
-        Random to whoever lacks the ledger's key, so it may be published.
+        It looks random to anybody without the ledger's key, so it may be published.
         """
         names = [self.name] if self.part_name is None else [self.name, self.part_name]
         return "/".join(self._books.keys.fingerprint(b"ogive account\n" + name.encode())[:_MARK] for name in names)
 
     @property
     def has_fingerprint(self) -> bool:
-        """Whether the ledger tells this account's data from others."""
+        """Whether the ledger stores a fingerprint of this account's data."""
         return self._spot.fingerprint is not None
 
     def asked(self) -> tuple[str | None, list[dict[str, Any]]]:
-        """The fingerprint that the ledger has of the data as they are now, and the questions asked of them.
+        """The stored fingerprint of the current data, and the questions that were asked of these data.
 
-        The fingerprint is None where nobody gave one, then or now.
+        The fingerprint is None if none was ever given.
         """
         return (None, []) if self.is_new else self._books.asked(self._spot)
 
     def fingerprint(self, digest: bytes) -> str:
-        """As `Ledger.fingerprint`: a digest of data as a text that reveals nothing to who lacks the ledger's key."""
+        """As `Ledger.fingerprint`: a keyed digest of the data, which reveals nothing without the ledger's key."""
         return self._books.keys.fingerprint(digest)
 
     @property
     def limit(self) -> Privacy | None:
-        """What all releases together must keep; None if nothing was set."""
+        """Guarantee that all releases together must satisfy; None if no limit is set."""
         if self.is_new:
             return self._wanted.limit if self._wanted is not None else None
         with self._books.database.read() as connection:
@@ -80,7 +80,7 @@ class Account:
 
     @property
     def is_new(self) -> bool:
-        """Whether the account is not in the ledger yet, since it was opened lazily and nothing was spent."""
+        """Whether the account is not in the ledger yet: it was opened lazily and nothing has been charged."""
         with self._settling:
             if self._spot.number:
                 return False
@@ -91,14 +91,14 @@ class Account:
             return False
 
     def charged_here(self, release_id: str) -> bool:
-        """Whether a release was charged by this object, and not by an earlier one or by another process."""
+        """Whether this object charged a release, rather than an earlier object or another process."""
         return release_id in self._charged
 
     def set_limit(self, limit: Privacy | None) -> None:
-        """Set, change or (None) lift the limit of the whole data set.
+        """Set or change the limit of the whole data set; None removes it.
 
         Raises:
-            BudgetError: more than that is spent already.
+            BudgetError: the charges so far exceed the new limit.
         """
         if limit is not None:
             check_privacy(limit)
@@ -113,9 +113,9 @@ class Account:
 
     @property
     def spent(self) -> Privacy | None:
-        """What the charges so far add up to, as a guarantee of the limit's type; None before any.
+        """Total of the charges so far, as a guarantee of the limit's type; None before the first charge.
 
-        Of an account with parts: for the person who lost most.
+        For an account with parts: the largest total over all persons.
         """
         if self.is_new:
             return None
@@ -125,10 +125,10 @@ class Account:
 
     @property
     def remaining(self) -> Privacy | None:
-        """The largest guarantee that one more release can be granted; None without a limit, or if nothing is left.
+        """Largest guarantee that one more release may have; None without a limit, or if nothing is left.
 
-        Under an ApproxDP limit it is an ApproxDP that may be spent by Laplace or by Gaussian noise, or a
-        PureDP where only that fits any more.
+        Under an ApproxDP limit this is an ApproxDP that Laplace or Gaussian noise may use, or a PureDP if only Laplace
+        noise still fits.
         """
         if self.is_new:
             limit = self.limit
@@ -141,14 +141,14 @@ class Account:
 
     @property
     def history(self) -> tuple[Entry, ...]:
-        """The spends, oldest first: of the whole and of all parts, or those that concern this part."""
+        """The charges, oldest first: those of the data set and all its parts, or those that concern this part."""
         if self.is_new:
             return ()
         return tuple(spend.entry(number) for number, spend in self._books.numbered(self._spot.number, self._parts))
 
     @property
     def shared_people(self) -> tuple[Shared, ...]:
-        """Other accounts, or parts, with persons of the same ids, as far as the ledger could tell; empty if none."""
+        """Other accounts or parts with the same person identifiers, as far as the ledger could compare."""
         if self.is_new:
             return ()
         with self._books.database.read() as connection:
@@ -156,11 +156,11 @@ class Account:
 
     @property
     def questions(self) -> tuple[tuple[int, dict[str, Any]], ...]:
-        """What was asked of the whole and of all parts, with the spends' numbers: quicker than `history`."""
+        """Questions asked of the data set and all its parts, with their charge numbers; faster than `history`."""
         return () if self.is_new else tuple(self._books.questions(self._spot.number))
 
     def answers(self) -> tuple[dict[str, Any], ...]:
-        """The recorded estimates as plain data, oldest first; what `history` lists, where it was finished."""
+        """The recorded estimates as plain data, oldest first. Unfinished releases of `history` are left out."""
         spends = [] if self.is_new else self._books.spends(self._spot.number, self._parts)
         found = [spend.recorded() for spend in spends]
         return tuple(estimate for estimate in found if estimate is not None)
@@ -178,18 +178,20 @@ class Account:
     ) -> Account:
         """The account of a declared part of the records.
 
-        A person's records all lie in one part, which never changes; which part it is must not depend on
-        anything that is to be protected. Spends on different parts then cost no more than the largest.
+        All records of a person must lie in one part, permanently, and the choice of the part must not depend on
+        protected values. Charges on different parts then cost together no more than the largest (parallel
+        composition).
 
         Args:
             name: Of the part, for example "north".
-            fingerprint: Tells whether the part holds the records it held before, from
-                `Ledger.fingerprint`; None if that is not to be checked.
-            updated: Take the new fingerprint and keep the spends.
+            fingerprint: From `Ledger.fingerprint`; checks that the part still holds the same records. None skips the
+                check.
+            updated: Accept the new fingerprint and keep the charges.
             people: Hashes the persons of the part, as for `Ledger.account`.
-            other_people: Begin the part although persons of the same ids are in another part, or mostly those of
-                another account: the ids mean other people here. That is recorded, and statements say it.
-            lazy: Keep a first fingerprint with the first spend, not now.
+            other_people: Create the part although another part has some of the same person identifiers, or another
+                account most of them: here they identify different people. The declaration is recorded and appears in
+                statements.
+            lazy: Store the first fingerprint with the first charge, not now.
 
         Raises:
             ParameterError: the name is empty, or this is a part already.
@@ -215,36 +217,36 @@ class Account:
         return Account(self._books, spot, self.unit, wanted=wanted if is_new or lazy else None)
 
     def check_unit(self, unit: PrivacyUnit) -> None:
-        """Refuse releases whose guarantee hides something else than this account counts.
+        """Refuse a release whose privacy unit differs from that of this account.
 
         Raises:
-            LedgerError: it does.
+            LedgerError: the privacy units differ.
         """
         check_unit(self.name, self.unit, unit)
 
     def find(self, question: dict[str, Any]) -> dict[str, Any] | None:
-        """The estimate that was recorded for this very question, as plain data; None if there is none."""
+        """The estimate recorded for exactly this question, as plain data; None if there is none."""
         return None if self.is_new else self._books.find(self._spot, question)
 
     def reserve(
         self, question: dict[str, Any], *, statistic: str, charge: Charge, secret: bytes, first: Charge | None = None
     ) -> Reservation:
-        """Make a spend durable before noise is drawn.
+        """Record a charge durably before noise is drawn.
 
-        The same question is charged once, however often and by however many processes it is reserved: all
-        get the first one's secret, and so the same noise.
+        A question is charged once, however often and by however many processes it is reserved. All of them get the
+        secret of the first reservation, and therefore the same noise.
 
         Args:
-            question: All that fixes what is asked, plain data.
-            statistic: Name of what is asked.
-            charge: What it costs, or costs so far.
-            secret: All that is needed to draw the release's noise again; kept sealed until the estimate is
+            question: Everything that determines the question, as plain data.
+            statistic: Name of the statistic.
+            charge: The charge, or the charge so far.
+            secret: Everything needed to draw the noise of the release again; stored encrypted until the estimate is
                 recorded.
-            first: What it may come to, if it will be raised to a charge of another type. Where this is the
-                account's first spend, the limit's delta is divided accordingly; it must not depend on answers.
+            first: The final charge, if the charge will be raised to one of another type. For the first charge of an
+                account it decides how the delta of the limit is divided. It must not depend on answers.
 
         Raises:
-            BudgetError: the charge does not fit into what is left.
+            BudgetError: the charge exceeds the remaining budget.
             LedgerError: the ledger cannot be written.
         """
         charges = {"charge": check_charge(charge), "first": check_charge(charge if first is None else first)}
@@ -254,7 +256,7 @@ class Account:
             return self._reserve(question, statistic=statistic, secret=secret, **charges)
 
     def reserved(self, question: dict[str, Any]) -> Reservation | None:
-        """The spend in progress for this very question, with the secret that it was made with; None if there is none.
+        """The unfinished charge for exactly this question, with its secret; None if there is none.
 
         Raises:
             LedgerError: the ledger cannot be read.

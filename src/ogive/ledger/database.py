@@ -82,7 +82,7 @@ class Database:
         read_only: Open a file so that nothing is written, not even beside it where that is not allowed.
 
     Raises:
-        ParameterError: place is of no such form.
+        ParameterError: place has none of these forms.
         LedgerError: the driver is missing.
     """
 

@@ -30,9 +30,9 @@ _VERSION = re.compile(r"[0-9]{1,9}")
 
 
 class Ledger:
-    """A durable list of what was spent on which data, shared by all who release from them.
+    """A durable record of the charges on each data set, shared by everybody who releases from it.
 
-    Comes from `Ledger.open`; also a context manager.
+    Open one with `Ledger.open`, which also works as a context manager.
     """
 
     def __init__(self, books: Books, *, begun: bool = False) -> None:
@@ -42,17 +42,17 @@ class Ledger:
 
     @staticmethod
     def open(place: str | Path | None = None, *, read_only: bool = False) -> Ledger:
-        """Open a ledger, or make one where there is none.
+        """Open a ledger, or create one if there is none.
 
         Args:
-            place: A path or `sqlite:///path` for a file, whose key file is made beside it;
-                `postgresql://user@host/name` for a database; None for one in memory that ends with the process.
-            read_only: Only to look at one that exists; it may lie where nothing can be written.
+            place: A path or `sqlite:///path` for a file, with its key file created next to it;
+                `postgresql://user@host/name` for a database; None for a ledger in memory that ends with the process.
+            read_only: Open an existing ledger for reading only; the place need not be writable.
 
         Raises:
-            ParameterError: place is of no such form.
-            LedgerError: it cannot be opened, its key file is missing, it is of a newer version, it is missing
-                or empty although its key file is there, or it is an older copy than its mark knows.
+            ParameterError: place has none of these forms.
+            LedgerError: the ledger cannot be opened, its key file is missing, it was written by a newer version, it is
+                missing or empty although its key file exists, or it is an older copy than its mark records.
         """
         database = Database(place, read_only=read_only)
         if database.in_memory:
@@ -96,23 +96,23 @@ class Ledger:
 
     @staticmethod
     def restore(place: str | Path) -> tuple[str, ...]:
-        """Go on with an older copy of a ledger, for example from a backup: what it lost counts as spent.
+        """Continue with an older copy of a ledger, for example a backup. Charges that the copy lacks count as spent.
 
-        The mark beside the key file knows what was charged after the copy. That is booked, with the limits and
-        fingerprints that it noted. Releases that were in progress are closed. Lost answers stay lost: whoever asks
-        again pays again. The mark knows what was charged from this machine, and what others had charged when it last
-        spent or opened the ledger. Other machines restore the same database, too, each with its own mark, before
-        anybody spends.
+        The mark next to the key file records what was charged after the copy was made. These charges are entered, with
+        the limits and fingerprints of the mark. Unfinished releases are closed. Lost answers stay lost, and asking
+        again is charged again. The mark records the charges of this machine, and those of other machines as of its
+        last charge or opening. Each other machine must restore the same database with its own mark before any further
+        charge.
 
         Args:
             place: As for `open`.
 
         Returns:
-            A sentence for each account that was written off; none if the ledger is not behind its mark.
+            A sentence for each account that was corrected; empty if the ledger is not behind its mark.
 
         Raises:
-            ParameterError: place is of no such form.
-            LedgerError: as for `open`, but not because the ledger is an older copy.
+            ParameterError: place has none of these forms.
+            LedgerError: as for `open`, except that an older copy is accepted.
         """
         database = Database(place)
         if database.in_memory:
@@ -130,7 +130,7 @@ class Ledger:
 
     @property
     def place(self) -> str:
-        """Where the ledger is, without any password."""
+        """Place of the ledger, without any password."""
         return self._books.database.words
 
     @retried
@@ -146,27 +146,27 @@ class Ledger:
         other_people: bool = False,
         lazy: bool = False,
     ) -> Account:
-        """Open a data set's account, or make it on first use.
+        """Open the account of a data set, or create it on first use.
 
         Args:
             name: Of the data set.
-            unit: Whose data its releases hide; must be said on first use and be the same ever after.
-            limit: What all releases together must keep; where one is set already it must be the same.
-            fingerprint: Tells whether these are the data that were used before, from `fingerprint`; None if
-                that is not to be checked.
-            updated: These are newer data of the same people: take the new fingerprint, keep the spends.
-            people: Hashes the persons of the data: called with a `key` of 32 bytes and a `count`, it gives the
-                smallest `count` keyed hashes, sorted and all different, as `Records.person_hashes` does. Only called
-                if the account is new or was used for other data. None if persons are not to be compared.
-            other_people: Begin the account although another one holds mostly the same persons: their ids mean other
-                people here, or a second budget is meant. That is recorded, and statements say it.
-            lazy: Make a new account with its first spend, not now, so that nothing is left of one that never
-                spent; a first fingerprint is kept then, too.
+            unit: Privacy unit of its releases; required on first use and the same from then on.
+            limit: Guarantee that all releases together must satisfy; if a limit is set already, it must be the same.
+            fingerprint: From `fingerprint`; checks that these are the data used before. None skips the check.
+            updated: These are newer data of the same people: accept the new fingerprint and keep the charges.
+            people: Function that hashes the persons of the data. It takes a `key` of 32 bytes and a `count`, and
+                returns the smallest `count` distinct keyed hashes, sorted, as `Records.person_hashes` does. It is
+                called only if the account is new or was used for other data. None skips the comparison of persons.
+            other_people: Create the account although another one has mostly the same person identifiers: here they
+                identify different people, or a second budget is intended. The declaration is recorded and appears in
+                statements.
+            lazy: Create a new account with its first charge, not now, so that an unused account leaves no trace. The
+                first fingerprint is stored then, too.
 
         Raises:
             ParameterError: the name is empty.
-            LedgerError: there is no such account and no unit was given, or unit, limit or fingerprint differ, or
-                the data, or most of the persons in them, have another account already.
+            LedgerError: there is no such account and no unit was given; or unit, limit or fingerprint differ; or the
+                data, or most of the persons in them, already have another account.
         """
         if not isinstance(name, str) or not name:
             raise ParameterError(f"an account's name must be a text, got {quoted(name)}")
@@ -197,9 +197,9 @@ class Ledger:
         return tuple(self._account(row, None) for row in rows)
 
     def fingerprint(self, digest: bytes) -> str:
-        """Turn a digest of data into a text that reveals nothing to who lacks the ledger's key file.
+        """Turn a digest of data into a text that reveals nothing without the ledger's key file.
 
-        A bare digest would let anybody who can guess the data check the guess.
+        An unkeyed digest would let anybody test a guess of the data.
 
         Args:
             digest: Of the data, for example SHA-256 of a file.
@@ -229,7 +229,7 @@ class Ledger:
         return {"schema": SCHEMA, "accounts": accounts}
 
     def close(self) -> None:
-        """Close the ledger; one in memory is gone."""
+        """Close the ledger; a ledger in memory is lost."""
         self._books.database.close()
 
     def __enter__(self) -> Self:

@@ -215,7 +215,7 @@ class Description:
         """A description given as itself, as plain data, as JSON text or as the Path of a file.
 
         Raises:
-            PeerError, ParameterError: it is none of these.
+            PeerError, ParameterError: the value is none of these.
         """
         match source:
             case Description():

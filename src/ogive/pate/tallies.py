@@ -87,7 +87,7 @@ class Tallied(TrustModel):
         return int(self.votes[0].sum())
 
     def resume(self, adjacency: Adjacency, *, secret: bytes) -> CentralOpening:
-        """Go on with a release from its noise key."""
+        """Continue a release from its noise key."""
         return CentralOpening(self, adjacency, secret)
 
     def aggregate(self, aggregate: Aggregate) -> Int64:

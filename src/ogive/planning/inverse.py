@@ -51,7 +51,7 @@ def required_privacy(
         kind: "pure", "zcdp", or "approx", which needs delta.
         delta: Of an approximate guarantee.
         adjacency: Which data sets would be adjacent.
-        person: Column that says whose record it is.
+        person: Column with the person's identifier.
         max_rows_per_person: How many of a person's records would be kept.
         trust: Who would hold the records.
         public: Columns that everybody may know, as for `release`.

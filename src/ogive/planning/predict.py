@@ -82,7 +82,7 @@ def plan(
             to 5 where every row takes simulated releases.
         records: Number of records; where the adjacency keeps it private, your own guess.
         adjacency: Which data sets would be adjacent.
-        person: Column that says whose record it is, as for `Central`.
+        person: Column with the person's identifier, as for `Central`.
         max_rows_per_person: How many of a person's records would be kept.
         trust: Who would hold the records: a trust model, its type or name, or a `Simulation`; or several of them to
             compare.

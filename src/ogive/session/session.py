@@ -50,7 +50,7 @@ class Session(Verbs):
         ledger: Where spends are kept: a path or URL such as "sqlite:///budget.db" or
             "postgresql://user@host/db", or an open `Ledger`. None keeps them as long as the session lasts.
         name: What the data set is called in the ledger; a file's own name without its suffix by default.
-        person: Column that says whose record it is, where a person may have several.
+        person: Column with the person's identifier, if a person may have several records.
         max_rows_per_person: How many of a person's records are kept, chosen at random.
         adjacency: Which data sets are adjacent. By default the account's own; for a new one REPLACE, or
             ADD_OR_REMOVE where a person may have several records.
@@ -66,7 +66,7 @@ class Session(Verbs):
         other_people: Where `person` names people, whether these records begin an account although another account of
             the ledger has mostly the same ids, or a part although another part has some of them: the ids mean other
             people, or a second budget is meant. The ledger keeps that, and statements say it.
-        na_values: Texts and numbers that say that a value of a measured column is missing, beside the usual words such
+        na_values: Texts and numbers that mark a missing value in a measured column, in addition to the usual ones such
             as NA.
 
     Raises:

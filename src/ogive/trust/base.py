@@ -250,7 +250,7 @@ class TableModel(TrustModel):
         Args:
             options: The options of the model.
             data: Anything `Records.of` reads.
-            person: Column that says whose record it is, where a person may have several.
+            person: Column with the person's identifier, if a person may have several records.
             max_rows_per_person: How many of a person's records are kept, chosen at random.
             progress: Called with steps done and to do, where there are many.
 

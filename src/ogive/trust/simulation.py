@@ -17,15 +17,15 @@ from ogive.trust.models import model_named
 
 
 class Simulation:
-    """A trust model and its options, to be made of one table of records.
+    """A trust model and its options, to be applied to one table of records.
 
     Args:
         model: A trust model's type, such as `SecAgg`, or its name, such as "secagg".
-        options: What that model takes beside the records: for `SecAgg` the number of parties to whom the table is
-            dealt, for example.
+        options: Options of the model in addition to the records, for example the number of `SecAgg` parties among
+            which the table is divided.
 
     Raises:
-        ParameterError: this is no trust model that can be made of one table, it has no such option, or needs another.
+        ParameterError: the model cannot be made from one table, has no such option, or requires another option.
 
     Example:
         >>> import numpy as np, ogive
@@ -64,10 +64,10 @@ class Simulation:
 
     @staticmethod
     def of(trust: TrustOf) -> Simulation:
-        """What was given as trust: a simulation as it is, or one of a model that needs no options, by type or name.
+        """The simulation that a value of `trust` stands for: itself, or a model's type or name without options.
 
         Raises:
-            ParameterError: it is none of these.
+            ParameterError: the value is none of these.
         """
         if isinstance(trust, str):
             trust = model_named(trust)
@@ -84,17 +84,17 @@ class Simulation:
         return self.model.private
 
     def telling(self, progress: Progress) -> Simulation:
-        """The same, whose models tell how far they are: called with steps done and to do, where there are many."""
+        """The same simulation with a progress function, called with the steps done and the steps in all."""
         changed = copy.copy(self)
         changed._progress = progress
         return changed
 
     def over(self, data: Any, *, person: str | None = None, max_rows_per_person: int = 1) -> TrustModel:
-        """The trust model, made of a table.
+        """The trust model, made from a table.
 
         Args:
             data: Anything `Records.of` reads.
-            person: Column that says whose record it is, where a person may have several.
+            person: Column with the person's identifier, if a person may have several records.
             max_rows_per_person: How many of a person's records are kept, chosen at random.
 
         Raises:

@@ -16,10 +16,10 @@ class Clear(SingleTable):
 
     Args:
         data: Anything `Records.of` reads: a file, a frame, a dictionary of arrays.
-        person: Column that says whose record it is, where a person may have several; the guarantee is
-            then for persons, not for records.
+        person: Column with the person's identifier, if a person may have several records. The guarantee is then for
+            persons, not for records.
         max_rows_per_person: How many of a person's records are kept, chosen at random.
-        na_values: Texts and numbers that say that a value of a measured column is missing, beside the usual words such
+        na_values: Texts and numbers that mark a missing value in a measured column, in addition to the usual ones such
             as NA.
     """
 
@@ -30,7 +30,7 @@ class Clear(SingleTable):
         return _ClearOpening(self.records, adjacency)
 
     def resume(self, adjacency: Adjacency, *, secret: bytes) -> _ClearOpening:
-        """The same as `open`: there is no noise to go on with."""
+        """The same as `open`: there is no noise to continue."""
         return _ClearOpening(self.records, adjacency)
 
 

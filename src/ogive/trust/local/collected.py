@@ -51,10 +51,10 @@ class Collected(TrustModel):
     """The reports of people who answered one description.
 
     Args:
-        collection: What their reports add up to.
+        collection: The collection that holds their reports.
 
     Raises:
-        ParameterError: it is no collection.
+        ParameterError: the argument is not a collection.
     """
 
     options_type = CollectedOptions
@@ -74,11 +74,11 @@ class Collected(TrustModel):
         return self.collection.digest()
 
     def count(self) -> int:
-        """Participants who were asked; what is asked was designed for so many, whoever answers."""
+        """Number of participants who were asked. The question is designed for this number, however many answer."""
         return self.collection.description.participants
 
     def resume(self, adjacency: Adjacency, *, secret: bytes) -> _CollectedOpening:
-        """Go on with a release; nothing is drawn, since all noise is in the reports."""
+        """Continue a release; nothing is drawn, since all noise is in the reports."""
         return _CollectedOpening(self.collection, secret)
 
 

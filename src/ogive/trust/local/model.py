@@ -29,10 +29,10 @@ class Local(SingleTable):
 
     Args:
         data: Anything `Records.of` reads: a file, a frame, a dictionary of arrays; each row is one owner's.
-        person: Column that says whose record it is, where a person may own several; each record is then a
-            report of its own, and the guarantee for the person counts them all.
+        person: Column with the person's identifier, if a person may own several records. Each record is then a report
+            of its own, and the guarantee for the person covers all of them.
         max_rows_per_person: How many of a person's records are reported, chosen at random.
-        na_values: Texts and numbers that say that a value of a measured column is missing, beside the usual words such
+        na_values: Texts and numbers that mark a missing value in a measured column, in addition to the usual ones such
             as NA.
 
     Example:
@@ -45,7 +45,7 @@ class Local(SingleTable):
     options_type = LocalOptions
 
     def resume(self, adjacency: Adjacency, *, secret: bytes) -> _LocalOpening:
-        """Go on with a release from its secret."""
+        """Continue a release from its secret."""
         return _LocalOpening(self.records, adjacency, secret)
 
 

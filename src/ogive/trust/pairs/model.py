@@ -40,25 +40,25 @@ _EVALUATE: dict[str, Evaluate] = {GARBLED: batch.evaluate, CLEAR: plain.evaluate
 
 
 class Pairs(SingleTable):
-    """People meet in random pairs and evaluate the statistic's kernel between themselves, with noise inside.
+    """People meet in random pairs and evaluate the kernel of the statistic in a circuit that adds noise.
 
     Args:
         data: Anything `Records.of` reads: a file, a frame, a dictionary of arrays; each row is one person's.
-        circuits: "garbled" evaluates garbled circuits as pairs of people would, "clear" the same circuits gate by gate
-            in the clear, for quick simulations; both say the same.
-        absent: Which share of the people does not come, chosen at random once pairs are drawn; those who lost a
-            partner are paired again. Their records are then in no pair, as if they had not been asked.
-        person: Column that says whose record it is, where a person may own several, of which one is then chosen.
-        max_rows_per_person: How many of a person's records take part; one, since whoever pairs people counts them.
-        progress: Called with how many pairs were evaluated, and how many there are, again and again.
+        circuits: "garbled" evaluates garbled circuits as pairs of people would; "clear" evaluates the same circuits
+            gate by gate without encryption, for fast simulations. Both give the same outputs.
+        absent: Share of the people who are absent, chosen at random after pairs are drawn. People who lose their
+            partner are paired again. Records of absent people are in no pair.
+        person: Column with the person's identifier, if a person may own several records; one of them is then chosen.
+        max_rows_per_person: Number of a person's records that take part: one, since people are paired, not records.
+        progress: Called repeatedly with the number of pairs evaluated and the number of pairs in all.
 
     Raises:
         ParameterError: an argument is out of range.
 
     Privacy:
-        Computational, and against parties that follow the protocol (semi-honest): garbled circuits hide the inputs of
-        each of a pair from the other, whoever else the other tells what it knows. What is added inside is exact:
-        randomized response, or discrete Laplace noise whose truncation is in the delta.
+        Computational, against parties that follow the protocol (semi-honest). Garbled circuits hide the input of each
+        person of a pair from the other, even if the other colludes with others. The noise inside the circuit is exact:
+        randomized response, or discrete Laplace noise whose truncation is included in delta.
 
     Source:
         Bell, Bellet, Gascon and Kulkarni 2020, section 5.3, corrected; `docs/proofs/pairs.md`.
@@ -93,7 +93,7 @@ class Pairs(SingleTable):
     def simulated(
         cls, options: Any, data: Any, *, person: str | None, max_rows_per_person: int, progress: Progress | None
     ) -> Self:
-        """The people of this table, each row of which is one person's."""
+        """The model of one table in which each row is one person."""
         return cls(
             data,
             circuits=options.circuits,
@@ -104,7 +104,7 @@ class Pairs(SingleTable):
         )
 
     def resume(self, adjacency: Adjacency, *, secret: bytes) -> PairsOpening:
-        """Go on with a release from its secret."""
+        """Continue a release from its secret."""
         return PairsOpening(self, adjacency, secret)
 
 

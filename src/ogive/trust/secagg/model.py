@@ -36,21 +36,21 @@ from ogive.trust.secagg.options import COLLUDING, SecAggOptions
 
 
 class SecAgg(SeveralTables):
-    """Several parties who add up masked vectors; only the sum is ever seen.
+    """Several parties who add up masked vectors; only the sum is revealed.
 
     Args:
-        parties: The records of each party, at least two; anything `Records.of` reads, and possibly no records. No
-            person is in two of them.
-        colluding: How many of the parties may tell each other and the server all that they know; by default one, which
-            is the least where a party may read the release: it knows its own noise, and so sees less in the sum. 0
-            takes less noise and is private only against those who take no part.
-        dropouts: How many parties may leave before the end; none by default. The more of either, the more noise each
-            party adds.
-        threshold: How many parties it takes to open the sum; by default the fewest that are safe if the server lies,
-            or as many as are sure to stay if those are fewer.
-        leaving: For tests and demonstrations: party, numbered from 1 -> the step that it does not answer any more:
-            "keys", "shares", "input", "confirm" or "unmask". Those who leave before "confirm" are not in the sum.
-        person: Column that says whose record it is, where a person may have several; the same at every party.
+        parties: The records of each of at least two parties, in any form that `Records.of` reads. A party may have no
+            records. No person may be in two parties.
+        colluding: Number of parties that may share all they know with each other and with the server; one by default.
+            One is the least if a party may read the release, since a party knows its own noise. 0 needs less noise and
+            protects only against outsiders.
+        dropouts: Number of parties that may leave before the end; none by default. More colluding or leaving parties
+            mean more noise from each party.
+        threshold: Number of parties needed to reveal the sum. By default the smallest number that is safe against a
+            malicious server, or the number of parties sure to stay, if that is smaller.
+        leaving: For tests and demonstrations: party, numbered from 1 -> the step at which it stops answering: "keys",
+            "shares", "input", "confirm" or "unmask". Parties that leave before "confirm" are not in the sum.
+        person: Column with the person's identifier, if a person may have several records; the same at every party.
         max_rows_per_person: How many of a person's records are kept, chosen at random.
 
     Raises:
@@ -93,7 +93,7 @@ class SecAgg(SeveralTables):
     def simulated(
         cls, options: Any, data: Any, *, person: str | None, max_rows_per_person: int, progress: Progress | None
     ) -> Self:
-        """The model of one table that is dealt to the parties, whose rows are chosen by a public hash.
+        """The model of one table whose rows are divided among the parties by a public hash.
 
         Raises:
             ParameterError: there are too few records for all.
@@ -110,11 +110,11 @@ class SecAgg(SeveralTables):
 
     @property
     def absent(self) -> frozenset[int]:
-        """Parties whose vectors do not come."""
+        """Parties whose vectors are missing."""
         return gone(self.leaving)
 
     def resume(self, adjacency: Adjacency, *, secret: bytes) -> SecAggOpening:
-        """Go on with a release from its secret."""
+        """Continue a release from its secret."""
         return SecAggOpening(self.parties, self.options.terms, self.leaving, adjacency, secret)
 
 

@@ -39,31 +39,33 @@ from ogive.trust.servers.uploads import SUMS
 
 
 class Servers(SeveralTables):
-    """Servers that do not collude, and answer from shares that clients uploaded once.
+    """Servers that do not collude and answer from secret shares that clients uploaded once.
 
     Args:
-        data: One table, each record of which is a client's own; or a list of tables, one for each organization.
-            Anything `Records.of` reads. No person is in two tables.
-        servers: How many servers there are, of which one has to be honest.
+        data: One table in which each record belongs to one client, or a list of tables, one for each organization, in
+            any form that `Records.of` reads. No person may be in two tables.
+        servers: Number of servers; at least one must be honest.
         upload: What is uploaded. "keys", for two servers: a comparison key for every record. "tables": the cells of the
             aggregate for every record, all zero but one, in shares. "sums", for organizations: all their records
             added up, in shares. "auto" takes tables for votes, else sums for organizations, else the cheaper of keys
             and tables, from public numbers.
-        verified: Whether servers check that every upload is that of one record, so that a client who cheats moves no
-            count by more than one. Sums cannot be checked so. By default, all that can be is.
-        verifications: How often uploads can be checked: once for every set of thresholds that is asked for.
-        tolerated: Share of the uploads that may be found false, from 0 to 1; with more the servers answer nothing.
-        person: Column that says whose record it is, where a person may have several; the same in every table.
+        verified: Whether servers check that every upload encodes one record, so that a dishonest client changes no
+            count by more than one. Uploads of sums cannot be checked. By default every upload that can be checked is
+            checked.
+        verifications: Number of checks for which material is uploaded: one for every set of thresholds that is
+            queried.
+        tolerated: Largest share of invalid uploads, from 0 to 1; with a larger share the servers refuse to answer.
+        person: Column with the person's identifier, if a person may have several records; the same in every table.
         max_rows_per_person: How many of a person's records are kept, chosen at random.
-        progress: Called with how many uploads were made or read, and how many there are, again and again.
+        progress: Called repeatedly with the number of uploads made or read and the number of uploads in all.
 
     Raises:
         ParameterError: an option is out of range, or options do not fit each other.
         DataError: the records cannot be read.
 
     Privacy:
-        The price of a release against all who see the answers and what any servers - 1 of the servers see. The
-        servers learn the number of uploads.
+        The price of a release holds against everybody who sees the answers and the views of any servers - 1 servers.
+        The servers learn the number of uploads.
 
     Example:
         >>> import numpy as np, ogive
@@ -104,7 +106,7 @@ class Servers(SeveralTables):
     def simulated(
         cls, options: Any, data: Any, *, person: str | None, max_rows_per_person: int, progress: Progress | None
     ) -> Self:
-        """Servers for one table, whose records are dealt to so many organizations, or are each an owner's own."""
+        """The model of one table whose records are divided among organizations, or each belong to one owner."""
         records = Records.of(data).bounded(person, max_rows_per_person)
         return cls(
             records if options.parties is None else list(records.split(options.parties)),
@@ -119,7 +121,7 @@ class Servers(SeveralTables):
         )
 
     def resume(self, adjacency: Adjacency, *, secret: bytes) -> ServersOpening:
-        """Go on with a release from its secret.
+        """Continue a release from its secret.
 
         Raises:
             DataError: no organization has any records, and their number is public.
