@@ -21,17 +21,17 @@ from ogive.trust.local.collected import Collected
 def describe_collection(
     statistic: Statistic[Any], *, privacy: Privacy, participants: int, title: str = ""
 ) -> Description:
-    """What owners have to be asked for a statistic, as a file that can be handed out to them.
+    """Describe the reports that a statistic needs, for distribution to the owners of records.
 
     Args:
-        statistic: What is wanted, for example `Ustatistic("income", "gini", bounds=(0, 100_000))`.
-        privacy: What every participant is promised.
-        participants: How many there may be; what is asked is designed for so many answers.
-        title: One line for people.
+        statistic: The statistic, for example `Ustatistic("income", "gini", bounds=(0, 100_000))`.
+        privacy: The guarantee for every participant.
+        participants: Expected number of participants, for which the question is designed.
+        title: A one-line title for readers.
 
     Raises:
-        ParameterError: the number is out of range, or the guarantee is of a kind that no single report has.
-        UnsupportedError: the statistic cannot be told from reports.
+        ParameterError: the number is out of range, or reports do not support this kind of guarantee.
+        UnsupportedError: the statistic cannot be estimated from reports.
 
     Example:
         >>> import ogive
@@ -65,19 +65,19 @@ def describe_collection(
 
 
 def estimate_collection(collection: Collection) -> Any:
-    """The statistic that a description is for, from the reports that answered it.
+    """Estimate the statistic of a description from the collected reports.
 
     Args:
         collection: The collection that holds the reports.
 
     Returns:
-        The estimate, with its provenance: trust model "local", and as total the reports that were accepted.
+        The estimate, with its provenance: trust model "local", and the number of accepted reports as total.
 
     Raises:
-        PeerError: the description is for nothing that this version knows.
+        PeerError: this version does not know the statistic of the description.
         UnsupportedError: too few reports were accepted.
 
-    Privacy: post-processing of the reports, each of which cost its owner `description.privacy` at most.
+    Privacy: post-processing of the reports; each report costs its owner at most `description.privacy`.
     """
     description = collection.description
     if description.statistic is None:

@@ -48,16 +48,17 @@ class Number(NamedTuple):
 
 @dataclass(frozen=True)
 class Contrast:
-    """How a number of one group compares with that of another.
+    """Difference or ratio of a number between two groups.
 
     Fields:
         kind: "difference" or "ratio".
-        what: Of which number, for example "mean of age".
+        what: The number compared, for example "mean of age".
         by: Column of the groups.
-        group, other: The two groups: the number of the first minus that of the other, or divided by it.
-        value: The difference or ratio; NaN where noise leaves no number of a group.
-        standard_error: Of it, noise and sampling together; from the width of the intervals where no more is known.
-        low, high: Ends of the interval; infinite where a ratio may divide by nothing.
+        group, other: The two groups; `other` is subtracted, or is the divisor.
+        value: The difference or ratio; NaN if the number of a group is not defined.
+        standard_error: Standard error of the value, including noise and sampling; derived from the width of the
+            intervals if nothing better is known.
+        low, high: Ends of the interval; infinite if the divisor of a ratio may be 0.
         confidence_level: Of the interval.
     """
 
@@ -79,7 +80,7 @@ class Contrast:
 
     @property
     def defined(self) -> bool:
-        """Whether there is a number of both groups."""
+        """Whether the numbers of both groups are defined."""
         return not math.isnan(self.value)
 
     def __str__(self) -> str:

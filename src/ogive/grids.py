@@ -97,11 +97,11 @@ def _ending(unit: str, first: float, last: float, ends: Any) -> Grid:
 
 @dataclass(frozen=True)
 class Grid:
-    """Increasing public thresholds; build one with `linear`, `geometric`, `integers`, `calendar` or `explicit`.
+    """Increasing public thresholds. Create one with `linear`, `geometric`, `integers`, `calendar` or `explicit`.
 
     Fields:
         kind: "linear", "geometric", "integers" or "explicit".
-        low, high: Bounds to which values are clipped; high is the last threshold.
+        low, high: Bounds to which values are clipped; `high` is the last threshold.
         bins: Number of thresholds.
         unit: "number", "date" (days) or "datetime" (microseconds).
         listed: The thresholds of an explicit grid, else empty.
@@ -126,7 +126,7 @@ class Grid:
 
     @staticmethod
     def geometric(low: Bound, high: Bound, *, bins: int) -> Grid:
-        """Thresholds with a constant ratio, `low (high / low)^(i / bins)`, for relative precision.
+        """Thresholds with a constant ratio, `low (high / low)^(i / bins)`.
 
         Raises:
             ParameterError: as `linear`, or the lower bound is not above 0, or the bounds are dates.
@@ -140,7 +140,7 @@ class Grid:
 
     @staticmethod
     def integers(low: Bound, high: Bound) -> Grid:
-        """Every whole number from low to high (whole days for dates), so that no two values share a bin.
+        """Every whole number from low to high, or every day for dates.
 
         Raises:
             ParameterError: bounds are not whole, or as `linear`.
@@ -154,18 +154,18 @@ class Grid:
 
     @staticmethod
     def calendar(low: Bound, high: Bound, *, every: str) -> Grid:
-        """The last day of each week or month, every day, or the last microsecond of each hour.
+        """Thresholds at the ends of hours, days, weeks or months.
 
-        The first and the last of them end at the bounds. Thresholds of hours are times; the others are dates, and a
-        time counts on its day. Hours and days are those of UTC where bounds or times have a zone.
+        The first and the last period end at the bounds. Thresholds of hours are times. The others are dates, and a
+        time counts on its day. Hours and days are in UTC if bounds or times have a time zone.
 
         Args:
             low: First possible day or time.
-            high: Last possible day or time; a date stands for all hours of its day.
+            high: Last possible day or time; a date includes all hours of its day.
             every: "hours", "days", "weeks" (from Monday to Sunday) or "months".
 
         Raises:
-            ParameterError: the bounds are numbers or not increasing, or there is no such word.
+            ParameterError: the bounds are numbers or not increasing, or `every` is none of these words.
         """
         among(every, "every", GRIDS[3:])
         first, last, unit = _interval(low, high)
@@ -253,12 +253,12 @@ class Grid:
 
     @property
     def nodes(self) -> Float64:
-        """Points to which values are rounded at random, so that they are right on average; shape (bins,).
+        """Points to which values are rounded at random without bias; shape (bins,).
 
-        The first is `low` and the last `high`; between them they are spaced as the thresholds are.
+        The first is `low` and the last `high`; their spacing is that of the thresholds.
 
         Raises:
-            ParameterError: there is one bin only, or the thresholds are listed and `low` is not the first.
+            ParameterError: there is only one bin, or the thresholds are explicit and `low` is not the first.
         """
         if self.bins < 2:
             raise ParameterError("randomized rounding needs at least 2 bins")
@@ -280,12 +280,12 @@ class Grid:
         return values
 
     def bin_of(self, values: Float64) -> Int64:
-        """0-based bin of each value after clipping, same shape; NaN is not allowed here."""
+        """0-based bin of each value after clipping, same shape. NaN is not allowed."""
         clipped = np.clip(values, self.low, self.high)
         return np.searchsorted(self.thresholds, clipped, side="left").astype(np.int64)
 
     def number(self, value: Any) -> float:
-        """A value the user wrote, as this grid's number; on a grid of dates a time is its day.
+        """A value in the user's units as a number of this grid; on a grid of dates a time counts as its day.
 
         Raises:
             ParameterError: the value is of another kind than the grid's bounds.
@@ -300,11 +300,11 @@ class Grid:
         raise ParameterError(f"{quoted(value)} is a {unit}, but the grid holds {self.unit}s")
 
     def value(self, value: Any, name: str) -> float:
-        """A public value of a column that this grid is for, as its number.
+        """A public value of the grid's column, as a number of the grid.
 
         Args:
-            value: A number within the bounds, or a date or time where the bounds are.
-            name: Of the parameter that it was given for.
+            value: A number within the bounds, or a date or time if the bounds are dates or times.
+            name: Name of the parameter, for the error message.
 
         Raises:
             ParameterError: the value is of another kind than the bounds, or outside them.
@@ -320,12 +320,12 @@ class Grid:
 
     @property
     def span(self) -> str:
-        """The bounds in words: 0 to 120, 2020-01-01 to 2025-12-31."""
+        """The bounds as text, for example "0 to 120" or "2020-01-01 to 2025-12-31"."""
         bounds = (self.label(self.low), self.label(self.high))
         return " to ".join(f"{bound:g}" if isinstance(bound, float) else str(bound) for bound in bounds)
 
     def label(self, number: float) -> Any:
-        """A number of this grid as the user would write it: a float, a date or a datetime."""
+        """A number of this grid in the user's units: a float, a date or a datetime."""
         if not math.isfinite(number) or self.unit == "number":
             return float(number)
         if self.unit == "date":
@@ -333,7 +333,7 @@ class Grid:
         return EPOCH_TIME + datetime.timedelta(microseconds=round(number))
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data; numbers of dates stay days or microseconds since 1970-01-01."""
+        """Plain data; dates are days, and times microseconds, since 1970-01-01."""
         data: dict[str, Any] = {
             "kind": self.kind,
             "low": self.low,

@@ -52,9 +52,9 @@ NAME = "pointwise"
 
 
 class PointwiseCurve:
-    """A curve under path noise, opened where it is looked at.
+    """A curve under path noise whose points are opened on request.
 
-    Build one with `open` or `resume`.
+    Create one with `open` or `resume`.
     """
 
     def __init__(
@@ -81,29 +81,30 @@ class PointwiseCurve:
         ledger: Account | None = None,
         source: RandomSource | None = None,
     ) -> Self:
-        """Start a release; nothing is published yet, but all of `privacy` is spent.
+        """Start a release; nothing is published yet, but the whole of `privacy` is charged.
 
-        With a ledger the spend and the sealed noise key are durable before this returns. The same curve of the same
-        records is then opened again at no cost and with the same noise, with or without a state file.
+        With a ledger the charge and the encrypted noise key are stored before this returns. The same curve of the same
+        records can then be opened again at no cost and with the same noise, with or without a state file.
 
         Args:
-            statistic: Column and grid; its method must be "auto", "path" or a pointwise strategy.
-            trust: Who holds the records.
+            statistic: Column and grid; the method must be "auto", "path" or a pointwise strategy.
+            trust: Trust model that holds the records.
             privacy: The guarantee for all points together, however many are opened.
             adjacency: Which data sets are adjacent.
-            state: Where to keep what `resume` needs, written before the first answer and before whatever
-                must be repeated, readable by its owner only; as secret as the data. None keeps it in memory.
-            ledger: The account that pays, from `Ledger.account`; None keeps no books.
-            source: Where the noise key comes from; the operating system by default.
+            state: File for the state that `resume` needs, readable by its owner only and as secret as the data. It is
+                written before the first answer. None keeps the state in memory.
+            ledger: The account to charge, from `Ledger.account`; None records no charge.
+            source: Source of the noise key; by default the operating system.
 
         Raises:
-            ParameterError: the method cannot be opened pointwise, or the state file exists, or is missing where the
-                trust model takes material that there is only once.
-            BudgetError: a strategy designed by hand costs more than `privacy`, or the account has not enough left.
+            ParameterError: the method does not allow single points, or the state file exists, or the trust model
+                requires a state file.
+            BudgetError: a strategy that the user designed costs more than `privacy`, or the account has not enough
+                left.
             UnsupportedError: the trust model cannot serve single points.
-            LedgerError: the ledger cannot be read or written, or is for another privacy unit.
-            ReleaseMismatchError: the account paid for this curve of other records, or it has to be resumed from its
-                state file.
+            LedgerError: the ledger cannot be read or written, or has another privacy unit.
+            ReleaseMismatchError: the account was charged for this curve on other records, or the curve must be resumed
+                from its state file.
         """
         check_privacy(privacy)
         check_trust(trust, what="PointwiseCurve.open")
@@ -146,11 +147,11 @@ class PointwiseCurve:
 
     @classmethod
     def resume(cls, state: str | Path, *, trust: TrustModel) -> Self:
-        """Go on with a release: the same points get the same numbers.
+        """Continue a release: the same points get the same answers.
 
         Raises:
             DataError: the state file cannot be read or is damaged.
-            ReleaseMismatchError: the records, grid, strategy or adjacency are not the release's.
+            ReleaseMismatchError: the records, grid, strategy or adjacency differ from those of the release.
         """
         check_trust(trust, what="PointwiseCurve.resume")
         path = Path(state)
@@ -234,7 +235,7 @@ class PointwiseCurve:
 
     @property
     def strategy(self) -> Strategy:
-        """The path noise that is opened."""
+        """The path noise of the release."""
         return self._query.strategy
 
     def counts(self, points: ArrayLike) -> Float64:
@@ -244,11 +245,12 @@ class PointwiseCurve:
             points: 0-based numbers of thresholds, shape (k,).
 
         Returns:
-            Noisy counts, shape (k,); a point gets the same number whenever it is asked for.
+            Noisy counts, shape (k,). Repeated requests for a point return the same number.
 
         Raises:
-            ParameterError: a point is not on the grid, or the state cannot be locked where it lies.
-            ReleaseMismatchError: the release has to be resumed: a question was cut off, or somebody else goes on.
+            ParameterError: a point is not on the grid, or the state file cannot be locked.
+            ReleaseMismatchError: the release must be resumed, because a request was interrupted or another process
+                continued it.
         """
         return self._ask(points)[0]
 
@@ -275,9 +277,9 @@ class PointwiseCurve:
         return strategy.estimate_at(answer.values, distinct, None)[where], answer.total
 
     def shares(self, points: ArrayLike) -> Float64:
-        """`counts` as shares of all records; of the noisy number of records where that is private.
+        """`counts` as shares of all records, or of their noisy number if it is private.
 
-        Not clipped and not monotone: smoothing needs the whole curve, see `ecdf`.
+        The shares are neither clipped nor monotone, since smoothing requires the whole curve; see `ecdf`.
         """
         counts, total = self._ask(points)
         records = float(self.counts([self.grid.bins - 1])[0]) if total is None else float(total)
@@ -291,16 +293,15 @@ class PointwiseCurve:
         return 0.0 if point < 0 else float(self.shares([point])[0])
 
     def quantile(self, probabilities: ArrayLike) -> list[Any]:
-        """Thresholds at which the curve crosses the probabilities, by bisection.
+        """Thresholds at which the curve reaches the probabilities, by bisection.
 
-        Opens at most ceil(log2 N) points per probability. Answers to increasing probabilities are
-        made to increase.
+        At most ceil(log2 N) points are opened per probability. Answers to increasing probabilities are made monotone.
 
         Args:
-            probabilities: Wanted shares, each in [0, 1], shape (k,).
+            probabilities: Probabilities, each in [0, 1], shape (k,).
 
         Returns:
-            Thresholds as the user writes them, in the order asked.
+            Thresholds in the user's units, in the order requested.
 
         Raises:
             ParameterError: a probability is outside [0, 1].

@@ -76,31 +76,31 @@ def _library_version() -> str:
 
 @dataclass(frozen=True)
 class Provenance:
-    """What is known, and may be published, about how an estimate came to be.
+    """Public facts about the origin of an estimate.
 
     Fields:
-        release_id: Names the release, hexadecimal.
-        statistic: Name of what was released, for example "ecdf".
-        method: Name of the strategy that was measured, for example "least_squares_tree".
-        privacy: The guarantee that is charged; None if there is none.
-        price: Exact loss of the mechanism, at most `privacy`; None if there is no privacy.
+        release_id: Identifier of the release, hexadecimal.
+        statistic: Name of the statistic, for example "ecdf".
+        method: Name of the measured strategy, for example "least_squares_tree".
+        privacy: The guarantee that was charged; None without privacy.
+        price: Exact loss of the mechanism, at most `privacy`; None without privacy.
         adjacency: Which data sets are adjacent.
-        trust: Name of the trust model; "clear" means not private.
-        assumption: Who holds the records, what each of them sees and what is assumed, in words.
-        total: Number of records where that is public, else None.
+        trust: Name of the trust model; "clear" means without privacy.
+        assumption: The parties, what each of them sees and what is assumed, as text.
+        total: Number of records if public, else None.
         person: Column with the person's identifier, if the guarantee is for persons; else None.
-        max_rows_per_person: How many records of a person were kept.
+        max_rows_per_person: Largest number of records kept of one person.
         version: Version of the library that made the release.
-        batch: Public name of the batch of records that this is, for example of a month or a hospital; else None.
-        public: Columns that everybody may know, in which adjacent data sets agree record by record.
-        account: Tells releases that one account of a ledger paid for from others, and after a slash those for its
-            declared parts; hexadecimal, and random to who lacks the ledger's key. None without a ledger.
-        where: The condition that the records satisfy of which this is, as text; None where all records were asked.
+        batch: Public name of the batch of records, for example a month or a hospital; else None.
+        public: Public columns, in which adjacent data sets agree record by record.
+        account: Public mark of the ledger account that was charged, with the mark of a declared part after a slash;
+            hexadecimal. It looks random without the ledger's key. None without a ledger.
+        where: The condition that selects the records, as text; None for all records.
 
     Raises:
-        ParameterError: the release id is not hexadecimal, or a private release lacks its price,
-            or one without privacy claims any, or the unit contradicts itself, or the batch's name is no short text,
-            or the account is not hexadecimal, or the condition is no text.
+        ParameterError: the release id or the account is not hexadecimal; a private release has no price, or one
+            without privacy has a price; the privacy unit is inconsistent; the name of the batch is not a short text;
+            or the condition is not a text.
     """
 
     release_id: str
@@ -137,7 +137,7 @@ class Provenance:
 
     @property
     def unit(self) -> PrivacyUnit:
-        """Whose data the guarantee hides."""
+        """Privacy unit of the guarantee."""
         return PrivacyUnit(self.adjacency, self.person, self.max_rows_per_person, self.public)
 
     @property
@@ -173,7 +173,7 @@ class Provenance:
 
     @staticmethod
     def from_dict(data: Any) -> Provenance:
-        """Rebuild from `to_dict`; any plain data gives a valid provenance or an error.
+        """Rebuild from `to_dict`. Any plain data give a valid provenance or an error.
 
         Raises:
             ParameterError: a field is missing or of the wrong kind.

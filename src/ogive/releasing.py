@@ -59,37 +59,36 @@ def release(
     public: Sequence[str] | str | None = None,
     source: RandomSource | None = None,
 ) -> EstimateT:
-    """Publish one statistic of the records that a trust model holds.
+    """Release one statistic of the records that a trust model holds.
 
-    Every query is priced from its own fields before it is answered; a statistic that would
-    spend more than was granted is stopped before the noise is drawn. With a ledger the spend is
-    durable before the noise is drawn: a release that was cut off goes on with the same noise, and a
-    question that was answered before gets the stored answer and costs nothing.
+    Every query is priced from its own fields before it is answered. A statistic that would exceed its guarantee is
+    refused before noise is drawn. With a ledger the charge is recorded before noise is drawn. An interrupted release
+    continues with the same noise, and a repeated question gets the stored answer at no cost.
 
     Args:
-        statistic: What is wanted, for example `Ecdf("age", bounds=(0, 120))`.
-        trust: Who holds the records, for example `Central("patients.parquet")`.
-        privacy: The guarantee for everything this release publishes. May be left out only where the
-            trust model has no privacy; what is asked may then cost anything.
+        statistic: The statistic, for example `Ecdf("age", bounds=(0, 120))`.
+        trust: Trust model with the records, for example `Central("patients.parquet")`.
+        privacy: The guarantee for everything that this release publishes. It may be omitted only if the trust model
+            has no privacy; queries then have no limit.
         adjacency: Which data sets are adjacent. REPLACE makes the number of records public.
-        ledger: The account that pays, from `Ledger.account`; None keeps no books.
-        batch: Public name of these records, to tell them from those of other months or sites when curves are
-            merged; by default the name of the account's part, where it is one.
-        public: Columns that everybody may know, in which adjacent data sets agree record by record; by default those
-            that the account declares, or none.
-        source: Where the noise key comes from; the operating system unless a test replays one.
+        ledger: The account to charge, from `Ledger.account`; None records no charge.
+        batch: Public name of these records, for example a month or a site, for merging curves; by default the name of
+            the account's part, if it is one.
+        public: Public columns, in which adjacent data sets agree record by record; by default those that the account
+            declares, or none.
+        source: Source of the noise key; by default the operating system. Tests use a replayable source.
 
     Returns:
         The statistic's estimate, with its provenance.
 
     Raises:
-        ParameterError: privacy is missing, or of no known type, or parameters do not fit.
+        ParameterError: privacy is missing or has an unknown type, or parameters are incompatible.
         DataError: the records cannot be read.
-        UnsupportedError: the trust model cannot answer, or exact counts of a column would be published that is not
-            declared public.
+        UnsupportedError: the trust model does not serve the queries, or the release would publish exact counts of a
+            column that is not declared public.
         BudgetError: the queries cost more than `privacy`, or the account has not enough left.
-        LedgerError: the ledger cannot be read or written, or is for another privacy unit.
-        ReleaseMismatchError: the records changed since the release was cut off.
+        LedgerError: the ledger cannot be read or written, or has another privacy unit.
+        ReleaseMismatchError: the records changed since the release was interrupted.
 
     Privacy:
         `privacy`, for the stated adjacency and public columns, under the trust model's assumption.
@@ -272,7 +271,7 @@ def unit_of(
     """Whose data a release hides: as the trust model says, but for what everybody may know.
 
     Args:
-        trust: Who holds the records.
+        trust: Trust model that holds the records.
         adjacency: Which data sets are adjacent.
         account: Pays, if there is one.
         public: Columns that everybody may know; None for those that the account declares, or none.
@@ -293,8 +292,8 @@ class Payment:
         asked: What is asked for, plain data.
         name: Of the statistic.
         privacy: What was granted.
-        unit: Whose data the guarantee hides.
-        trust: Who holds the records.
+        unit: Privacy unit of the guarantee.
+        trust: Trust model that holds the records.
         batch: Public name of the records.
 
     Raises:

@@ -33,14 +33,14 @@ def boxplot(
             their groups, where nobody is in two groups. The names are public.
         privacy: The guarantee for all boxes together.
         adjacency: REPLACE (n is public) or ADD_OR_REMOVE (n is private).
-        trust: Who would hold the records: a trust model's type or name, such as `Local` or "local", or a `Simulation`.
-        source: Where the noise key comes from; the operating system by default.
+        trust: Trust model: its type or name, such as `Local` or "local", or a `Simulation`.
+        source: Source of the noise key; by default the operating system.
 
     Raises:
         ParameterError, DataError: as `release`.
 
     Privacy:
-        `privacy` for the stated adjacency, under the trust model's assumption; a changed group is hidden too unless
+        `privacy` for the stated adjacency, under the trust model's assumption. The group is protected too, unless
         `public_groups`.
 
     Example:

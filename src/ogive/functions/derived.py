@@ -12,10 +12,10 @@ from ogive.statistics.kinds import CALLED, Kind
 from ogive.trust import Central
 
 _OWN = {
-    "privacy": (None, "The guarantee for the statistic and everything read off it."),
+    "privacy": (None, "The guarantee for the statistic and everything derived from it."),
     "adjacency": (Adjacency.REPLACE, "REPLACE (the number of records is public) or ADD_OR_REMOVE (it is private)."),
-    "trust": (Central, "Who would hold the records: a trust model's type or name, or a `Simulation`."),
-    "source": (None, "Where the noise key comes from; the operating system by default."),
+    "trust": (Central, "Trust model: its type or name, or a `Simulation`."),
+    "source": (None, "Source of the noise key; by default the operating system."),
 }
 
 

@@ -28,11 +28,11 @@ def ecdf(
 
     Args:
         values: Numbers or dates, shape (n,); one row per person.
-        privacy: The guarantee for the whole curve and everything read off it.
+        privacy: The guarantee for the whole curve and everything derived from it.
         adjacency: REPLACE (n is public) or ADD_OR_REMOVE (n is private).
-        trust: Who would hold the records: a trust model's type or name, such as `Local` or "local", or a `Simulation`.
-        batch: Public name of these records, for curves that are merged.
-        source: Where the noise key comes from; the operating system by default.
+        trust: Trust model: its type or name, such as `Local` or "local", or a `Simulation`.
+        batch: Public name of these records, for merging curves.
+        source: Source of the noise key; by default the operating system.
 
     Raises:
         ParameterError, DataError: as `release`.

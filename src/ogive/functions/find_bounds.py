@@ -1,4 +1,4 @@
-"""Bounds of an array whose range nobody knows."""
+"""Bounds of an array with unknown range."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ def find_bounds(
     source: RandomSource | None = None,
     **options: Unpack[BoundsOptions],
 ) -> BoundsEstimate:
-    """Find bounds of an array whose range nobody knows, as a step that is paid for.
+    """Find bounds of an array with unknown range, at a privacy cost.
 
     Args:
         values: Numbers, shape (n,); one row per person.
-        privacy: The guarantee for the bounds; what is released within them later costs extra.
+        privacy: The guarantee for the bounds; later releases within the bounds cost extra.
         adjacency: REPLACE (n is public) or ADD_OR_REMOVE (n is private).
-        trust: Who would hold the records: a trust model's type or name, such as `Local` or "local", or a `Simulation`.
-        source: Where the noise key comes from; the operating system by default.
+        trust: Trust model: its type or name, such as `Local` or "local", or a `Simulation`.
+        source: Source of the noise key; by default the operating system.
 
     Raises:
         ParameterError, DataError: as `release`.

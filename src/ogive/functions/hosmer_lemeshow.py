@@ -32,8 +32,8 @@ def hosmer_lemeshow(
         labels: Numbers, truth values or texts of two classes, shape (n,).
         privacy: The guarantee for everything that is published.
         adjacency: REPLACE (n is public) or ADD_OR_REMOVE (n is private).
-        trust: Who would hold the records: a trust model's type or name, such as `Local` or "local", or a `Simulation`.
-        source: Where the noise key comes from; the operating system by default.
+        trust: Trust model: its type or name, such as `Local` or "local", or a `Simulation`.
+        source: Source of the noise key; by default the operating system.
 
     Raises:
         ParameterError, DataError: as `release`.

@@ -29,11 +29,11 @@ def quantiles(
 
     Args:
         values: Numbers or dates, shape (n,); one row per person.
-        probabilities: Which quantiles, each in [0, 1]; nine deciles by default.
-        privacy: The guarantee for all quantiles together, however many.
+        probabilities: Probabilities of the quantiles, each in [0, 1]; by default the nine deciles.
+        privacy: The guarantee for all quantiles together.
         adjacency: REPLACE (n is public) or ADD_OR_REMOVE (n is private).
-        trust: Who would hold the records: a trust model's type or name, such as `Local` or "local", or a `Simulation`.
-        source: Where the noise key comes from; the operating system by default.
+        trust: Trust model: its type or name, such as `Local` or "local", or a `Simulation`.
+        source: Source of the noise key; by default the operating system.
 
     Raises:
         ParameterError, DataError: as `release`.

@@ -29,16 +29,16 @@ def roc(
     Args:
         scores: Numbers or dates, shape (n,); one row per person.
         labels: Class of each record, shape (n,): numbers, truth values or text.
-        privacy: The guarantee for both class curves and everything read off them.
+        privacy: The guarantee for both class curves and everything derived from them.
         adjacency: REPLACE (n is public) or ADD_OR_REMOVE (n is private).
-        trust: Who would hold the records: a trust model's type or name, such as `Local` or "local", or a `Simulation`.
-        source: Where the noise key comes from; the operating system by default.
+        trust: Trust model: its type or name, such as `Local` or "local", or a `Simulation`.
+        source: Source of the noise key; by default the operating system.
 
     Raises:
         ParameterError, DataError: as `release`.
 
     Privacy:
-        `privacy` for the stated adjacency, under the trust model's assumption; a changed label is hidden too unless
+        `privacy` for the stated adjacency, under the trust model's assumption. The label is protected too, unless
         `public_labels`.
 
     Example:

@@ -37,16 +37,16 @@ def ustatistic(
             measure or kernel of `ogive.kernels`.
         privacy: The guarantee; None only under `Clear`, which has none.
         labels: For an AUC, the class of each record, shape (n,), beside the scores.
-        trust: Who would hold the records: a trust model's type or name, such as `Local` or "local", or a `Simulation`.
+        trust: Trust model: its type or name, such as `Local` or "local", or a `Simulation`.
         adjacency: REPLACE (n is public) or ADD_OR_REMOVE (n is private; not with local reports).
-        source: Where the noise key comes from; the operating system by default.
+        source: Source of the noise key; by default the operating system.
 
     Raises:
         ParameterError, DataError: as `release`.
         UnsupportedError: the trust model cannot serve the method.
 
     Privacy:
-        `privacy` for the stated adjacency, under the trust model's assumption; a changed label is hidden too unless
+        `privacy` for the stated adjacency, under the trust model's assumption. The label is protected too, unless
         `public_labels`.
 
     Example:

@@ -34,7 +34,7 @@ class Chapter:
     Fields:
         title: Heading of the section.
         subject: What was measured, in a word or two; names the release in tables.
-        provenance: What was released, at what price and under whose trust.
+        provenance: Origin of the release: statistic, price and trust model.
         headline: The release in a sentence or two.
         error: How far off it may be, in paragraphs.
         released: What was released, in paragraphs.

@@ -183,7 +183,7 @@ class Account:
         composition).
 
         Args:
-            name: Of the part, for example "north".
+            name: Name of the part, for example "north".
             fingerprint: From `Ledger.fingerprint`; checks that the part still holds the same records. None skips the
                 check.
             updated: Accept the new fingerprint and keep the charges.

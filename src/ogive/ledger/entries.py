@@ -41,7 +41,7 @@ class Entry:
         charge: The privacy loss that is paid for it.
         state: "reserved" while the release is in progress or was cut off, then "released"; "lost" if an older copy
             of the ledger was put back and this was spent after it, or was in progress.
-        release_id: Names the release, hexadecimal.
+        release_id: Identifier of the release, hexadecimal.
         part: The part of the data set that was asked; None for the whole.
         started: When it was reserved.
         finished: When its estimate was recorded; None before.

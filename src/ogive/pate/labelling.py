@@ -55,7 +55,7 @@ def label(
         adjacency: Which sets of teachers are adjacent. REPLACE makes their number public.
         ledger: The account that pays; None keeps no books.
         batch: Public name of these votes.
-        source: Where the noise key comes from; the operating system unless a test replays one.
+        source: Source of the noise key; by default the operating system. Tests use a replayable source.
 
     Returns:
         The labels, with their provenance.

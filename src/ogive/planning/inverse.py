@@ -41,34 +41,35 @@ def required_privacy(
     runs: int | None = None,
     progress: Progress | None = None,
 ) -> Privacy:
-    """Find the smallest guarantee whose predicted error is at most a wanted one.
+    """Find the smallest guarantee whose predicted error is at most a given one.
 
     Args:
-        statistic: What would be released; its own method is planned with, "auto" being the best.
-        records: Number of records, or a guess where it is private.
-        error: One name and the largest value wanted, for example {"ks": 0.01}; the names are those of a plan's
-            errors, rmse, ks, ks_95, band, and with imagined records auc and others, or the headings of their columns.
+        statistic: The statistic to plan, with its own method; "auto" is the best one.
+        records: Number of records, or a guess if it is private.
+        error: One name and the largest acceptable value, for example {"ks": 0.01}. The names are those of a plan's
+            errors (rmse, ks, ks_95, band, and with simulated releases auc and others) or the headings of their
+            columns.
         kind: "pure", "zcdp", or "approx", which needs delta.
-        delta: Of an approximate guarantee.
+        delta: Delta of an approximate guarantee.
         adjacency: Which data sets would be adjacent.
         person: Column with the person's identifier.
         max_rows_per_person: How many of a person's records would be kept.
-        trust: Who would hold the records.
-        public: Columns that everybody may know, as for `release`.
+        trust: Trust model, as for `plan`.
+        public: Public columns, as for `release`.
         like: Public or synthetic records to simulate on, as for `plan`.
-        positive_share: Of the model that stands in for labeled records, as for `plan`.
-        auc: Of that model's scores.
-        runs: Whole releases to simulate for each guarantee that is tried, where that is needed.
-        progress: Called with guarantees tried and the most that are expected.
+        positive_share: Share of positive records, as for `plan`.
+        auc: AUC of the scores, as for `plan`.
+        runs: Number of releases to simulate for each guarantee tried, if needed.
+        progress: Called with the number of guarantees tried and the largest expected number.
 
     Returns:
-        A guarantee of that kind, its loss rounded up to three significant digits.
+        A guarantee of that kind, with its parameter rounded up to three significant digits.
 
     Raises:
-        ParameterError: an argument is out of range, or no guarantee brings the error down so far.
+        ParameterError: an argument is out of range, or no guarantee attains the error.
 
     Privacy:
-        Reads no private records; costs nothing.
+        Reads no private records and costs nothing.
     """
     given_name, largest = _wanted(error)
     make = _maker(kind, delta)

@@ -70,39 +70,37 @@ def plan(
     runs: int | None = None,
     progress: Progress | None = None,
 ) -> Plan:
-    """Predict what every method would cost and how far off it would be, before anything is spent.
+    """Predict price and error of every method before anything is spent.
 
-    Errors of distribution functions before smoothing are the same for all data. Errors after smoothing, and those
-    of ROC curves and calibration tests, depend on the data: they are simulated on `like`, or on a model
-    that the plan states.
+    Errors of distribution functions before smoothing are the same for all data. Errors after smoothing, and errors of
+    ROC curves and calibration tests, depend on the data. They are simulated on `like`, or on a model that the plan
+    states.
 
     Args:
-        statistic: What would be released, for example `Ecdf("age", bounds=(0, 120))`.
-        privacy: A guarantee, or several to compare; by default six pure epsilons from 0.1 to 5, or three from 0.2
-            to 5 where every row takes simulated releases.
-        records: Number of records; where the adjacency keeps it private, your own guess.
+        statistic: The statistic to plan, for example `Ecdf("age", bounds=(0, 120))`.
+        privacy: A guarantee, or several to compare; by default six values of pure epsilon from 0.1 to 5, or three from
+            0.2 to 5 if every row requires simulated releases.
+        records: Number of records; your own guess if the adjacency keeps it private.
         adjacency: Which data sets would be adjacent.
         person: Column with the person's identifier, as for `Central`.
         max_rows_per_person: How many of a person's records would be kept.
-        trust: Who would hold the records: a trust model, its type or name, or a `Simulation`; or several of them to
-            compare.
-        public: Columns that everybody may know, as for `release`.
-        like: Public or synthetic records with the columns that are needed, in any form that `Central` reads, to
-            simulate whole releases on. Never the records that are to be protected.
-        positive_share: Of the model that stands in for labeled records where `like` is not given; 0.3 by default.
-            Statistics of pairs have public reference shapes instead.
-        auc: Of that model's scores; 0.8 by default.
-        runs: Whole releases to simulate for each row where that is needed; by default 200, or 40 of
-            a calibration test.
-        progress: Called with rows done and to do.
+        trust: Trust model: an instance, its type or name, or a `Simulation`; or several of them to compare.
+        public: Public columns, as for `release`.
+        like: Public or synthetic records with the required columns, in any form that `Central` reads, on which whole
+            releases are simulated. Never use the records to be protected.
+        positive_share: Share of positive records in the model that replaces `like`; 0.3 by default. Statistics of
+            pairs use public reference shapes instead.
+        auc: AUC of the scores of that model; 0.8 by default.
+        runs: Number of releases to simulate for each row, if needed; by default 200, or 40 for a calibration test.
+        progress: Called with the rows done and the rows in all.
 
     Raises:
-        ParameterError: an argument is out of range, or no method can serve the statistic.
+        ParameterError: an argument is out of range, or no method is suitable.
         DataError: `like` cannot be read.
 
     Privacy:
-        Reads no private records; costs nothing. Which plan you act on may, if you chose `like` or `records` by
-        looking at private data.
+        Reads no private records and costs nothing. If you choose `like` or `records` from private data, your choice of
+        a plan may reveal something about them.
     """
     trusts = tuple(trust) if isinstance(trust, list | tuple) else (trust,)
     if not trusts:

@@ -26,11 +26,11 @@ class PlanRow:
         method: The method of the statistic.
         privacy: The privacy guarantee.
         price: Exact loss of the mechanism, at most `privacy`.
-        noise: The noise in words.
-        errors: Predicted errors by name, for example "ks"; the table of a plan says what each is.
-        chosen: Whether the statistic as it was written takes this method; with method "auto" the best one.
-        trust: Name of the trust model, where several are compared; else None.
-        traffic: What it takes of parties and servers; None where one party sees all records, or owners report.
+        noise: The noise, as text.
+        errors: Predicted errors by name, for example "ks"; the table of a plan explains each.
+        chosen: Whether the statistic uses this method; with method "auto" the best one.
+        trust: Name of the trust model, if several are compared; else None.
+        traffic: Communication of parties and servers; None for a single curator and for reports of owners.
         spans: Smallest and largest of those errors over the public shapes that depend on the records. `errors` has the
             largest, and of "energy" the geometric mean over the seven reference shapes, by which "auto" ranks.
     """
@@ -61,12 +61,12 @@ class PlanRow:
 
     @property
     def ks_95(self) -> float | None:
-        """Largest error before smoothing that is not exceeded in 95 of 100 releases."""
+        """95th percentile of the largest error before smoothing."""
         return self.errors.get("ks_95")
 
     @property
     def band(self) -> float | None:
-        """Half width of the 95 % band for the population's curve."""
+        """Half-width of the 95 % band for the population's curve."""
         return self.errors.get("band")
 
     @property
@@ -91,17 +91,17 @@ class PlanRow:
 
 @dataclass(frozen=True, repr=False)
 class Plan(BasePlan[PlanRow]):
-    """What a statistic would cost and how far off it would be, by every method that fits.
+    """Predicted price and error of a statistic, for every suitable method.
 
     Fields:
         statistic: The statistic's name and parameters, as plain data.
-        records: Number of records planned for.
-        unit: Whose data the guarantee would hide.
-        trust: Name of the trust model, or names of those that are compared.
-        rows: One for each guarantee and method, guarantees in the order given.
-        left_out: Methods that do not fit, and why.
-        basis: What the errors rest on, in words.
-        runs: How many whole releases were simulated for each row; 0 where none was needed.
+        records: Number of records assumed.
+        unit: Privacy unit of the guarantee.
+        trust: Name of the trust model, or names of the compared models.
+        rows: One row for each guarantee and method, in the order of the guarantees.
+        left_out: Unsuitable methods, with reasons.
+        basis: Basis of the errors, as text.
+        runs: Number of releases simulated for each row; 0 if none.
     """
 
     schema: ClassVar[str] = "ogive.plan/1"
@@ -118,10 +118,10 @@ class Plan(BasePlan[PlanRow]):
 
     @property
     def chosen(self) -> PlanRow:
-        """The row of what the statistic takes; of the first guarantee, where there are several.
+        """The row of the method that the statistic uses, for the first guarantee.
 
         Raises:
-            ParameterError: its own method does not fit any of the guarantees.
+            ParameterError: the method of the statistic is unsuitable for all guarantees.
         """
         for row in self.rows:
             if row.chosen:
@@ -132,7 +132,7 @@ class Plan(BasePlan[PlanRow]):
 
     @property
     def guessed(self) -> bool:
-        """Whether the number of records would be private, so that `records` is the planner's own guess."""
+        """Whether the number of records would be private, so that `records` is a guess."""
         return self.unit.adjacency is Adjacency.ADD_OR_REMOVE
 
     def plot(self, ax: Any = None, *, error: str | None = None) -> Any:
@@ -140,8 +140,8 @@ class Plan(BasePlan[PlanRow]):
 
         Args:
             ax: Axes to draw into; new ones by default.
-            error: Name of the error, or the heading of its column; by default the one that decides, "ks" for a curve
-                and "auc" for an ROC curve.
+            error: Name of the error, or the heading of its column; by default the one that decides between methods,
+                for example "ks" for a curve.
 
         Raises:
             ParameterError: matplotlib is not installed, or no row has such an error.

@@ -60,7 +60,7 @@ class GroupSums:
     Fields:
         probability: Column of probabilities; its grid's thresholds are the upper ends of the groups, the
             last one 1, its lower bound 0.
-        label: Which class a record belongs to.
+        label: Column and values that determine the class of a record.
         bits: Fractional bits of the expected sums, 0 to 30.
     """
 

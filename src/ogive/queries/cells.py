@@ -113,7 +113,7 @@ def design_cells(cells: Cells, privacy: Privacy, unit: PrivacyUnit, *, public_cl
     """The least noise that meets a guarantee: discrete Laplace or, where that is less and enough, discrete Gaussian.
 
     Raises:
-        ScaleError: more noise is needed than can be drawn.
+        ScaleError: the noise is larger than can be drawn.
     """
     pure = privacy if isinstance(privacy, PureDP) else pure_epsilon(privacy)
     found, problem = [], None

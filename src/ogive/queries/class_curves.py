@@ -31,7 +31,7 @@ def class_curves_price(strategy: Strategy, unit: PrivacyUnit, *, public_labels: 
 
     Args:
         strategy: What is measured of each class.
-        unit: Whose data the guarantee hides.
+        unit: Privacy unit of the guarantee.
         public_labels: Whether adjacent data sets have the same labels.
         classes: How many classes there are.
     """

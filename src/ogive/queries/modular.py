@@ -23,7 +23,7 @@ def measure_modulo(query: LinearQuery, shares: UInt64, modulus: int) -> UInt64:
     """`query.measure` of sums that are known modulo a number, exactly.
 
     Args:
-        query: What is measured.
+        query: The strategy that is measured.
         shares: Shares of the query's aggregate, in its shape, below the modulus.
         modulus: 2^64, 2^32 or the prime of `ogive.crypto.field`.
 

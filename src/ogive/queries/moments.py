@@ -196,7 +196,7 @@ def design_moments(cells: Cells, weights: dict[str, Weights], privacy: Privacy, 
         unit: Whose data is hidden.
 
     Raises:
-        ScaleError: more noise is needed than can be drawn.
+        ScaleError: the noise is larger than can be drawn.
         ParameterError: nothing but a public number is asked.
     """
     pure = privacy if isinstance(privacy, PureDP) else pure_epsilon(privacy)

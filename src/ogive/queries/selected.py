@@ -34,7 +34,7 @@ def subset_price(query: base.Query, unit: PrivacyUnit, *, public: bool) -> Loss:
 
     Args:
         query: What is asked of them.
-        unit: Whose data the guarantee hides.
+        unit: Privacy unit of the guarantee.
         public: Whether everybody may know who satisfies it.
 
     Raises:

@@ -40,7 +40,7 @@ class NoisyMaxQuery(base.CuratorQuery):
     It is not linear: only who sees all records can answer it.
 
     Fields:
-        binning: How a record becomes the number of a bin.
+        binning: How a record is mapped to a bin.
         score: Candidates, and how good each is for a histogram.
         law: Noise of each score times 2^bits.
         bits: Fractional bits of the comparison.
@@ -126,10 +126,10 @@ def design_noisy_max(
     """The query that costs at most a pure epsilon, exactly that where its noise needs no rounding.
 
     Args:
-        binning: How a record becomes the number of a bin.
+        binning: How a record is mapped to a bin.
         score: Candidates, and how good each is for a histogram.
         privacy: What the answer may cost.
-        unit: Whose data the guarantee hides.
+        unit: Privacy unit of the guarantee.
         bits: Fractional bits of the comparison, 0 to 20.
         concentrated: Whether the price is stated in zCDP.
 

@@ -39,7 +39,7 @@ class SparseVectorQuery(base.CuratorQuery):
     bin where none seems so; side "low" the mirror image. It is not linear: only who sees all records can answer it.
 
     Fields:
-        binning: How a record becomes the number of a bin.
+        binning: How a record is mapped to a bin.
         side: "low" or "high".
         limit_law: Noise of the limit, drawn once.
         count_law: Noise of each number of records.
@@ -119,10 +119,10 @@ def design_sparse_vector(
     """The query that costs at most a pure epsilon, half of it for the limit and half for the numbers.
 
     Args:
-        binning: How a record becomes the number of a bin.
+        binning: How a record is mapped to a bin.
         side: "low" or "high".
         privacy: What the answer may cost.
-        unit: Whose data the guarantee hides.
+        unit: Privacy unit of the guarantee.
         beyond: How many records may lie beyond the bound.
         concentrated: Whether the price is stated in zCDP.
 

@@ -98,7 +98,7 @@ def design_votes(ballots: Ballots, privacy: Privacy, unit: PrivacyUnit) -> Votes
     """The least noise that meets a guarantee: discrete Laplace for a pure one, else discrete Gaussian.
 
     Raises:
-        ScaleError: more noise is needed than can be drawn.
+        ScaleError: the noise is larger than can be drawn.
     """
     changed = votes_changed(ballots)
     queries, classes = ballots.shape

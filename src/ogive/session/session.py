@@ -36,48 +36,47 @@ if TYPE_CHECKING:
 
 
 class Session(Verbs):
-    """One data set with one budget, which every release is paid from.
+    """One data set with one privacy budget for all its releases.
 
-    The spend is durable before noise is drawn. A question that was answered before gets the stored
-    answer and costs nothing; a release that was cut off, by an interrupt or a crash, is finished by
-    asking again, at no further cost. With a ledger file or database all this outlives the session, and
-    colleagues share the budget. A new account appears in the ledger with its first spend.
+    Each charge is recorded durably before noise is drawn. A repeated question gets the stored answer at no cost. After
+    an interrupt or a crash the same request completes the release at no further cost. With a ledger file or database
+    the budget outlives the session and is shared by colleagues. A new account appears in the ledger with its first
+    charge.
 
     Args:
         data: Anything `Records.of` reads: a file, a data frame, a dict of columns.
-        limit: How much may be spent in all. Needed once, when the data set's account is new; later the
-            account's own limit holds, and another one is refused.
-        ledger: Where spends are kept: a path or URL such as "sqlite:///budget.db" or
-            "postgresql://user@host/db", or an open `Ledger`. None keeps them as long as the session lasts.
-        name: What the data set is called in the ledger; a file's own name without its suffix by default.
+        limit: Privacy budget: the total that may be spent. Required for a new account; an existing account keeps its
+            limit, and a different one is refused.
+        ledger: Where charges are recorded: a path or URL such as "sqlite:///budget.db" or "postgresql://user@host/db",
+            or an open `Ledger`. With None they are lost when the session ends.
+        name: Name of the data set in the ledger; by default the name of the file without its suffix.
         person: Column with the person's identifier, if a person may have several records.
         max_rows_per_person: How many of a person's records are kept, chosen at random.
-        adjacency: Which data sets are adjacent. By default the account's own; for a new one REPLACE, or
-            ADD_OR_REMOVE where a person may have several records.
-        public: Columns whose values everybody may know, such as a label: adjacent data sets agree in them record by
-            record, and releases may publish exact counts of them. By default the account's own; none for a new one.
-        trust: Who would hold the data: the type of a trust model, such as `Central` or `Local`, its name, such as
-            "local", or a `Simulation` of one that needs options, such as `SecAgg` among so many parties. `Clear`
-            looks at exact values, which spends and records nothing.
-        part: Name of the part of the data set that these records are, where it was declared to consist
-            of parts and no person is in two of them.
-        updated: Whether the records may be others than when the account was last used. What was spent
-            stays spent.
-        other_people: Where `person` names people, whether these records begin an account although another account of
-            the ledger has mostly the same ids, or a part although another part has some of them: the ids mean other
-            people, or a second budget is meant. The ledger keeps that, and statements say it.
+        adjacency: Which data sets are adjacent. By default that of the account; for a new account REPLACE, or
+            ADD_OR_REMOVE if a person may have several records.
+        public: Columns whose values are public, such as a label. Adjacent data sets agree in them record by record,
+            and releases may publish exact counts of them. By default those of the account; none for a new account.
+        trust: The trust model: its type, such as `Central` or `Local`, its name, such as "local", or a `Simulation` of
+            a model that needs options, such as the number of parties of `SecAgg`. `Clear` returns exact values, and
+            spends and records nothing.
+        part: Name of the part that these records are, if the data set was declared to consist of parts without common
+            persons.
+        updated: Whether the records may have changed since the account was last used. Earlier charges remain.
+        other_people: With `person`: create an account although another account of the ledger has mostly the same
+            identifiers, or a part although another part has some of them, because the identifiers mean different
+            people or a second budget is intended. The ledger records the declaration, and statements show it.
         na_values: Texts and numbers that mark a missing value in a measured column, in addition to the usual ones such
             as NA.
 
     Raises:
-        ParameterError: an argument is wrong, a new account has no limit, or a frame in a lasting ledger has
-            no name.
+        ParameterError: an argument is invalid, a new account has no limit, or a data frame in a durable ledger has no
+            name.
         DataError: the records cannot be read.
-        LedgerError: the ledger cannot be used, or the account is for other records, another privacy unit
-            or another limit, or the records, or most of the people in them, have an account of another name.
+        LedgerError: the ledger cannot be used; the account is for other records, another privacy unit or another
+            limit; or the records, or most of their people, have an account of another name.
 
     Warns:
-        AccountWarning: an earlier version published more from this account than its unit allows.
+        AccountWarning: an earlier version published more from this account than its privacy unit allows.
 
     Example:
         >>> import numpy as np, ogive
@@ -153,20 +152,20 @@ class Session(Verbs):
             warnings.warn(f"account {self.name!r}: {more}", AccountWarning, stacklevel=2)
 
     def part(self, name: str, data: Any, *, updated: bool = False, other_people: bool = False) -> Session:
-        """A session on a declared part of the data set, paid from the same limit.
+        """A session on a declared part of the data set, under the same limit.
 
-        A person's records all lie in one part, which never changes, and which part it is must not depend on
-        anything that is to be protected: hospitals, say, but not diagnoses. Releases of different parts then
-        cost together no more than the dearest part.
+        All records of a person must lie in one part, permanently, and the choice of the part must not depend on
+        protected values. Hospitals qualify; diagnoses do not. Releases of different parts then cost together no more
+        than the most expensive part.
 
         Args:
-            name: Of the part, for example "north".
+            name: Name of the part, for example "north".
             data: The records of the part.
-            updated: Whether they may be others than when the part was last used.
-            other_people: Whether ids that another part has too mean other people here.
+            updated: Whether the records may have changed since the part was last used.
+            other_people: Whether identifiers that also occur in another part mean different people here.
 
         Raises:
-            ParameterError: this session is of a part already, or has no budget.
+            ParameterError: this session is for a part already, or has no budget.
             DataError, LedgerError: as for a session.
         """
         account = self._open_account()
@@ -195,16 +194,16 @@ class Session(Verbs):
         batch: str | None = None,
         source: RandomSource | None = None,
     ) -> EstimateT:
-        """Release any statistic of the session's data, paid from its budget.
+        """Release any statistic of the session's data within its budget.
 
         Args:
             statistic: For example `Ecdf("age", bounds=(0, 120))`.
-            privacy: The guarantee for everything that is published; left out only under `Clear`.
-            batch: Public name of these records, for curves that are merged; by default the part's.
-            source: Where the noise key comes from; the operating system by default.
+            privacy: The guarantee for everything that is published; may be omitted only under `Clear`.
+            batch: Public name of these records, for merging curves; by default the name of the part.
+            source: Source of the noise key; by default the operating system.
 
         Raises:
-            BudgetError: it does not fit into what remains; nothing was spent.
+            BudgetError: the release exceeds the remaining budget; nothing was charged.
             ParameterError, DataError, LedgerError, UnsupportedError: as `ogive.release`.
 
         Privacy:
@@ -235,18 +234,18 @@ class Session(Verbs):
         state: str | Path | None = None,
         source: RandomSource | None = None,
     ) -> PointwiseCurve:
-        """Open a distribution function of the session's data point by point, paid once from its budget.
+        """Open a distribution function of the session's data point by point, at one charge to its budget.
 
-        Asked again it costs nothing and has the same noise.
+        Opened again, it costs nothing and has the same noise.
 
         Args:
             statistic: Column and grid, for example `Ecdf("age", bounds=(0, 120))`.
             privacy: The guarantee for all points together, however many are opened.
             state: As for `PointwiseCurve.open`.
-            source: Where the noise key comes from; the operating system by default.
+            source: Source of the noise key; by default the operating system.
 
         Raises:
-            BudgetError: it does not fit into what remains; nothing was spent.
+            BudgetError: the release exceeds the remaining budget; nothing was charged.
             ParameterError, DataError, LedgerError, UnsupportedError: as `PointwiseCurve.open`.
 
         Privacy:
@@ -272,16 +271,16 @@ class Session(Verbs):
         records: int | None = None,
         like: Any = None,
     ) -> Plan:
-        """Predict what every method would cost and how far off it would be; spends nothing.
+        """Predict price and error of every method; spends nothing.
 
         Args:
-            statistic: What would be released.
+            statistic: The statistic to plan.
             privacy: A guarantee, or several to compare; pure epsilons from 0.1 to 5 by default.
-            records: About how many records there are; by default their number where that is public.
+            records: Approximate number of records; by default the exact number if it is public.
             like: Public or synthetic records of the same columns, to simulate on.
 
         Raises:
-            ParameterError: the number of records is private and was not said, or as `ogive.plan`.
+            ParameterError: the number of records is private and was not given, or as for `ogive.plan`.
         """
         check_statistic(statistic)
         if records is None and getattr(statistic, "where", None) is not None:
@@ -301,7 +300,7 @@ class Session(Verbs):
 
     @property
     def answers(self) -> tuple[Estimate, ...]:
-        """What was released so far, from the ledger and at no cost, oldest first."""
+        """The estimates released so far, from the ledger at no cost, oldest first."""
         return (
             ()
             if self._account is None
@@ -310,36 +309,36 @@ class Session(Verbs):
 
     @property
     def account(self) -> Account | None:
-        """The account that pays; None under `Clear`."""
+        """The account that is charged; None under `Clear`."""
         return self._account
 
     @property
     def ledger(self) -> Ledger | None:
-        """Where the account is kept; None under `Clear`."""
+        """The ledger of the account; None under `Clear`."""
         return self._ledger
 
     @property
     def limit(self) -> Privacy | None:
-        """How much may be spent in all."""
+        """The privacy budget in total."""
         return None if self._account is None else self._account.limit
 
     @property
     def spent(self) -> Privacy | None:
-        """What all releases of the account cost together, colleagues' included; None before the first."""
+        """Total charge of all releases of the account, including those of colleagues; None before the first."""
         return None if self._account is None else self._account.spent
 
     @property
     def remaining(self) -> Privacy | None:
-        """What may still be spent, of the limit's type; None where nothing is left or there is no limit."""
+        """The remaining budget, of the limit's type; None if nothing is left or there is no limit."""
         return None if self._account is None else self._account.remaining
 
     @property
     def history(self) -> tuple[Entry, ...]:
-        """Every spend of the account, oldest first; a repeated question adds none."""
+        """The charges of the account, oldest first; a repeated question adds none."""
         return () if self._account is None else self._account.history
 
     def close(self) -> None:
-        """Close the ledger, where the session opened it; the session releases nothing more."""
+        """Close the ledger if the session opened it; the session then releases nothing more."""
         self._closed = True
         if self._ledger is not None and self._ledger_is_own:
             self._ledger.close()

@@ -132,7 +132,7 @@ class Estimate(ABC):
     """Of its JSON."""
 
     provenance: Provenance | None
-    """What was released, at what price and under whose trust; None until released."""
+    """Origin of the release: statistic, price and trust model; None until released."""
 
     @property
     def private(self) -> bool:
@@ -160,7 +160,7 @@ class Estimate(ABC):
         """Distances from the estimate that the trust model clear gives, by name, for example "ks"."""
 
     def with_provenance(self, provenance: Provenance) -> Self:
-        """The same estimate carrying its provenance."""
+        """Return the same estimate with its provenance."""
         replaced: Any = dataclasses.replace(cast(Any, self), provenance=provenance)
         return cast(Self, replaced)
 

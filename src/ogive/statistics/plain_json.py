@@ -296,7 +296,7 @@ class Fields:
         return declaring(source, published)
 
     def label(self) -> Label:
-        """Which records are positive.
+        """Column and values that make a record positive.
 
         Raises:
             DataError: it is no label.

@@ -104,7 +104,7 @@ def noise_share(strategy: Strategy, records: float, *, total_known: bool) -> flo
     """Root mean square of the noise over the thresholds, as a share of the records.
 
     Args:
-        strategy: What is measured.
+        strategy: The strategy that is measured.
         records: How many there are, or seem to be.
         total_known: Whether that number is public.
 

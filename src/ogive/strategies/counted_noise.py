@@ -56,11 +56,11 @@ def counted_noise(
         l1: Largest sum of absolute changes of the counts by one record.
         l2_squared: Largest sum of squared changes.
         integers: How many counts there are.
-        rows: How many records of one person the guarantee must hide together.
+        rows: Number of records of one person that the guarantee protects together.
         bits: Fractional bits of counts that get Gaussian noise.
 
     Raises:
-        ScaleError: more noise is needed than can be drawn.
+        ScaleError: the noise is larger than can be drawn.
         ParameterError: Gaussian noise is needed more exactly than integers can have it.
     """
     if isinstance(privacy, PureDP):

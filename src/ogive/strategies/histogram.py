@@ -171,21 +171,21 @@ def design_histogram(
     groups: int = DEFAULT_GROUPS,
     accounting: str = "joint",
 ) -> GroupedHistogram:
-    """Design a histogram whose counts get the least noise that meets a guarantee.
+    """Design a histogram with the least noise for a guarantee.
 
     Args:
         size: Number of bins, N.
-        privacy: What all counts together may cost; discrete Laplace noise for PureDP, else discrete Gaussian.
+        privacy: Guarantee for all counts together; discrete Laplace noise for PureDP, else discrete Gaussian.
         adjacency: Which data sets are adjacent.
-        rows: How many records of one person the guarantee must hide together.
+        rows: Number of records of one person that the guarantee protects together.
         groups: Number of groups; at most one per bin is made.
-        accounting: "joint": a record is in one group, so all counts together cost no more than two of them.
-            "naive" charges every count its share of epsilon and delta, as if a record were in all groups: far
-            more noise than is needed, kept to reproduce the paper.
+        accounting: "joint": a record is in one group, so all counts together cost no more than two of them. "naive"
+            charges every count a share of epsilon and delta, as if a record were in all groups. It needs far more
+            noise and serves to reproduce the paper.
 
     Raises:
         ParameterError: an argument is out of range.
-        ScaleError: more noise is needed than can be drawn.
+        ScaleError: the noise is larger than can be drawn.
 
     Source:
         Tao and Sarwate, Section 4, with exact accounting.

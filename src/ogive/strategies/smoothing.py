@@ -106,7 +106,7 @@ def nearest_tree(strategy: LeastSquaresTree, answer: Int64, total: int | None, k
     Args:
         strategy: The blocks, with the noise of the answer as it stands.
         answer: Noisy counts of the blocks times 2^bits, shape (M,).
-        total: The number of records where it is public, else None.
+        total: The number of records if public, else None.
         kind: Which distance.
         bits: Fractional bits of the answer.
     """
@@ -186,7 +186,7 @@ def smooth(
     Args:
         strategy: What was measured.
         answer: Noisy measurements, shape (M,); for path noise at some points, their answers, shape (points,).
-        total: The number of records where it is public, else None.
+        total: The number of records if public, else None.
         kind: One of `SMOOTHINGS`, or "rank_matching" for thresholds that were opened one after the other.
         points: Increasing 0-based points. With path noise only these points were opened, and only they are
             made monotone; other strategies smooth the whole curve and return these points of it.
@@ -236,7 +236,7 @@ def smooth_sum(strategy: Strategy, raw: Float64, *, total: int | None) -> tuple[
     Args:
         strategy: Says what noise the sum has.
         raw: Cumulative counts before smoothing, shape (N,).
-        total: The number of records where it is public, else None.
+        total: The number of records if public, else None.
 
     Privacy:
         Post-processing; costs nothing.

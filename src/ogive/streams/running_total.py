@@ -101,32 +101,32 @@ class Engine(Protocol):
 class RunningTotal:
     """Publish the noisy total of a stream after every element.
 
-    A stream goes on in one place only: the totals of two copies have the same noise, so their difference would
-    publish that of their elements exactly. Copying and pickling are refused, and so are elements in a forked
-    process; `to_bytes` and `from_bytes` move a stream.
+    A stream continues in one place only. The totals of two copies would have the same noise, so their difference would
+    reveal the difference of their elements exactly. Copying, pickling and adding elements in a forked process are
+    refused; `to_bytes` and `from_bytes` move a stream.
 
     Args:
-        steps: Largest number of elements that will come, from 1 to 2^40; must be known.
-        privacy: What publishing all totals may cost. ApproxDP is converted to zCDP.
-        bound: Values above it are counted as it. The same for `low`, below.
-        low: One element may change by `bound - low`, which the noise hides.
-        resolution: Values are rounded to its multiples, which must include `bound` and `low`. None:
-            values are whole numbers, others are refused.
+        steps: Largest number of elements, from 1 to 2^40; must be known in advance.
+        privacy: The guarantee for all totals together. ApproxDP is converted to zCDP.
+        bound: Larger values count as `bound`, values below `low` as `low`.
+        low: Smallest value. The noise protects a change of one element by `bound - low`.
+        resolution: Values are rounded to multiples of it; `bound` and `low` must be multiples. With None, values must
+            be whole numbers.
         method: "auto", "path", "tree" or "sqrt".
-        adaptive: True if later elements may depend on published totals; False allows path noise
-            under zCDP, whose proof needs a stream that does not.
-        ledger: The account that pays, from `Ledger.account`; None keeps no books. The spend is durable before the
-            first noise, and every call of `add` or `add_many` is noted before its totals are published, so that an
+        adaptive: True if later elements may depend on published totals. False allows path noise under zCDP, which is
+            proved for streams that do not.
+        ledger: The account to charge, from `Ledger.account`; None records no charge. The charge is recorded before the
+            first noise is drawn, and every call of `add` or `add_many` before its totals are published, so that an
             older state is refused.
-        name: Public name of the stream, which tells it from others of the account; needed with a ledger.
-        source: Where the noise key comes from; the operating system by default.
+        name: Public name of the stream, unique within the account; required with a ledger.
+        source: Source of the noise key; by default the operating system.
 
     Raises:
-        ParameterError: an argument is out of range, or the method lacks a guarantee for such a stream, or a ledger
-            comes without a name.
-        ScaleError: the guarantee needs more noise than can be drawn.
-        BudgetError: the account has not enough left.
-        LedgerError: the ledger cannot be read or written, or hides something else than one element of a stream.
+        ParameterError: an argument is out of range, the method has no guarantee for such a stream, or a ledger is
+            given without a name.
+        ScaleError: the noise for the guarantee is larger than can be drawn.
+        BudgetError: the account has too little left.
+        LedgerError: the ledger cannot be read or written, or its privacy unit is not one element of a stream.
 
     Privacy:
         Two streams are adjacent if they differ in one element. `loss` is the exact price.
@@ -214,7 +214,7 @@ class RunningTotal:
 
     @property
     def loss(self) -> PureDP | ZeroConcentratedDP:
-        """What publishing all totals costs; at most `privacy`."""
+        """Exact price of publishing all totals; at most `privacy`."""
         return self._engine.loss
 
     @property
@@ -223,24 +223,24 @@ class RunningTotal:
         return self._taken
 
     def add(self, value: float) -> float:
-        """Take one element and return the noisy total after it.
+        """Add one element and return the noisy total.
 
         Raises:
-            DataError: the value is not a number, or not whole where no resolution was given.
+            DataError: the value is not a number, or not whole although there is no resolution.
             RefusalError: all steps are used up.
             CopyError: this process was forked from the stream's.
         """
         return float(self.add_many([value])[0])
 
     def add_many(self, values: ArrayLike) -> Float64:
-        """Take elements in order and return the noisy totals after each, same shape (m,).
+        """Add elements in order and return the noisy total after each, same shape (m,).
 
         Raises:
-            DataError: a value is not a number, or not whole where no resolution was given.
-            RefusalError: there are more elements than steps left. Nothing is taken then.
+            DataError: a value is not a number, or not whole although there is no resolution.
+            RefusalError: there are more elements than remaining steps; nothing is added.
             CopyError: this process was forked from the stream's.
-            ReleaseMismatchError: the account has the stream further on, or with other elements; nothing is taken.
-            LedgerError: the ledger cannot be written; nothing is taken.
+            ReleaseMismatchError: the account records a later state of the stream, or other elements; nothing is added.
+            LedgerError: the ledger cannot be written; nothing is added.
         """
         if current_process() != self._process:
             raise CopyError(
@@ -278,11 +278,11 @@ class RunningTotal:
         return variance if counts.ndim else float(variance)
 
     def to_bytes(self) -> bytes:
-        """All that is needed to go on later; as secret as the stream.
+        """State from which the stream can continue; as secret as the stream.
 
-        Save before publishing: going on from an older state with other elements would publish the
-        difference of the two streams exactly. So would going on twice from one state, or here and from
-        there: after `from_bytes`, only its stream may take elements. A ledger that paid for the stream refuses both.
+        Save the state before publishing. Continuing from an older state with other elements, or twice from the same
+        state, would reveal the difference of the two streams exactly. After `from_bytes`, only the new object may take
+        elements. A ledger that was charged for the stream refuses both.
         """
         content = {
             "format": _FORMAT,
@@ -309,25 +309,27 @@ class RunningTotal:
         ledger: Account | None = None,
         name: str | None = None,
     ) -> RunningTotal:
-        """Go on with a stream; the noise continues as if it had never stopped.
+        """Continue a stream, with the noise of the uninterrupted stream.
 
-        Two streams from the same bytes have the same noise. Without a ledger nothing notices: only one may go on.
+        Two streams from the same bytes have the same noise, so only one may continue. Without a ledger this is not
+        checked.
 
         Args:
             data: From `to_bytes`.
-            steps: As for the constructor, like all that follows.
+            steps: As for the constructor, like the following.
             privacy: The guarantee the stream was started with.
             bound: Largest value.
             low: Smallest value.
             resolution: Grid of the values.
             method: How totals are published.
             adaptive: Whether elements depend on published totals.
-            ledger: The account that paid for the stream, which pays nothing more; needed where one did.
-            name: Of the stream, where it has one.
+            ledger: The account that was charged for the stream, if any; it is not charged again.
+            name: Name of the stream, if it has one.
 
         Raises:
             ParameterError: the bytes are damaged, or a field is missing, of another type or out of range.
-            ReleaseMismatchError: they belong to a stream of other parameters, or the account did not pay for it.
+            ReleaseMismatchError: the bytes belong to a stream with other parameters, or the account was not charged
+                for it.
             LedgerError: the ledger cannot be read.
         """
         content = unpack(data, _FIELDS, _FORMAT)

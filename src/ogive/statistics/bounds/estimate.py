@@ -20,18 +20,18 @@ from ogive.strategies import LeastSquaresTree
 
 @dataclass(frozen=True, repr=False)
 class BoundsEstimate(Estimate):
-    """Bounds of one column: the outermost orders of magnitude that certainly hold records.
+    """Bounds of one column: the outermost magnitudes whose noisy counts show that they hold records.
 
     Fields:
-        column: What was measured.
+        column: Name of the column.
         grid: The public magnitudes; values beyond its ends count as its ends.
         counts: Noisy number of records per bin of the grid.
         strategy: The noise of the counts; None if there is none.
         adjacency: Which data sets are adjacent.
-        total: The number of records where it is public, else None.
-        false_alarm: Largest probability that a bin without records is taken for one with records.
-        confidence_level: Chance that at most `records_outside` records lie outside the bounds.
-        provenance: What was released, at what price and under whose trust.
+        total: The number of records if public, else None.
+        false_alarm: Largest probability that a bin without records is counted as occupied.
+        confidence_level: Probability that at most `records_outside` records lie outside the bounds.
+        provenance: Origin of the release: statistic, price and trust model.
     """
 
     schema: ClassVar[str] = "ogive.bounds/1"
@@ -60,7 +60,7 @@ class BoundsEstimate(Estimate):
 
     @property
     def defined(self) -> bool:
-        """Whether any order of magnitude certainly holds records; else there are too few for this price."""
+        """Whether any magnitude clearly holds records; if not, there are too few records for this guarantee."""
         return self._kept is not None
 
     @property
@@ -85,12 +85,12 @@ class BoundsEstimate(Estimate):
 
     @property
     def bounds(self) -> tuple[float, float]:
-        """Lower and upper bound, as other statistics want them."""
+        """Lower and upper bound, in the form that other statistics accept."""
         return self.low, self.high
 
     @property
     def records_outside(self) -> int | None:
-        """With probability `confidence_level` at most so many records lie outside; None where undefined."""
+        """Upper limit of the number of records outside, at `confidence_level`; None where undefined."""
         if self._kept is None:
             return None
         first, last = self._kept

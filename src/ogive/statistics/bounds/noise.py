@@ -30,7 +30,7 @@ def flat_strategy(binning: Binning, terms: Terms, *, chance: float) -> LeastSqua
     """Every bin counted once, with the noise whose `reach` is shortest among those that meet the terms.
 
     Raises:
-        ScaleError: more noise is needed than can be drawn.
+        ScaleError: the noise is larger than can be drawn.
         UnsupportedError: the trust model cannot answer.
     """
     found: list[LeastSquaresTree] = []

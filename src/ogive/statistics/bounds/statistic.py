@@ -45,15 +45,15 @@ class BoundsOptions(TypedDict, total=False):
 
 @dataclass(frozen=True)
 class Bounds:
-    """Smallest and largest magnitude of one column, for `bounds=` where no bounds are known.
+    """Smallest and largest magnitude of one column, for use as `bounds=` where no bounds are known.
 
     Fields:
         column: Numeric column.
-        base: Ratio of neighboring magnitudes, above 1; 2 finds bounds within a factor of two.
-        smallest, largest: Magnitudes that matter, public: smaller ones are rounded away from zero, and
-            values beyond `largest` in either direction count as `largest`.
-        false_alarm: Largest probability that the bounds reach to a bin without records.
-        confidence_level: Of the number of records that may lie outside.
+        base: Ratio of neighboring magnitudes, above 1; with 2, bounds are found within a factor of two.
+        smallest, largest: Public range of magnitudes: smaller ones are rounded away from zero, and values beyond
+            `largest` in either direction count as `largest`.
+        false_alarm: Largest probability that the bounds extend to a bin without records.
+        confidence_level: Confidence level of the number of records outside the bounds.
         missing: What a missing value means: "refuse" (an error), "low" or "high" (the lower or the upper bound), a
             public value within the bounds, as which it counts, or "drop" (not counted; ADD_OR_REMOVE only).
     """
@@ -99,16 +99,16 @@ class Bounds:
         return Binning(self.column, grid, self.missing)
 
     def canonical(self) -> Bounds:
-        """The one spelling that stands for all of the same question: its numbers as the exact ones they stand for."""
+        """The canonical form of the statistic: numbers as exact numbers."""
         numbers: dict[str, Any] = {name: exact(getattr(self, name), name) for name in ("base", "smallest", "largest")}
         return dataclasses.replace(self, **numbers)
 
     def alternatives(self) -> dict[str, Bounds]:
-        """Every bin is counted once; there is no other method."""
+        """None: every bin is counted once."""
         return {"tree_ls": self}
 
     def questions(self, terms: Terms) -> Generator[Query, Answer, BoundsEstimate]:
-        """Count all bins once, and read the bounds off the noisy counts.
+        """Count all bins once and read the bounds from the noisy counts.
 
         Privacy: one measurement at the whole of `terms.privacy`; a record is in one bin.
         """

@@ -65,21 +65,21 @@ class Reliability:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Calibration(Estimate):
-    """Whether predicted probabilities agree with labels, group by group and in one number.
+    """Agreement of predicted probabilities with labels, per group and as one statistic.
 
     Fields:
-        curve: Distribution of the probabilities, from which the groups were made.
-        label: Which records are positive.
+        curve: Distribution of the probabilities, which determines the groups.
+        label: Column and values that make a record positive.
         bounds: Thresholds of the groups, from 0 to 1.
         values: Noisy measurements of the groups, whole numbers, shape (4 or 3, Q); see `GroupSumsQuery`.
         measured: Form and noise of the measurements.
-        total: Number of records where that is public, else None.
-        p_value: Chance of a statistic at least as large if the model were right, by simulation that knows the
-            noise; NaN where the statistic is not defined. Valid for a model that was fitted on other records.
-        degrees_of_freedom: Of the chi-square reference.
+        total: Number of records if public, else None.
+        p_value: Probability of a statistic at least as large under perfect calibration, by a simulation that includes
+            the noise; NaN where the statistic is not defined. Valid for a model that was fitted on other records.
+        degrees_of_freedom: Degrees of freedom of the chi-square reference.
         floor: Smallest expected count to divide by.
-        confidence_level: Of the groups' intervals.
-        provenance: What was released, at what price and under whose trust; None until released.
+        confidence_level: Confidence level of the groups' intervals.
+        provenance: Origin of the release: statistic, price and trust model; None until released.
 
     Raises:
         ParameterError: shapes do not fit, or a number is out of range.
@@ -133,7 +133,7 @@ class Calibration(Estimate):
         return hash((self.bounds, self.values.tobytes()))
 
     def with_provenance(self, provenance: Provenance) -> Self:
-        """The same estimate carrying its provenance."""
+        """Return the same estimate with its provenance."""
         return dataclasses.replace(self, provenance=provenance, curve=self.curve.with_provenance(provenance))
 
     def with_p_value(self) -> Self:
@@ -172,14 +172,14 @@ class Calibration(Estimate):
 
     @property
     def defined(self) -> bool:
-        """Whether any group's expected counts of both classes rise above the floor; else noise, or nothing, is left."""
+        """Whether in any group the expected counts of both classes exceed the floor."""
         return bool(np.any(np.all(self.sums.expected > self.floor, axis=0)))
 
     @property
     def statistic(self) -> float:
         """Hosmer and Lemeshow's statistic of the published sums; NaN where not defined.
 
-        Noise adds to it; `debiased_statistic` takes some of that away, and `p_value` knows the noise.
+        Noise increases it. `debiased_statistic` corrects part of the increase, and `p_value` accounts for the noise.
         """
         if not self.defined:
             return math.nan
@@ -187,10 +187,10 @@ class Calibration(Estimate):
 
     @property
     def debiased_statistic(self) -> float:
-        """The statistic with each group's squared difference lowered by the noise's variance, at least to 0.
+        """The statistic with each squared difference reduced by the noise variance, and not below 0.
 
-        Closer to the statistic without noise, and still above it on average, since no group goes below 0.
-        NaN where not defined.
+        It is closer to the statistic without noise, and still larger on average, since no group contributes less than
+        0. NaN where not defined.
         """
         if not self.defined:
             return math.nan
@@ -199,7 +199,7 @@ class Calibration(Estimate):
 
     @property
     def chi_square_p_value(self) -> float:
-        """P-value of the statistic by the chi-square law, which ignores the noise: not valid at small epsilon."""
+        """P-value of the statistic by the chi-square law, which ignores the noise; not valid at small epsilon."""
         if not self.defined:
             return math.nan
         return float(chdtrc(self.degrees_of_freedom, self.statistic))
@@ -226,10 +226,10 @@ class Calibration(Estimate):
         )
 
     def reliability(self, confidence_level: float | None = None) -> Reliability:
-        """Observed against predicted shares with simultaneous intervals that count noise and sampling.
+        """Observed against predicted shares, with simultaneous intervals that include noise and sampling error.
 
         Args:
-            confidence_level: Of all intervals together; by default the estimate's own.
+            confidence_level: Confidence level of all intervals together; by default that of the estimate.
 
         Raises:
             ParameterError: the level is not above 0 and at most 0.9999.
@@ -246,17 +246,17 @@ class Calibration(Estimate):
         return Reliability(mean, share, np.fmin(low, share), np.fmax(high, share), confidence_level=level)
 
     def noise_share(self) -> float:
-        """That of the curve of probabilities."""
+        """The noise share of the curve of probabilities."""
         return self.curve.noise_share()
 
     def errors(self, truth: Calibration) -> dict[str, float]:
-        """Distances from the exact test, whose groups may have other ends.
+        """Distances from the exact test, whose groups may have other limits.
 
         Between the exact groups, shares are interpolated by mean probability.
 
         Returns:
-            statistic: Distance of the debiased from the exact statistic, relative to the exact one.
-            observed: Largest distance of an observed share from the exact ones; NaN where no group is seen.
+            statistic: Difference of the debiased and the exact statistic, relative to the exact one.
+            observed: Largest difference of an observed share from the exact ones; NaN if no group is defined.
         """
         exact = truth.statistic
         gap = abs(self.debiased_statistic - exact)

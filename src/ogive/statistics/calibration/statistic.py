@@ -74,24 +74,24 @@ class HosmerLemeshow:
     Fields:
         probability: Column of predicted probabilities of the positive class, in [0, 1].
         label: Column of labels.
-        groups: Wanted number of groups of about equally many records, from 2; fewer are made where quantiles
-            of the probabilities coincide.
+        groups: Number of groups of about equal size, at least 2; fewer are made if quantiles of the probabilities
+            coincide.
         positive: Value or values of the positive class.
-        negative: Value or values of the negative class. Left out: 0 if the positive class is 1, else every
-            other value, of which there may then be only one in the records.
-        bins: Thresholds in [0, 1] among which the groups' ends are chosen.
-        method: How the probabilities' distribution is measured; as for `Ecdf`.
-        split: Share of the privacy for the groups' ends, in (0, 1); None chooses it by predicted error.
-        form: "difference" measures observed minus expected counts themselves, with less noise than the expected
-            counts; "counts" measures all four sums with equal noise.
+        negative: Value or values of the negative class. By default 0 if the positive class is 1, else the only other
+            value in the records.
+        bins: Number of thresholds in [0, 1] from which the limits of the groups are chosen.
+        method: Method for the distribution of the probabilities, as for `Ecdf`.
+        split: Share of the budget for the limits of the groups, in (0, 1); None chooses it by predicted error.
+        form: "difference" measures observed minus expected counts directly, with less noise than the expected counts;
+            "counts" measures all four sums with equal noise.
         constants: "exact", or "paper" for the division and noise of the paper, for reproduction.
         bits: Fractional bits of sums of probabilities.
         floor: Smallest expected count to divide by.
-        df: Degrees of freedom of the chi-square reference: None for one a group, right for a model fitted on
-            other records; "fitted" for two fewer, for a model fitted on these records; or a number.
+        df: Degrees of freedom of the chi-square reference: None for the number of groups (for a model fitted on other
+            records), "fitted" for two fewer (for a model fitted on these records), or a number.
         missing: What a missing probability means: "refuse" (an error), "low" (0) or "high" (1), or a public
             probability.
-        confidence_level: Of the groups' intervals.
+        confidence_level: Confidence level of the groups' intervals.
     """
 
     name: ClassVar[str] = "calibration"
@@ -142,7 +142,7 @@ class HosmerLemeshow:
         object.__setattr__(self, "confidence_level", float(check_level(self.confidence_level)))
 
     def canonical(self) -> HosmerLemeshow:
-        """The one spelling that stands for all of the same question."""
+        """The canonical form of the statistic."""
         return dataclasses.replace(
             self,
             positive=canonical_class(self.positive),
@@ -152,7 +152,7 @@ class HosmerLemeshow:
         )
 
     def alternatives(self) -> dict[str, HosmerLemeshow]:
-        """One for each method of measuring the probabilities, and each form; the paper's constants fix both."""
+        """One statistic for each method of measuring the probabilities and each form."""
         if self.constants == "paper":
             return {"path": self}
         pairs = ((name, form) for form in reversed(FORMS) for name in UNBIASED_METHODS)

@@ -57,11 +57,11 @@ class Count:
         return Membership(self.column, None if self.among is None else several(self.among), self.missing)
 
     def canonical(self) -> Count:
-        """The one spelling that stands for all of the same question."""
+        """The canonical form of the statistic."""
         return dataclasses.replace(self, among=canonical_class(self.membership.values))
 
     def alternatives(self) -> dict[str, Count]:
-        """There is one way, which the trust model and the adjacency decide."""
+        """None: the trust model and the adjacency determine the method."""
         return {"count": self}
 
     def questions(self, terms: Terms) -> Generator[Query, Answer, CountEstimate]:

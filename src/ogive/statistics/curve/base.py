@@ -26,25 +26,25 @@ from ogive.strategies.base import approximates
 
 @dataclass(frozen=True, eq=False, repr=False)
 class CurveBase(Estimate):
-    """Noisy cumulative counts made a valid distribution function: the data of a curve, and how far off it may be.
+    """Noisy cumulative counts, made a valid distribution function: the data of a curve, and its accuracy.
 
     Fields:
         grid: Public thresholds tau_1 < ... < tau_N.
         cumulative: Smoothed counts of records at or below each threshold: not decreasing, at least
             0, shape (N,).
-        raw: Unbiased counts before smoothing, shape (N,); noise makes them wiggle. Bands are centered here.
-        strategy: What was measured; None where nothing was added (trust model clear).
+        raw: Unbiased counts before smoothing, shape (N,), not monotone. Bands are centered on them.
+        strategy: The strategy that was measured; None without noise (trust model clear).
         adjacency: Which data sets are adjacent.
-        total: Number of records where that is public, else None.
+        total: Number of records if public, else None.
         smoothing: How `cumulative` came from the measurements.
-        column: What was measured, for axes and captions.
-        provenance: Price, trust and origin; None until released.
-        measured: Noisy measurements of a strategy that approximates, as they were released: bands go back to them,
-            and measurements of other records add up with them. None for other strategies, whose `raw` says it all.
-        merged: Who was counted, where this is a sum of several releases; see `batches`.
+        column: Name of the column, for axes and captions.
+        provenance: Origin of the release: statistic, price and trust model; None until released.
+        measured: Noisy measurements of an approximating strategy, as released; bands and merged curves are computed
+            from them. None for other strategies, for which `raw` holds the measurements.
+        merged: The batches that were counted, if this is a sum of several releases; see `batches`.
 
-    If noise leaves no records at all, `defined` is False and the curve has all mass at the last
-    threshold: a valid distribution function that says nothing. Its bands are honest.
+    If the noisy number of records is not positive, `defined` is False and the curve has all its mass at the last
+    threshold. It is then a valid distribution function without information; its bands remain valid.
 
     Raises:
         ParameterError: lengths do not fit, or numbers are not finite, negative or decreasing.
@@ -105,7 +105,7 @@ class CurveBase(Estimate):
         return hash((self.grid, self.column, self.total, self.cumulative.tobytes()))
 
     def with_provenance(self, provenance: Provenance) -> Self:
-        """The same curve carrying where it comes from."""
+        """Return the same curve with its provenance."""
         if provenance.total is None and self.total is not None:
             provenance = dataclasses.replace(provenance, total=self.total)
         return dataclasses.replace(self, provenance=provenance)
@@ -125,7 +125,7 @@ class CurveBase(Estimate):
 
     @property
     def approximates(self) -> bool:
-        """Whether the method measured less than a whole curve, so that its error is more than its noise."""
+        """Whether the method measured less than a whole curve, so that its error has a bias besides the noise."""
         return self.strategy is not None and approximates(self.strategy)
 
     @property
@@ -135,7 +135,7 @@ class CurveBase(Estimate):
 
     @property
     def defined(self) -> bool:
-        """Whether there are any records, as far as the noise lets one see."""
+        """Whether the noisy number of records is positive."""
         return self.records > 0
 
     @property
@@ -145,7 +145,7 @@ class CurveBase(Estimate):
 
     @property
     def labels(self) -> Any:
-        """Thresholds as the user would write them, shape (N,): numbers, dates or datetimes."""
+        """Thresholds in the user's units, shape (N,): numbers, dates or datetimes."""
         return to_labels(self.grid, self.grid.thresholds)
 
     @cached_property
@@ -204,7 +204,7 @@ class CurveBase(Estimate):
 
     @cached_property
     def _bands(self) -> dict[tuple[Any, ...], Band]:
-        """Bands asked for so far: some take a second."""
+        """Bands computed so far; some take a second."""
         return {}
 
     @cached_property
@@ -221,7 +221,7 @@ class CurveBase(Estimate):
         return super().caption
 
     def check_defined(self) -> None:
-        """Refuse to read a shape off a curve that has none.
+        """Refuse to read a shape from a curve that is not defined.
 
         Raises:
             ParameterError: noise left no records.

@@ -27,12 +27,12 @@ from ogive.statistics.curve.distance_forms import Piecewise, axis_of, form
 
 @dataclass(frozen=True)
 class Distances:
-    """Three distances between two distribution functions, each 0 only where they agree.
+    """Three distances between two distribution functions; each is 0 only if they are equal.
 
     Fields:
-        ks: Largest difference anywhere, a share in [0, 1].
-        emd: Area between the two, in units of the axis.
-        energy: Energy distance, in square roots of those units.
+        ks: Kolmogorov-Smirnov distance: largest difference, a share in [0, 1].
+        emd: Earth mover's distance: area between the two, in units of the axis.
+        energy: Energy distance, in square roots of these units.
         unit: "days" on an axis of dates or times, "" on one of numbers.
     """
 
@@ -57,26 +57,26 @@ def distances(a: Any, b: Any, *, bounds: tuple[Any, Any] | None = None, between:
 
     Each may be a released or exact `Curve`, a sample (an array of numbers or dates: its empirical distribution
     function), or a known distribution: anything with a `cdf` method, as those of scipy.stats, or a function. A known
-    distribution is followed by straight lines to within 1e-9 of a share; on an axis of dates it gets days, on one of
-    times microseconds, since 1970-01-01.
+    distribution is approximated by straight lines to within 1e-9 of a share. On an axis of dates its argument is in
+    days, on an axis of times in microseconds, since 1970-01-01.
 
     Values outside the bounds count as clipped to them, as in a release.
 
     Args:
-        a: What to compare.
-        b: With what.
-        bounds: Ends of the axis; those of a curve by default. Needed for two known distributions or a known one and
-            a sample; without them samples are taken as they are.
-        between: What a curve does between its thresholds: "steps" (it stays: all mass lies on thresholds) or "lines"
-            (it rises straight: mass is even within a bin). By default "steps" on grids of integers and of dates,
-            else "lines".
+        a: The first distribution.
+        b: The second distribution.
+        bounds: Ends of the axis; those of a curve by default. Required for two known distributions, or a known one and
+            a sample. Without bounds, samples are not clipped.
+        between: Interpolation of a curve between thresholds: "steps" (constant: all mass lies on thresholds) or
+            "lines" (linear: mass is uniform within a bin). By default "steps" on grids of integers and of dates, else
+            "lines".
 
     Raises:
         ParameterError: the two are on different axes, bounds are missing or differ, a value is missing, a function is
-            no distribution function, or noise left a curve no records.
+            not a distribution function, or a curve is not defined.
 
     Privacy:
-        Post-processing where both are released or public. With a sample of private records the result is not private.
+        Post-processing if both are released or public. With a sample of private records the result is not private.
 
     Example:
         >>> print(distances([0.0], [1.0]))

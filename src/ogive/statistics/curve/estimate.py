@@ -32,16 +32,17 @@ class Curve(CurveBase):
     """
 
     def update(self, newer: Curve) -> Curve:
-        """Add newly collected people, released by themselves; nobody's records are read again.
+        """Add a released curve of newly collected people; no records are read again.
 
         Args:
             newer: A released curve of other people, on the same thresholds; see `merge`.
 
         Raises:
-            ParameterError: a batch would count twice, or the curves do not fit together.
+            ParameterError: a batch would count twice, or the curves do not match.
 
         Privacy:
-            As `merge`: nobody loses more than the dearest release of theirs, provided that no person is in two batches.
+            As `merge`: the privacy loss of a person is at most that of the most expensive batch, provided that no
+            person is in two batches.
         """
         return merge(self, newer)
 
@@ -93,14 +94,14 @@ class Curve(CurveBase):
     def quantile_interval(
         self, p: Any, confidence_level: float = 0.95, *, target: Target = "population"
     ) -> QuantileInterval:
-        """Ends between which the true quantiles of all p lie at once, by inverting the band.
+        """Simultaneous confidence intervals of the quantiles of all p, by inverting the band.
 
         Bins are half-open, so the true quantile is above `low` and at most `high`; on a grid of
         integers it is at least `low`. Values outside the grid's bounds count as clipped to them.
 
         Args:
             p: Shares in [0, 1], any shape.
-            confidence_level: Wanted probability, above 0 and at most 0.9999.
+            confidence_level: Confidence level, above 0 and at most 0.9999.
             target: "population" or "sample"; see `band`.
 
         Returns:
@@ -116,13 +117,13 @@ class Curve(CurveBase):
     def rmse(self) -> float:
         """Predicted root-mean-square error of the raw counts over the thresholds, as a share of the records.
 
-        Counts noise only. Smoothing usually does better, and the bias of a strategy that approximates comes on
-        top. Infinite where the curve is not defined.
+        It includes noise only. Smoothing usually reduces it; the bias of an approximating strategy is not included.
+        Infinite where the curve is not defined.
         """
         return float(np.sqrt(np.mean(self._variance))) / self.records if self.defined else float("inf")
 
     def noise_share(self) -> float:
-        """As `rmse`, where noise may hide the records; 0, without computing it, where it is far from that."""
+        """As `rmse` where the noise may dominate the records; 0, without computation, where it clearly does not."""
         if self.strategy is None:
             return 0.0
         return noise_share(self.strategy, self.records if self.defined else 0.0, total_known=self.total is not None)
@@ -145,18 +146,18 @@ class Curve(CurveBase):
     def standard_error(self, t: Any, *, target: Target = "population") -> Any:
         """Standard deviation of the raw estimate at each t, as a share of the records.
 
-        One point at a time; for a whole curve use `band`. With a private number of records the
-        noise of that number is left out. So is the bias of a strategy that approximates, which no release can tell.
+        It is valid at one point at a time; for a whole curve use `band`. It leaves out the noise of a private number
+        of records, and the bias of an approximating strategy, which cannot be estimated from the release.
 
         Args:
             t: As for `evaluate`.
-            target: "population" adds the sampling error; "sample" counts noise only.
+            target: "population" includes the sampling error; "sample" includes noise only.
 
         Returns:
             A float, or an array of the shape of t; infinite where the curve is not defined.
 
         Raises:
-            ParameterError: t or target is not what is asked for.
+            ParameterError: t or target is invalid.
         """
         among(target, "target", TARGETS)
         numbers = to_numbers(self.grid, t)
@@ -184,20 +185,21 @@ class Curve(CurveBase):
         return curve_bins.histogram(self.grid, self.probabilities, self.records, edges)
 
     def mean(self) -> Any:
-        """Expected value, with the mass of a bin in its middle; of values clipped to the bounds."""
+        """Mean of the values clipped to the bounds, with the mass of a bin at its midpoint."""
         return to_labels(self.grid, curve_bins.mean(self.grid, self.probabilities))
 
     def moments(self, order: int = 4) -> CurveMoments:
         """Mean, variance and means of powers up to an order, of values clipped to the bounds.
 
-        A Legendre projection (on a grid of even bins or of integers) has them as a by-product: unbiased, with a known
-        law of noise. For other curves they are those of the smoothed curve, with the mass of a bin in its middle.
+        A Legendre projection (on a grid of equal bins or of integers) measures them directly: they are unbiased, with
+        known noise. For other curves they are computed from the smoothed curve, with the mass of a bin at its
+        midpoint.
 
         Args:
             order: Highest power, from 1 to 15; a projection of degree K has K + 1 of its own.
 
         Raises:
-            ParameterError: the order is out of range, or noise left no records.
+            ParameterError: the order is out of range, or the curve is not defined.
 
         Privacy:
             Post-processing.
@@ -207,7 +209,7 @@ class Curve(CurveBase):
     def sample(self, size: int, *, rng: np.random.Generator | int | None = None) -> Any:
         """Draw synthetic values from the curve, shape (size,).
 
-        Uniform within a bin; on whole days on a grid of dates; on thresholds on a grid of integers.
+        Draws are uniform within a bin, whole days on a grid of dates, and thresholds on a grid of integers.
 
         Args:
             size: Number of independent draws, at least 0.
@@ -232,8 +234,8 @@ class Curve(CurveBase):
 
         Args:
             ax: Axes to draw into; new ones by default.
-            confidence_level: Of the band; None for no band.
-            target: Of the band.
+            confidence_level: Confidence level of the band; None for no band.
+            target: Target of the band, "population" or "sample".
             style: Of the curve; see `ogive.plots.Style`.
         """
         return room(type(self), "plot").draw(self, ax, confidence_level=confidence_level, target=target, **style)
@@ -246,7 +248,7 @@ class Curve(CurveBase):
             ax: Axes to draw into; new ones by default.
 
         Raises:
-            ParameterError: there are not that many bins, or noise left no records.
+            ParameterError: there are fewer bins, or the curve is not defined.
         """
         self.check_defined()
         edges, shares = curve_shape.groups(self.grid, self.probabilities, bins)
@@ -258,14 +260,14 @@ class Curve(CurveBase):
         Equal distributions give points on the diagonal.
 
         Args:
-            other: A curve, a sample, or a known distribution; see `ogive.distances`. With a sample of private
-                records the picture is not private, and `ogive.plots.save` writes it for its owner alone.
+            other: A curve, a sample, or a known distribution; see `ogive.distances`. With a sample of private records
+                the picture is not private, and `ogive.plots.save` makes the file readable by its owner only.
             ax: Axes to draw into; new ones by default.
             points: How many quantiles.
-            name: What the other is called.
+            name: Name of the other distribution.
 
         Raises:
-            ParameterError: the other is on another axis, or noise left one of the two no records.
+            ParameterError: the other is on another axis, or one of the two is not defined.
         """
         ours, others = distance_forms.quantile_pairs(self, other, points)
         axes = room(type(self), "plot_shape").plot_quantiles(self, ours, others, name or "compared", ax)

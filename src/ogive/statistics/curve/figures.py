@@ -38,9 +38,9 @@ class Figures:
     """One release as plain numbers.
 
     Fields:
-        column: What was measured.
+        column: Name of the column.
         grid: The public thresholds.
-        provenance: What was released, at what price and under whose trust.
+        provenance: Origin of the release: statistic, price and trust model.
         quantiles: Rows of the table, in order.
         share: Released share at each threshold, shape (N,); None where only quantiles were released.
         sample_band, population_band: For the curve of these records, and of those they were drawn from.

@@ -28,7 +28,7 @@ def draw(
     Args:
         curve: What to draw.
         ax: Axes to draw into; new ones by default.
-        confidence_level: Of the band; None for no band.
+        confidence_level: Confidence level of the band; None for no band.
         target: Of the band, "population" or "sample".
         truth: An exact curve to compare with, drawn dashed; only where it may be shown.
         style: Of the curve; see `ogive.plots.Style`.

@@ -47,7 +47,7 @@ def plot_quantiles(curve: Curve, ours: Float64, others: Float64, name: str, ax: 
         curve: Where grid, column and caption are taken from.
         ours: Quantiles of the curve, numbers of its grid, shape (points,).
         others: Quantiles of the other at the same shares, shape (points,).
-        name: What the other is called.
+        name: Name of the other distribution.
         ax: Axes to draw into; new ones by default.
 
     Returns:

@@ -105,18 +105,17 @@ class Ecdf:
         bins: Number of thresholds, 1 to 2^24.
         grid: "linear", "geometric", "integers", for dates and times "hours", "days", "weeks" or "months", or a `Grid`
             instead of bounds and bins.
-        method: "auto" (smallest predicted error of those that fail on none of the public reference shapes); unbiased
-            at every threshold "path" (the first paper's), "tree_ls", "hat_ls", "sqrt"; from a few measurements
-            "projection", "histogram", "adaptive", "selected"; from randomized reports of the records' owners, under
-            trust local alone, "reports", and there "histogram" too; one of these with options, for example
-            `Projection(degree=20)`; or a strategy designed by hand, for example
-            `design_path(1024, ..., constants="paper")`.
+        method: "auto" (the smallest predicted error among the methods that fail on none of the public reference
+            shapes); unbiased at every threshold: "path", "tree_ls", "hat_ls", "sqrt"; from a few measurements:
+            "projection", "histogram", "adaptive", "selected"; from randomized reports, under trust local only:
+            "reports" and "histogram"; one of these with options, for example `Projection(degree=20)`; or a strategy
+            that you designed, for example `design_path(1024, ..., constants="paper")`.
         smooth: "auto" ("shrinkage", or "isotonic" for a few measurements), "shrinkage", "least_squares",
             "least_absolute" or "isotonic".
         missing: What a missing value means: "refuse" (an error), "low" or "high" (the lower or the upper bound), a
             public value within the bounds, as which it counts, or "drop" (not counted; ADD_OR_REMOVE only).
-        expected_records: A public guess of the number of records, for "auto" and the methods that need it
-            where that number is private. Never looked up in the records.
+        expected_records: A public guess of the number of records, for "auto" and the methods that need it, if that
+            number is private. It is never taken from the records.
     """
 
     name: ClassVar[str] = "ecdf"
@@ -145,22 +144,22 @@ class Ecdf:
         check_expected(self.expected_records)
 
     def binning(self) -> Binning:
-        """How a record becomes the number of a bin."""
+        """How a record is mapped to a bin."""
         return Binning(self.column, make_grid(self.bounds, self.bins, self.grid), self.missing)
 
     def canonical(self) -> Ecdf:
-        """The one spelling that stands for all of the same question: the grid itself, methods with their options."""
+        """The canonical form of the statistic: the grid itself, and methods with their options."""
         grid = self.binning().grid
         method = as_method(self.method)
         smooth = plain_smoothing(method, self.smooth)
         return dataclasses.replace(self, bounds=None, bins=grid.bins, grid=grid, smooth=smooth, method=method)
 
     def alternatives(self) -> dict[str, Ecdf]:
-        """One for each method, and one for a curve method or strategy of the user's own."""
+        """One statistic for each method, and one for a method or strategy that the user designed."""
         return {name: dataclasses.replace(self, method=name) for name in METHODS} | by_hand(self)
 
     def questions(self, terms: Terms) -> Generator[Query, Answer, Curve]:
-        """Ask for noisy measurements, most methods once, and turn them into a valid curve.
+        """Request noisy measurements (most methods do so once) and turn them into a valid curve.
 
         Privacy: all measurements together at most the whole of `terms.privacy`; smoothing is post-processing.
         """

@@ -22,16 +22,16 @@ from ogive.statistics.methods.groups import OWNERS_ALL, Parts, Satisfying, ask_p
 class Subset(Generic[EstimateT]):
     """A statistic of the records that satisfy a public condition; its estimate is that of the statistic.
 
-    Whether a record satisfies the condition is hidden like all else of it. Where the number of all records is public
-    the number of those that satisfy it is private, unless all columns of the condition are declared public: then it is
-    public too. Where a person may have several records, those that satisfy the condition are taken first, and of them
-    at most so many of each person.
+    The guarantee also protects whether a record satisfies the condition. If the number of all records is public, the
+    size of the subset is private, unless all columns of the condition are declared public; then it is public too. If a
+    person may have several records, the condition is applied first, and the number of records per person is limited
+    afterwards.
 
     Fields:
-        statistic: What is wanted of these records.
+        statistic: The statistic of these records.
         where: The condition: a text such as "ward == 'A' and age >= 65", or values by column, {"ward": "A"}.
-        public: Whether everybody may know who satisfies the condition, so that only the other values are hidden; the
-            privacy unit must declare its columns public. None: whether it does.
+        public: Whether it is public who satisfies the condition. Only the other values are then protected, and the
+            privacy unit must declare the columns of the condition public. By default, as the privacy unit declares.
 
     Example:
         >>> import ogive
@@ -60,7 +60,7 @@ class Subset(Generic[EstimateT]):
 
     @property
     def condition(self) -> Predicate:
-        """The condition as it was read."""
+        """The condition, parsed."""
         found: Predicate = self.where
         return found
 
@@ -70,7 +70,7 @@ class Subset(Generic[EstimateT]):
         return Satisfying(self.condition, bool(self.public))
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data that says all that is asked."""
+        """Plain data of the whole question."""
         return {
             "name": self.name,
             "statistic": describe(self.statistic),
@@ -79,15 +79,15 @@ class Subset(Generic[EstimateT]):
         }
 
     def shared(self, terms: Terms) -> Terms:
-        """What the statistic is asked under, for a plan.
+        """The terms under which the statistic is queried, for a plan.
 
         Raises:
-            BudgetError: nothing that it could ask would stay within the terms.
+            BudgetError: no query would stay within the terms.
         """
         return shared_terms(self.parts, self.statistic.questions, terms)
 
     def settled_by(self, unit: PrivacyUnit) -> Subset[EstimateT]:
-        """The same with the condition public or not, and the statistic settled likewise."""
+        """The same subset with a public or private condition, and the statistic settled in the same way."""
         public = self.public
         if public is None:
             replaced = unit.adjacency is Adjacency.REPLACE
@@ -100,7 +100,7 @@ class Subset(Generic[EstimateT]):
         return {name: dataclasses.replace(self, statistic=method) for name, method in methods.items()}
 
     def questions(self, terms: Terms) -> Generator[Query, Answer, EstimateT]:
-        """Ask what the statistic asks, of the records that satisfy the condition.
+        """Pose the queries of the statistic for the records that satisfy the condition.
 
         Privacy: all queries together at most `terms.privacy`, as `docs/proofs/subsets.md` shows.
         """

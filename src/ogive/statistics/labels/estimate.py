@@ -28,7 +28,7 @@ class LabelsEstimate(Estimate):
         bits: Fractional bits of those.
         law: Noise of each of them; None where there is none, or they were not opened.
         total: The number of teachers where it is public, else None.
-        provenance: What was released, at what price and under whose trust.
+        provenance: Origin of the release: statistic, price and trust model.
     """
 
     schema: ClassVar[str] = "ogive.labels/1"

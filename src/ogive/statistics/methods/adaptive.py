@@ -38,13 +38,13 @@ _SEED = 0x6164617074
 
 @dataclass(frozen=True)
 class AdaptiveQuantiles:
-    """Counts at thresholds that are chosen one after the other.
+    """Noisy counts at thresholds that are chosen adaptively.
 
     Fields:
-        rounds: How many thresholds are asked for; None takes a number that suits the guarantee and the number of
-            records, which is far below the paper's 50 where noise is large.
-        accounting: "joint", or "naive" for the paper's ordering of methods: every round charged on its own.
-        noise: "gaussian", "laplace", or "auto" for the one that is smaller where the guarantee allows both.
+        rounds: Number of thresholds; None chooses it from the guarantee and the number of records. With much noise it
+            is far below the 50 of the paper.
+        accounting: "joint", or "naive" as in the paper: every round is charged separately.
+        noise: "gaussian", "laplace", or "auto" for the smaller one that the guarantee allows.
     """
 
     name: ClassVar[str] = "adaptive"
@@ -61,9 +61,9 @@ class AdaptiveQuantiles:
         among(self.noise, "noise", NOISES)
 
     def curve(self, task: CurveTask) -> Generator[Query, Answer, Curve]:
-        """Ask for one count after the other, all of them at the whole of the guarantee.
+        """Request one count after the other; all counts together cost the guarantee.
 
-        Where the number of records is private, the first count is that of all records.
+        If the number of records is private, the first count is that of all records.
         """
         plan = _planned(self, task.size, task.terms.privacy, task.terms.adjacency, task.rows, task.records)
         shape = OpenedThresholds(task.size, (0,), plan.law, plan.bits)
@@ -91,7 +91,7 @@ class AdaptiveQuantiles:
         return curve_from(whole, task.binning, strategy, task.terms, task.smooth)
 
     def errors(self, task: CurveTask, shapes: Shapes, records: int) -> Expected:
-        """Simulated: where counts are asked depends on the noise."""
+        """Errors by simulation, since the thresholds depend on the noise."""
         terms = task.terms
         plan = _planned(self, task.size, terms.privacy, terms.adjacency, task.rows, guessed(task))
         total = records if terms.adjacency is Adjacency.REPLACE else None
@@ -148,7 +148,7 @@ def _planned(
     Raises:
         ParameterError: the grid has a single bin, or Gaussian noise is wanted for a pure guarantee, or more finely than
             it can be drawn.
-        ScaleError: more noise is needed than can be drawn.
+        ScaleError: the noise is larger than can be drawn.
     """
     if size < 2:
         raise ParameterError("adaptive quantiles need a grid of at least 2 bins")

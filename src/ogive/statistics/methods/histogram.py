@@ -32,14 +32,15 @@ from ogive.strategies.smoothing import unsmoothable
 
 @dataclass(frozen=True)
 class HistogramQueries:
-    """Noisy counts of a few groups of neighboring bins, and straight lines in between.
+    """Noisy counts of groups of neighboring bins, with linear interpolation within groups.
 
-    Under trust local every owner reports, noisily, which group is theirs; accounting and noise are then left out.
+    Under trust local every owner sends a randomized report of the own group; `accounting` and `noise` then have no
+    effect.
 
     Fields:
-        groups: Number of groups; one for each bin where there are fewer bins.
-        accounting: "joint", or "naive" for the paper's ordering of methods: every count charged on its own.
-        noise: "gaussian", "laplace", or "auto" for the one that is smaller where the guarantee allows both.
+        groups: Number of groups; at most one per bin.
+        accounting: "joint", or "naive" as in the paper: every count is charged separately.
+        noise: "gaussian", "laplace", or "auto" for the smaller one that the guarantee allows.
     """
 
     name: ClassVar[str] = "histogram"
@@ -54,22 +55,22 @@ class HistogramQueries:
         among(self.noise, "noise", NOISES)
 
     def strategy(self, task: CurveTask) -> Strategy:
-        """What is measured."""
+        """The strategy that is measured."""
         return self.design(task.size, task.terms.privacy, task.terms.adjacency, task.rows, task.records)
 
     def design(self, size: int, privacy: Privacy, adjacency: Adjacency, rows: int, records: int | None) -> Strategy:
-        """The same from what the terms say; the number of records makes no difference."""
+        """The same design from the terms; it does not depend on the number of records."""
         return _least_noise(self, size, privacy, adjacency, rows)
 
     def curve(self, task: CurveTask) -> Generator[Query, Answer, Curve]:
-        """Measure the groups once at the whole of the guarantee, or ask every owner for theirs."""
+        """Measure the groups once at the whole guarantee, or collect one report of every owner."""
         if owners_answer(task.terms, task.binning):
             self._check_reported()
             return (yield from reported_groups(self.groups, task))
         return (yield from measured_once(self.strategy(task), task))
 
     def errors(self, task: CurveTask, shapes: Shapes, records: int) -> Expected:
-        """Sampling, noise and the error of straight lines within groups."""
+        """Errors from sampling, noise and interpolation within groups."""
         if owners_answer(task.terms, task.binning):
             return strategy_errors(expected_groups(self.groups, task), task, shapes, records)
         return strategy_errors(self.strategy(task), task, shapes, records)
@@ -99,7 +100,7 @@ def reported_groups(groups: int, task: CurveTask) -> Generator[Query, Answer, Cu
     """Collect one report of every owner, about their group alone.
 
     Args:
-        groups: Number of groups; one for each bin where there are fewer bins.
+        groups: Number of groups; at most one per bin.
         task: Column, grid, terms and smoothing.
 
     Raises:

@@ -81,7 +81,7 @@ def strategy_errors(
     """The same of what a strategy measures.
 
     Args:
-        strategy: What is measured.
+        strategy: The strategy that is measured.
         adjacency: Which data sets are adjacent.
         records: How many records there are.
         known: Whether the estimate is conditioned on their public number.
@@ -151,7 +151,7 @@ def noise_maxima(strategy: Strategy, *, total_known: bool, simulations: int) -> 
     """Largest errors of simulated releases of a strategy, in records.
 
     Args:
-        strategy: What is measured.
+        strategy: The strategy that is measured.
         total_known: Whether the number of records is public and used by the estimate.
         simulations: Number of releases to simulate.
     """

@@ -28,9 +28,10 @@ class Projection:
 
     Fields:
         basis: "legendre", "sine", "cosine" or "splines".
-        degree: Degree K, from 0 (3 for splines) to 30 (15 for moments); None takes one that suits the guarantee
-            and the number of records.
-        noise: "shaped" to what a record changes, "isotropic", or "moments" for the paper's noise on raw moments.
+        degree: Degree K, from 0 (3 for splines) to 30 (15 for moments); None chooses it from the guarantee and the
+            number of records.
+        noise: "shaped" (covariance fitted to the change by one record), "isotropic", or "moments" (on raw moments, as
+            in the paper).
         constants: "exact", or "paper" for the paper's sensitivity of the moments.
     """
 
@@ -49,19 +50,19 @@ class Projection:
             check_degree(self.degree, self.basis, self.noise)
 
     def strategy(self, task: CurveTask) -> Strategy:
-        """What is measured."""
+        """The strategy that is measured."""
         return self.design(task.size, task.terms.privacy, task.terms.adjacency, task.rows, task.records)
 
     def design(self, size: int, privacy: Privacy, adjacency: Adjacency, rows: int, records: int | None) -> Strategy:
-        """The same from what the terms say."""
+        """The same design from the terms."""
         return _projected(self, size, privacy, adjacency, rows, records)
 
     def curve(self, task: CurveTask) -> Generator[Query, Answer, Curve]:
-        """Measure the coefficients once at the whole of the guarantee."""
+        """Measure the coefficients once at the whole guarantee."""
         return (yield from measured_once(self.strategy(task), task))
 
     def errors(self, task: CurveTask, shapes: Shapes, records: int) -> Expected:
-        """Sampling, noise and the error of curves that the functions cannot follow."""
+        """Errors from sampling, noise and approximation."""
         return strategy_errors(self.strategy(task), task, shapes, records)
 
 

@@ -35,15 +35,15 @@ SPLITS = ("users", "budget")
 
 @dataclass(frozen=True)
 class Reports:
-    """Reports about the nodes of a hierarchy over the bins, which every record's owner randomizes.
+    """Randomized reports of the records' owners on the nodes of a hierarchy over the bins.
 
     Fields:
         branching: Children of a node, 2 to 8; None for the smallest predicted error.
-        nodes: "hadamard" (an index and a bit) or "unary" (a bit for each node: longer, less noise from epsilon 2
-            on); None for the smaller predicted error.
+        nodes: "hadamard" (an index and a bit) or "unary" (a bit for each node: longer, with less noise for epsilon of
+            2 or more); None for the smaller predicted error.
         split: "users" (an owner reports on one level) or "budget" (on all, with a share of epsilon); None for the
             smaller predicted error.
-        seed: Public; decides with each participant's number who reports on which level.
+        seed: Public seed; together with a participant's number it determines the level of the report.
     """
 
     name: ClassVar[str] = "reports"
@@ -63,7 +63,7 @@ class Reports:
         whole(self.seed, "seed", 0, (1 << 63) - 1)
 
     def oracle(self, task: CurveTask) -> TreeOracle:
-        """How each owner's bin is randomized.
+        """The randomizer of each owner's bin.
 
         Raises:
             ParameterError: there are too few or too many thresholds.
@@ -74,10 +74,10 @@ class Reports:
         )
 
     def query(self, task: CurveTask) -> ReportsQuery:
-        """What is asked of every owner.
+        """The query for every owner.
 
         Raises:
-            ParameterError: the terms keep the number of records private, or there are too few of them.
+            ParameterError: the number of records is private or too small.
         """
         check_public_number(task)
         return ReportsQuery(RowValues(Domain((task.binning,))), self.oracle(task))
@@ -99,11 +99,11 @@ class Reports:
         return reported_curve(query.oracle, answer, task)
 
     def errors(self, task: CurveTask, shapes: Shapes, records: int) -> Expected:
-        """Sampling and the noise of reports."""
+        """Errors from sampling and the noise of the reports."""
         return strategy_errors(self.expected(task, records), task, shapes, records)
 
     def expected(self, task: CurveTask, records: int) -> ReportedTree:
-        """The strategy that so many owners' reports would make."""
+        """The strategy that the reports of this number of owners amount to."""
         return expected_tree(self.oracle(task), records)
 
 

@@ -40,12 +40,12 @@ _METHODS = (Projection(), Projection(degree=30), HistogramQueries(), HistogramQu
 
 @dataclass(frozen=True, init=False)
 class PrivateSelection:
-    """A method that is selected privately, then used.
+    """Selects a method privately, then uses it.
 
     Candidates are the best unbiased strategy, projections, and histograms.
 
     Args:
-        share: Part of the budget that the selection takes, strictly between 0 and 1: of epsilon, or of rho.
+        share: Share of epsilon or rho for the selection, strictly between 0 and 1.
     """
 
     name: ClassVar[str] = "selected"
@@ -71,7 +71,7 @@ class PrivateSelection:
         return (yield from measured_once(designs[int(answer.values[0])].strategy, task))
 
     def errors(self, task: CurveTask, shapes: Shapes, records: int) -> Expected:
-        """Simulated, the selection included."""
+        """Errors by simulation, including the selection."""
         stages, designs = self._divided(task)
         query = _selection(stages, designs, task)
         scored = tuple(design.scored for design in designs)

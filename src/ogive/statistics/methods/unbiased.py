@@ -58,7 +58,7 @@ def candidates(
         privacy: What all measurements together may cost.
         adjacency: Which data sets are adjacent.
         method: One of `UNBIASED_METHODS`, or "auto" for all of them.
-        rows: How many records of one person the guarantee must hide together.
+        rows: Number of records of one person that the guarantee protects together.
 
     Raises:
         ParameterError: no such method, or the method cannot meet this type of guarantee.
@@ -107,7 +107,7 @@ def choose(
         adjacency: Which data sets are adjacent.
         method: "auto", one of `UNBIASED_METHODS`, or a designed strategy to take as it is.
         refusal: Why the trust model cannot serve a strategy, or None.
-        rows: How many records of one person the guarantee must hide together.
+        rows: Number of records of one person that the guarantee protects together.
 
     Raises:
         ParameterError: no such method, or it cannot meet this type of guarantee, or the strategy is

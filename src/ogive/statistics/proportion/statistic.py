@@ -55,12 +55,12 @@ class Proportion:
         return Membership(self.column, several(self.positive), self.missing)
 
     def canonical(self) -> Proportion:
-        """The one spelling that stands for all of the same question."""
+        """The canonical form of the statistic."""
         positive: Any = canonical_class(self.membership.values)
         return dataclasses.replace(self, positive=positive)
 
     def alternatives(self) -> dict[str, Proportion]:
-        """There is one way, which the trust model and the adjacency decide."""
+        """None: the trust model and the adjacency determine the method."""
         return {"proportion": self}
 
     def questions(self, terms: Terms) -> Generator[Query, Answer, ProportionEstimate]:

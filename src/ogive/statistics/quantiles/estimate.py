@@ -18,16 +18,16 @@ CONFIDENCE_LEVEL = 0.95
 
 @dataclass(frozen=True, repr=False)
 class QuantileEstimates(Estimate):
-    """Quantiles of one column, with intervals that hold for all of them at once.
+    """Quantiles of one column, with simultaneous confidence intervals.
 
     Fields:
-        column: What was measured.
+        column: Name of the column.
         grid: The public thresholds; every quantile is one of them.
-        probabilities: Which quantiles, in the order asked.
+        probabilities: Probabilities of the quantiles, in the order requested.
         numbers, low, high: Quantile and interval ends as numbers of the grid.
-        confidence_level: Chance that all intervals hold the population's quantiles.
+        confidence_level: Probability that all intervals contain the population's quantiles.
         curve: The whole curve where the method released one, else None.
-        provenance: What was released, at what price and under whose trust.
+        provenance: Origin of the release: statistic, price and trust model.
     """
 
     schema: ClassVar[str] = "ogive.quantiles/1"
@@ -45,7 +45,7 @@ class QuantileEstimates(Estimate):
 
     @property
     def values(self) -> list[Any]:
-        """The quantiles as the user writes them: floats, dates or datetimes."""
+        """The quantiles in the user's units: floats, dates or datetimes."""
         return [self.grid.label(number) for number in self.numbers]
 
     @property
@@ -54,20 +54,20 @@ class QuantileEstimates(Estimate):
         return [(self.grid.label(a), self.grid.label(b)) for a, b in zip(self.low, self.high, strict=True)]
 
     def with_provenance(self, provenance: Provenance) -> Self:
-        """The same estimates carrying their provenance."""
+        """Return the same estimates with their provenance."""
         curve = None if self.curve is None else self.curve.with_provenance(provenance)
         return dataclasses.replace(self, provenance=provenance, curve=curve)
 
     def noise_share(self) -> float:
-        """That of the curve, where one was released."""
+        """The noise share of the curve, if one was released."""
         return 0.0 if self.curve is None else self.curve.noise_share()
 
     def errors(self, truth: QuantileEstimates) -> dict[str, float]:
         """Distances from exact quantiles.
 
         Returns:
-            rank: Largest distance of a wanted probability from the shares that the exact curve puts
-                below, and at or below, the quantile given for it; NaN where only quantiles are known.
+            rank: Largest difference between a requested probability and the exact shares below, and at or below, the
+                released quantile; NaN if the exact curve is not known.
         """
         if truth.curve is None:
             return {"rank": float("nan")}

@@ -52,18 +52,18 @@ class Quantiles:
 
     Fields:
         column: Numeric or temporal column.
-        probabilities: Which quantiles, each in [0, 1].
+        probabilities: Probabilities of the quantiles, each in [0, 1].
         bounds: Smallest and largest possible value, public; values outside are clipped.
         bins: Number of thresholds, 1 to 2^24.
         grid: "linear", "geometric", "integers", for dates and times "hours", "days", "weeks" or "months", or a `Grid`
             instead of bounds and bins.
         missing: What a missing value means: "refuse" (an error), "low" or "high" (the lower or the upper bound), a
             public value within the bounds, as which it counts, or "drop" (not counted; ADD_OR_REMOVE only).
-        method: "bisection" opens only the points it visits (path noise); anything else is a method
-            of `Ecdf` and reads the quantiles off a whole curve, which costs the same. "auto" does so.
-        confidence_level: Of the simultaneous intervals.
-        expected_records: A public guess of the number of records where that is private, which "auto" needs for more
-            than unbiased methods.
+        method: "bisection" opens only the points it visits (path noise). Any other method is one of `Ecdf`, and the
+            quantiles are read from the whole curve at the same cost; so does "auto".
+        confidence_level: Confidence level of the simultaneous intervals.
+        expected_records: A public guess of the number of records, if that number is private. "auto" needs it to
+            consider methods that are not unbiased.
     """
 
     name: ClassVar[str] = "quantiles"
@@ -104,7 +104,7 @@ class Quantiles:
         simulations_needed(level, share=Fraction(1, 2), nodes=nodes, usual=FEWEST_SIMULATIONS)
 
     def ecdf(self) -> Ecdf:
-        """The curve that quantiles are read off; bisection opens single points of it."""
+        """The curve from which quantiles are read; bisection opens single points of it."""
         method = "path" if self.method == "bisection" else self.method
         return Ecdf(
             self.column,
@@ -117,13 +117,13 @@ class Quantiles:
         )
 
     def canonical(self) -> Quantiles:
-        """The one spelling that stands for all of the same question: the grid itself, methods with their options."""
+        """The canonical form of the statistic: the grid itself, and methods with their options."""
         grid = self.ecdf().binning().grid
         method = self.method if self.method == "bisection" else as_method(self.method)
         return dataclasses.replace(self, bounds=None, bins=grid.bins, grid=grid, method=method)
 
     def alternatives(self) -> dict[str, Quantiles]:
-        """One for each method of a whole curve, one for bisection, and one for a method or strategy by hand."""
+        """One statistic for each method of a whole curve, for bisection, and for a method that the user designed."""
         names: tuple[MethodName | Literal["bisection"], ...] = (*METHODS, "bisection")
         named: dict[str, Quantiles] = {name: dataclasses.replace(self, method=name) for name in names}
         return named if self.method == "bisection" else named | by_hand(self)

@@ -55,12 +55,12 @@ def class_ends(raw: Float64, noise: SimulatedNoise, tail: Fraction, target: str)
 
 @dataclass(frozen=True, eq=False)
 class RocBand:
-    """Two step functions between which the whole ROC curve lies with the stated confidence.
+    """Two step functions that enclose the whole ROC curve with the stated confidence.
 
     Fields:
-        fpr: Where an end may step, increasing from 0 to 1, shape (M,).
+        fpr: False positive rates at which an end may step, increasing from 0 to 1, shape (M,).
         low, high: Ends from each fpr up to the next, shape (M,).
-        confidence_level: Probability that the band holds the curve everywhere at once, at least.
+        confidence_level: Lower limit of the probability that the band contains the whole curve.
         target: "population" or "sample".
     """
 

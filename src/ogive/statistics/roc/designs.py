@@ -59,7 +59,7 @@ def class_candidates(
     Args:
         size: Number of thresholds.
         privacy: What both curves together may cost.
-        unit: Whose data the guarantee hides.
+        unit: Privacy unit of the guarantee.
         public_labels: Whether classes are public.
         budget: "joint", or "split" for half of the grant each, each class designed on its own.
         method: A method of `Ecdf`, or "auto".

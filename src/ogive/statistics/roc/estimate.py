@@ -42,22 +42,22 @@ class AucInterval(NamedTuple):
 
 @dataclass(frozen=True, repr=False)
 class RocEstimate(Estimate):
-    """Estimated trade-off between true and false positives of a score, at every threshold of a public grid.
+    """Estimated true and false positive rates of a score at every threshold of a public grid.
 
     Fields:
-        negatives, positives: Cumulative counts of each class over the score, with noise of their own.
-        label: Which class a record belongs to.
+        negatives, positives: Cumulative counts of each class over the score, with independent noise.
+        label: Column and values that determine the class of a record.
         positive_when: "high" or "low" scores.
-        total: Number of records of both classes where that is public, else None.
+        total: Number of records of both classes if public, else None.
         budget: "joint", or "split" for the paper's two separate releases.
-        confidence_level: Of the interval that is printed.
-        provenance: Price, trust and origin; None until released.
+        confidence_level: Confidence level of the printed interval.
+        provenance: Origin of the release: statistic, price and trust model; None until released.
 
-    Where a class has no records, or noise may account for all, `defined` is False: rates and area are NaN, the
-    band is the whole square and the interval is [0, 1].
+    `defined` is False if a class has no records, or if noise may account for all of them. Rates and area are then NaN,
+    the band is the whole square and the interval is [0, 1].
 
     Raises:
-        ParameterError: the two curves were not measured alike, or a field is out of range.
+        ParameterError: the two curves were measured differently, or a field is out of range.
     """
 
     schema: ClassVar[str] = "ogive.roc/1"
@@ -89,7 +89,7 @@ class RocEstimate(Estimate):
         _tail(self.confidence_level)
 
     def with_provenance(self, provenance: Provenance) -> Self:
-        """The same estimate carrying where it comes from."""
+        """Return the same estimate with its provenance."""
         return dataclasses.replace(
             self,
             provenance=provenance,
@@ -111,7 +111,7 @@ class RocEstimate(Estimate):
 
     @property
     def strategy(self) -> Strategy | None:
-        """What was measured of each class; None where nothing was added."""
+        """The strategy that was measured for each class; None without noise."""
         return self.negatives.strategy
 
     @property
@@ -131,12 +131,12 @@ class RocEstimate(Estimate):
 
     @property
     def classes(self) -> tuple[float, float]:
-        """Numbers of negative and positive records, estimated unless public."""
+        """Numbers of negative and positive records; estimates unless public."""
         return self.negatives.records, self.positives.records
 
     @property
     def prevalence(self) -> float:
-        """Share of positive records; NaN where there are none of either class."""
+        """Share of positive records; NaN if there are no records."""
         negatives, positives = self.classes
         return positives / (negatives + positives) if negatives + positives > 0 else math.nan
 
@@ -186,10 +186,10 @@ class RocEstimate(Estimate):
 
     @property
     def tie_bound(self) -> float:
-        """Most that the grid can have moved the area: half the chance that a random pair shares a bin.
+        """Largest effect of the grid on the area: half the probability that a random pair shares a bin.
 
-        As estimated from the released curve, so noise moves it too; `auc_interval` counts ties with that
-        noise. NaN where the curve is not defined.
+        It is estimated from the released curve, so it is noisy too; `auc_interval` accounts for that noise. NaN where
+        the curve is not defined.
         """
         return roc_points.tie_bound(self.fpr, self.tpr) if self.defined else math.nan
 
@@ -214,14 +214,14 @@ class RocEstimate(Estimate):
         return Uncertainty(self.negatives, self.positives, total=total, positive_when=self.positive_when)
 
     def auc_interval(self, confidence_level: float | None = None, *, target: Target = "population") -> AucInterval:
-        """Compute ends between which the true area of the scores lies, not only that of their bins.
+        """Compute a confidence interval for the area of the exact scores, not only of their bins.
 
-        Counts noise, what sorting scores into bins hides, and for the population also sampling; see
-        `roc_interval`. The level holds about, not at least: tested by simulation.
+        It includes noise, the effect of binning and, for the population, sampling error; see `roc_interval`. The level
+        is approximate and is tested by simulation.
 
         Args:
-            confidence_level: Wanted probability, above 0 and at most 0.9999; by default the statistic's.
-            target: "population": what the records were drawn from. "sample": the records themselves.
+            confidence_level: Confidence level, above 0 and at most 0.9999; by default that of the statistic.
+            target: "population" (from which the records were drawn) or "sample" (the records themselves).
 
         Raises:
             ParameterError: an argument is out of range.
@@ -236,12 +236,12 @@ class RocEstimate(Estimate):
         return AucInterval(*self._uncertainty.interval(self.auc, tail, target))
 
     def band(self, confidence_level: float = 0.95, *, target: Target = "population") -> RocBand:
-        """Compute two curves between which the whole true ROC curve lies, with at least the stated confidence.
+        """Compute two curves that enclose the whole true ROC curve with at least the stated confidence.
 
         Args:
-            confidence_level: Wanted probability, above 0 and at most 0.9999.
-            target: "population": what the records were drawn from; counts sampling and noise.
-                "sample": the records themselves; counts noise only.
+            confidence_level: Confidence level, above 0 and at most 0.9999.
+            target: "population" (from which the records were drawn; includes sampling error and noise) or "sample"
+                (the records themselves; includes noise only).
 
         Raises:
             ParameterError: an argument is out of range.
@@ -278,13 +278,13 @@ class RocEstimate(Estimate):
     def precision_recall_band(
         self, confidence_level: float = 0.95, *, target: Target = "population"
     ) -> PrecisionRecallBand:
-        """Compute ends for precision and recall that hold at every threshold at once, with at least the confidence.
+        """Compute a simultaneous band for precision and recall with at least the stated confidence.
 
-        For the population, the records must be a random sample of it: where their classes were chosen, as in a
-        case-control study, they tell nothing of its prevalence, and so nothing of its precision.
+        For the population, the records must be a random sample of it. In a case-control study the classes were
+        selected, so the records carry no information on prevalence and precision.
 
         Args:
-            confidence_level: Wanted probability, above 0 and at most 0.9999.
+            confidence_level: Confidence level, above 0 and at most 0.9999.
             target: "population" or "sample"; see `band`.
 
         Raises:
@@ -301,10 +301,10 @@ class RocEstimate(Estimate):
         return PrecisionRecallBand(self.thresholds, tpr, precision, prevalence, level, target)
 
     def lift_band(self, confidence_level: float = 0.95, *, target: Target = "population") -> LiftBand:
-        """Compute ends for gain and lift that hold at every threshold at once, with at least the confidence.
+        """Compute a simultaneous band for gain and lift with at least the stated confidence.
 
         Args:
-            confidence_level: Wanted probability, above 0 and at most 0.9999.
+            confidence_level: Confidence level, above 0 and at most 0.9999.
             target: "population", of which the records must be a random sample, or "sample"; see `band`.
 
         Raises:
@@ -372,8 +372,8 @@ class RocEstimate(Estimate):
 
         Args:
             ax: Axes to draw into; new ones by default.
-            confidence_level: Of the band; None for no band.
-            target: Of the band.
+            confidence_level: Confidence level of the band; None for no band.
+            target: Target of the band, "population" or "sample".
             style: Of the curve; see `ogive.plots.Style`.
         """
         return room(type(self), "plot").draw(self, ax, confidence_level=confidence_level, target=target, **style)
@@ -390,8 +390,8 @@ class RocEstimate(Estimate):
 
         Args:
             ax: Axes to draw into; new ones by default.
-            confidence_level: Of the band; None for no band.
-            target: Of the band.
+            confidence_level: Confidence level of the band; None for no band.
+            target: Target of the band, "population" or "sample".
             style: Of the curve; see `ogive.plots.Style`.
 
         Raises:
@@ -412,8 +412,8 @@ class RocEstimate(Estimate):
 
         Args:
             ax: Axes to draw into; new ones by default.
-            confidence_level: Of the band; None for no band.
-            target: Of the band.
+            confidence_level: Confidence level of the band; None for no band.
+            target: Target of the band, "population" or "sample".
             style: Of the curve; see `ogive.plots.Style`.
 
         Raises:

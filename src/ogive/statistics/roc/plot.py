@@ -26,7 +26,7 @@ def draw(
     Args:
         roc: What to draw.
         ax: Axes to draw into; new ones by default.
-        confidence_level: Of the band; None for no band.
+        confidence_level: Confidence level of the band; None for no band.
         target: Of the band, "population" or "sample".
         style: Of the curve; see `ogive.plots.Style`.
 

@@ -53,7 +53,7 @@ class RocOptions(TypedDict, total=False):
 
 @dataclass(frozen=True)
 class Roc:
-    """ROC curve of a score, with its area, from the score's distribution in each of two classes.
+    """ROC curve of a score and its area (AUC), from the distribution of the score in each of two classes.
 
     Fields:
         score: Numeric or temporal column.
@@ -63,18 +63,18 @@ class Roc:
         grid: "linear", "geometric", "integers", for dates and times "hours", "days", "weeks" or "months", or a `Grid`
             instead of bounds and bins.
         positive: Value or values of the positive class.
-        negative: Value or values of the negative class. Left out: 0 if the positive class is 1, else every
-            other value, of which there may then be only one in the records.
-        positive_when: Which scores speak for the positive class, "high" or "low".
-        public_labels: Whether everybody may know each record's class; only the score is then hidden, under REPLACE
-            with less noise, and the privacy unit must declare the label public. None: whether it does.
-        budget: "joint" for one price that covers both curves; "split" for the paper's two separate releases at
-            half of the budget each.
+        negative: Value or values of the negative class. By default 0 if the positive class is 1, else the only other
+            value in the records.
+        positive_when: Scores that indicate the positive class, "high" or "low".
+        public_labels: Whether each record's class is public. Only the score is then protected, under REPLACE with less
+            noise, and the privacy unit must declare the label public. By default, as the privacy unit declares.
+        budget: "joint" for one price that covers both curves; "split" for two separate releases at half of the budget
+            each, as in the paper.
         method, smooth: As for `Ecdf`, for each class.
         missing: What a missing score means: "refuse" (an error), "low" or "high" (the lower or the upper bound), or a
             public value within the bounds, as which it counts.
         outside: What a score outside the bounds means: "refuse" (an error), or "clip" (the nearer bound).
-        confidence_level: Of the AUC's interval that is printed, at most 0.9999.
+        confidence_level: Confidence level of the printed interval of the AUC, at most 0.9999.
     """
 
     name: ClassVar[str] = "roc"
@@ -123,14 +123,14 @@ class Roc:
         object.__setattr__(self, "confidence_level", float(check_level(self.confidence_level)))
 
     def classes(self) -> ClassBinning:
-        """How a record becomes the number of a bin in one of the classes."""
+        """How a record is mapped to a bin in one of the classes."""
         binning = Binning(self.score, make_grid(self.bounds, self.bins, self.grid), self.missing, self.outside)
         assert isinstance(self.positive, tuple)
         assert self.negative is None or isinstance(self.negative, tuple)
         return ClassBinning(binning, Label(self.label, self.positive, self.negative))
 
     def canonical(self) -> Roc:
-        """The one spelling that stands for all of the same question: the grid itself, and no "auto" smoothing."""
+        """The canonical form of the statistic: the grid itself, without "auto" smoothing."""
         classes = self.classes()
         return dataclasses.replace(
             self,
@@ -144,19 +144,19 @@ class Roc:
         )
 
     def settled_by(self, unit: PrivacyUnit) -> Roc:
-        """The same with labels public or not."""
+        """The same statistic with public or private labels."""
         if self.public_labels is not None:
             return self
         return dataclasses.replace(self, public_labels=self.label in unit.public)
 
     def alternatives(self) -> dict[str, Roc]:
-        """One for each method and division of the budget, and one for a strategy designed by hand."""
+        """One statistic for each method and division of the budget, and one for a strategy that the user designed."""
         joint = {name: dataclasses.replace(self, method=name, budget="joint") for name in UNBIASED_METHODS}
         split = {f"{name}, split": dataclasses.replace(self, method=name, budget="split") for name in UNBIASED_METHODS}
         return joint | split | by_hand(self)
 
     def questions(self, terms: Terms) -> Generator[Query, Answer, RocEstimate]:
-        """Ask once for the noisy measurements of both classes and turn them into a curve.
+        """Request noisy measurements of both classes once and turn them into a curve.
 
         Privacy: one measurement of both classes at the whole of `terms.privacy`; the rest is post-processing.
         """

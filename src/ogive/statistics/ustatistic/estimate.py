@@ -47,29 +47,27 @@ class KernelMean:
 
 @dataclass(frozen=True, repr=False)
 class UstatisticEstimate(Estimate):
-    """A pairwise statistic of some columns: Gini, Kendall's tau, an AUC ...
+    """A statistic of pairs of records, such as Gini, Kendall's tau or an AUC.
 
     Fields:
-        kernel: Name of what was asked for, for example "kendall".
-        columns: The columns that were looked at.
-        method: How it was measured: "exact", "kernel", "cells", "krr", "unary", "haar", "hierarchy" or
-            "paired".
-        value: The statistic; NaN where it is undefined, since noise or the records leave nothing to divide by.
-        means: Means of kernels that it was computed from; empty where it was computed from something else.
-        randomization_error: Standard deviation of the noise, given the records; by the delta method where the value is
-            a ratio of means.
-        sampling_error: Standard deviation of the exact statistic of so many records around that of the
-            population they came from, or a bound of it, as `sampling_is_a_bound` tells; None where it could not be
-            estimated.
-        quantization: How far rounding to bins may have moved the value, whatever the values within bins; estimated from
-            the same answer. 0 where nothing was rounded.
+        kernel: Name of the measure, for example "kendall".
+        columns: The columns that were used.
+        method: Method of the release: "exact", "kernel", "cells", "krr", "unary", "haar", "hierarchy" or "paired".
+        value: The statistic; NaN where a denominator is not positive, because of noise or of the records.
+        means: Means of kernels from which the value was computed; empty if it was computed otherwise.
+        randomization_error: Standard deviation of the noise, given the records; for ratios of means by the delta
+            method.
+        sampling_error: Standard deviation of the exact statistic around that of the population, or an upper bound of
+            it (see `sampling_is_a_bound`); None if it could not be estimated.
+        quantization: Largest change of the value by rounding to bins, whatever the values within bins; estimated from
+            the same answer. 0 without rounding.
         limits: Smallest and largest possible value.
-        bins: Bins or categories of every column; empty where nothing was rounded to bins.
+        bins: Numbers of bins or categories of the columns; empty without rounding.
         records: Number of records; None where it is private.
-        classes: Records of each class, where everybody may know them; else None.
-        clipped: Whether a mean was moved to the nearest value for which the statistic is defined.
-        confidence_level: Of the interval that is printed.
-        provenance: What was released, at what price and under whose trust.
+        classes: Number of records of each class, if public; else None.
+        clipped: Whether a mean was clipped to the nearest value for which the statistic is defined.
+        confidence_level: Confidence level of the printed interval.
+        provenance: Origin of the release: statistic, price and trust model.
     """
 
     schema: ClassVar[str] = "ogive.ustatistic/1"
@@ -93,7 +91,7 @@ class UstatisticEstimate(Estimate):
 
     @property
     def defined(self) -> bool:
-        """Whether there is a value; noise, or records that are all alike, may leave a ratio without one."""
+        """Whether the value is defined; noise, or records that are all equal, can leave a ratio undefined."""
         return math.isfinite(self.value)
 
     @property
@@ -103,21 +101,19 @@ class UstatisticEstimate(Estimate):
 
     @property
     def sampling_is_a_bound(self) -> bool:
-        """Whether `sampling_error` is the most that it can be, because one mean does not tell how pairs vary."""
+        """Whether `sampling_error` is an upper bound, because one mean does not determine the variance of pairs."""
         return self.method in ("exact", "kernel")
 
     @property
     def sampling_is_included(self) -> bool:
-        """Whether `randomization_error` has that of sampling in it: pairs without a common person do not tell which
-        part of it is the sample's.
-        """
+        """Whether `randomization_error` includes the sampling error, which disjoint pairs do not separate."""
         return self.method == "paired" and self.sampling_error is None
 
     @property
     def standard_error(self) -> float:
         """Standard deviation around the population's value, up to `quantization`, which is a bias.
 
-        Counts randomization and sampling; randomization alone where `sampling_error` is None.
+        It includes randomization and sampling, or randomization only if `sampling_error` is None.
         """
         return math.hypot(self.randomization_error, self.sampling_error or 0.0)
 
@@ -125,7 +121,7 @@ class UstatisticEstimate(Estimate):
     def total_error(self) -> float:
         """Root of the squares of `standard_error` and `quantization`: at most the root mean squared error.
 
-        Counts no sampling where `sampling_error` is None.
+        It includes no sampling error if `sampling_error` is None.
         """
         return math.hypot(self.standard_error, self.quantization)
 
@@ -146,7 +142,7 @@ class UstatisticEstimate(Estimate):
 
     @property
     def possible(self) -> bool:
-        """Whether the value is one that records can have, but for rounding; noise moves it anywhere."""
+        """Whether the value is within the possible range, up to rounding; noise can move it outside."""
         low, high = self.limits
         if not self.private or not self.defined or low <= self.value <= high:
             return True
@@ -155,20 +151,21 @@ class UstatisticEstimate(Estimate):
     def interval(self, confidence_level: Any = None, *, target: Target = "population") -> tuple[float, float]:
         """Confidence interval by the normal approximation, widened by `quantization` on either side.
 
-        That of a collision entropy is the one of the probability whose logarithm it is. In trials of 95 % intervals
-        from reports, 93 to 97 of 100 held the truth; more where a ratio's denominator is noisy, and down to 88 for
-        Gini's mean difference where noise is a tenth to a sixth of the range (docs/proofs/pairwise.md says why).
+        The interval of a collision entropy is computed for the probability, then transformed. In simulations, 93 to 97
+        percent of the 95 % intervals from reports contained the true value. Coverage is higher for ratios with a noisy
+        denominator, and as low as 88 percent for Gini's mean difference where the noise is a tenth to a sixth of the
+        range (docs/proofs/pairwise.md gives the reason).
 
         Args:
             confidence_level: Above 0 and at most 0.9999; by default the estimate's own.
-            target: "population", which the records were drawn from, or "sample": these very records, for which
-                only the randomization counts.
+            target: "population", from which the records were drawn, or "sample", these records, for which only the
+                randomization counts.
 
         Returns:
             Both ends, within `limits`; NaN where there is no value.
 
         Raises:
-            ParameterError: the level or the target is none.
+            ParameterError: the level or the target is invalid.
         """
         level = float(check_level(self.confidence_level if confidence_level is None else confidence_level))
         among(target, "target", TARGETS)
@@ -196,6 +193,6 @@ class UstatisticEstimate(Estimate):
 
     @property
     def title(self) -> str:
-        """What was measured, in a few words."""
+        """Title of the statistic."""
         name = TITLES.get(self.kernel, f"Mean of the kernel {self.kernel}")
         return f"{name} of {' and '.join(self.columns)}"

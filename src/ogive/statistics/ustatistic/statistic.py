@@ -73,40 +73,40 @@ class UstatisticOptions(TypedDict, total=False):
 
 @dataclass(frozen=True)
 class Ustatistic:
-    """A function of means over all pairs of records: of `kernel`, on some columns with public domains.
+    """A statistic of pairs of records: a function of the means of a kernel over all pairs.
 
     Fields:
-        columns: Name of a column, or of several in the kernel's order; instead of a name also the column itself
-            (`Binning`, `Categories`, `Label`), or a `Domain` for all. An AUC takes a score and a label, a volume under
-            the ROC surface a score and a column of ordered classes.
-        kernel: What to measure: "gini" (mean difference), "gini_coefficient", "variance", "collision" (Renyi's
-            entropy of order 2), "collision_probability", "kendall" (tau-a), "kendall_b", "gamma", "auc", "vus", or a
-            measure or kernel of `ogive.kernels`.
+        columns: Name of a column, or names in the order of the kernel. A column may also be given as `Binning`,
+            `Categories` or `Label`, and all columns as one `Domain`. An AUC takes a score and a label; a volume under
+            the ROC surface takes a score and a column of ordered classes.
+        kernel: The measure: "gini" (mean difference), "gini_coefficient", "variance", "collision" (Renyi's entropy of
+            order 2), "collision_probability", "kendall" (tau-a), "kendall_b", "gamma", "auc", "vus", or a measure or
+            kernel of `ogive.kernels`.
         bounds: Smallest and largest possible value, public: one pair for all columns of numbers, or one for each
             column, or by name.
-        bins: How many bins values are rounded to where that is needed: "auto" for the predicted best, a number, or
-            one for each column.
+        bins: Number of bins to which values are rounded, if the method needs bins: "auto" for the smallest predicted
+            error, a number, or one for each column.
         grid: "linear", "geometric", "integers" or a `Grid`, one for all columns or one for each.
-        categories: The values of a column that has no order or few values, public and in order: a list, or lists by
-            column name.
+        categories: The public values of a categorical column, in order: a list, or lists by column name.
         positive: Value or values of the positive class of an AUC's label.
-        negative: Value or values of the negative class. Left out: 0 if the positive class is 1, else the one other.
-        public_labels: Whether everybody may know each record's class; only the score is then hidden, and the privacy
-            unit must declare the label public. None: whether it does. A measure of classes that cannot be hidden, such
-            as "vus", takes them as public.
+        negative: Value or values of the negative class. By default 0 if the positive class is 1, else the only other
+            value.
+        public_labels: Whether each record's class is public. Only the score is then protected, and the privacy unit
+            must declare the label public. By default, as the privacy unit declares. Measures that require public
+            classes, such as "vus", take them as public.
         method: "auto" (smallest predicted error), "kernel" (noise on the exact mean), "cells" (noise on counts per
-            combination of bins), or from local reports "krr", "unary", "haar", "hierarchy" (AUC with public labels),
-            "hierarchy" also with options, as
-            `HierarchyAuc(branching=4)`; or from people who meet in pairs "paired", also as `Paired(rounds=2)`.
-        matrix: How a kernel is read off two bins: its "average" over both, or the "midpoint" of its extremes.
-        rounding: "simple", or "randomized" to one of the two nodes around a value (local reports alone). With matrix
-            "average" a Gini is then corrected for two values of one cell, which is right for values that are spread
-            out; "midpoint" is right for values that sit on nodes.
+            combination of bins), from local reports "krr", "unary", "haar" or "hierarchy" (AUC with public labels;
+            with options, `HierarchyAuc(branching=4)`); from people who meet in pairs "paired" (with options,
+            `Paired(rounds=2)`).
+        matrix: Value of the kernel for two bins: its "average" over both, or the "midpoint" of its extremes.
+        rounding: "simple", or "randomized" to one of the two neighboring nodes (local reports only). With matrix
+            "average" a Gini is then corrected for pairs within one cell, assuming values spread over the cell;
+            "midpoint" assumes values on the nodes.
         missing: What a missing number means: "refuse" (an error), "low" or "high" (the lower or the upper bound), or a
             public value within the bounds, as which it counts.
         outside: What a number outside the bounds means: "refuse" (an error), or "clip" (the nearer bound).
-        confidence_level: Of the interval that is printed.
-        expected_records: A public guess of the number of records where that is private, for "auto".
+        confidence_level: Confidence level of the printed interval.
+        expected_records: A public guess of the number of records, for "auto", if that number is private.
 
     Example:
         >>> import numpy as np, ogive
@@ -235,11 +235,11 @@ class Ustatistic:
 
     @property
     def classes(self) -> Label | Categories | None:
-        """The column of classes that are taken as public; None where there is none, or where it is hidden."""
+        """The column of public classes; None if there is none, or if the classes are private."""
         return self._described[1]
 
     def canonical(self) -> Ustatistic:
-        """The one spelling that stands for all of the same question: columns and measure spelled out."""
+        """The canonical form of the statistic: columns and measure in full."""
         columns, classes = self._described
         return dataclasses.replace(
             self,
@@ -249,7 +249,7 @@ class Ustatistic:
         )
 
     def settled_by(self, unit: PrivacyUnit) -> Ustatistic:
-        """The same with labels public or not, where that was left open."""
+        """The same statistic with public or private labels, if that was left open."""
         if self.public_labels is not None or not isinstance(self.kernel, str) or self.kernel != "auc":
             return self
         known = self._takes_labels_as_public or _name(_listed(self.columns)[-1]) in unit.public
@@ -263,7 +263,7 @@ class Ustatistic:
         return isinstance(self.method, HierarchyAuc) or self.method == HierarchyAuc.name
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data; `from_dict` inverts it but for kernels that are functions, of which a digest tells them apart."""
+        """Plain data. `from_dict` inverts it, except for kernels that are functions, which are stored as a digest."""
         columns, classes = self._described
         domain = domain_of(columns, 2)
         digests = [kernel.digest(domain) for kernel in self.measure.kernels if hasattr(kernel, "digest")]
@@ -299,12 +299,12 @@ class Ustatistic:
         return Ustatistic(columns, measure_from_dict(data["kernel"]), **written)
 
     def alternatives(self) -> dict[str, Ustatistic]:
-        """One for each method, and one for a method with options."""
+        """One statistic for each method, and one for a method with options."""
         named = {name: dataclasses.replace(self, method=name) for name in get_args(UstatisticMethod)[1:]}
         return named if isinstance(self.method, str) else {**named, f"{self.method.name} by hand": self}
 
     def questions(self, terms: Terms) -> Generator[Query, Answer, UstatisticEstimate]:
-        """Ask once, by the method with the smallest predicted error that the trust model can serve.
+        """Measure once, by the method with the smallest predicted error that the trust model serves.
 
         Privacy: one measurement at the whole of `terms.privacy`, or reports that cost each person as much.
         """
@@ -313,17 +313,17 @@ class Ustatistic:
         return self._estimate(chosen, chosen.means(answer))
 
     def chosen_method(self, terms: Terms) -> MeanMethod:
-        """What is asked under these terms, and with which error that is predicted from public quantities alone.
+        """The method that is chosen under these terms, and its error, predicted from public quantities only.
 
         Raises:
-            ParameterError, UnsupportedError, ScaleError: the method does not fit, or none does.
+            ParameterError, UnsupportedError, ScaleError: the method, or every method, is unsuitable.
         """
         columns, classes = self._described
         task = MeanTask(self.measure, columns, classes, self.matrix, self.rounding, terms, self.expected_records)
         return choose_method(task, self.method)
 
     def settled(self, terms: Terms) -> Ustatistic:
-        """The same statistic with the method and the bins that it takes under these terms.
+        """The same statistic with the method and the bins that are chosen under these terms.
 
         Raises:
             ParameterError, UnsupportedError, ScaleError: as `chosen_method`.

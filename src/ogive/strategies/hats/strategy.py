@@ -133,9 +133,9 @@ def _all_changes(size: int, spacings: tuple[int, ...], adjacency: Adjacency) -> 
 
 
 def design_hats(size: int, *, privacy: PureDP | ZeroConcentratedDP, adjacency: Adjacency) -> LeastSquaresHats:
-    """Choose spacings and noise that spend `privacy` with a small mean variance.
+    """Choose spacings and noise with a small mean variance at the cost of `privacy`.
 
-    Designs were optimized for Laplace noise at powers of two and are carried over to other sizes.
+    Designs were optimized for Laplace noise at powers of two and are scaled to other sizes.
 
     Args:
         size: Number of bins, N.

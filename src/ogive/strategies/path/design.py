@@ -27,21 +27,21 @@ def design_path(
 
     Args:
         size: Number of bins, N.
-        privacy: What the whole answer may cost; Laplace noise for PureDP, Gaussian for zCDP.
+        privacy: Guarantee for the whole answer; Laplace noise for PureDP, Gaussian for zCDP.
         adjacency: Which data sets are adjacent.
         base: Children per block; None compares 2, 3, 4, 5, 8, 16 and base 2 with a wide top.
         root: Whether the top block carries noise; None compares both.
         constants: "exact", or "paper" for those of the paper: base 2, all levels, L + 1 terms to
             hide a replaced record and ceil((L + 1) / 2) to hide an added one; the price of such a
             strategy (`loss`) is then below `privacy`.
-        gaussian: "fine" puts counts on a grid so fine that the noise is as small as with
-            continuous Gaussian noise; "integer" adds whole numbers to counts and costs more.
+        gaussian: "fine" uses a fine grid, on which the noise is as small as continuous Gaussian noise; "integer" adds
+            whole numbers to counts and needs more noise.
 
     Returns:
         A strategy whose `loss(adjacency)` is at most `privacy`.
 
     Raises:
-        ParameterError: an argument is out of range, or "paper" is asked together with a tree.
+        ParameterError: an argument is out of range, or "paper" is combined with a tree.
     """
     check_privacy(privacy, adjacency)
     among(constants, "constants", ("exact", "paper"))

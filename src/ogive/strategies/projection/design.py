@@ -39,23 +39,24 @@ def design_projection(
     constants: str = "exact",
     bits: int | None = None,
 ) -> OrthogonalProjection:
-    """Choose degree and noise of a projection that spends `privacy`.
+    """Choose degree and noise of a projection at the cost of `privacy`.
 
     Args:
         size: Number of bins, N, at most 2^16.
-        privacy: What to spend, by all records of a person together.
+        privacy: Privacy loss to spend, for all records of a person together.
         adjacency: Under ADD_OR_REMOVE the number of records is measured too.
-        rows: Most records of one person.
-        records: Public guess of how many there are, for the degree and the bits; 10 000 by default.
-        basis: What to project on: "legendre", "sine" (F is 0 and 1 at the ends), "cosine" or cubic "splines".
+        rows: Largest number of records of one person.
+        records: Public guess of the number of records, for the degree and the bits; 10 000 by default.
+        basis: Functions of the projection: "legendre", "sine" (F is 0 and 1 at the ends), "cosine" or cubic "splines".
         degree: K, with K + 1 functions; by default from the records and the guarantee.
-        noise: "shaped" to what one record changes, "isotropic", or on the "moments" as in the paper (legendre only).
+        noise: "shaped" (covariance fitted to the change by one record), "isotropic", or "moments" (on raw moments, as
+            in the paper; legendre only).
         constants: "exact", or "paper" for the paper's larger sensitivity of moments.
         bits: Fractional bits of the integers; by default enough that rounding is far below the noise.
 
     Raises:
         ParameterError: an argument is of the wrong kind or out of range.
-        ScaleError: the guarantee needs more noise than can be drawn.
+        ScaleError: the noise for the guarantee is larger than can be drawn.
 
     Privacy:
         The loss for `rows` records is at most `privacy`.

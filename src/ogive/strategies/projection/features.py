@@ -43,7 +43,7 @@ def certified_change(form: Form, bits: int, *, replaced: bool | None = None) -> 
     most 1/2 + 2^-10 a record.
 
     Args:
-        form: What is measured.
+        form: The strategy that is measured.
         bits: Fractional bits.
         replaced: Whether a record is replaced, or added or removed; by default what the form was made for.
     """

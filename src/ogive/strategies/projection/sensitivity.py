@@ -28,7 +28,7 @@ def certified(form: Form, whitening: Float64, *, replaced: bool) -> float:
     """Bound what one record changes in the whitened features: squared L2 norm, or L1 norm if `form.absolute`.
 
     Args:
-        form: What is measured.
+        form: The strategy that is measured.
         whitening: Shape (M, M), applied to `form.record`.
         replaced: Whether a record is replaced by another, or added or removed.
     """

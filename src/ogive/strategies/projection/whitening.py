@@ -62,7 +62,7 @@ def computed(form: Form, *, gap: float = 1e-3) -> Float64:
     """A nearly optimal whitening in whole multiples of 2^-20, scaled until it is certified; takes a second.
 
     Args:
-        form: What is measured.
+        form: The strategy that is measured.
         gap: Largest relative excess of the noise over the least one on the optimizer's own grid.
     """
     if form.noise != "shaped":

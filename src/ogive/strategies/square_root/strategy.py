@@ -159,7 +159,7 @@ def decoder(column: Int64, bits: int) -> Float64:
 
 
 def design_square_root(size: int, *, privacy: PureDP | ZeroConcentratedDP, adjacency: Adjacency) -> SquareRoot:
-    """Choose the noise of the square-root factorization that spends `privacy`.
+    """Choose the noise of the square-root factorization at the cost of `privacy`.
 
     Args:
         size: Number of bins, N.

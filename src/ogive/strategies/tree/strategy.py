@@ -120,7 +120,7 @@ class LeastSquaresTree:
 def design_tree(
     size: int, *, privacy: PureDP | ZeroConcentratedDP, adjacency: Adjacency, optimize: bool = True
 ) -> LeastSquaresTree:
-    """Choose block sizes and noise that spend `privacy` with the smallest mean variance.
+    """Choose block sizes and noise with the smallest mean variance at the cost of `privacy`.
 
     Args:
         size: Number of bins, N.

@@ -315,7 +315,7 @@ def check_range(query: LinearQuery, *, records: int, servers: int, modulus: int)
     """Check that measurements of so many records with the noise of all servers stay within a modulus.
 
     Args:
-        query: What is measured.
+        query: The strategy that is measured.
         records: How many there are, in all.
         servers: How many servers add noise.
         modulus: Of the shares.

@@ -63,7 +63,7 @@ def common_ends(
         raw: Its estimate of the cumulative counts, shape (N,).
         measured: Its noisy measurements, shape (M,); needed but for the approximation.
         strategy: What was measured.
-        total: Number of records where that is public, else None.
+        total: Number of records if public, else None.
         tail: Error probability.
         target: "population", "sample" or "approximation".
         simulations: Number of simulated releases; by default 9999, more for high confidence.

@@ -40,8 +40,8 @@ def simultaneous_band(
         grid: Thresholds.
         raw: Unbiased estimate of the cumulative counts, not smoothed, shape (N,).
         strategy: What was measured; None where there is no noise.
-        total: Number of records where that is public, else None.
-        confidence_level: Wanted probability, above 0 and at most 0.9999.
+        total: Number of records if public, else None.
+        confidence_level: Confidence level, above 0 and at most 0.9999.
         target: "population" or "sample"; of an approximating strategy also "approximation".
         simulations: Number of simulated releases; by default what `default_simulations` says, and
             2 / a for high confidence. The level holds on average over the simulation; the achieved tail

@@ -72,15 +72,15 @@ _NO_RECORD = 1e-6  # an estimated number of records at or below it is none: divi
 
 @dataclass(frozen=True, eq=False)
 class Band:
-    """Two curves between which the whole true curve lies with the stated confidence.
+    """Two curves that enclose the whole true curve with the stated confidence.
 
     Fields:
         grid: Thresholds.
         low, high: Ends at each threshold, as shares, shape (N,).
-        confidence_level: Probability that the band holds the true curve at all thresholds at once, on average
-            over the simulation (see this module's text).
-        target: "population", what the records were drawn from, "sample", the records themselves, or "approximation",
-            what an approximating strategy would say without noise.
+        confidence_level: Probability that the band contains the true curve at all thresholds at once, on average over
+            the simulation (see the text of this module).
+        target: "population" (from which the records were drawn), "sample" (the records themselves) or "approximation"
+            (the result of an approximating strategy without noise).
     """
 
     grid: Grid
@@ -269,7 +269,7 @@ def band_ends(
         maxima: Simulated for them; None where there is no noise.
         tail: Error probability.
         target: "population" or "sample".
-        total: Number of records where that is public, else None.
+        total: Number of records if public, else None.
     """
     if maxima is None:
         low, high = _without_noise(raw, tail, target)

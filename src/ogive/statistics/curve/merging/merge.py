@@ -30,22 +30,23 @@ CurveT = TypeVar("CurveT", bound=CurveBase)
 
 
 def merge(*curves: CurveT, weights: Sequence[Rational] | None = None) -> CurveT:
-    """Add up released curves of different people, each counted once.
+    """Add up released curves of disjoint groups of people.
 
     Args:
         curves: Two or more curves on the same thresholds, of one column, for the same privacy unit.
-        weights: Share of each curve in a mixture, at least 0 and 1 together, where the batches shall not count by
-            their numbers of records. Counts are then scaled to the number of all records, which must be public.
+        weights: Share of each curve in a mixture; shares are at least 0 and add up to 1. By default the batches count
+            by their numbers of records. With weights, counts are scaled to the number of all records, which must be
+            public.
 
     Returns:
-        A curve with the batches' noise added up, in `batches` who was counted, and a provenance of its own.
+        A curve with the added noise of the batches, the list of `batches` and a provenance of its own.
 
     Raises:
-        ParameterError: a batch would count twice, the curves do not fit together, or the weights do not.
+        ParameterError: a batch would count twice, the curves do not match, or the weights are invalid.
 
     Privacy:
-        Post-processing. Provided that nobody is in two batches, all of them together cost each person no more than
-        the dearest one (parallel composition). Somebody in several batches loses what these cost together.
+        Post-processing. If no person is in two batches, all batches together cost each person no more than the most
+        expensive one (parallel composition). For a person in several batches their costs add up.
 
     Source:
         Tao and Sarwate 2025, sections on decentralized and newly collected data.

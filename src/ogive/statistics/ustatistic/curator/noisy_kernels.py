@@ -82,7 +82,7 @@ def design_kernels(rows: RowValues, measure: Measure, privacy: Privacy, *, recor
         records: How many there are, where that is known; numbers then have as many bits as fit.
 
     Raises:
-        ScaleError: more noise is needed than can be drawn.
+        ScaleError: the noise is larger than can be drawn.
         ParameterError: the kernels do not fit the columns.
     """
     pure = privacy if isinstance(privacy, PureDP) else pure_epsilon(privacy)

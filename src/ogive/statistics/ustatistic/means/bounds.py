@@ -85,7 +85,7 @@ def optimal_bins(
     constants: str = "proved",
     most: int = LARGEST_PAIRWISE,
 ) -> int:
-    """The number of bins with the least proved bound of the mean squared error (Corollary 1).
+    """Number of bins with the smallest proved bound of the mean squared error (Corollary 1).
 
     Args:
         records: Number of reports, at least 2.

@@ -17,20 +17,22 @@ DEFAULT_BITS = 16
 
 @dataclass(frozen=True)
 class Paired(MethodOptions):
-    """A statistic of pairs from people who meet in pairs and compute its kernel with noise inside a circuit.
+    """Options of method "paired": people meet in pairs and compute the kernel with noise inside a circuit.
 
-    `Ustatistic(method="paired")` is this with its defaults.
+    `Ustatistic(method="paired")` uses the default options.
 
     Fields:
-        rounds: In how many pairs everybody is, each with a part of epsilon; "auto" for the least predicted error, which
-            is one pair unless epsilon is large. Of an AUC with public labels everybody of the smaller class.
+        rounds: Number of pairs of each person, each with a part of epsilon; "auto" for the smallest predicted error,
+            which is one pair unless epsilon is large. For an AUC with public labels, the number of pairs of each
+            person in the smaller class.
         design: "round_robin" (nobody meets the same person twice), "permutations" (a random person in every round,
-            perhaps again) or "independent" (so many independent random pairs; each person's epsilon is divided by the
-            number of pairs it is really in, or its partner if that is more).
-        noise: "response" (randomized response; of a distance on a bit that is 1 as often as the distance is large, so
-            that there is no delta), "laplace" (discrete Laplace noise, whose truncation costs a delta), or "auto" for
-            the smaller predicted error.
-        bits: Distances are computed in steps of 2^-bits of the bounds, 1 to 30. Orders are of exact values.
+            perhaps again) or "independent" (this number of independent random pairs; the epsilon of a pair is divided
+            by the larger number of pairs of its two persons).
+        noise: "response" (randomized response; a distance is first turned into a random bit with the distance as its
+            probability, so that there is no delta), "laplace" (discrete Laplace noise, whose truncation costs a
+            delta), or "auto" for the smaller predicted error.
+        bits: Resolution of distances: 2^-bits of the distance between the bounds, 1 to 30. Order comparisons use exact
+            values.
 
     Raises:
         ParameterError: a field is out of range.

@@ -145,10 +145,10 @@ def auc(
     Args:
         oracle: `PublicClasses` of two classes over a `TreeOracle`; class 1 has the larger scores.
         sums: Of reports, of the oracle's shape, (2, ...).
-        a: Nodes are looked into where the product of their counts is at least a times that of their deviations: "auto"
-            minimizes the proved bound, "paper" is its closed form, or a number above 1.
-        prune: Whether nodes are discarded at all; "auto" looks into all where what that adds to the variance is less
-            than the bias that discarding may have.
+        a: A node is refined if the product of its counts is at least a times the product of their standard deviations:
+            "auto" minimizes the proved bound, "paper" is its closed form, or a number above 1.
+        prune: Whether nodes are pruned. "auto" refines all nodes if the additional variance is smaller than the
+            possible bias of pruning.
         variant: What pairs in discarded nodes count: "half" or "zero".
         ties: What pairs in one leaf count: "half", as the Mann-Whitney statistic does, or "strict" for nothing.
         reports: Numbers and payloads of the reports, where the tree has levels of more than 2^20 nodes.

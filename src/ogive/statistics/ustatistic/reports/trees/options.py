@@ -24,26 +24,25 @@ CHILDREN = (2, 4)
 
 @dataclass(frozen=True)
 class HierarchyAuc(MethodOptions):
-    """An AUC with public labels from one report of every owner about a tree over the scores.
+    """AUC with public labels, from one report of every owner on a tree over the scores.
 
-    `Ustatistic(method="hierarchy")` is this with its defaults.
+    `Ustatistic(method="hierarchy")` uses the default options.
 
     Fields:
-        variant: What pairs in nodes that are not looked into count: "half" of them, or "zero", which is biased towards
-            0 and less noisy.
-        a: Nodes are looked into where the product of their counts is at least a times that of their deviations: "auto"
-            minimizes the proved bound, "paper" is its closed form, or a number above 1.
-        prune: Whether nodes are discarded at all; "auto" looks into all where what that adds to the variance is less
-            than the bias that discarding may have.
+        variant: Value of pairs within a pruned node: "half", or "zero", which is biased towards 0 and less noisy.
+        a: A node is refined if the product of its counts is at least a times the product of their standard deviations:
+            "auto" minimizes the proved bound, "paper" is its closed form, or a number above 1.
+        prune: Whether nodes are pruned. "auto" refines all nodes if the additional variance is smaller than the
+            possible bias of pruning.
         split: "users" (an owner reports on one level) or "budget" (on all, with a share of epsilon).
-        composition: Of a split budget: "basic" (the default there), "advanced" (the paper's) or "exact". The last two
-            need a guarantee with a delta.
-        branching: Children of a node, 2 to 8; by default 2 or 4, whichever is predicted to err less.
+        composition: Composition of a split budget: "basic" (the default), "advanced" (as in the paper) or "exact". The
+            last two require a guarantee with a delta.
+        branching: Children of a node, 2 to 8; by default 2 or 4, whichever has the smaller predicted error.
         nodes: "hadamard" (an index and a bit) or "unary" (a bit for each node of levels of up to 1024: longer, less
             noise at a large epsilon).
 
     Raises:
-        ParameterError: a field is out of range, or has no meaning beside another.
+        ParameterError: a field is out of range, or is incompatible with another.
 
     Source: Bell, Bellet, Gascon and Kulkarni 2020, section 5, corrected; `docs/proofs/hierarchy.md`.
 
@@ -87,11 +86,11 @@ class HierarchyAuc(MethodOptions):
 
     @property
     def branchings(self) -> tuple[int, ...]:
-        """Children of a node that are compared."""
+        """The numbers of children that are compared."""
         return CHILDREN if self.branching is None else (self.branching,)
 
     def oracle(self, leaves: int, privacy: Privacy, *, branching: int) -> TreeOracle:
-        """How every owner's leaf is randomized.
+        """The randomizer of every owner's leaf.
 
         Args:
             leaves: Number of leaves, or of bins that are padded to them.
@@ -99,7 +98,8 @@ class HierarchyAuc(MethodOptions):
             branching: Children of a node.
 
         Raises:
-            ParameterError: the composition needs a delta and the guarantee has none, or promises nothing at it.
+            ParameterError: the composition requires a delta and the guarantee has none, or gives no guarantee at this
+                delta.
         """
         asked: dict[str, Any] = {"branching": branching, "split": self.split, "nodes": self.nodes}
         if self.composition in (None, "basic"):
@@ -112,15 +112,15 @@ class HierarchyAuc(MethodOptions):
         return design_tree(leaves, privacy.epsilon, privacy.delta, composition=self.composition, **asked)
 
     def sizes(self, oracle: TreeOracle, positives: int, negatives: int, ties: str = "half") -> Sizes:
-        """What bounds depend on, for as many reports on each level as are expected."""
+        """The quantities on which bounds depend, for the expected number of reports on each level."""
         v, w = (max(each.most for each in expected_noise(oracle, size)) for size in (positives, negatives))
         return Sizes(positives, negatives, v, w, oracle.levels, oracle.branching, self.variant, ties)
 
     def threshold(self, sizes: Sizes) -> float | None:
-        """Where nodes are discarded; None where all are looked into.
+        """The pruning threshold; None if all nodes are refined.
 
         Raises:
-            ParameterError: there are too many nodes to look into all.
+            ParameterError: there are too many nodes to refine all.
         """
         a = threshold_of(sizes, self.a)
         return a if prunes(sizes, a, self.prune) else None
@@ -135,7 +135,7 @@ class HierarchyAuc(MethodOptions):
         ties: str = "half",
         against: str = "sample",
     ) -> float:
-        """At least the mean squared error of the AUC of the rounded scores, whatever they are; from public numbers.
+        """Upper bound of the mean squared error of the AUC of the rounded scores, from public numbers.
 
         Args:
             positives: Records of the positive class.
@@ -143,11 +143,11 @@ class HierarchyAuc(MethodOptions):
             bins: Of the scores.
             privacy: Of every report.
             ties: "half" or "strict": what pairs in one bin count.
-            against: "sample" for the AUC of these records, "population" for that of where they come from; see
+            against: "sample" for the AUC of these records, "population" for the AUC of the population; see
                 `ogive.statistics.ustatistic.reports.trees.auc.error_bound`.
 
         Returns:
-            Infinite where nothing is proved, as for a near 1.
+            The bound; infinite where nothing is proved, as for a near 1.
 
         Raises:
             ParameterError: an argument is out of range, or the options leave branching open.
