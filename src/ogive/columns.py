@@ -1,4 +1,4 @@
-"""Columns of a table and what their values may be: public domains, before anyone looks at a record.
+"""Columns of a table and their public domains.
 
 A record becomes a row of numbers, one for each column: a number of the grid, or the place of a category
 in its declared list. A `Domain` puts several columns side by side and numbers the combinations of
@@ -55,7 +55,7 @@ def storable(value: LabelValue) -> bool:
 
 @dataclass(frozen=True)
 class Binning:
-    """How one record becomes the number of a bin.
+    """How a record is mapped to a bin.
 
     Fields:
         column: Name of a numeric or temporal column.
@@ -174,13 +174,13 @@ class Binning:
 
 @dataclass(frozen=True)
 class Label:
-    """Which of two classes a record belongs to.
+    """The class of a record, one of two.
 
     Fields:
         column: Name of a column of numbers, truth values or text.
         positive: Values of the positive class, public.
-        negative: Values of the negative class; None takes every other value, of which there may then be
-            only one in the records. A value of neither class, and a missing one, is an error.
+        negative: Values of the negative class; None means the only other value in the records. A value of neither
+            class, or a missing value, is an error.
 
     Raises:
         ParameterError: a class has no value, or a value is in both, is not finite, or is too large to be stored.

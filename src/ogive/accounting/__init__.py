@@ -1,4 +1,4 @@
-"""What privacy losses add up to, and which guarantees imply which.
+"""Composition of privacy losses and conversion of guarantees.
 
 Names load when they are first used, since people's own devices need a little of this, numpy and lazy_loader alone.
 """

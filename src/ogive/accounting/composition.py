@@ -18,10 +18,10 @@ _SPLITS = tuple(Fraction(n, 10) for n in (1, 3, 5, 7, 9))
 
 
 def compose(charges: Sequence[Charge], *, delta: Fraction | None = None) -> Privacy:
-    """The tightest guarantee that is known for charges that were fixed beforehand.
+    """The tightest known guarantee for charges that were fixed in advance.
 
-    The releases may depend on each other's answers; how much each costs may not. An account whose users
-    choose charges as they go is kept within its limit by `fits`, which allows a little less.
+    The releases may depend on each other's answers, their charges may not. If charges are chosen adaptively, `fits`
+    keeps an account within its limit; it allows slightly less.
 
     Args:
         charges: The loss of each release, at least one, of any types.

@@ -113,7 +113,7 @@ def _keeps(count: int, step: Fraction, epsilon: Fraction, delta: Fraction) -> bo
 
 
 def mismatch(limit: Privacy, charge: Charge) -> str | None:
-    """Why a charge of this type never fits a limit of that type and what would, as a marked text; None if it may."""
+    """Why a charge of this type never fits a limit of that type, with advice, as a marked text; None if it may."""
     match limit, charge:
         case PureDP(), ZeroConcentratedDP() | GaussianDP():
             return "its limit is a pure epsilon, which Gaussian noise (zCDP) never satisfies; use `PureDP` instead"
@@ -127,12 +127,12 @@ def mismatch(limit: Privacy, charge: Charge) -> str | None:
 def fits(limit: Privacy, charges: Sequence[Charge], *, first: Charge | None = None) -> bool:
     """Whether charges, in the order they were made, stay within a limit.
 
-    Each charge may have been chosen after looking at all earlier answers.
+    Each charge may depend on all earlier answers.
 
     Args:
-        limit: What all of them together must keep.
+        limit: Guarantee that all charges together must satisfy.
         charges: The loss of each release, of any types.
-        first: What the first one was charged before any answer, if it was raised since.
+        first: The first charge before any answer, if it was raised later.
     """
     if not charges:
         return True
@@ -196,18 +196,17 @@ def as_gaussian(charges: Sequence[Charge]) -> GaussianDP | None:
 
 
 def remaining(limit: Privacy, charges: Sequence[Charge], *, first: Charge | None = None) -> Privacy | None:
-    """The largest guarantee that one more release can be granted.
+    """The largest guarantee that one more release may have.
 
     Args:
-        limit: What everything together must keep.
-        charges: What was charged so far, in order.
-        first: What the first one was charged before any answer, if it was raised since.
+        limit: Guarantee that all releases together must satisfy.
+        charges: The charges so far, in order.
+        first: The first charge before any answer, if it was raised later.
 
     Returns:
-        A guarantee of the limit's type, or None where nothing is left. Under an ApproxDP limit it has the
-        limit's delta, and fits whatever noise the release then adds: Laplace, or Gaussian that is counted in
-        zCDP or exactly; where only pure releases fit any more it is PureDP. Less than a ten-thousandth of the
-        limit's epsilon is nothing.
+        A guarantee of the limit's type, or None if nothing is left. Under an ApproxDP limit it has the delta of the
+        limit and fits every noise of the release: Laplace, or Gaussian in zCDP or exact accounting. If only pure
+        releases fit, it is PureDP. Less than a ten-thousandth of the epsilon of the limit counts as nothing.
     """
     match limit:
         case PureDP():

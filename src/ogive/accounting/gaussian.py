@@ -159,7 +159,7 @@ def best_epsilon(loss: GaussianDP, epsilon: Fraction) -> Fraction:
 def filled(target: ApproxDP, loss: GaussianDP) -> GaussianDP:
     """The largest multiple of a loss that the target covers, rounded down to six digits; at least the loss itself.
 
-    What several measurements of one kind may come to in all.
+    It is the total of several measurements of one kind.
     """
 
     def kept(times: Fraction) -> bool:
@@ -218,7 +218,7 @@ def gaussian_grant(target: ApproxDP, *, integers: int, per_unit: float) -> float
     """The largest mu that leaves room in the target's delta for drawing integers instead of real numbers.
 
     Args:
-        target: What is to be kept.
+        target: The guarantee to satisfy.
         integers: How many integers are drawn.
         per_unit: Sensitivity of the scaled integers, so that sigma = per_unit / mu.
 

@@ -118,7 +118,7 @@ def least_epsilon(loss: GaussianDP, delta: Fraction) -> Fraction:
 
 
 def in_terms_of(granted: Privacy, loss: Loss) -> str:
-    """A loss in words; with its epsilon at the delta that is granted, where it has none itself."""
+    """A loss as text, with its epsilon at the delta of the guarantee if it has no delta itself."""
     if not isinstance(granted, ApproxDP) or not isinstance(loss, GaussianDP | ZeroConcentratedDP):
         return str(loss)
     delta = granted.delta
@@ -127,7 +127,7 @@ def in_terms_of(granted: Privacy, loss: Loss) -> str:
 
 
 def covers(granted: Privacy, loss: Loss) -> bool:
-    """Whether a mechanism of the given loss satisfies the granted guarantee."""
+    """Whether a mechanism with the given loss satisfies a privacy guarantee."""
     match granted, loss:
         case PureDP(), PureDP():
             return loss.epsilon <= granted.epsilon
@@ -240,7 +240,7 @@ def larger_loss(
 @overload
 def larger_loss(one: Loss, other: Loss) -> Loss: ...
 def larger_loss(one: Loss, other: Loss) -> Loss:
-    """The larger of two losses: either may happen, never both.
+    """The larger of two losses of which only one occurs.
 
     Both are of one type, or pure and with a delta of its own; of two numbers that a loss has, the larger of each.
 

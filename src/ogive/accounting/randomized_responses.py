@@ -33,17 +33,18 @@ _BISECTIONS = 100
 
 
 def per_report_epsilon(epsilon: Rational, delta: Rational, reports: int, rule: str) -> Fraction:
-    """The epsilon of each of several reports of one person that keep (epsilon, delta) together; rounded down.
+    """The epsilon of each of several reports of one person that satisfy (epsilon, delta) together; rounded down.
 
     Args:
-        epsilon: Of all reports together, above 0 and at most 500.
-        delta: Of all reports together, at least 0 and below 1; 0 leaves nothing but "basic" and "exact", which agree.
-        reports: How many, from 1 to 1000.
+        epsilon: Epsilon of all reports together, above 0 and at most 500.
+        delta: Delta of all reports together, at least 0 and below 1; with 0 only "basic" and "exact" apply, and they
+            agree.
+        reports: Number of reports, from 1 to 1000.
         rule: "basic" divides epsilon; "advanced" is the rule of Bell, Bellet, Gascon and Kulkarni (2020) under the
-            condition that makes it true; "exact" the largest that keeps the promise, never less than either.
+            condition for its validity; "exact" is the largest that satisfies the guarantee, never less than either.
 
     Raises:
-        ParameterError: an argument is out of range, or the advanced rule promises nothing at this epsilon and delta.
+        ParameterError: an argument is out of range, or the advanced rule gives no guarantee at this epsilon and delta.
 
     Source:
         `docs/proofs/hierarchy.md`; Kairouz, Oh and Viswanath 2015, Theorem 3.3 (basic and exact); Dwork, Rothblum and

@@ -49,17 +49,17 @@ _CLOSED_SHARE, _CLOSED_COINS = 1 / 3, 256
 
 
 def shuffled_epsilon(reports: int, epsilon: Rational, delta: Rational) -> Fraction:
-    """The epsilon that shuffled reports keep with a delta, by the exact clone bound.
+    """Epsilon of shuffled reports at a delta, by the exact clone bound.
 
     It is rounded up, by at most a part in 10,000 and 0.00001 where delta is at most 0.5; by more above.
 
-    A shuffler that nobody controls must mix the reports and drop whatever tells them apart: the participants'
-    numbers too. Where the number decides what is asked, as in a hierarchy, only reports on the same question mix.
+    A trusted shuffler must mix the reports and remove everything that identifies them, including the participants'
+    numbers. If the number determines the question, as in a hierarchy, only reports on the same question mix.
 
     Args:
-        reports: How many are shuffled together, at least 1; the fewest, where there are several groups.
-        epsilon: Of each report for its owner, above 0 and at most 700.
-        delta: Of the shuffled reports, from 1e-100 to below 1.
+        reports: Number of reports shuffled together, at least 1; the smallest such number if there are several groups.
+        epsilon: Epsilon of each report for its owner, above 0 and at most 700.
+        delta: Delta of the shuffled reports, from 1e-100 to below 1.
 
     Returns:
         Epsilon for adjacency REPLACE, at most the reports' own.
@@ -101,7 +101,7 @@ def shuffled_delta(reports: int, epsilon: Rational, shuffled: Rational) -> float
 
     Args:
         reports: How many are shuffled together, at least 1.
-        epsilon: Of each report for its owner, above 0 and at most 700.
+        epsilon: Epsilon of each report for its owner, above 0 and at most 700.
         shuffled: Epsilon of the shuffled reports, at least 0.
 
     Raises:

@@ -29,9 +29,9 @@ def bank(backend: str = "pyarrow") -> Any:
     """Load the customers of a Portuguese bank who were offered a term deposit by telephone.
 
     The table is complete: 45,211 rows, one for each customer, and 17 columns with their original names. `age` is in
-    years, `balance` is the average yearly balance in euros, `duration` is the length of the last call in seconds,
-    and `y` says whether the customer accepted ("yes" or "no"). Numbers are whole, all other columns are text, and no
-    value is missing; what the bank did not know is the text "unknown".
+    years, `balance` is the average yearly balance in euros, `duration` is the length of the last call in seconds, and
+    `y` says whether the customer accepted ("yes" or "no"). Numbers are whole, all other columns are text, and no value
+    is missing; values unknown to the bank are the text "unknown".
 
     Args:
         backend: The library whose table is returned: "pyarrow", which is always installed, "pandas" or "polars".

@@ -1,4 +1,4 @@
-"""Kernels of pairwise statistics, and the measures that are asked for by name."""
+"""Kernels of statistics of pairs, and named measures."""
 
 import lazy_loader
 

@@ -26,8 +26,8 @@ nodes of randomized rounding."""
 class Kernel(Protocol):
     """Interface; frozen plain data with no subclass.
 
-    `columns` is the public domain of the columns that the kernel looks at, in its order; of a two-sample kernel
-    without the column of classes. Rows have shape (..., columns).
+    `columns` is the public domain of the kernel's columns, in its order; for a two-sample kernel without the column of
+    classes. Rows have shape (..., columns).
     """
 
     @property
@@ -37,14 +37,14 @@ class Kernel(Protocol):
 
     @property
     def samples(self) -> int:
-        """How many classes a tuple of records comes from: 1 for an ordinary kernel, 2 for a two-sample one."""
+        """Number of classes from which a tuple of records comes: 1 for an ordinary kernel, 2 for a two-sample one."""
         ...
 
     def check(self, columns: Domain) -> None:
-        """Refuse a domain that the kernel cannot look at.
+        """Refuse a domain on which the kernel is not defined.
 
         Raises:
-            ParameterError: too many or too few columns, or of a kind that has no order or no distance.
+            ParameterError: the number of columns is wrong, or a column has no order or no distance.
         """
         ...
 
@@ -57,7 +57,7 @@ class Kernel(Protocol):
         ...
 
     def lipschitz(self, columns: Domain) -> float | None:
-        """Most that f changes with one argument, per unit of it; None where it jumps."""
+        """Lipschitz constant of f in one argument; None if f is not continuous."""
         ...
 
     def matrix(self, columns: Domain, kind: str = "average") -> Float64:
@@ -80,11 +80,12 @@ class Kernel(Protocol):
         ...
 
     def scale(self, columns: Domain, bits: int = BITS) -> Scale:
-        """How a pair's value becomes a whole number, so that a curator can add integer noise to their sum.
+        """Scaling of a pair's value to a whole number, so that a curator can add integer noise to the sum.
 
         Args:
             columns: The public domain.
-            bits: Fractional bits of the range that values are rounded to, 1 to 30; kernels that count do not round.
+            bits: Fractional bits to which values are rounded, as parts of the range, 1 to 30; kernels that count do
+                not round.
         """
         ...
 
@@ -92,24 +93,24 @@ class Kernel(Protocol):
         """Exact sum of the whole numbers of `scale` over all pairs.
 
         Privacy:
-            Replacing one record changes it by at most `scale.sensitivity(partners)`: of n records every one has n - 1
-            partners, of two samples as many as the other class has records.
+            Replacing one record changes it by at most `scale.sensitivity(partners)`. Each of n records has n - 1
+            partners; in two samples, as many as the other class has records.
         """
         ...
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data that fixes the kernel; `kernel_from_dict` inverts it, except for functions."""
+        """Plain data of the kernel; `kernel_from_dict` inverts it, except for functions."""
         ...
 
 
 @dataclass(frozen=True)
 class Value:
-    """A measure of some means, with its derivative in each of them.
+    """Value of a measure, with its derivatives in the means.
 
     Fields:
         value: The measure; NaN where it is not defined.
         gradient: Derivatives, shape (means,), for the standard error by the delta method.
-        clipped: Whether a mean was moved to the nearest value that the measure is defined for.
+        clipped: Whether a mean was clipped to the nearest value for which the measure is defined.
     """
 
     value: float
@@ -119,7 +120,7 @@ class Value:
 
 @runtime_checkable
 class Measure(Protocol):
-    """What is asked for by name; interface, frozen plain data with no subclass."""
+    """A measure with a name; interface, frozen plain data with no subclass."""
 
     def __hash__(self) -> int:
         """Of its fields, for caches."""
@@ -132,11 +133,11 @@ class Measure(Protocol):
 
     @property
     def kernels(self) -> tuple[Kernel, ...]:
-        """Whose means the measure is a function of; at least one."""
+        """Kernels whose means determine the measure; at least one."""
         ...
 
     def check(self, columns: Domain) -> None:
-        """Refuse a domain that the measure does not make sense on.
+        """Refuse a domain on which the measure is not defined.
 
         Raises:
             ParameterError: it does not.
@@ -147,9 +148,9 @@ class Measure(Protocol):
         """The measure of its kernels' means, shape (kernels,).
 
         Args:
-            means: U-statistics, perhaps noisy.
+            means: U-statistics, possibly noisy.
             columns: The public domain.
-            records: Number of records where it matters and is known, for small-sample factors.
+            records: Number of records, if known, for small-sample factors.
         """
         ...
 
@@ -163,5 +164,5 @@ class Measure(Protocol):
         ...
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data that fixes the measure; `measure_from_dict` inverts it, except for functions."""
+        """Plain data of the measure; `measure_from_dict` inverts it, except for functions."""
         ...

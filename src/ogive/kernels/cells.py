@@ -76,7 +76,7 @@ def ends(column: Column) -> tuple[float, float]:
 
 
 def column_nodes(column: Column) -> Float64:
-    """Where randomized rounding goes, shape (size,); categories and labels are their own nodes.
+    """Nodes of randomized rounding, shape (size,); categories and labels are their own nodes.
 
     Raises:
         ParameterError: the grid has no nodes; see `Grid.nodes`.

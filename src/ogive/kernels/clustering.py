@@ -17,13 +17,13 @@ from ogive.kernels.models import ClippedLoss, positive, vector
 
 @dataclass(frozen=True)
 class ClusteringLoss(ClippedLoss):
-    """How far apart two records of one cluster are, 0 for two of different clusters.
+    """Distance of two records of the same cluster; 0 for records of different clusters.
 
-    Records are of the cluster whose center is nearest, the first of those that are equally near.
+    A record belongs to the cluster with the nearest center, the first one in a tie.
 
     Fields:
         centers: One point for each cluster, a number for each column; public.
-        largest: What the distance is clipped to, above 0.
+        largest: Value at which the distance is clipped, above 0.
 
     Raises:
         ParameterError: there are no centers, or of different lengths, or largest is not above 0.
@@ -59,7 +59,7 @@ class ClusteringLoss(ClippedLoss):
         return np.asarray(np.where(self.clusters(left) == self.clusters(right), distance, 0.0))
 
     def lipschitz(self, columns: Domain) -> float | None:
-        """None: it jumps between clusters; 1 where there is but one."""
+        """None, since the loss is discontinuous between clusters; 1 for a single cluster."""
         return None if len(self.centers) > 1 else 1.0
 
     def cell_extremes(self, columns: Domain) -> tuple[Float64, Float64]:

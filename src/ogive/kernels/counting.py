@@ -19,7 +19,7 @@ class PairCounts:
 
     Fields:
         pairs: n (n - 1) / 2.
-        concordant, discordant: Pairs that both columns order the same way, and opposite ways.
+        concordant, discordant: Pairs that both columns order in the same way, and in opposite ways.
         tied_first, tied_second, tied_both: Pairs that are equal in the first column (whatever the second says), in the
             second, and in both.
     """

@@ -18,13 +18,13 @@ from ogive.kernels.matrices import Indicator, apart, apart_extremes, combined
 
 @dataclass(frozen=True)
 class Untied(Indicator):
-    """1 where two records differ in each of some columns, else 0; what tau-b and gamma are divided by.
+    """1 if two records differ in each of some columns, else 0; the denominator of tau-b and gamma.
 
     Fields:
-        columns: Places of one or two columns in the domain; the kernel does not look at the others.
+        columns: Indices of one or two columns in the domain; the kernel ignores the others.
 
     Raises:
-        ParameterError: there are no places or more than two, or one twice, or one is not a whole number from 0.
+        ParameterError: there are no indices, more than two or equal ones, or one is not a whole number from 0.
     """
 
     columns: tuple[int, ...] = (0,)
@@ -93,13 +93,13 @@ class Untied(Indicator):
 
 @dataclass(frozen=True)
 class Equal(Indicator):
-    """1 where two records are the same in every column, else 0; its mean is the collision probability."""
+    """1 if two records are equal in every column, else 0; its mean is the collision probability."""
 
     name: ClassVar[str] = "equal"
     samples: ClassVar[int] = 1
 
     def check(self, columns: Domain) -> None:
-        """Refuse columns whose bins hold many values: they would hardly ever be the same."""
+        """Refuse columns whose bins hold many values, since exact values would almost never be equal."""
         check_points(columns, "collision")
 
     def __call__(self, left: Float64, right: Float64) -> Float64:

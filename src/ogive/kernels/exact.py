@@ -34,12 +34,12 @@ _DOT_BLOCK = 4096
 
 @dataclass(frozen=True)
 class Scale:
-    """How a kernel's values become whole numbers; public.
+    """Public scaling of a kernel's values to whole numbers.
 
     Fields:
         unit: Size of one step, above 0.
         zero: The kernel's value at the whole number 0.
-        swing: Most steps by which a pair's number changes when one of its records is replaced.
+        swing: Largest change of a pair's number, in steps, when one of its records is replaced.
     """
 
     unit: Fraction
@@ -47,7 +47,7 @@ class Scale:
     swing: int
 
     def sensitivity(self, partners: int) -> int:
-        """Most by which the sum changes when a record that is in this many pairs is replaced."""
+        """Largest change of the sum when a record in this many pairs is replaced."""
         return self.swing * partners
 
     def mean(self, total: int, pairs: int) -> float:

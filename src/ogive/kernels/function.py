@@ -35,22 +35,21 @@ _LONGEST_TEXT = 200
 class FunctionKernel(Celled):
     """A symmetric, bounded function of two records.
 
-    Of one column the function gets two floats; of several, two arrays with a number for each column. It is called
-    with larger arrays in their places if that gives the same values (`lambda x, y: abs(x - y)`,
-    `lambda a, b: (a[0] > b[0]) == (a[1] > b[1])`), else once for every pair, which is slow. Categories are the
-    places in their list.
+    For one column the function gets two floats; for several, two arrays with a number for each column. It is called
+    with larger arrays instead if that gives the same values (`lambda x, y: abs(x - y)`, `lambda a, b: (a[0] > b[0]) ==
+    (a[1] > b[1])`), else once for every pair, which is slow. Categories are given as indices in their list.
 
     Fields:
-        function: Of two records; it must not depend on which comes first.
-        name: What to call it in results.
-        bounds: Least and largest value. Values of records outside are moved to the nearer of the two, values that are
-            not numbers to the lower one, and so is a pair on which the function raises. So the stated privacy holds
-            for every function that looks at its two records alone, keeps nothing between calls, and comes back.
-        constant: Lipschitz constant: how much the function changes at most per unit of (Euclidean) distance of one
-            argument; None where it is not known.
-        circuit: The same for pairs of people, from `ogive.crypto.circuits` numbers in steps of 2^-k of the bounds of
-            their columns (places, of categories): a bit, for the least and the largest value, or a number in steps of
-            2^-k of the range. It is held to the function on public points.
+        function: Function of two records; it must be symmetric.
+        name: Name in results.
+        bounds: Smallest and largest value. Values outside are clipped. A value that is not a number, or a pair for
+            which the function raises an error, counts as the lower bound. The stated privacy therefore holds for every
+            function that depends only on its two records, has no state and terminates.
+        constant: Lipschitz constant: largest change of the function per unit of (Euclidean) distance of one argument;
+            None if unknown.
+        circuit: The function as a circuit, for pairs of people, on `ogive.crypto.circuits` numbers in steps of 2^-k of
+            the bounds of their columns (or category indices). It returns a bit, for the smallest or largest value, or
+            a number in steps of 2^-k of the range. It is compared with the function on public points.
 
     Raises:
         ParameterError: the bounds are not two finite numbers in order, or the constant is not above 0.
@@ -84,11 +83,11 @@ class FunctionKernel(Celled):
             raise ParameterError(f"a Lipschitz constant must be above 0 and finite, got {quoted(self.constant)}")
 
     def check(self, columns: Domain) -> None:
-        """Try the function on public points of the domain: on all pairs of up to 64, if the domain has no others.
+        """Test the function on public points of the domain: all pairs, if the domain has at most 64 points.
 
         Raises:
-            ParameterError: it fails there, or is not symmetric, or leaves its range, or changes faster than its
-                constant says.
+            ParameterError: the function raises an error, is not symmetric, leaves its range, or violates its Lipschitz
+                constant.
         """
         points = trial_points(columns)
         tried = points if self.constant is None else np.concatenate([points, near_points(columns, points)])
@@ -265,7 +264,7 @@ class FunctionKernel(Celled):
         return symmetrized(super().matrix(columns, kind))
 
     def digest(self, columns: Domain) -> str:
-        """SHA-256 of the matrix of averages: tells two functions of one name apart."""
+        """SHA-256 of the matrix of averages, which distinguishes functions of the same name."""
         return hashlib.sha256(self.matrix(columns).tobytes()).hexdigest()
 
     def exact(self, rows: Float64, classes: Int64 | None = None) -> float:
@@ -286,15 +285,15 @@ class FunctionKernel(Celled):
         """Exact sum of rounded values, pair by pair in O(n^2).
 
         Privacy:
-            Whether the function is called with arrays is decided on public points, so a record cannot change how the
-            pairs of others are computed. A pair on which it raises counts as the lower bound, and no other pair with
-            it. The function itself must look at its two records alone, keep nothing between calls, and come back.
+            Whether the function is called with arrays is decided on public points, so a record cannot affect the
+            computation for other pairs. A pair for which the function raises an error counts as the lower bound. The
+            function must depend only on its two records, have no state, and terminate.
         """
         arrays = self._takes_arrays(columns)
         return rounded_sum(lambda x, y: self._of_records(x, y, arrays=arrays), rows, *self.bounds, bits)
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data that names the function but cannot bring it back; see also `digest`."""
+        """Plain data with the name of the function, from which it cannot be rebuilt; see also `digest`."""
         return {"kernel": "function", "name": self.name, "bounds": list(self.bounds), "constant": self.constant}
 
 

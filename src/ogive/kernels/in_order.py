@@ -19,16 +19,16 @@ MOST_CLASSES = 10
 
 @dataclass(frozen=True)
 class InOrder:
-    """1 where one score of each class increases with the class; m equal scores in a row count 1/m!.
+    """1 if one score of each class increases with the class; m equal consecutive scores count 1/m!.
 
-    It looks at as many records as there are classes, so it has no matrix between two symbols: `ogive.kernels.vus` takes
-    the classes' histograms instead. With two classes it is `Greater`, the positive class last.
+    It depends on one record of each class, so it has no matrix between two symbols; `ogive.kernels.vus` uses
+    histograms of the classes. With two classes it equals `Greater`, the positive class last.
 
     Fields:
-        classes: How many, 2 to 10.
+        classes: Number of classes, 2 to 10.
 
     Raises:
-        ParameterError: classes is not such a number.
+        ParameterError: classes is out of range.
     """
 
     classes: int = 3
@@ -63,7 +63,7 @@ class InOrder:
         return 0.0, 1.0
 
     def lipschitz(self, columns: Domain) -> float | None:
-        """None: it jumps."""
+        """None: the kernel is not continuous."""
         return None
 
     def matrix(self, columns: Domain, kind: str = "average") -> NoReturn:

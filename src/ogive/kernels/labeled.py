@@ -19,13 +19,13 @@ from ogive.kernels.ranks import Greater, check_ties, tie_scale, tie_sum
 
 @dataclass(frozen=True)
 class ScoreOrder(Indicator):
-    """1 where the record of the positive class has the greater score, 0 where it has not or both are of one class.
+    """1 if the record of the positive class has the greater score; else, and within a class, 0.
 
     Rows are (score, label), the label 1 for the positive class. The AUC is the mean of this kernel over that of
     `Untied((1,))`, the share of pairs whose labels differ: both are of the same responses.
 
     Fields:
-        ties: What equal scores of different classes count for: "half" or "strict" (nothing).
+        ties: Value of equal scores of different classes: "half" or "strict" (nothing).
 
     Raises:
         ParameterError: ties is neither.
@@ -83,11 +83,11 @@ class ScoreOrder(Indicator):
 
 
 def auc_factor(records: int, positives: int) -> float:
-    """What the mean of `ScoreOrder` over all pairs is multiplied by to be the AUC, where the class sizes are known.
+    """Factor from the mean of `ScoreOrder` over all pairs to the AUC, for known class sizes.
 
     Args:
-        records: All of them, at least 2.
-        positives: Those of the positive class, at least 1 and fewer than all.
+        records: Number of all records, at least 2.
+        positives: Number of records of the positive class, at least 1 and fewer than all.
 
     Raises:
         DataError: a class is empty.

@@ -82,7 +82,7 @@ class Indicator(Named):
         return 0.0, 1.0
 
     def lipschitz(self, columns: Domain) -> float | None:
-        """None: it jumps."""
+        """None: the kernel is not continuous."""
         return None
 
 

@@ -28,11 +28,11 @@ from ogive.parameters import plain_fields
 
 @dataclass(frozen=True)
 class Mean:
-    """The mean of one kernel: a U-statistic as it is.
+    """The mean of one kernel, a U-statistic.
 
     Fields:
         kernel: Any kernel.
-        title: Name of the measure; empty takes the kernel's.
+        title: Name of the measure; by default that of the kernel.
     """
 
     kernel: Kernel
@@ -49,7 +49,7 @@ class Mean:
         return (self.kernel,)
 
     def check(self, columns: Domain) -> None:
-        """Refuse a domain that the kernel cannot look at."""
+        """Refuse a domain on which the kernel is not defined."""
         self.kernel.check(columns)
 
     def of(self, means: Float64, *, columns: Domain, records: int | None) -> Value:
@@ -98,12 +98,11 @@ class _Ratio(_Named):
 
 @dataclass(frozen=True)
 class GiniCoefficient(_Ratio):
-    """Gini's mean difference G over twice the mean m.
+    """Gini coefficient: Gini's mean difference G divided by twice the mean m.
 
     Fields:
-        corrected: False gives the coefficient of the n records themselves, (n - 1) G / (2 n m), as usually printed;
-            True gives G / (2 m), which is not too small on average for a small sample. They are the same where the
-            number of records is not known.
+        corrected: False gives the coefficient of the n records, (n - 1) G / (2 n m), the usual definition; True gives
+            G / (2 m), which corrects the bias in small samples. They are equal if the number of records is unknown.
     """
 
     corrected: bool = False
@@ -122,7 +121,7 @@ class GiniCoefficient(_Ratio):
         """Refuse anything but one column of numbers from 0 on.
 
         Raises:
-            ParameterError: the lower bound is below 0, where shares of a total mean nothing.
+            ParameterError: the lower bound is negative, for which shares of a total are not defined.
         """
         AbsoluteDifference().check(columns)
         low, _ = ends(columns.columns[0])
@@ -138,7 +137,7 @@ class GiniCoefficient(_Ratio):
 class CollisionEntropy(_Named):
     """Collision entropy (Renyi's of order 2): -ln of the probability that two records are the same, in nats.
 
-    A noisy probability is first moved into [1/k, 1], where those of k symbols are, and the value says so.
+    A noisy probability is first clipped to [1/k, 1], the range for k symbols, and the value records this.
     """
 
     name: ClassVar[str] = "collision"
@@ -168,7 +167,7 @@ class CollisionEntropy(_Named):
 
 @dataclass(frozen=True)
 class KendallB(_Ratio):
-    """Kendall's tau-b: tau-a over the geometric mean of the shares of pairs that are untied in either column."""
+    """Kendall's tau-b: tau-a divided by the geometric mean of the shares of untied pairs of both columns."""
 
     name: ClassVar[str] = "kendall_b"
 
@@ -192,7 +191,7 @@ class KendallB(_Ratio):
 
 @dataclass(frozen=True)
 class Gamma(_Ratio):
-    """Goodman and Kruskal's gamma: concordant less discordant pairs, over both together."""
+    """Goodman and Kruskal's gamma: concordant minus discordant pairs, divided by their sum."""
 
     name: ClassVar[str] = "gamma"
 
@@ -211,10 +210,10 @@ class Gamma(_Ratio):
 
 @dataclass(frozen=True)
 class PrivateLabelAuc(_Ratio):
-    """AUC whose labels are private too: pairs in the right order, over pairs of different classes.
+    """AUC with private labels: correctly ordered pairs divided by pairs of different classes.
 
     Fields:
-        ties: What equal scores of different classes count for: "half" or "strict" (nothing).
+        ties: Value of equal scores of different classes: "half" or "strict" (nothing).
     """
 
     ties: str = "half"

@@ -17,18 +17,18 @@ from ogive.kernels.models import ClippedLoss, check_features, mean_of_components
 
 @dataclass(frozen=True)
 class MetricLoss(ClippedLoss):
-    """How badly a metric separates classes: records of one class should be near, those of two classes far apart.
+    """Metric learning loss: records of one class should be near each other, records of two classes far apart.
 
     Rows are the features, then a label or category. With D = (u - u')' M (u - u') of a public matrix M, and r = 1 in
     one class and -1 otherwise, the loss is max(0, 1 + r (D - margin)).
 
     Fields:
         matrix_rows: The matrix, symmetric and without negative eigenvalues, row by row.
-        margin: Distance D that divides near from far, above 1.
-        largest: What the loss is clipped to, above 0.
+        margin: Distance D that separates near from far, above 1.
+        largest: Value at which the loss is clipped, above 0.
 
     Raises:
-        ParameterError: the matrix is not such a one, or the margin is not above 1, or largest is not above 0.
+        ParameterError: the matrix is invalid, the margin is not above 1, or largest is not above 0.
     """
 
     matrix_rows: tuple[tuple[float, ...], ...]

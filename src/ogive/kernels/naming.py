@@ -86,18 +86,18 @@ def measure_of(
     circuit: Callable[..., Any] | None = None,
     **options: Any,
 ) -> Measure:
-    """The measure that somebody asked for.
+    """The measure for a value of `kernel`.
 
     Args:
         asked: A name in `MEASURES`, a measure, a kernel (its mean), or a function of two records (its mean; see
             `FunctionKernel`).
-        range: Least and largest value of a function; needed for it and for nothing else.
-        name: What to call a function; None takes its own name.
-        circuit: Of a function, for pairs of people; see `FunctionKernel`.
-        options: Of a name in `MEASURES`.
+        range: Smallest and largest value of a function; required for functions only.
+        name: Name of a function; by default its own name.
+        circuit: Circuit of a function, for pairs of people; see `FunctionKernel`.
+        options: Options of a measure in `MEASURES`.
 
     Raises:
-        ParameterError: nothing has this name, or an option does not exist, or a function comes without its range.
+        ParameterError: there is no such name or option, or a function has no range.
     """
     if isinstance(asked, type):
         raise ParameterError(f"pass a kernel, not its class: {asked.__name__}(...)")

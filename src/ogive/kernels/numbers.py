@@ -55,7 +55,7 @@ class AbsoluteDifference(Named):
         return means
 
     def cell_extremes(self, columns: Domain) -> tuple[Float64, Float64]:
-        """Least and largest distance of two cells."""
+        """Smallest and largest distance of two cells."""
         return _distances(columns)
 
     def exact(self, rows: Float64, classes: Int64 | None = None) -> float:
@@ -77,8 +77,7 @@ class AbsoluteDifference(Named):
 class HalfSquare(Named):
     """(x - y)^2 / 2; its mean over pairs is the sample variance, with denominator n - 1.
 
-    The variance needs no pairs, since it follows from sums of x and of x^2; this kernel is there to be
-    compared with them.
+    The variance also follows from sums of x and x^2; this kernel serves as a comparison.
     """
 
     name: ClassVar[str] = "half_square"
@@ -128,7 +127,7 @@ class HalfSquare(Named):
 
 @dataclass(frozen=True)
 class PairMeanKernel(Named):
-    """(x + y) / 2; its mean over pairs is the mean, so that a ratio to the mean has one covariance with it."""
+    """(x + y) / 2; its mean over pairs is the mean. It provides the covariance for ratios to the mean."""
 
     name: ClassVar[str] = "pair_mean"
     samples: ClassVar[int] = 1
@@ -150,12 +149,12 @@ class PairMeanKernel(Named):
         return 0.5
 
     def cell_means(self, columns: Domain) -> Float64:
-        """Half-way between two middles."""
+        """Mean of the two midpoints."""
         middle = middles(columns.columns[0])
         return np.asarray((middle[:, None] + middle) / 2)
 
     def cell_extremes(self, columns: Domain) -> tuple[Float64, Float64]:
-        """Half-way between both lower ends, and both upper ends."""
+        """Means of both lower ends and of both upper ends."""
         lows, highs = columns.columns[0].cells()
         return (lows[:, None] + lows) / 2, (highs[:, None] + highs) / 2
 

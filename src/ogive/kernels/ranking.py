@@ -22,14 +22,14 @@ SURROGATES = ("logistic", "hinge")
 
 @dataclass(frozen=True)
 class RankingLoss(ClippedLoss):
-    """How badly a linear score orders a record of the positive class and one of the negative class; 0 within a class.
+    """Ranking loss of a linear score for a record of each class; 0 within a class.
 
-    Rows are the features, then a label of two classes, 1 for the positive one. The margin m is by how much the
-    positive record's score `weights @ features` is greater.
+    Rows are the features, then a label of two classes, 1 for the positive one. The margin m is the positive record's
+    score `weights @ features` minus that of the negative one.
 
     Fields:
-        weights: One for each feature; public.
-        largest: What the loss is clipped to, above 0.
+        weights: Public weights, one for each feature.
+        largest: Value at which the loss is clipped, above 0.
         surrogate: "logistic" or "hinge".
 
     Raises:

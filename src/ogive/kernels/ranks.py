@@ -43,7 +43,7 @@ class SignProduct(Named):
         return -1.0, 1.0
 
     def lipschitz(self, columns: Domain) -> float | None:
-        """None: signs jump."""
+        """None: signs are not continuous."""
         return None
 
     def cell_means(self, columns: Domain) -> Float64:
@@ -59,7 +59,7 @@ class SignProduct(Named):
         return np.minimum.reduce(products), np.maximum.reduce(products)
 
     def exact(self, rows: Float64, classes: Int64 | None = None) -> float:
-        """Kendall's tau-a: concordant less discordant pairs, over all pairs."""
+        """Kendall's tau-a: concordant minus discordant pairs, divided by all pairs."""
         counts = count_pairs(*paired_rows(rows, 2).T)
         return (counts.concordant - counts.discordant) / counts.pairs
 
@@ -68,14 +68,14 @@ class SignProduct(Named):
         return SIGNS
 
     def pair_sum(self, rows: Float64, columns: Domain, *, bits: int = BITS, classes: Int64 | None = None) -> int:
-        """Concordant less discordant pairs."""
+        """Concordant minus discordant pairs."""
         counts = count_pairs(rows[:, 0], rows[:, 1])
         return counts.concordant - counts.discordant
 
 
 @dataclass(frozen=True)
 class Greater(Indicator):
-    """1 where a score of the positive class is greater than one of the negative class; its mean is the AUC.
+    """1 if a score of the positive class exceeds one of the negative class; its mean is the AUC.
 
     Fields:
         ties: "half" counts equal scores as half a pair (as rank statistics do), "strict" as none.

@@ -28,7 +28,7 @@ def vus(histograms: ArrayLike) -> float:
             be negative.
 
     Returns:
-        The chance that one score of each class is in the order of the classes; 1/K! for scores that say nothing.
+        Probability that one score of each class is in the order of the classes; 1/K! for uninformative scores.
 
     Raises:
         ParameterError: there are fewer than two classes, or a share is not finite.
@@ -42,13 +42,13 @@ def vus(histograms: ArrayLike) -> float:
 
 
 def vus_extremes(histograms: ArrayLike, wide: ArrayLike) -> tuple[float, float]:
-    """Least and largest volume if scores may lie anywhere in some bins.
+    """Smallest and largest volume if scores may lie anywhere in some bins.
 
     Scores of a row of classes that share such a bin are all in order, or none are. In other bins they are equal.
 
     Args:
         histograms: As of `vus`.
-        wide: Which bins hold more than one score, shape (k,).
+        wide: Whether each bin holds more than one score, shape (k,).
 
     Raises:
         ParameterError: as `vus`.
@@ -92,7 +92,7 @@ def vus_gradient(histograms: ArrayLike) -> Float64:
 def vus_tree(histograms: ArrayLike) -> float:
     """The same volume from the tree of the bins, whose nodes are sums of their children: K (K + 1)/2 sums a node.
 
-    A number of bins that is not a power of two is filled up with empty ones.
+    The number of bins is padded with empty bins to a power of two.
 
     Raises:
         ParameterError: as `vus`.

@@ -1,7 +1,7 @@
-"""The local model: owners randomize their own values, an aggregator adds reports up.
+"""The local model: owners randomize their own values, and an aggregator adds up their reports.
 
-What owners need (`Randomizer`, the oracles and the domain) uses numpy alone, besides lazy_loader, which is pure Python,
-so that it can be shipped to devices; the rest loads when it is first used.
+The code for owners (`Randomizer`, the oracles and the domain) needs only numpy and lazy_loader, so it can run on
+devices. The rest loads on first use.
 """
 
 import lazy_loader

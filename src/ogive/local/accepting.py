@@ -76,7 +76,7 @@ def claim(heard: UInt8, numbers: Int64, good: Bool, taken: Bool) -> Any:
 
     Args:
         heard: Bitmap of participants, changed in place.
-        numbers: Of the participants, shape (n,).
+        numbers: Numbers of the participants, shape (n,).
         good: Which reports are well-formed, shape (n,).
         taken: Filled with which reports count, shape (n,).
 

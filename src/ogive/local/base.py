@@ -38,17 +38,17 @@ class Oracle(Protocol):
 
     @property
     def size(self) -> int:
-        """How many symbols there are, k; owners have one of 0..k-1."""
+        """Number of symbols, k; an owner has one of 0..k-1."""
         ...
 
     @property
     def epsilon(self) -> Fraction:
-        """Epsilon that was asked for."""
+        """Epsilon of the oracle."""
         ...
 
     @property
     def loss(self) -> PureDP | ApproxDP:
-        """What one report costs: the exact loss of the integers that are drawn, never above what was asked."""
+        """Cost of one report: the exact loss of the drawn integers, at most `epsilon`."""
         ...
 
     @property
@@ -58,25 +58,25 @@ class Oracle(Protocol):
 
     @property
     def reach(self) -> float:
-        """As how many people one report counts at most, in any one unbiased count, whoever made it up.
+        """Largest number of people that one report counts for in an unbiased count, even if forged.
 
-        It is the largest change of a count when a report is replaced by any other that is well-formed; a person's
-        own value, known without noise, would change it by 1. Honest owners send the most extreme report, too.
+        It is the largest change of a count when a report is replaced by another well-formed one. Without noise, a
+        person's value would change the count by 1. Honest owners send the most extreme report, too.
         """
         ...
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """Shape of the integers that reports add up to."""
+        """Shape of the integer sums of reports."""
         ...
 
     def randomize(self, symbols: Int64, numbers: Int64, *, source: RandomWords) -> UInt8:
-        """The reports of some participants.
+        """The reports of participants.
 
         Args:
-            symbols: Of each participant, shape (n,), in 0..size-1.
-            numbers: Of each participant, shape (n,), public.
-            source: Of random bits that nobody else knows.
+            symbols: Symbol of each participant, shape (n,), in 0..size-1.
+            numbers: Public number of each participant, shape (n,).
+            source: Source of secret random bits.
 
         Returns:
             Payloads, shape (n, payload_bytes).
@@ -89,16 +89,16 @@ class Oracle(Protocol):
         """Add reports to sums of `shape`, in place.
 
         Returns:
-            Which reports were well-formed, shape (n,); the others are not added.
+            Whether each report was well-formed, shape (n,); the others are not added.
         """
         ...
 
     def reports(self, sums: Int64) -> int:
-        """How many reports were added to sums."""
+        """Number of reports added to the sums."""
         ...
 
     def possible(self, sums: Int64, reports: int) -> bool:
-        """Whether so many reports, whoever made them up, can add up to these sums of `shape`."""
+        """Whether this number of reports, even forged ones, can have these sums of `shape`."""
         ...
 
     def to_dict(self) -> dict[str, Any]:

@@ -21,11 +21,11 @@ MAX_LENGTH = 1 << 26
 
 @dataclass(frozen=True)
 class PublicClasses:
-    """Send the class as it is and a report about the rest; a domain's last column is the class.
+    """Send the class unprotected and a randomized report on the other columns; the class is the last column.
 
     Fields:
         inner: Oracle of the other columns.
-        classes: How many there are, 1 to 256. Symbols are `inner symbol * classes + class`.
+        classes: Number of classes, 1 to 256. Symbols are `inner symbol * classes + class`.
 
     Raises:
         ParameterError: a field is out of range, or sums would need more than 2^26 integers.
@@ -62,7 +62,7 @@ class PublicClasses:
 
     @property
     def payload_bytes(self) -> int:
-        """A byte more than the inner reports."""
+        """One byte more than the inner reports."""
         return 1 + self.inner.payload_bytes
 
     @property
@@ -76,7 +76,7 @@ class PublicClasses:
         return (self.classes, *self.inner.shape)
 
     def randomize(self, symbols: Int64, numbers: Int64, *, source: RandomWords) -> UInt8:
-        """Reports of some participants: a byte for the class, then the inner payload."""
+        """The reports of participants: a byte for the class, then the inner payload."""
         symbols, numbers = check_symbols(symbols, numbers, self.size)
         values, classes = np.divmod(symbols, self.classes)
         payloads = np.empty((symbols.size, self.payload_bytes), dtype=np.uint8)
@@ -85,7 +85,7 @@ class PublicClasses:
         return payloads
 
     def add(self, sums: Int64, numbers: Int64, payloads: UInt8) -> Bool:
-        """Add reports to their class's sums in place; a class that there is not makes a report malformed."""
+        """Add reports to their class's sums in place; an unknown class makes a report malformed."""
         numbers, payloads = check_reports(sums, self.shape, numbers, payloads, self.payload_bytes)
         good = np.zeros(len(payloads), dtype=np.bool_)
         for place in range(self.classes):
@@ -95,11 +95,11 @@ class PublicClasses:
         return good
 
     def reports(self, sums: Int64) -> int:
-        """How many reports were added, of all classes."""
+        """Number of reports added, over all classes."""
         return sum(self.inner.reports(each) for each in sums)
 
     def possible(self, sums: Int64, reports: int) -> bool:
-        """Whether so many reports, of any classes, can add up to these sums."""
+        """Whether this number of reports, of any classes, can have these sums."""
         each = [self.inner.reports(of_class) for of_class in sums]
         fits = all(self.inner.possible(of_class, count) for of_class, count in zip(sums, each, strict=True))
         return fits and sum(each) == reports

@@ -67,16 +67,16 @@ class Counts:
 
 
 class Collection:
-    """All reports to one description, added up.
+    """The sums of all reports to one description.
 
-    Who holds a collection has the sums of reports and which participants were heard, and no report of many; the sums of
+    A collection holds the sums of reports and the set of participants who reported, not single reports. The sums of
     one report are that report.
 
     Args:
         description: A `Description`, or its plain data, JSON text, or the Path of its file.
 
     Raises:
-        PeerError: the description is malformed or contradicts itself.
+        PeerError: the description is malformed or inconsistent.
     """
 
     def __init__(self, description: Any) -> None:
@@ -88,21 +88,21 @@ class Collection:
 
     @property
     def sums(self) -> Int64:
-        """What the accepted reports add up to, of the oracle's shape; a copy."""
+        """Copy of the sums of the accepted reports, of the oracle's shape."""
         return self._sums.copy()
 
     @property
     def accepted(self) -> int:
-        """Participants who were heard."""
+        """Number of participants whose report was accepted."""
         return self.counts.accepted
 
     @property
     def missing(self) -> int:
-        """Participants who were not heard."""
+        """Number of participants without an accepted report."""
         return self.description.participants - self.counts.accepted
 
     def heard(self, number: int) -> bool:
-        """Whether the report of a participant was added up."""
+        """Whether the report of a participant was added."""
         if not 0 <= number < self.description.participants:
             raise ParameterError(f"participants have the numbers 0 to {self.description.participants - 1}")
         return bool(self._heard[number >> 3] >> (number & 7) & 1)
@@ -110,16 +110,16 @@ class Collection:
     def add(self, source: Any, *, progress: Progress | None = None) -> Counts:
         """Add reports.
 
-        A file is recognized by its content: one that was added before adds nothing, and one that has grown, or
-        whose reading was stopped, goes on where it was left.
+        A file is recognized by its content. A file that was added before adds nothing. A file that has grown, or was
+        read only in part, is continued.
 
         Args:
             source: Reports as bytes, the path of a file of them (gzipped or not) or of a partial state, or an iterable
                 of these.
-            progress: Told after every chunk what became of it.
+            progress: Called after every chunk with its outcome.
 
         Returns:
-            What became of these reports.
+            The outcome for these reports.
 
         Raises:
             ParameterError: the file cannot be read, or the source is none of these.
@@ -134,14 +134,14 @@ class Collection:
         raise ParameterError(f"`reports` must be bytes, files or several of them, got {type(source).__name__}")
 
     def merge(self, other: Collection) -> Counts:
-        """Add what another collection of the same description added up.
+        """Add the sums of another collection of the same description.
 
         Returns:
-            What the other one counted.
+            The outcome that the other collection recorded.
 
         Raises:
-            PeerError: it is of another description, both heard the same participants, or it counts more refused
-                reports than anybody can send; nothing is added then.
+            PeerError: it is for another description, both have reports of the same participants, or it counts more
+                refused reports than possible; nothing is added then.
         """
         if other.description.digest != self.description.digest:
             raise PeerError(
@@ -166,14 +166,14 @@ class Collection:
 
     @staticmethod
     def new_key() -> bytes:
-        """32 random bytes, with which a state recognizes the files that it has; never handed on with it."""
+        """32 random bytes with which a state recognizes its files; never pass the key on with the state."""
         return secrets.token_bytes(KEY_BYTES)
 
     def save(self, path: str | Path, *, key: bytes | None = None) -> None:
         """Write the partial state, whole or not at all; see `to_bytes`.
 
         Raises:
-            ParameterError: the file cannot be written, or the key is none.
+            ParameterError: the file cannot be written, or the key is invalid.
         """
         write_atomically(Path(path), self.to_bytes(key=key))
 
@@ -181,17 +181,17 @@ class Collection:
         """The partial state, to be merged elsewhere or read again.
 
         Args:
-            key: To recognize the files that were read when `load` is given the same key. To all others what the state
-                holds of them is random but for how many they are and how long. Without one it holds nothing of them.
+            key: Key with which `load` recognizes the files that were read. Without the key the state reveals only the
+                number and lengths of these files. If None, the state stores nothing about them.
 
         Raises:
-            ParameterError: the key is none.
+            ParameterError: the key is invalid.
         """
         journal = self._journal.sealed(key)
         return write_state(State(self.description, astuple(self.counts), journal, self._sums, self._heard))
 
     def digest(self) -> bytes:
-        """SHA-256 of the description, of the sums and of who was heard."""
+        """SHA-256 of the description, the sums and the set of participants who reported."""
         found = hashlib.sha256(b"ogive collection 1\n" + self.description.digest)
         found.update(self._sums.astype("<i8").tobytes())
         found.update(self._heard.tobytes())
@@ -202,13 +202,13 @@ class Collection:
         """Read a partial state from a file, or from its bytes.
 
         Args:
-            source: Of the state.
-            key: That it was saved with. Without it no file is recognized, and the reports of one that is added again
-                count as duplicates.
+            source: File or bytes of the state.
+            key: Key with which the state was saved. Without it no file is recognized, and reports of a file that is
+                added again count as duplicates.
 
         Raises:
-            PeerError: it is damaged, or contradicts itself.
-            ParameterError: the file cannot be read, or the key is none.
+            PeerError: the state is damaged or inconsistent.
+            ParameterError: the file cannot be read, or the key is invalid.
         """
         state = read_state(source)
         collection = Collection(state.description)

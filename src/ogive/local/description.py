@@ -43,22 +43,22 @@ def _new_id() -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class Description:
-    """One collection of reports: who is asked what, how answers are randomized, and what that costs.
+    """Description of a collection of reports: the columns, the randomization and its privacy guarantee.
 
     Fields:
-        domain: Columns that are asked, and what they may hold; public.
-        oracle: How the symbol of a participant's values is randomized.
-        privacy: What a participant is promised, whatever everybody else does.
-        participants: How many there may be; theirs are the numbers 0..participants-1.
-        rounding: How numbers become symbols, "simple" or "randomized".
-        statistic: What the reports are for, as plain data; owners ignore it. None where that is left open.
-        title: One line for people; nothing depends on it.
+        domain: The columns of the question and their possible values; public.
+        oracle: The randomizer of the symbol of a participant's values.
+        privacy: The guarantee for each participant, whatever everybody else does.
+        participants: Largest number of participants; they have the numbers 0..participants-1.
+        rounding: Rounding of numbers to symbols, "simple" or "randomized".
+        statistic: The statistic, as plain data; owners ignore it. None if it is left open.
+        title: A one-line title for readers, without effect.
         id: 32 random hexadecimal digits, so that no two collections have the same digest.
 
     Raises:
-        ParameterError: a field is out of range, or they do not fit each other: the oracle has another number of
-            symbols than the domain, would send something else than the last column as it is, or costs more than was
-            promised.
+        ParameterError: a field is out of range, or fields are incompatible: the oracle and the domain differ in the
+            number of symbols, the oracle would send another column than the last one unprotected, or it costs more
+            than the guarantee.
     """
 
     schema: ClassVar[str] = SCHEMA
@@ -116,7 +116,7 @@ class Description:
 
     @property
     def public_columns(self) -> tuple[str, ...]:
-        """Names of the columns that a report carries as they are, which nothing protects."""
+        """Names of the columns that a report contains unprotected."""
         return (self.domain.columns[-1].column,) if isinstance(self.oracle, PublicClasses) else ()
 
     @property
@@ -132,12 +132,12 @@ class Description:
 
     @property
     def tag(self) -> bytes:
-        """First 4 bytes of the digest, which stand in every report."""
+        """First 4 bytes of the digest, with which every report begins."""
         return self.digest[:TAG_BYTES]
 
     @property
     def words(self) -> str:
-        """What participants are asked and what a report reveals, made of the fields and not of what somebody wrote."""
+        """The question and what a report reveals, as text made from the fields only."""
         return str(room(Description, "text").explanation(self))
 
     def to_dict(self) -> dict[str, Any]:
@@ -155,7 +155,7 @@ class Description:
         }
 
     def to_json(self) -> str:
-        """The description as text, to be handed out."""
+        """The description as text, for distribution."""
         return json.dumps(self.to_dict(), indent=1, allow_nan=False)
 
     @staticmethod
@@ -163,7 +163,7 @@ class Description:
         """Rebuild from `to_dict`; the data need not be trusted.
 
         Raises:
-            PeerError: a field is missing or out of range, or they do not fit each other.
+            PeerError: a field is missing or out of range, or fields are incompatible.
         """
         named = data.get("schema") if isinstance(data, Mapping) else None
         if named != SCHEMA:
@@ -196,7 +196,7 @@ class Description:
         """Read a description from text or, at a Path, from a file; any bytes give a valid one or an error.
 
         Raises:
-            PeerError: it is no JSON, or no valid description.
+            PeerError: the text is not JSON, or not a valid description.
             ParameterError: the file cannot be read.
         """
         text = _read(source) if isinstance(source, Path) else source

@@ -11,16 +11,16 @@ from ogive.privacy import Rational, exact
 
 
 def design_tree(size: int, epsilon: Rational, delta: Rational = 0, **fields: Any) -> TreeOracle:
-    """A tree oracle with the largest share of epsilon for each level that its composition allows.
+    """Design a tree oracle with the largest epsilon per level that the composition allows.
 
     Args:
-        size: Symbols.
-        epsilon: Of a whole report.
-        delta: Of a whole report; used where the budget is split by advanced or exact composition, and then above 0.
-        fields: Others of `TreeOracle`.
+        size: Number of symbols.
+        epsilon: Epsilon of a whole report.
+        delta: Delta of a whole report; above 0 for a budget split by advanced or exact composition, else unused.
+        fields: Other fields of `TreeOracle`.
 
     Raises:
-        ParameterError: as `TreeOracle` does.
+        ParameterError: as for `TreeOracle`.
     """
     whole, slack = exact(epsilon, "epsilon"), exact(delta, "delta")
     rule = fields.get("composition", "basic")

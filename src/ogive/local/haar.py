@@ -32,24 +32,24 @@ WEIGHTS = ("geometric", "uniform")
 
 @dataclass(frozen=True)
 class HaarOracle:
-    """Say, noisily, in which half of a dyadic block the symbol is, of a level that the number decides.
+    """Report, with noise, the half of a dyadic block that contains the symbol, at a level set by the number.
 
     Symbols are padded to a power of two, k = 2^a. Level l = 0..a-1 has 2^l blocks; the owner's block is q, and its
     sign is + in the left half and - in the right one. It draws j uniform below 2^l and sends j and the bit
     sign * (-1)^popcount(j AND q), flipped with a small chance.
 
     Fields:
-        size: Symbols, 2 to 2^20.
+        size: Number of symbols, 2 to 2^20.
         epsilon: Privacy of a report, at least 1e-9.
-        seed: Public, 0 to 2^63 - 1; decides with the number who is asked which level.
+        seed: Public, 0 to 2^63 - 1; with the participant's number it determines the level.
         weights: Chances of the levels: "geometric" (falling as 2^(-l/2), for Lipschitz kernels such as gini) or
             "uniform" (for kernels with a jump, such as the AUC's).
 
     Raises:
         ParameterError: a field is out of range.
 
-    Privacy: the level and j say nothing of the symbol; of the bit, one symbol makes a value at most
-        (1 - q) / q times as likely as another, at most e^epsilon, with q the chance of a flip.
+    Privacy: the level and j are independent of the symbol. One symbol makes a value of the bit at most (1 - q) / q
+        times as likely as another, at most e^epsilon, with q the chance of a flip.
 
     Source: after Ghazi, Kamath, Kumar, Manurangsi and Sealfon 2023, with the Haar basis.
     """
@@ -92,7 +92,7 @@ class HaarOracle:
 
     @property
     def level_chances(self) -> Float64:
-        """Chance of each level, shape (levels,)."""
+        """Probability of each level, shape (levels,)."""
         return np.array(self.assignment.chances)
 
     @cached_property
@@ -101,27 +101,27 @@ class HaarOracle:
 
     @property
     def chance(self) -> Fraction:
-        """Chance of a flip."""
+        """Probability of a flip."""
         return Fraction(self._threshold, WORD)
 
     @property
     def ratio(self) -> Fraction:
-        """Largest ratio of a report's chances under two symbols, exactly: e to the epsilon that is spent."""
+        """Exact largest ratio of a report's probabilities under two symbols: exp(epsilon spent)."""
         return (1 - self.chance) / self.chance
 
     @property
     def scale(self) -> float:
-        """What an unbiased sign is multiplied with, 1 / (1 - 2 q)."""
+        """Factor of an unbiased sign, 1 / (1 - 2 q)."""
         return float(1 / (1 - 2 * self.chance))
 
     @property
     def loss(self) -> PureDP:
-        """What was asked for."""
+        """The epsilon of the oracle."""
         return PureDP(self.epsilon)
 
     @property
     def payload_bytes(self) -> int:
-        """Enough for an index and a bit."""
+        """Length of an index and a bit."""
         return self.layout.payload_bytes
 
     @property
@@ -135,7 +135,7 @@ class HaarOracle:
         return (self.layout.length,)
 
     def randomize(self, symbols: Int64, numbers: Int64, *, source: RandomWords) -> UInt8:
-        """Reports of some participants, shape (n, payload_bytes)."""
+        """The reports of participants, shape (n, payload_bytes)."""
         symbols, numbers = check_symbols(symbols, numbers, self.size)
         levels = self.assignment.of(numbers)
         halves = symbols >> (self.levels - 1 - levels)
@@ -143,16 +143,16 @@ class HaarOracle:
         return self.layout.answer_one(levels, halves >> 1, self._threshold, source=source, negative=negative)
 
     def add(self, sums: Int64, numbers: Int64, payloads: UInt8) -> Bool:
-        """Add reports in place; an index that its level has not makes a report malformed."""
+        """Add reports in place; an index outside its level makes a report malformed."""
         numbers, payloads = check_reports(sums, self.shape, numbers, payloads, self.payload_bytes)
         return self.layout.add(sums, numbers, payloads, self.assignment)
 
     def reports(self, sums: Int64) -> int:
-        """How many reports were added."""
+        """Number of reports added."""
         return int(self.layout.reports(sums).sum())
 
     def possible(self, sums: Int64, reports: int) -> bool:
-        """Whether so many reports can add up to these sums."""
+        """Whether this number of reports can have these sums."""
         return self.layout.possible(sums, reports)
 
     def level_reports(self, sums: Int64) -> Int64:

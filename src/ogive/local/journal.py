@@ -49,7 +49,7 @@ class Journal:
         key: The key that it was sealed with; with another one, or none, it tells nothing.
 
     Raises:
-        ParameterError: the key is none.
+        ParameterError: the key is invalid.
     """
 
     def __init__(self, sealed: Sealed | None = None, key: bytes | None = None) -> None:
@@ -78,7 +78,7 @@ class Journal:
         """What a partial state may tell: nothing without a key, and under another one what this process read.
 
         Raises:
-            ParameterError: the key is none.
+            ParameterError: the key is invalid.
         """
         check_key(key)
         if key is None:

@@ -101,7 +101,7 @@ class Layout:
         return sums[self.starts[-1] :]
 
     def possible(self, sums: Int64, reports: int) -> bool:
-        """Whether so many reports can add up to these sums."""
+        """Whether this number of reports can have these sums."""
         each = self.reports(sums)
         if (each < 0).any() or (each > reports).any():
             return False

@@ -40,7 +40,7 @@ def oracle_from_dict(data: Any) -> Oracle:
     """Rebuild an oracle from `to_dict`.
 
     Raises:
-        ParameterError: anything else than what an oracle's `to_dict` gives.
+        ParameterError: the data are not those of an oracle's `to_dict`.
     """
     return _rebuilt(data, outermost=True)
 

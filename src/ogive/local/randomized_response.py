@@ -20,10 +20,10 @@ MAX_SIZE = 1 << 24
 
 @dataclass(frozen=True)
 class RandomizedResponse:
-    """Keep the symbol with a chance c, else send a uniform symbol, perhaps the true one.
+    """Send the symbol with probability c, else a uniform symbol, possibly the true one.
 
     Fields:
-        size: Symbols, 2 to 2^24.
+        size: Number of symbols, 2 to 2^24.
         epsilon: Privacy of a report, at least 1e-9.
 
     Raises:
@@ -56,17 +56,17 @@ class RandomizedResponse:
 
     @property
     def keep(self) -> Fraction:
-        """Chance of keeping the symbol, 1 - beta."""
+        """Probability of keeping the symbol, 1 - beta."""
         return Fraction(self._threshold, WORD)
 
     @property
     def ratio(self) -> Fraction:
-        """Largest ratio of a report's chances under two symbols, exactly: e to the epsilon that is spent."""
+        """Exact largest ratio of a report's probabilities under two symbols: exp(epsilon spent)."""
         return 1 + self.size * self.keep / (1 - self.keep)
 
     @property
     def loss(self) -> PureDP:
-        """What was asked for."""
+        """The epsilon of the oracle."""
         return PureDP(self.epsilon)
 
     @property
@@ -85,7 +85,7 @@ class RandomizedResponse:
         return (self.size,)
 
     def randomize(self, symbols: Int64, numbers: Int64, *, source: RandomWords) -> UInt8:
-        """Reports of some participants, little-endian symbols, shape (n, payload_bytes)."""
+        """The reports of participants, little-endian symbols, shape (n, payload_bytes)."""
         symbols, _ = check_symbols(symbols, numbers, self.size)
         sent = symbols.copy()
         lost = np.flatnonzero(~bernoulli(source, symbols.size, self._threshold))
@@ -95,7 +95,7 @@ class RandomizedResponse:
         return payloads
 
     def add(self, sums: Int64, numbers: Int64, payloads: UInt8) -> Bool:
-        """Count symbols in place; a symbol that there is not makes a report malformed."""
+        """Count symbols in place; an unknown symbol makes a report malformed."""
         from ogive.local.aggregation import add_symbols
 
         _, payloads = check_reports(sums, self.shape, numbers, payloads, self.payload_bytes)
@@ -104,11 +104,11 @@ class RandomizedResponse:
         return good
 
     def reports(self, sums: Int64) -> int:
-        """How many reports were added."""
+        """Number of reports added."""
         return int(sums.sum())
 
     def possible(self, sums: Int64, reports: int) -> bool:
-        """Whether so many reports can add up to these sums."""
+        """Whether this number of reports can have these sums."""
         return bool((sums >= 0).all() and (sums <= reports).all()) and self.reports(sums) == reports
 
     def counts(self, sums: Int64) -> Float64:

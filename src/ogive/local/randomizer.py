@@ -22,7 +22,7 @@ from ogive.privacy import ApproxDP, Privacy, PureDP
 
 
 class OwnerSource:
-    """Words straight from the operating system, with nothing kept between calls."""
+    """Random words from the operating system, without state between calls."""
 
     def words(self, count: int) -> UInt32:
         """The next `count` uniform 32-bit words, shape (count,)."""
@@ -35,29 +35,31 @@ _NUMBER = "a participant's number"
 
 
 class Randomizer:
-    """Turns an owner's record into the one report that may leave the device.
+    """Turns an owner's record into the single report that may leave the device.
 
-    Nothing is remembered between calls. Send one report only: each is drawn afresh, so two of them cost twice. Where a
-    device may be asked again, give it a `secret`: its report is then always the same, and asking again
-    learns nothing new. But two reports of one number that differ then tell, with certainty, that the record is
-    rounded to something else than before.
+    A randomizer has no memory between calls. Send one report only: each is drawn anew, so two reports cost twice. A
+    device that may be asked again needs a `secret`. Its report is then always the same, and repeated questions reveal
+    nothing new. However, if the rounded record changes, a different report for the same number reveals the change with
+    certainty.
 
     Args:
         description: A `Description`, or its plain data, JSON text, or the Path of its file.
         secret: 32 random bytes that stay on the device, `Randomizer.new_secret()`. The report is then a function of
-            the secret, the description, the number and what the record is rounded to.
-        source: Random bits; the operating system's unless a test replays some. Not together with a secret.
-        limit: The most that a report may cost, `PureDP` or `ApproxDP`, which the device decides and not who asks.
-        public: Columns that a report may carry as they are. None leaves that to the description where there is no
-            limit, and allows none where there is one.
+            the secret, the description, the number and the rounded record.
+        source: Source of random bits; by default the operating system. Tests use a replayable source. Not together
+            with a secret.
+        limit: Largest cost of a report, `PureDP` or `ApproxDP`, chosen by the device and not by the collector.
+        public: Columns that a report may contain unprotected. None accepts those of the description if there is no
+            limit, and no columns if there is one.
 
     Raises:
-        PeerError: the description is malformed or contradicts itself.
-        BudgetError: a report would cost more than the limit, or carry a column that is not named in `public`.
+        PeerError: the description is malformed or inconsistent.
+        BudgetError: a report would cost more than the limit, or contain a column unprotected that `public` does not
+            name.
         ParameterError: the secret does not have 32 bytes, or a source was given beside it.
 
-    Privacy: `description.privacy` for every report, against everybody who sees it, whatever all others do; nothing for
-        `description.public_columns`.
+    Privacy: `description.privacy` for every report, against everybody who sees it, whatever all others do; no
+        protection for `description.public_columns`.
     """
 
     def __init__(
@@ -78,16 +80,16 @@ class Randomizer:
 
     @staticmethod
     def new_secret() -> bytes:
-        """32 random bytes for a device to keep."""
+        """32 random bytes for the device to store."""
         return os.urandom(SECRET_BYTES)
 
     def report(self, record: Any, *, number: int) -> bytes:
         """The report of one participant.
 
         Args:
-            record: A mapping from columns to values, or the value where there is one column. Numbers, ISO dates, dates
+            record: A mapping from columns to values, or the value if there is one column. Numbers, ISO dates, dates
                 and times, categories.
-            number: The participant's, public, in 0..participants-1.
+            number: Public number of the participant, in 0..participants-1.
 
         Raises:
             ParameterError: the number is out of range.
@@ -97,10 +99,10 @@ class Randomizer:
         return self._reports(row_of(self.description.domain, record), numbers).tobytes()
 
     def reports(self, table: Any, *, first: int = 0, numbers: Any = None) -> bytes:
-        """Reports of many participants, one for each row, one after the other.
+        """The reports of many participants, one for each row.
 
         Args:
-            table: A mapping from columns to arrays, or a frame; or an array where there is one column.
+            table: A mapping from columns to arrays, a data frame, or an array if there is one column.
             first: Number of the first row's participant; the others follow.
             numbers: Numbers of all participants, instead of `first`.
 
@@ -111,7 +113,7 @@ class Randomizer:
         return self.report_rows(rows_of(self.description.domain, table), first=first, numbers=numbers)
 
     def report_rows(self, rows: Float64, *, first: int = 0, numbers: Any = None) -> bytes:
-        """As `reports`, of rows of numbers of the columns' grids and places of categories, shape (n, columns)."""
+        """As `reports`, for rows of grid numbers and category indices, shape (n, columns)."""
         if numbers is None:
             start = any_whole(first, _NUMBER)
             end = start + len(rows)

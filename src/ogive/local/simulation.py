@@ -30,18 +30,18 @@ _MOST = 10**9
 
 
 def simulate(oracle: Oracle, histogram: Int64, *, generator: np.random.Generator) -> Int64:
-    """Sums of one report of each person.
+    """Simulate the sums of one report of each person.
 
     Args:
-        oracle: With at most 2^24 symbols.
-        histogram: People with each symbol, shape (oracle.size,); fewer than 10^9 of them together.
-        generator: Of pseudo-random numbers.
+        oracle: Oracle with at most 2^24 symbols.
+        histogram: Number of people with each symbol, shape (oracle.size,); fewer than 10^9 in all.
+        generator: Generator of pseudo-random numbers.
 
     Returns:
         Sums of the oracle's shape.
 
     Raises:
-        ParameterError: the histogram has another shape or holds something else than counts.
+        ParameterError: the histogram has another shape or values that are not counts.
 
     Example:
         >>> import numpy as np

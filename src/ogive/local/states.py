@@ -108,7 +108,7 @@ def read_state(source: str | Path | bytes) -> State:
     """Read what `write_state` wrote; any bytes give a valid state or an error.
 
     Raises:
-        PeerError: it is damaged, or contradicts itself.
+        PeerError: the state is damaged or inconsistent.
         ParameterError: the file cannot be read.
     """
     data = source if isinstance(source, bytes) else read_file(Path(source))

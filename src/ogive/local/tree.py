@@ -59,26 +59,28 @@ def slack_of_responses(chance: Fraction, responses: int, epsilon: Fraction) -> F
 
 @dataclass(frozen=True)
 class TreeOracle:
-    """Say, noisily, in which node the symbol is: of one level of a tree, or of every level.
+    """Report, with noise, the tree node that contains the symbol, at one level or at every level.
 
-    Symbols are padded to branching^levels. Level l = 1..levels has branching^l nodes, and node q of it holds
-    the symbols from q * branching^(levels - l) on; of the root nobody is asked. Levels too large for a
-    tally (more than 2^20 indices) are only counted; `read` has what their reports say.
+    Symbols are padded to branching^levels. Level l = 1..levels has branching^l nodes, and node q of it holds the
+    symbols from q * branching^(levels - l) on; the root needs no report. Levels too large for a tally (more than 2^20
+    indices) are only counted; `read` decodes their reports.
 
     Fields:
-        size: Symbols, 2 to 2^40.
+        size: Number of symbols, 2 to 2^40.
         epsilon: Privacy of a report, at least 1e-9.
-        delta: 0, or the slack that a budget split by another rule than "basic" needs.
-        seed: Public, 0 to 2^63 - 1; decides with the number who is asked which level.
+        delta: 0, or the delta of a budget split by another rule than "basic".
+        seed: Public, 0 to 2^63 - 1; with the participant's number it determines the level.
         branching: Children of a node, 2 to 8.
         split: "users" (each report answers one level) or "budget" (each answers all, with a share of epsilon).
-        composition: Of a budget: "basic", "advanced" or "exact"; `ogive.local.design_tree` finds the shares.
-        nodes: "hadamard", or "unary" for less noise at levels of up to 1024 nodes, by longer reports.
-        assignment: Of users: "even" (a level each in every block of consecutive numbers) or "independent".
+        composition: Composition of a split budget: "basic", "advanced" or "exact"; `ogive.local.design_tree` computes
+            the shares.
+        nodes: "hadamard", or "unary" for less noise and longer reports at levels of up to 1024 nodes.
+        assignment: Assignment of users to levels: "even" (balanced in every block of consecutive numbers) or
+            "independent".
         level_epsilon: Privacy of one level's answer; None where it follows from the rest (users, or basic).
 
     Raises:
-        ParameterError: a field is out of range, or all levels' answers together cost more than was asked.
+        ParameterError: a field is out of range, or the answers of all levels together cost more than the guarantee.
 
     Privacy: as `HaarOracle` and `UnaryOracle` at one level; all levels of a budget split together keep to
         epsilon and delta by an exact sum over the integer chances.
@@ -171,7 +173,7 @@ class TreeOracle:
 
     @property
     def tallied(self) -> int:
-        """The first so many levels have tallies; reports about the others must be kept."""
+        """Number of levels with tallies, from the first; reports on other levels must be stored."""
         return sum(length > 0 for length in self.layout.tallies)
 
     @cached_property
@@ -181,29 +183,29 @@ class TreeOracle:
 
     @property
     def chance(self) -> Fraction:
-        """Chance of a flip; with unary nodes, of a one where the node is another."""
+        """Probability of a flip; with unary nodes, of a one for another node."""
         return Fraction(self._threshold, WORD)
 
     @property
     def scale(self) -> float:
-        """What an unbiased sign is multiplied with, c = 1 / (1 - 2 q)."""
+        """Factor of an unbiased sign, c = 1 / (1 - 2 q)."""
         return float(1 / (1 - 2 * self.chance))
 
     @property
     def loss(self) -> PureDP | ApproxDP:
-        """What was asked for."""
+        """The epsilon of the oracle."""
         return ApproxDP(self.epsilon, self.delta) if self.delta else PureDP(self.epsilon)
 
     @property
     def payload_bytes(self) -> int:
-        """Enough for an index and a bit, or a bit for each node; of all levels if the budget is split."""
+        """Length of an index and a bit, or of a bit for each node; for all levels if the budget is split."""
         return self.layout.payload_bytes
 
     @property
     def reach(self) -> float:
         """People that one report counts for at most, in every node of its level: 2 / (1 - 2 q), over its chance.
 
-        With even levels this is so where each has as many reports; a level with fewer weighs its reports more.
+        With "even" assignment this assumes equal numbers of reports; a level with fewer reports has larger weights.
         """
         return 2 * self.scale * (1 if self.levels_of is None else 1 / min(self.levels_of.chances))
 
@@ -213,7 +215,7 @@ class TreeOracle:
         return (self.layout.length,)
 
     def randomize(self, symbols: Int64, numbers: Int64, *, source: RandomWords) -> UInt8:
-        """Reports of some participants, shape (n, payload_bytes)."""
+        """The reports of participants, shape (n, payload_bytes)."""
         symbols, numbers = check_symbols(symbols, numbers, self.size)
         if self.levels_of is None:
             places = [symbols // span for span in self._spans]
@@ -222,15 +224,15 @@ class TreeOracle:
         return self.layout.answer_one(levels, symbols // self._spans[levels], self._threshold, source=source)
 
     def add(self, sums: Int64, numbers: Int64, payloads: UInt8) -> Bool:
-        """Add reports in place; an index that its level has not makes a report malformed."""
+        """Add reports in place; an index outside its level makes a report malformed."""
         numbers, payloads = check_reports(sums, self.shape, numbers, payloads, self.payload_bytes)
         return self.layout.add(sums, numbers, payloads, self.levels_of)
 
     def read(self, numbers: Int64, payloads: UInt8) -> tuple[Int64, Int64, Int64]:
-        """What Hadamard reports say, for levels too large for a tally.
+        """Decode Hadamard reports for levels too large for a tally.
 
         Args:
-            numbers: Of the participants, shape (n,).
+            numbers: Numbers of the participants, shape (n,).
             payloads: Their reports, shape (n, payload_bytes).
 
         Returns:
@@ -252,12 +254,12 @@ class TreeOracle:
         return found[0], found[1], found[2]
 
     def reports(self, sums: Int64) -> int:
-        """How many reports were added."""
+        """Number of reports added."""
         each = self.layout.reports(sums)
         return int(each[0] if self.levels_of is None else each.sum())
 
     def possible(self, sums: Int64, reports: int) -> bool:
-        """Whether so many reports can add up to these sums."""
+        """Whether this number of reports can have these sums."""
         return self.layout.possible(sums, reports)
 
     def level_reports(self, sums: Int64) -> Int64:
@@ -265,7 +267,7 @@ class TreeOracle:
         return self.layout.reports(check_sums(sums, self.shape)).copy()
 
     def factors(self, sums: Int64) -> list[float]:
-        """What counts of each level's reports are multiplied with to count everybody, for levels with a tally.
+        """Factor from the counts of each level's reports to counts of everybody, for levels with a tally.
 
         Raises:
             DataError: a level has no report.
@@ -303,7 +305,7 @@ class TreeOracle:
         return counts
 
     def variances(self, sums: Int64) -> list[float]:
-        """Variance v of the counts of each level with a tally, of nodes that hold few; `slopes` has what others add.
+        """Variance v of the counts of almost empty nodes, for each level with a tally; see also `slopes`.
 
         Of Hadamard responses v bounds the variance of every node: reports * c^2, times the square of the factor.
 
@@ -322,7 +324,7 @@ class TreeOracle:
         ]
 
     def slopes(self, sums: Int64) -> list[float]:
-        """At most by how much a count's variance grows with each person in its node; 0 for Hadamard responses.
+        """Upper bound of the growth of a count's variance per person in the node; 0 for Hadamard responses.
 
         Raises:
             DataError: a level has no report.

@@ -21,10 +21,10 @@ MAX_SIZE = 1 << 16
 
 @dataclass(frozen=True)
 class UnaryOracle:
-    """Send a bit for every symbol: a fair coin for the own one, one with chance q for the others.
+    """Send a bit for every symbol: fair for the own symbol, one with probability q for the others.
 
     Fields:
-        size: Symbols, 2 to 2^16; a report has so many bits.
+        size: Number of symbols, 2 to 2^16, and of the bits of a report.
         epsilon: Privacy of a report, at least 1e-9.
 
     Raises:
@@ -51,12 +51,12 @@ class UnaryOracle:
 
     @property
     def chance(self) -> Fraction:
-        """Chance q of a one where the symbol is another."""
+        """Probability q of a one for another symbol."""
         return Fraction(self._threshold, WORD)
 
     @property
     def ratio(self) -> Fraction:
-        """Largest ratio of a report's chances under two symbols, exactly: e to the epsilon that is spent."""
+        """Exact largest ratio of a report's probabilities under two symbols: exp(epsilon spent)."""
         return (1 - self.chance) / self.chance
 
     @property
@@ -67,7 +67,7 @@ class UnaryOracle:
 
     @property
     def loss(self) -> PureDP:
-        """What was asked for."""
+        """The epsilon of the oracle."""
         return PureDP(self.epsilon)
 
     @property
@@ -86,7 +86,7 @@ class UnaryOracle:
         return (self.size + 1,)
 
     def randomize(self, symbols: Int64, numbers: Int64, *, source: RandomWords) -> UInt8:
-        """Reports of some participants, bits in little order, shape (n, payload_bytes)."""
+        """The reports of participants, bits in little order, shape (n, payload_bytes)."""
         symbols, _ = check_symbols(symbols, numbers, self.size)
         payloads = np.empty((symbols.size, self.payload_bytes), dtype=np.uint8)
         write_unary(payloads, symbols, self.size, self._threshold, source=source)
@@ -102,11 +102,11 @@ class UnaryOracle:
         return good
 
     def reports(self, sums: Int64) -> int:
-        """How many reports were added."""
+        """Number of reports added."""
         return int(sums[-1])
 
     def possible(self, sums: Int64, reports: int) -> bool:
-        """Whether so many reports can add up to these sums."""
+        """Whether this number of reports can have these sums."""
         return bool((sums >= 0).all() and (sums <= reports).all()) and self.reports(sums) == reports
 
     def counts(self, sums: Int64) -> Float64:

@@ -1,6 +1,6 @@
-"""Private aggregation of teacher ensembles: consensus labels, their true price, and students.
+"""Private aggregation of teacher ensembles (PATE): consensus labels, their privacy cost, and students.
 
-Names load when they are first used: prices need no learning library.
+Names load on first use, so costs can be computed without a learning library.
 """
 
 import lazy_loader

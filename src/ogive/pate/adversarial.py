@@ -22,21 +22,21 @@ _PROBE = 0.1
 
 @dataclass(eq=False)
 class VirtualAdversarialStudent(NetworkModel):
-    """A torch network that learns from inputs of which most have the label -1.
+    """A torch network trained on inputs of which most are unlabelled (label -1).
 
     Args:
-        make: Makes the network; `ogive.pate.networks` has two.
-        radius: How far the probabilities shall stay alike, in the Euclidean norm of an input.
-        smoothness: Weight of staying alike.
-        sureness: Weight of being sure, the entropy of the probabilities of unlabelled inputs.
-        steps: Batches to learn from.
-        batch: Labelled inputs in each.
-        unlabelled_batch: Inputs in each whose labels are not looked at.
-        rate: Of learning, falling to zero over the last half of the steps.
-        decay: Of weights.
-        augment: Changes a batch of inputs at random, as no class would notice; None for nothing.
-        random_state: Of weights, batches and directions.
-        progress: Is told of steps done and to do.
+        make: Function that makes the network; `ogive.pate.networks` has two.
+        radius: Radius of the perturbation, in the Euclidean norm of an input.
+        smoothness: Weight of the virtual adversarial loss.
+        sureness: Weight of the entropy of the predictions on unlabelled inputs.
+        steps: Number of training batches.
+        batch: Number of labelled inputs in a batch.
+        unlabelled_batch: Number of unlabelled inputs in a batch.
+        rate: Learning rate, decreasing to zero over the second half of the steps.
+        decay: Weight decay.
+        augment: Random augmentation of a batch of inputs that preserves classes; None for none.
+        random_state: Seed of weights, batches and directions.
+        progress: Called with the steps done and the steps in all.
     """
 
     make: Callable[[], Any]
@@ -54,7 +54,7 @@ class VirtualAdversarialStudent(NetworkModel):
     network: Any = field(default=None, init=False, repr=False)
 
     def fit(self, features: Any, labels: Any) -> VirtualAdversarialStudent:
-        """Train on inputs of the shape (rows, ...) with labels from 0, or -1 where there is none, shape (rows,).
+        """Train on inputs of shape (rows, ...) with labels from 0, or -1 for unlabelled inputs, shape (rows,).
 
         Raises:
             ParameterError: a parameter is out of range.

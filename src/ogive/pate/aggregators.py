@@ -43,7 +43,7 @@ class _Answering:
     def query(
         self, ballots: Ballots, terms: Terms, *, max_answers: int | None = None, probabilities: Any = None
     ) -> LabelsQuery | VotesQuery:
-        """What is asked for such labels; priced by its own fields."""
+        """The query of the labels, priced from its own fields."""
         raise NotImplementedError
 
     def labels(self, opened: Int64, *, probabilities: Any = None) -> Int64:
@@ -57,7 +57,7 @@ class _Answering:
 
 @dataclass(frozen=True, init=False)
 class LNMax(_Answering):
-    """The label with the most votes after Laplace noise; never refuses.
+    """The label with the most votes after Laplace noise; answers every query.
 
     Args:
         scale: Scale b of the noise in votes, above 0; the papers' gamma is its inverse.
@@ -76,14 +76,14 @@ class LNMax(_Answering):
     def query(
         self, ballots: Ballots, terms: Terms, *, max_answers: int | None = None, probabilities: Any = None
     ) -> LabelsQuery:
-        """What is asked for such labels; priced by its own fields."""
+        """The query of the labels, priced from its own fields."""
         most = most_answers(self.name, ballots, max_answers, probabilities)
         return LabelsQuery(ballots, DiscreteLaplace(round_up_scale(self.scale)), most)
 
 
 @dataclass(frozen=True, init=False)
 class GNMax(_Answering):
-    """The label with the most votes after Gaussian noise; never refuses.
+    """The label with the most votes after Gaussian noise; answers every query.
 
     Args:
         sigma: Standard deviation of the noise of every count, in votes, above 0.
@@ -102,17 +102,18 @@ class GNMax(_Answering):
     def query(
         self, ballots: Ballots, terms: Terms, *, max_answers: int | None = None, probabilities: Any = None
     ) -> LabelsQuery:
-        """What is asked for such labels; priced by its own fields."""
+        """The query of the labels, priced from its own fields."""
         most = most_answers(self.name, ballots, max_answers, probabilities)
         return LabelsQuery(ballots, scaled(self.sigma, "sigma"), most, BITS)
 
 
 @dataclass(frozen=True, init=False)
 class ConfidentGNMax(_Answering):
-    """GNMax where the largest count plus noise reaches a threshold; else refuses.
+    """GNMax with a confidence check: answers only if the largest count plus noise reaches a threshold.
 
     Args:
-        threshold: Votes that the largest count must reach with noise; 0.6 to 0.8 of the teachers as a rule.
+        threshold: Number of votes that the noisy largest count must reach; typically 0.6 to 0.8 of the number of
+            teachers.
         sigma_1: Standard deviation of the check's noise, in votes, above 0.
         sigma_2: Standard deviation of the noise of every count of an answer, in votes, above 0.
 
@@ -134,7 +135,7 @@ class ConfidentGNMax(_Answering):
     def query(
         self, ballots: Ballots, terms: Terms, *, max_answers: int | None = None, probabilities: Any = None
     ) -> LabelsQuery:
-        """What is asked for such labels; priced by its own fields."""
+        """The query of the labels, priced from its own fields."""
         most = most_answers(self.name, ballots, max_answers, probabilities)
         checked = check(self.threshold, self.sigma_1)
         return LabelsQuery(ballots, scaled(self.sigma_2, "sigma_2"), most, BITS, checked)
@@ -142,18 +143,19 @@ class ConfidentGNMax(_Answering):
 
 @dataclass(frozen=True, init=False)
 class InteractiveGNMax(_Answering):
-    """GNMax where the teachers disagree with the student; the student's own label where it is sure; else refuses.
+    """GNMax if the teachers disagree with the student; else the student's own label if it is confident.
 
-    The check takes the largest excess of votes over what the student expects, n_j - M p_j, rounded half up; M p_j is
-    rounded to 2^-16 first, here and wherever costs are counted.
+    The check uses the largest excess of votes over the student's expectation, n_j - M p_j, rounded half up. M p_j is
+    first rounded to 2^-16, both here and in the computation of costs. A query that fails the check, and of which the
+    student is not confident, gets no answer.
 
     Args:
-        threshold: Votes that the largest excess must reach with noise.
+        threshold: Number of votes that the noisy largest excess must reach.
         sigma_1: Standard deviation of the check's noise, in votes, above 0.
         sigma_2: Standard deviation of the noise of every count of an answer, in votes, above 0.
-        confidence: The student is reinforced where its largest probability is above this; strictly between 0 and 1.
+        confidence: The student's label is used if its largest probability exceeds this; strictly between 0 and 1.
 
-    Privacy: As of `ConfidentGNMax`; the student is public, so that to reinforce it costs nothing more.
+    Privacy: As for `ConfidentGNMax`. The student is public, so its own labels cost nothing.
 
     Source: Papernot and others 2018, algorithm 2.
     """
@@ -176,11 +178,11 @@ class InteractiveGNMax(_Answering):
     def query(
         self, ballots: Ballots, terms: Terms, *, max_answers: int | None = None, probabilities: Any = None
     ) -> LabelsQuery:
-        """What is asked for such labels; priced by its own fields.
+        """The query of the labels, priced from its own fields.
 
         Raises:
-            ParameterError: the student's probabilities are missing, or the number of teachers is private.
-            DataError: they are no probabilities of these queries.
+            ParameterError: the probabilities of the student are missing, or the number of teachers is private.
+            DataError: the probabilities are invalid or belong to other queries.
         """
         most = most_answers(self.name, ballots, max_answers)
         expected = expected_votes(check_probabilities(probabilities, ballots.shape), terms.records)
@@ -188,7 +190,7 @@ class InteractiveGNMax(_Answering):
         return LabelsQuery(ballots, scaled(self.sigma_2, "sigma_2"), most, BITS, checked)
 
     def labels(self, opened: Int64, *, probabilities: Any = None) -> Int64:
-        """Labels from what came back, and the student's own where it was refused and is sure, shape (queries,)."""
+        """Labels of the answers, and the student's own for refused queries if confident, shape (queries,)."""
         scores = check_probabilities(probabilities, np.shape(probabilities))
         sure = scores.max(axis=1) > float(self.confidence)
         found = np.where((opened == REFUSED) & sure, scores.argmax(axis=1), opened)
@@ -197,17 +199,18 @@ class InteractiveGNMax(_Answering):
 
 @dataclass(frozen=True, init=False)
 class LargestMargins(_Answering):
-    """Opens one noisy histogram per query, and labels the queries whose noisy margin is largest.
+    """Releases one noisy histogram per query and labels the queries with the largest noisy margins.
 
-    What is opened is a sum, so that votes may stay with their teachers. The margin, the largest noisy count less the
-    second largest, keeps the easy queries: the labels are of a part of the queries that is not like the rest.
+    Only sums are released, so votes may stay with their teachers (secure aggregation). The margin is the largest noisy
+    count minus the second largest. Large margins select easy queries, so the labelled queries are not representative
+    of all queries.
 
     Args:
-        sigma: Standard deviation of the noise of every count, in votes, above 0. None takes the least noise that the
-            granted privacy allows when labels are released.
-        keep: How many queries are labelled, at least 1; all, where there are fewer.
+        sigma: Standard deviation of the noise of every count, in votes, above 0. None uses the smallest noise that the
+            privacy guarantee allows when labels are released.
+        keep: Number of labelled queries, at least 1, or all if there are fewer.
 
-    Privacy: order / sigma^2 per query, Renyi, replacing one teacher, whatever is kept.
+    Privacy: order / sigma^2 per query, Renyi, replacing one teacher, for any number of labelled queries.
     """
 
     name: ClassVar[str] = "margins"
@@ -222,10 +225,10 @@ class LargestMargins(_Answering):
     def query(
         self, ballots: Ballots, terms: Terms, *, max_answers: int | None = None, probabilities: Any = None
     ) -> VotesQuery:
-        """What is asked for such labels: noisy counts of all votes.
+        """The query of the labels: noisy counts of all votes.
 
         Raises:
-            ParameterError: answers are capped, which would change no price.
+            ParameterError: the number of answers is limited, which would not change the price.
         """
         most_answers(self.name, ballots, None, probabilities)
         if max_answers is not None:
@@ -235,7 +238,7 @@ class LargestMargins(_Answering):
         return VotesQuery(ballots, scaled(self.sigma, "sigma"), BITS)
 
     def labels(self, opened: Int64, *, probabilities: Any = None) -> Int64:
-        """Labels of the queries with the largest margins, -1 of the others; of equal margins the first ones."""
+        """Labels of the queries with the largest margins, -1 for the others; the first ones among equal margins."""
         kept = np.argsort(-margins(opened), kind="stable")[: self.keep]
         found = np.full(len(opened), REFUSED, dtype=np.int64)
         found[kept] = opened[kept].argmax(axis=1)
@@ -245,7 +248,7 @@ class LargestMargins(_Answering):
         """Labels of vote counts, shape (queries,) from (queries, classes); see `ogive.pate.asking.answered`.
 
         Raises:
-            ParameterError: no sigma was given, which a release would find from the privacy guarantee.
+            ParameterError: sigma is missing; only a release derives it from the privacy guarantee.
         """
         if self.sigma is None:
             raise ParameterError("say how much noise there shall be: sigma, in votes")

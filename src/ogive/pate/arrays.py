@@ -76,7 +76,7 @@ def read_array(file: Path, name: str | None) -> NDArray[Any]:
         The array, of this machine's byte order, in C or Fortran order as it was stored.
 
     Raises:
-        ParameterError: there are several arrays and no name, or none of that name.
+        ParameterError: there are several arrays and no name was given, or no array has that name.
         DataError: the file cannot be read, is damaged, claims to hold more than it has bytes, or holds something else
             than numbers.
     """

@@ -33,7 +33,7 @@ def answered(aggregator: Aggregator, votes: Any, *, source: RandomSource | None,
     """Labels of vote counts that somebody holds, with fresh noise and no limit to their number.
 
     Args:
-        aggregator: How votes become labels.
+        aggregator: The aggregator that turns votes into labels.
         votes: Counts, shape (queries, classes); every row adds up to the number of teachers.
         source: Where the noise comes from; the operating system unless a test replays one.
         probabilities: Of the student, shape (queries, classes), where the aggregator is interactive.
@@ -42,7 +42,7 @@ def answered(aggregator: Aggregator, votes: Any, *, source: RandomSource | None,
         Labels, shape (queries,), -1 where the aggregator refuses.
 
     Raises:
-        DataError: these are no vote counts.
+        DataError: the votes are not vote counts.
         ParameterError: the student's probabilities are missing, none, or not asked for.
 
     Privacy: as the aggregator states, for every query and answer; nothing keeps count. `ogive.pate.label` does.

@@ -27,7 +27,7 @@ class Terms:
     """What teachers were trained on.
 
     Fields:
-        teachers: How many there are.
+        teachers: Number of teachers.
         classes: How many they vote for.
         learner: Its name, for people.
         digest: Of the learner with its parameters, the rows, their labels, the partition, the classes and the seed.

@@ -35,23 +35,23 @@ def label(
     batch: str | None = None,
     source: RandomSource | None = None,
 ) -> LabelsEstimate:
-    """Publish labels by a noisy vote of teachers.
+    """Release labels by a noisy vote of teachers.
 
-    What the account pays does not depend on the votes: it is the price of as many checks as there are queries and of as
-    many answers as are allowed beforehand, whether they are given or not.
+    The charge does not depend on the votes. It covers one check for each query and the largest allowed number of
+    answers, whether or not they are given.
 
     Args:
         votes: Vote counts, shape (queries, classes), or a file of them (.npy, .npz, CSV, Parquet); or a trust model
             whose records are teachers, such as `SecAgg(teachers)`, or `Tallied(votes, person="hospital",
             max_rows_per_person=4)` where a hospital may have several teachers.
-        aggregator: How votes become labels.
-        privacy: What may be spent. Left out it is exactly what the labels cost, by `target_delta` for Gaussian noise;
-            nothing where the trust model has no privacy.
-        target_delta: Of the guarantee, where `privacy` is left out.
-        ballots: The queries' columns and the number of classes, where `votes` is a trust model.
-        max_answers: After so many answers the run ends; None is as many as there are queries.
-        probabilities: Of a student that is public already, shape (queries, classes), for `InteractiveGNMax`.
-        name: Of the array, in a file of several (.npz).
+        aggregator: The aggregator that turns votes into labels.
+        privacy: The guarantee. By default it is the exact cost of the labels, at `target_delta` for Gaussian noise;
+            none if the trust model has no privacy.
+        target_delta: Delta of the guarantee, if `privacy` is omitted.
+        ballots: The columns of the queries and the number of classes, if `votes` is a trust model.
+        max_answers: Largest number of answers, after which the run ends; by default the number of queries.
+        probabilities: Predictions of a public student, shape (queries, classes), for `InteractiveGNMax`.
+        name: Name of the array in a file of several (.npz).
         adjacency: Which sets of teachers are adjacent. REPLACE makes their number public.
         ledger: The account that pays; None keeps no books.
         batch: Public name of these votes.
@@ -61,15 +61,15 @@ def label(
         The labels, with their provenance.
 
     Raises:
-        ParameterError: parameters do not fit each other, or nobody says what may be spent.
-        DataError: these are no vote counts.
-        UnsupportedError: the trust model cannot answer.
+        ParameterError: parameters are incompatible, or neither `privacy` nor `target_delta` is given.
+        DataError: the votes are not vote counts.
+        UnsupportedError: the trust model does not serve the query.
         BudgetError: the labels cost more than `privacy`, or the account has not enough left.
 
     Privacy:
-        For one teacher who votes otherwise, and so for everybody whose data one teacher alone learned from; for as many
-        teachers of one person as the trust model says. Under ADD_OR_REMOVE the number of teachers is private too, and
-        the price is the same.
+        The guarantee holds for a change of one teacher's votes, and therefore for every person whose data only one
+        teacher learned from. It holds for several teachers of one owner if the trust model says so. Under
+        ADD_OR_REMOVE the number of teachers is private too, at the same price.
 
     Example:
         >>> import numpy as np

@@ -29,19 +29,19 @@ _PARAMETERS = {
 
 @dataclass(frozen=True)
 class LabelsPlanRow:
-    """The best of one kind of aggregator for one guarantee and number of answers.
+    """The best aggregator of one kind for one guarantee and number of answers.
 
     Fields:
-        epsilon: That the labels cost at most at the plan's delta, whatever the votes are.
+        epsilon: Upper bound of the cost of the labels at the plan's delta, for all votes.
         aggregator: "confident", "interactive", "margins" or "gnmax".
-        parameters: Of it, in votes; the confidence is a probability.
-        asked: How many queries are asked, the first ones.
-        max_answers: How many answers are paid for; for "margins" how many queries are labelled.
-        answered: How many are expected to be answered.
-        right: Expected share of these that agree with the truth, or with the plurality where that is not known.
-        joint: The data-dependent cost of these votes, for comparison: no guarantee for others. None for "margins",
-            which has none.
-        corrected: How many answers are expected to be right where the student errs; None without a student.
+        parameters: Parameters of the aggregator, in votes; the confidence is a probability.
+        asked: Number of queries asked, from the first.
+        max_answers: Number of answers that are charged; for "margins" the number of labelled queries.
+        answered: Expected number of answers.
+        right: Expected share of answers that agree with the true class, or with the plurality if that is unknown.
+        joint: The data-dependent cost of these votes, for comparison; it is not a guarantee for other votes. None for
+            "margins".
+        corrected: Expected number of correct answers where the student is wrong; None without a student.
     """
 
     epsilon: float
@@ -56,11 +56,11 @@ class LabelsPlanRow:
 
     @property
     def gain(self) -> float:
-        """What rows are chosen by: right answers, or those that correct the student where there is one."""
+        """The criterion for choosing rows: correct answers, or with a student those that correct it."""
         return self.answered * self.right if self.corrected is None else self.corrected
 
     def made(self) -> PlannedAggregator:
-        """The aggregator, to label with."""
+        """The aggregator of this row."""
         return _KINDS[self.aggregator](**self.parameters)
 
     def to_dict(self) -> dict[str, Any]:
@@ -70,15 +70,15 @@ class LabelsPlanRow:
 
 @dataclass(frozen=True, repr=False)
 class LabelsPlan(BasePlan[LabelsPlanRow]):
-    """What aggregators would bring.
+    """Comparison of aggregators for planned labels.
 
     Fields:
-        delta: Of every guarantee.
-        queries: In the votes.
-        teachers: In the votes.
-        classes: In the votes.
-        known: Whether labels are compared with the truth; else with the plurality.
-        rows: By guarantee, number of answers, and aggregator.
+        delta: Delta of every guarantee.
+        queries: Number of queries in the votes.
+        teachers: Number of teachers in the votes.
+        classes: Number of classes in the votes.
+        known: Whether labels are compared with the true classes; else with the plurality.
+        rows: Rows by guarantee, number of answers and aggregator.
     """
 
     schema: ClassVar[str] = "ogive.labels_plan/1"
@@ -93,9 +93,9 @@ class LabelsPlan(BasePlan[LabelsPlanRow]):
 
     @property
     def best_by_epsilon(self) -> tuple[LabelsPlanRow, ...]:
-        """For each epsilon, in increasing order, the row with the most right answers.
+        """For each epsilon, in increasing order, the row with the most correct answers.
 
-        Where there is a student, the row whose answers correct it most often.
+        With a student, the row whose answers correct it most often.
         """
         budgets = sorted({row.epsilon for row in self.rows})
         return tuple(
@@ -104,7 +104,7 @@ class LabelsPlan(BasePlan[LabelsPlanRow]):
 
     @property
     def best(self) -> LabelsPlanRow:
-        """The last of `best_by_epsilon`: that of the largest epsilon."""
+        """The last row of `best_by_epsilon`, which has the largest epsilon."""
         return self.best_by_epsilon[-1]
 
     @property

@@ -35,7 +35,7 @@ def check_torch() -> None:
 
 
 def perceptron(inputs: int, classes: int, *, hidden: tuple[int, ...] = (256, 128)) -> Any:
-    """A network of fully connected layers over inputs of the shape (rows, inputs)."""
+    """A network of fully connected layers for inputs of shape (rows, inputs)."""
     check_torch()
     from torch import nn
 
@@ -45,9 +45,9 @@ def perceptron(inputs: int, classes: int, *, hidden: tuple[int, ...] = (256, 128
 
 
 def convolutional(classes: int, *, channels: int = 1) -> Any:
-    """A small network over images of the shape (rows, channels, height, width), each side at least 8 pixels.
+    """A small network for images of shape (rows, channels, height, width), each side at least 8 pixels.
 
-    Groups are normalized and batches are not, so that one input's scores never depend on another's.
+    It uses group normalization, not batch normalization, so the scores of an input do not depend on other inputs.
     """
     check_torch()
     from torch import nn
@@ -109,14 +109,14 @@ class NetworkLearner(NetworkModel):
     """A torch network as a supervised learner, for teachers and for students.
 
     Args:
-        make: Makes the network. A function of a module where teachers are kept in a folder.
-        steps: Batches to learn from.
-        batch: Labelled inputs in each.
-        rate: Of learning, falling to zero over the last half of the steps.
-        decay: Of weights.
-        augment: Changes a batch of inputs at random, as no class would notice; None for nothing.
-        random_state: Of weights, batches and changes.
-        progress: Is told of steps done and to do.
+        make: Function that makes the network. It must be defined in a module if teachers are stored in a folder.
+        steps: Number of training batches.
+        batch: Number of labelled inputs in a batch.
+        rate: Learning rate, decreasing to zero over the second half of the steps.
+        decay: Weight decay.
+        augment: Random augmentation of a batch of inputs that preserves classes; None for none.
+        random_state: Seed of weights, batches and augmentation.
+        progress: Called with the steps done and the steps in all.
     """
 
     make: Callable[[], Any]

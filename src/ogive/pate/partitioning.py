@@ -36,10 +36,10 @@ MOST_TEACHERS = 1 << 16
 
 @dataclass(frozen=True, eq=False)
 class Partition:
-    """Which teacher learns from each row.
+    """Assignment of rows to teachers.
 
     Fields:
-        teachers: How many there are.
+        teachers: Number of teachers.
         parts: The 0-based teacher of each row, shape (rows,).
     """
 
@@ -48,31 +48,31 @@ class Partition:
 
     @property
     def sizes(self) -> Int64:
-        """Rows of each teacher, shape (teachers,); as private as the rows where they belong to persons."""
+        """Number of rows of each teacher, shape (teachers,); private if the rows belong to persons."""
         return np.bincount(self.parts, minlength=self.teachers)
 
     def rows(self, teacher: int) -> Int64:
-        """Places of one teacher's rows, ascending."""
+        """Indices of one teacher's rows, ascending."""
         return np.flatnonzero(self.parts == teacher)
 
 
 def partition(records: Any, teachers: int, *, person: Any = None, seed: int) -> Partition:
-    """Deal rows to teachers.
+    """Assign rows to teachers.
 
     Args:
-        records: The table: an array, a data frame, a dict of columns, or how many rows there are.
-        teachers: How many, from 2 to 65,536.
-        person: Whose row each one is: the name of a column of `records`, or numbers or texts, one for each row. None
-            where every row is a person.
-        seed: A whole number from 0, which may be public. Another seed is another partition.
+        records: The table (an array, a data frame or a dict of columns), or its number of rows.
+        teachers: Number of teachers, from 2 to 65,536.
+        person: Identifier of the person of each row: the name of a column of `records`, or numbers or texts, one for
+            each row. None if every row is a person.
+        seed: A whole number from 0, which may be public; it determines the partition.
 
     Raises:
-        ParameterError: there are fewer than two teachers or too many, the seed is none, or there is no such column.
-        DataError: there are more teachers than rows, or it is not known of every row whose it is.
+        ParameterError: the number of teachers is out of range, the seed is invalid, or there is no such column.
+        DataError: there are more teachers than rows, or the person of a row is unknown.
 
     Privacy:
-        Replacing one row, or all rows of one person under that person's name, or adding or removing a person, changes
-        one teacher's part: "replace one teacher", for which votes are priced.
+        Replacing one row, or all rows of one person under the same identifier, or adding or removing a person, changes
+        the rows of one teacher. Votes are priced for this change, "replace one teacher".
 
     Example:
         >>> sorted(partition(10, 3, seed=1).sizes.tolist())

@@ -57,32 +57,32 @@ def plan_labels(
     seed: int = 0,
     progress: Progress | None = None,
 ) -> LabelsPlan:
-    """Choose an aggregator, its threshold and its noise on votes that are public.
+    """Choose an aggregator, its threshold and its noise on public votes.
 
-    Prices are data-independent and equal in a row's guarantee: checks and answers up to a cap for ConfidentGNMax, a
-    histogram of every query asked for LargestMargins, answers alone for GNMax. Fewer queries are asked, the first ones,
-    where that brings more. Of each kind the parameters with the most right answers in simulated runs are taken.
+    Costs are data-independent and equal within a guarantee: checks, and answers up to a limit, for ConfidentGNMax; one
+    histogram per query for LargestMargins; answers only for GNMax. Only the first queries are asked if that gives more
+    correct answers. For each kind the plan takes the parameters with the most correct answers in simulated runs.
 
-    For a second round give the probabilities of the first student: then InteractiveGNMax is tried too, and what counts
-    are answers that are right where this student errs.
+    For a second round, give the probabilities of the first student. InteractiveGNMax is then tried too, and the plan
+    counts answers that are correct where this student is wrong.
 
     Args:
         votes: Public or simulated counts, shape (queries, classes); see `simulated_votes`.
-        epsilons: What may be spent, one or several.
+        epsilons: Epsilons to plan for, one or several.
         target_delta: Strictly between 0 and 1.
-        answers: How many are wanted at most, one or several; by default some shares of the queries.
-        truth: The right classes, shape (queries,); None takes the plurality for right.
-        probabilities: Of a student that is public, shape (queries, classes).
-        confidence: Of InteractiveGNMax, which changes no price; strictly between 0 and 1.
-        seed: Of the simulated noise.
-        progress: Is told of every guarantee and number of answers.
+        answers: Largest numbers of answers, one or several; by default some shares of the queries.
+        truth: The true classes, shape (queries,); None uses the plurality.
+        probabilities: Predictions of a public student, shape (queries, classes).
+        confidence: Confidence of InteractiveGNMax, which does not affect the cost; strictly between 0 and 1.
+        seed: Seed of the simulated noise.
+        progress: Called after every guarantee and number of answers.
 
     Raises:
         ParameterError: an argument is out of range.
-        DataError: these are no votes, no classes or no probabilities.
+        DataError: votes, classes or probabilities are invalid.
 
     Privacy:
-        None for these votes: parameters depend on them. Never plan on the votes that are to be protected.
+        None for these votes, since the parameters depend on them. Never plan on the votes to be protected.
 
     Example:
         >>> from ogive.pate import plan_labels, simulated_votes

@@ -43,7 +43,7 @@ class Rehearsal:
         votes: Counts, shape (queries, classes).
         wanted: The label that is right for each query, shape (queries,).
         seed: Of the noise.
-        probabilities: Of a student that is public, shape (queries, classes).
+        probabilities: Predictions of a public student, shape (queries, classes).
     """
 
     def __init__(self, votes: Int64, wanted: Int64, *, seed: int = 0, probabilities: Float64 | None = None) -> None:

@@ -33,9 +33,9 @@ class Student:
     """A trained student.
 
     Fields:
-        model: What was trained.
-        classes: How many classes it tells apart.
-        answered: How many answers it learned from.
+        model: The trained model.
+        classes: Number of classes.
+        answered: Number of answers in the training data.
     """
 
     model: Any
@@ -47,38 +47,38 @@ class Student:
         return predicted(self.model, inputs, self.classes, who="the student")
 
     def probabilities(self, inputs: Any) -> Float64:
-        """Probabilities of all classes, shape (inputs, classes), as `InteractiveGNMax` takes them.
+        """Probabilities of all classes, shape (inputs, classes), for `InteractiveGNMax`.
 
-        Classes that no answer named have probability 0.
+        Classes without an answer in the training data have probability 0.
 
         Raises:
-            ParameterError: the learner knows no probabilities.
+            ParameterError: the learner does not predict probabilities.
         """
         return probabilities_of(self.model, inputs, self.classes, who="the student")
 
     def accuracy(self, inputs: Any, truth: Any) -> float:
-        """Share of inputs whose label is right.
+        """Share of inputs with the correct label.
 
         Raises:
-            DataError: the true labels are none, or not one for each input.
+            DataError: the true labels are invalid, or not one for each input.
         """
         known = check_labels(truth, number_of_rows(inputs), self.classes)
         return float((self.labels(inputs) == known).mean())
 
 
 def train_student(learner: Any, queries: Any, answers: Any, *, classes: int, seed: int = 0) -> Student:
-    """Train a student on the queries that were answered; refused ones are left out.
+    """Train a student on the answered queries; refused queries are left out.
 
     Args:
         learner: A scikit-learn estimator, or a function that makes one.
         queries: Public inputs that were asked, shape (queries, ...).
-        answers: Labels of the aggregator, -1 where it refused, shape (queries,).
-        classes: How many classes there are.
-        seed: Every random state of the learner is drawn from this.
+        answers: Labels of the aggregator, -1 for refusals, shape (queries,).
+        classes: Number of classes.
+        seed: Seed of all random states of the learner.
 
     Raises:
         ParameterError: scikit-learn is missing, classes or the seed is out of range, or answers are a release.
-        DataError: answers are no labels, all were refused, or the learner cannot learn from them.
+        DataError: answers are not labels, all were refused, or the learner fails on them.
 
     Privacy: post-processing of the answers.
     """
@@ -90,21 +90,20 @@ def train_student(learner: Any, queries: Any, answers: Any, *, classes: int, see
 
 
 def train_semi_supervised(learner: Any, inputs: Any, answers: Any, *, classes: int, seed: int = 0) -> Student:
-    """Train a student on all public inputs, of which some were asked and answered.
+    """Train a student on all public inputs, some of which have answers.
 
     Args:
-        learner: What learns from inputs with the label -1 too: `VirtualAdversarialStudent`, or an estimator of
-            scikit-learn's `semi_supervised`, which share this convention. The former takes minutes in silence unless
-            it is given `steps` and `progress`.
-        inputs: Public inputs: first those that were asked, then those that were not, shape (inputs, ...).
-        answers: Labels of the aggregator, -1 where it refused, for the first inputs; shape (queries,).
-        classes: How many classes there are.
-        seed: Every random state of the learner is drawn from this.
+        learner: A learner that accepts unlabelled inputs (label -1): `VirtualAdversarialStudent`, or an estimator of
+            scikit-learn's `semi_supervised`. The former takes minutes; give it `progress` to follow it.
+        inputs: Public inputs, shape (inputs, ...); the queries come first.
+        answers: Labels of the aggregator, -1 for refusals, for the first inputs; shape (queries,).
+        classes: Number of classes.
+        seed: Seed of all random states of the learner.
 
     Raises:
         ParameterError: scikit-learn is missing, classes or the seed is out of range, or answers are a release.
-        DataError: there are more answers than inputs, answers are no labels, all were refused, or the learner cannot
-            learn from them.
+        DataError: there are more answers than inputs, answers are not labels, all were refused, or the learner fails
+            on them.
 
     Privacy: post-processing of the answers.
     """

@@ -28,26 +28,26 @@ def simulated_votes(
     probabilities: ArrayLike | None = None,
     seed: int = 0,
 ) -> tuple[Int64, Int64]:
-    """Draw vote counts of imagined teachers.
+    """Simulate vote counts of teachers.
 
-    On a share `agreement` of the queries the chance of the right class follows a beta law of 14 and 1.2 (nine in ten
-    teachers on average), on the others one of 3 and 3; the other classes share the rest unevenly, as mistakes do.
+    For a share `agreement` of the queries the probability of the true class has a Beta(14, 1.2) distribution (mean
+    about 0.9), for the others Beta(3, 3). The other classes share the remaining probability unevenly.
 
     Args:
-        queries: How many, at least 1.
-        teachers: How many, at least 1.
-        classes: How many, at least 2.
+        queries: Number of queries, at least 1.
+        teachers: Number of teachers, at least 1.
+        classes: Number of classes, at least 2.
         agreement: Share of queries on which most teachers agree, from 0 to 1.
-        probabilities: Of a public student whose probabilities of each class are believed, shape (queries, classes);
-            None takes all classes for as likely.
-        seed: Another seed is other votes.
+        probabilities: Predictions of a public student, from which true classes are drawn, shape (queries, classes);
+            None makes all classes equally likely.
+        seed: Seed of the simulation.
 
     Returns:
-        Vote counts, int64, shape (queries, classes), and the right classes, shape (queries,).
+        Vote counts, int64, shape (queries, classes), and the true classes, shape (queries,).
 
     Raises:
         ParameterError: an argument is out of range.
-        DataError: probabilities are none, or have another shape.
+        DataError: probabilities are invalid, or have another shape.
 
     Example:
         >>> from ogive.pate import simulated_votes

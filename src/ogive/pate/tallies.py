@@ -21,7 +21,7 @@ class TallyOptions(TrustOptions):
     """Which queries there are counts of.
 
     Fields:
-        ballots: The queries, which are numbered, and how many classes there are.
+        ballots: The numbered queries and the number of classes.
     """
 
     name: ClassVar[str] = "central"
@@ -42,18 +42,18 @@ class TallyOptions(TrustOptions):
 
 
 class Tallied(TrustModel):
-    """A curator who holds vote counts, not the votes of single teachers, and is trusted with them and the noise.
+    """A trusted curator who holds vote counts, not the votes of single teachers, and adds the noise.
 
-    Queries are numbered, so that those of another round have the same names; the votes themselves tell questions apart.
+    Queries are numbered, so other rounds use the same names; a digest of the votes distinguishes the rounds.
 
     Args:
         votes: Counts, shape (queries, classes); every row adds up to the number of teachers.
-        person: What somebody with several teachers is called, "hospital" say; None where nobody has more than one.
-        max_rows_per_person: How many teachers one such person has at most.
+        person: Name for an owner of several teachers, for example "hospital"; None if every owner has one teacher.
+        max_rows_per_person: Largest number of teachers of one owner.
 
     Raises:
-        DataError: these are no vote counts.
-        ParameterError: the number of teachers is out of range, or there is no person to have them.
+        DataError: the votes are not vote counts.
+        ParameterError: the number of teachers is out of range, or `person` is missing.
     """
 
     options_type = TallyOptions
@@ -66,16 +66,16 @@ class Tallied(TrustModel):
         self.options: TallyOptions = TallyOptions(Ballots(tuple(map(str, range(queries))), classes))
 
     def data_digest(self) -> bytes:
-        """SHA-256 of the votes; as secret as they are."""
+        """SHA-256 of the votes; as secret as the votes."""
         return hashlib.sha256(b"ogive votes 1\n" + repr(self.votes.shape).encode() + self.votes.tobytes()).digest()
 
     @property
     def ballots(self) -> Ballots:
-        """The queries, which are numbered, and how many classes there are."""
+        """The numbered queries and the number of classes."""
         return self.options.ballots
 
     def unit(self, adjacency: Adjacency) -> PrivacyUnit:
-        """One teacher, or as many as one person has.
+        """One teacher, or all teachers of one owner.
 
         Raises:
             ParameterError: a person may have several teachers, and their number is public.
@@ -94,7 +94,7 @@ class Tallied(TrustModel):
         """The counts themselves.
 
         Raises:
-            DataError: something else is asked for.
+            DataError: the query is not for these votes.
         """
         if aggregate != self.ballots:
             raise DataError("vote counts hold nothing but the votes of their own queries")

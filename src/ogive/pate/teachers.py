@@ -38,8 +38,8 @@ class Teachers:
     """Trained teachers.
 
     Fields:
-        models: One for each teacher, or the file where it is kept.
-        classes: How many classes they vote for.
+        models: One model for each teacher, or the file where it is stored.
+        classes: Number of classes.
     """
 
     models: tuple[Any, ...]
@@ -47,7 +47,7 @@ class Teachers:
 
     @property
     def number(self) -> int:
-        """How many teachers there are."""
+        """Number of teachers."""
         return len(self.models)
 
 
@@ -65,31 +65,31 @@ def train_teachers(
 ) -> Teachers:
     """Train one model on each teacher's rows.
 
-    A teacher whose rows have one label always votes for it, and one without rows for class 0: a teacher who did not
-    vote would show that somebody is missing. Classes that a teacher has not seen get no vote of it.
+    A teacher whose rows have a single label always votes for it. A teacher without rows votes for class 0, since an
+    abstention would reveal missing data. A teacher never votes for a class that its rows do not contain.
 
-    Teachers are trained by joblib: `with joblib.parallel_config(backend=...)` around the call chooses how.
+    Teachers are trained by joblib: `with joblib.parallel_config(backend=...)` around the call selects the backend.
 
     Args:
-        learner: A scikit-learn estimator, which is copied, or a function that makes one. A torch module becomes one by
-            `ogive.pate.NetworkLearner`.
+        learner: A scikit-learn estimator, which is copied, or a function that makes one. `ogive.pate.NetworkLearner`
+            wraps a torch module.
         features: Private rows: an array, a sparse matrix or a data frame, shape (rows, ...).
-        labels: Their classes, whole numbers from 0, shape (rows,).
-        partition: Which row is whose, from `ogive.pate.partition`.
-        classes: How many there are: public, and never read off the labels.
-        seed: Every random state of a teacher is drawn from this and the teacher's number.
-        folder: Where models are kept as they come; made if missing. None keeps them in memory.
-        jobs: Teachers trained at once; -1 for one on each core.
-        progress: Is told of every teacher.
+        labels: Classes of the rows, whole numbers from 0, shape (rows,).
+        partition: Assignment of rows to teachers, from `ogive.pate.partition`.
+        classes: Number of classes; public, never taken from the labels.
+        seed: Seed of all random states; each teacher also uses its number.
+        folder: Folder where models are stored as they are trained; created if missing. None keeps them in memory.
+        jobs: Number of teachers trained in parallel; -1 for one per core.
+        progress: Called after every teacher.
 
     Raises:
         ParameterError: scikit-learn or joblib is missing, classes, the seed or jobs is out of range, or the folder
             cannot be written.
-        DataError: labels are no classes, the partition is of other rows, a teacher cannot be trained on its rows, or
-            the folder keeps teachers that were trained on other terms.
+        DataError: labels are not classes, the partition has another number of rows, a teacher cannot be trained on its
+            rows, or the folder has teachers that were trained with other settings.
 
     Privacy:
-        Nothing is released. One person's rows, dealt by `partition`, change one model.
+        Nothing is released. The rows of one person, assigned by `partition`, affect one model.
     """
     check_learning()
     from joblib import Parallel, delayed
@@ -124,13 +124,12 @@ def train_teachers(
 
 
 def read_teachers(folder: str | Path) -> Teachers:
-    """The teachers that a folder keeps.
+    """The teachers stored in a folder.
 
-    Models are read when they are asked for. Open only folders that you made yourself: to read a model runs what its
-    file says.
+    Models are read when needed. Open only folders that you created: reading a model executes code from its file.
 
     Raises:
-        DataError: the folder keeps no teachers, or not yet all of them.
+        DataError: the folder has no teachers, or not all of them yet.
     """
     place = Path(folder)
     terms: Terms = kept_terms(place)
@@ -147,16 +146,16 @@ def labels_of(teachers: Teachers, queries: Any, *, jobs: int = -1, progress: Pro
     """The label that each teacher gives to each query, int16, shape (teachers, queries).
 
     Args:
-        teachers: From `train_teachers` or `read_teachers`.
+        teachers: Teachers from `train_teachers` or `read_teachers`.
         queries: Public inputs, shape (queries, ...).
-        jobs: Teachers asked at once; -1 for one on each core.
-        progress: Is told of every teacher.
+        jobs: Number of teachers that label in parallel; -1 for one per core.
+        progress: Called after every teacher.
 
     Raises:
         ParameterError: jobs is out of range, or there are no queries.
         DataError: a model cannot be read, or cannot label the queries.
 
-    Privacy: exact votes are private; give them to an aggregator.
+    Privacy: exact votes are private; pass them to an aggregator.
     """
     found = np.empty((teachers.number, number_of_rows(queries)), dtype=np.int16)
     for teacher, labels in _each(teachers, queries, jobs, progress):
@@ -165,9 +164,9 @@ def labels_of(teachers: Teachers, queries: Any, *, jobs: int = -1, progress: Pro
 
 
 def votes_of(teachers: Teachers, queries: Any, *, jobs: int = -1, progress: Progress | None = None) -> Int64:
-    """How many teachers give each label to each query, int64, shape (queries, classes).
+    """Number of teachers for each label and query, int64, shape (queries, classes).
 
-    Models are read one by one, and their labels are counted as they come. Arguments, errors and privacy are as of
+    Models are read one by one, and their labels are counted immediately. Arguments, errors and privacy are those of
     `labels_of`.
     """
     size = number_of_rows(queries)

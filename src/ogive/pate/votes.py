@@ -23,20 +23,20 @@ _TEXTS = (".csv", ".csv.gz", ".tsv", ".tsv.gz")
 
 
 def check_votes(votes: Any, *, teachers: int | None = None) -> Int64:
-    """Vote counts as an array, if they are some.
+    """Check vote counts and return them as an array.
 
-    More classes than teachers are allowed: then some class has no vote.
+    There may be more classes than teachers.
 
     Args:
         votes: Numbers, shape (queries, classes).
-        teachers: What every row must add up to; by default what the first one does.
+        teachers: Required sum of every row; by default the sum of the first row.
 
     Returns:
         The counts, int64, shape (queries, classes).
 
     Raises:
-        DataError: there are no queries or fewer than two classes, a count is no whole number from 0, or a row adds up
-            to another number of teachers. The first row at fault is named.
+        DataError: there are no queries or fewer than two classes, a count is not a whole number from 0, or a row adds
+            up to another number of teachers. The message names the first such row.
     """
     try:
         found = np.asarray(votes)
@@ -113,18 +113,18 @@ def check_answered(answered: Any, shape: tuple[int, ...]) -> Bool:
 
 
 def read_votes(path: str | Path, *, name: str | None = None) -> Int64:
-    """Read vote counts from a file: .npy, .npz, or a table (CSV, Parquet, Arrow) with a column for every class.
+    """Read vote counts from a file: .npy, .npz, or a table (CSV, Parquet, Arrow) with one column per class.
 
     Args:
         path: The file.
-        name: Of the array, in a file of several (.npz).
+        name: Name of the array in a file of several (.npz).
 
     Returns:
         The counts, int64, shape (queries, classes).
 
     Raises:
-        ParameterError: there are several arrays and no name, or none of that name.
-        DataError: the file cannot be read, or holds no vote counts.
+        ParameterError: there are several arrays and no name was given, or no array has that name.
+        DataError: the file cannot be read, or does not contain vote counts.
     """
     file = Path(path)
     if file.suffix.lower() in SUFFIXES:
@@ -135,18 +135,18 @@ def read_votes(path: str | Path, *, name: str | None = None) -> Int64:
 
 
 def tally(labels: Any, classes: int) -> Int64:
-    """Count what teachers answered.
+    """Count the teachers' labels.
 
     Args:
-        labels: Of every teacher and query, whole numbers from 0, shape (teachers, queries).
-        classes: How many there are, at least 2.
+        labels: Label of every teacher and query, whole numbers from 0, shape (teachers, queries).
+        classes: Number of classes, at least 2.
 
     Returns:
         Vote counts, int64, shape (queries, classes).
 
     Raises:
         ParameterError: there are fewer than two classes.
-        DataError: labels have another shape, or one is no class.
+        DataError: labels have another shape, or one is not a class.
     """
     any_whole(classes, "classes", 2)
     found = np.asarray(labels)

@@ -213,9 +213,9 @@ class Ballots:
     """Votes per class, for each of several queries; sums have shape (queries, classes). A record is a teacher.
 
     Fields:
-        queries: Columns of the teachers' votes, one for each query.
-        classes: How many there are, m; a vote is a whole number from 0 to m - 1. A teacher without a vote is an error:
-            let those who may abstain vote for a class of its own.
+        queries: Names of the vote columns, one for each query.
+        classes: Number of classes, m; a vote is a whole number from 0 to m - 1. A missing vote is an error. If
+            teachers may abstain, declare a class for abstentions.
 
     Raises:
         ParameterError: there is no query, or one twice, or there are fewer than two classes or too many votes to count.
@@ -249,7 +249,7 @@ class Ballots:
         return tuple(Binning(query, grid, "refuse", "refuse", "refuse") for query in self.queries)
 
     def records(self, sums: Int64) -> int:
-        """How many teachers voted."""
+        """Number of teachers that voted."""
         return int(sums[0].sum())
 
     def to_dict(self) -> dict[str, Any]:

@@ -33,7 +33,7 @@ def class_curves_price(strategy: Strategy, unit: PrivacyUnit, *, public_labels: 
         strategy: What is measured of each class.
         unit: Privacy unit of the guarantee.
         public_labels: Whether adjacent data sets have the same labels.
-        classes: How many classes there are.
+        classes: Number of classes.
     """
     loss = strategy.loss(unit.adjacency)
     if unit.adjacency is Adjacency.REPLACE and not public_labels:

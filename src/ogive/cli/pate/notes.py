@@ -13,7 +13,7 @@ def note(aggregator: Aggregator, queries: int, teachers: int | None, max_answers
     """Say what is rarely meant, in one line; nothing where nothing is.
 
     Args:
-        aggregator: How votes become labels.
+        aggregator: The aggregator that turns votes into labels.
         queries: How many are asked.
         teachers: How many vote; None where that is private.
         max_answers: After so many answers the run ends.

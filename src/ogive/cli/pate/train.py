@@ -64,7 +64,7 @@ def train(
         estimator: random_forest, logistic, svm, or module:name of a scikit-learn estimator or of a function that
             makes one, which is imported and run.
         seed: Public number from which the parts and all random states are drawn.
-        jobs: Teachers trained at once; -1 for one on each core.
+        jobs: Number of teachers trained in parallel; -1 for one per core.
         json_: Write a summary as JSON to standard output.
     """
     from ogive.pate import partition, train_teachers, votes_of

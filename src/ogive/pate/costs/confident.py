@@ -43,7 +43,7 @@ def joint(
         sigma_1: Of the check's noise.
         answers: Bounds on what an answer costs, shape (queries, orders) or (orders,).
         orders: Increasing orders above 1.
-        group: Teachers of one party.
+        group: Number of teachers of one party.
         noise: Of the check.
 
     Returns:

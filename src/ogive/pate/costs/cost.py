@@ -79,33 +79,33 @@ def privacy_cost(
     probabilities: ArrayLike | None = None,
     group: int = 1,
 ) -> PrivacyCost:
-    """What it costs to run an aggregator on votes.
+    """Compute the privacy cost of running an aggregator on votes.
 
     Args:
         votes: Counts, shape (queries, classes), each row with the same number of teachers.
-        aggregator: What was, or will be, run.
+        aggregator: The aggregator.
         target_delta: Strictly between 0 and 1.
-        mode: "auto" is "exact" where it is feasible (continuous or scaled Gaussian noise, at most `MOST_EXACT_CLASSES`
-            classes, work up to `MOST_EXACT_WORK`, all public), otherwise "joint"; and "independent" for
-            `InteractiveGNMax`, whose queries depend on answers, and `LargestMargins`, which opens histograms.
-        noise: "continuous", "discrete" (integers on votes) or "scaled" (integers, as deployed: on votes times 2^16,
-            where exact costs are upper bounds, by a relative 0.0001 above at usual noise; of `LNMax`, which draws them
-            on the votes as they are, the same as "discrete", and the result says so).
+        mode: "auto" means "exact" if feasible (continuous or scaled Gaussian noise, at most `MOST_EXACT_CLASSES`
+            classes, work up to `MOST_EXACT_WORK`, all public), else "joint"; and "independent" for `InteractiveGNMax`,
+            whose queries depend on answers, and `LargestMargins`, which releases histograms.
+        noise: "continuous", "discrete" (integers on votes) or "scaled" (integers on votes times 2^16, as deployed;
+            exact costs are then upper bounds, larger by a relative 0.0001 at usual noise). For `LNMax` "scaled" equals
+            "discrete", and the result says so.
         orders: Renyi orders; default `ORDERS`.
-        order: The one order to convert at; needed by "realised", where it must be fixed before the run.
+        order: Order of the conversion; required by "realised", where it must be fixed before the run.
         rule: "tight" or "paper"; default "tight", and "paper" for "realised" and "expected".
-        max_answers: "independent" only: after so many answers the run ends; default all queries.
-        answered: "realised" only: which queries were answered, shape (queries,), or labels with -1 for refusals.
-        probabilities: `InteractiveGNMax` only: the student's, shape (queries, classes).
-        group: Teachers of one party, all of which may change; "independent" and "joint" modes.
+        max_answers: "independent" only: largest number of answers; default all queries.
+        answered: "realised" only: whether each query was answered, shape (queries,), or labels with -1 for refusals.
+        probabilities: `InteractiveGNMax` only: predictions of the student, shape (queries, classes).
+        group: Number of teachers of one party, all of which may change; "independent" and "joint" modes.
 
     Raises:
-        ParameterError: an argument is out of range or does not go with the others.
-        DataError: votes or probabilities cannot be used.
-        UnsupportedError: the aggregator has no such cost.
+        ParameterError: an argument is out of range or incompatible with the others.
+        DataError: votes or probabilities are invalid.
+        UnsupportedError: this mode does not apply to the aggregator.
 
     Privacy:
-        Replacing one teacher. Unless `publishable`, the result is private, as the votes are.
+        The cost is for replacing one teacher. Unless `publishable`, the result is as private as the votes.
     """
     counts = check_votes(votes)
     check_aggregator(aggregator)

@@ -27,19 +27,19 @@ _PAYING = threading.Lock()  # of all filters, so that one can be copied
 
 
 class PrivacyFilter:
-    """What is left of a budget while queries are asked one after another.
+    """Privacy filter: the remaining budget while queries are asked one after another.
 
     Args:
-        aggregator: What is run; one with Gaussian noise that answers one query after another.
-        epsilon: Of the budget.
-        target_delta: Of the budget.
-        classes: How many labels there are.
-        group: Teachers of one party.
+        aggregator: The aggregator; it must have Gaussian noise and answer one query at a time.
+        epsilon: Epsilon of the budget.
+        target_delta: Delta of the budget.
+        classes: Number of classes.
+        group: Number of teachers of one party.
         noise: "scaled", as `label` draws it, or "continuous".
 
     Raises:
         ParameterError: an argument is out of range.
-        UnsupportedError: the aggregator has Laplace noise, or opens histograms.
+        UnsupportedError: the aggregator has Laplace noise, or releases histograms.
 
     Example:
         >>> budget = PrivacyFilter(GNMax(40), epsilon=1, target_delta=1e-5, classes=10)
@@ -78,7 +78,7 @@ class PrivacyFilter:
         self._most = max(Fraction(largest_mu(self.granted, max(rates))) ** 2, 2 * gaussian_rho(self.granted).rho)
 
     def allows(self, *, checks: int = 0, answers: int = 0) -> bool:
-        """Whether so many more checks and answers fit; ask for both before a query is checked.
+        """Whether this number of further checks and answers fits; test both before a query is checked.
 
         Raises:
             ParameterError: a number is negative, or there are checks without a threshold.
@@ -86,10 +86,10 @@ class PrivacyFilter:
         return self._after(checks, answers) <= self._most
 
     def pay(self, *, checks: int = 0, answers: int = 0) -> None:
-        """Book checks and answers, before they are made.
+        """Charge checks and answers before they are made.
 
         Raises:
-            BudgetError: they do not fit; nothing is booked.
+            BudgetError: they exceed the budget; nothing is charged.
             ParameterError: a number is negative, or there are checks without a threshold.
         """
         with _PAYING:

@@ -47,7 +47,7 @@ def gaussian_loss(
         answers: Most answers, or opened histograms.
         sigma_2: Of the noise of every count of an answer, in votes.
         classes: At least 2.
-        group: Teachers of one party.
+        group: Number of teachers of one party.
         noise: "continuous" or "scaled"; integer noise on plain votes has no such loss.
 
     Raises:

@@ -16,22 +16,22 @@ from ogive.rooms import room
 
 @dataclass(frozen=True)
 class PrivacyCost:
-    """The price of a run, for replacing one teacher, or one party with all its teachers.
+    """The privacy cost of a run, for replacing one teacher, or one party with all its teachers.
 
     Fields:
-        epsilon: At `delta`.
-        delta: Chance left aside.
-        mode: How costs were counted.
-        rule: How they were converted: "tight", "paper", "gaussian" (exact, no orders) or "pure".
-        order: Renyi order of the conversion; None where there is none.
-        noise: Which noise the cost is for.
-        queries: How many were asked.
-        answers: The cap on answers of a data-independent cost, how many were answered of a realised one, otherwise
-            how many are expected to be.
-        publishable: Whether the number may leave the trust boundary.
-        statement: What the number means, a sentence for readers.
-        orders: Orders that costs were computed at.
-        rdp: Cost at each.
+        epsilon: Epsilon at `delta`.
+        delta: Delta of the guarantee.
+        mode: How the cost was computed.
+        rule: Conversion from Renyi differential privacy: "tight", "paper", "gaussian" (exact, no orders) or "pure".
+        order: Renyi order of the conversion; None without one.
+        noise: The noise that the cost assumes.
+        queries: Number of queries asked.
+        answers: Number of answers: the limit for a data-independent cost, the actual number for a realised cost, else
+            the expected number.
+        publishable: Whether the cost may be published.
+        statement: Meaning of the cost, in a sentence.
+        orders: Renyi orders of the computation.
+        rdp: Renyi cost at each order.
     """
 
     schema: ClassVar[str] = "ogive.privacy_cost/1"
@@ -55,7 +55,7 @@ class PrivacyCost:
         return dict(zip(self.orders, self.rdp, strict=True))
 
     def plot(self, ax: Any = None) -> Any:
-        """Draw the cost at every order and what it comes to; as private as the cost. Returns matplotlib axes.
+        """Draw the cost at every order and the resulting epsilon; as private as the cost. Returns matplotlib axes.
 
         Raises:
             ParameterError: matplotlib is not installed.
@@ -63,7 +63,7 @@ class PrivacyCost:
         return room(PrivacyCost, "plot").plot_cost(self, ax)
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data of the published schema. Unless the cost is publishable, it is as private as the votes."""
+        """Plain data of the published schema; as private as the votes unless the cost is publishable."""
         return {"schema": self.schema, **asdict(self), "orders": list(self.orders), "rdp": list(self.rdp)}
 
     def to_json(self, path: str | Path | None = None) -> str:
@@ -78,10 +78,10 @@ class PrivacyCost:
 
     @staticmethod
     def from_dict(data: Any) -> PrivacyCost:
-        """Rebuild from `to_dict`. The data need not be trusted: whether to believe the number is another matter.
+        """Rebuild from `to_dict`. Untrusted data are safe to read, but the cost is not verified.
 
         Raises:
-            DataError: this is no privacy cost that this version can read.
+            DataError: the data are not a privacy cost that this version can read.
         """
         from ogive.pate.costs import stated_json
 
@@ -89,10 +89,10 @@ class PrivacyCost:
 
     @staticmethod
     def from_json(source: str | bytes | Path) -> PrivacyCost:
-        """Read a privacy cost from JSON text, or from a file if given a Path. The text need not be trusted.
+        """Read a privacy cost from JSON text, or from a file if given a Path. Untrusted text is safe to read.
 
         Raises:
-            DataError: this is no privacy cost that this version can read.
+            DataError: the data are not a privacy cost that this version can read.
         """
         from ogive.statistics import plain_json
 

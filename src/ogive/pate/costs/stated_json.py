@@ -21,7 +21,7 @@ def fields(data: Any, schema: str, names: Iterable[str]) -> dict[str, Any]:
     """Checked arguments of a `PrivacyCost`, which has this schema and fields of these names, from plain data.
 
     Raises:
-        DataError: this is no privacy cost that this version can read.
+        DataError: the data are not a privacy cost that this version can read.
     """
     known = Fields.of(data, schema, "a privacy cost", names)
     orders, rdp = _by_order(data)

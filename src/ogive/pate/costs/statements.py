@@ -30,11 +30,11 @@ def statement_of(mode: str, *, epsilon: float, delta: float, noise: Noise, group
     """What a cost says, its numbers rounded up, what it takes for granted, and whether it may be published.
 
     Args:
-        mode: How costs were counted.
+        mode: How the cost was computed.
         epsilon: At delta.
-        delta: Chance left aside.
+        delta: Delta of the guarantee.
         noise: Which noise it is for.
-        group: Teachers of one party.
+        group: Number of teachers of one party.
         cap: Answers after which the run ends.
     """
     who = "one teacher" if group == 1 else f"one party with {group} teachers"

@@ -123,7 +123,7 @@ def sup_threshold(
         orders: Increasing orders above 1.
         teachers: How many vote, so that counts go from 0 to that; None for any real count, which also covers
             continuous noise of more variance than stated.
-        group: Teachers of one party.
+        group: Number of teachers of one party.
         noise: Which noise is meant.
 
     Raises:

@@ -28,7 +28,7 @@ def gnss_rdp(order: float, smoothness: float, scale: float) -> float:
         scale: sigma_SS, the noise's standard deviation in units of the smooth sensitivity; above 0.
 
     Returns:
-        The largest Renyi divergence between two such releases; it is attained.
+        The largest Renyi divergence between two such releases; the bound is attained.
 
     Raises:
         ParameterError: smoothness or scale is not above 0, or not 1 < order < 1 / (1 - e^(-2 smoothness)).

@@ -84,8 +84,8 @@ def paid_cost(
         about: Arrays that the cost depends on besides.
 
     Raises:
-        BudgetError: the account has not enough left, or cannot take a loss with a delta.
-        LedgerError: the ledger cannot be used, or protects people who have several votes.
+        BudgetError: the account has too little left, or its limit does not admit a loss with a delta.
+        LedgerError: the ledger cannot be used, or its privacy unit has several votes.
         ReleaseMismatchError: this was asked of other votes before.
     """
     if account.unit.max_rows_per_person > 1:

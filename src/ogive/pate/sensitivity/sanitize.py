@@ -61,50 +61,50 @@ def sanitize(
     batch: str | None = None,
     source: RandomSource | None = None,
 ) -> SanitizedCost:
-    """Publish an estimate of what a run of an aggregator cost.
+    """Publish a noisy estimate of the privacy cost of a run.
 
-    Choose every argument but the votes and what was answered without looking at the votes. Publish once: another call
-    draws other noise, and costs as much again. With a ledger the same question gets the recorded answer at no cost.
+    Choose all arguments except `votes` and `answered` independently of the votes. Publish once: another call draws new
+    noise and costs as much again. With a ledger a repeated question gets the recorded answer at no cost.
 
     Args:
         votes: Counts, shape (queries, classes), each row with the same number of teachers.
-        aggregator: What was run: GNMax, ConfidentGNMax or InteractiveGNMax.
+        aggregator: The aggregator: GNMax, ConfidentGNMax or InteractiveGNMax.
         target_delta: Strictly between 0 and 1; below one over the number of records.
-        order: Renyi order; by default the one that leaves half of the planned epsilon to delta.
+        order: Renyi order; by default the order whose conversion to delta takes half of the planned epsilon.
         smoothness: b of the smooth sensitivity; 0.35 / order by default.
-        scale: Standard deviation of the noise in units of the smooth sensitivity; by default
-            2 sqrt((order + 1) / planned_epsilon) times a factor for what publishing really costs.
-        planned_epsilon: About what the run is expected to cost; by default half of its data-independent cost, or,
-            with an order, what the order's rule gives for it.
-        form: "joint" for the run whatever is answered, with queries that did not depend on votes or answers;
-            "additive" for the answers that were given, also to queries that depend on earlier answers.
-        answered: Additive form with a check only: which queries the teachers answered, truth values or labels with
-            -1 for refusals, shape (queries,).
-        probabilities: Joint form of InteractiveGNMax only: the student's, fixed before the run.
-        max_answers: Cap on answers that was fixed before the run, for the data-independent cost; none by default.
-        noise: Of the aggregator: "scaled", as `label` draws it, "continuous" or "discrete".
-        upper_limit: Whether to pay for an upper limit as well: order / 200 of Renyi cost.
-        ledger: The account that pays for publishing, from `Ledger.account`; None keeps no books. What the answers
-            themselves cost is not charged again: `label` charged it.
-        charge_delta: With a ledger: the delta of what is charged; by default a thousandth of the target's, or a
-            millionth where the account began with Gaussian noise, which leaves little of its delta.
-        batch: With a ledger: public name of these votes, to tell them from those of other rounds.
-        source: Where the noise comes from; the operating system by default.
+        scale: Standard deviation of the noise in units of the smooth sensitivity; by default 2 sqrt((order + 1) /
+            planned_epsilon) times a factor for the exact cost of publishing.
+        planned_epsilon: Expected cost of the run; by default half of its data-independent cost, or, with an order, the
+            value that the rule for the order implies.
+        form: "joint" for the run, whatever is answered, with queries that did not depend on votes or answers;
+            "additive" for the given answers, also to queries that depend on earlier answers.
+        answered: Additive form with a check only: whether the teachers answered each query, as truth values or as
+            labels with -1 for refusals, shape (queries,).
+        probabilities: Joint form of InteractiveGNMax only: predictions of the student, fixed before the run.
+        max_answers: Limit on answers that was fixed before the run, for the data-independent cost; none by default.
+        noise: Noise of the aggregator: "scaled", as `label` draws it, "continuous" or "discrete".
+        upper_limit: Whether to publish an upper limit too, at a Renyi cost of order / 200.
+        ledger: The account to charge for publishing, from `Ledger.account`; None records no charge. The cost of the
+            answers is not charged again, since `label` charged it.
+        charge_delta: With a ledger: delta of the charge; by default a thousandth of the target delta, or a millionth
+            if the first charge of the account was for Gaussian noise, which leaves little of its delta.
+        batch: With a ledger: public name of these votes, to distinguish rounds.
+        source: Source of the noise; by default the operating system.
 
     Returns:
-        The estimate, what it cost and what it means.
+        The estimate, with its cost and its meaning.
 
     Raises:
-        ParameterError: an argument is out of range or does not go with the others.
-        DataError: votes or probabilities cannot be used, or there are fewer than three teachers.
+        ParameterError: an argument is out of range or incompatible with the others.
+        DataError: votes or probabilities are invalid, or there are fewer than three teachers.
         UnsupportedError: the aggregator's cost has no smooth sensitivity.
-        BudgetError: the account has not enough left, or cannot take a loss with a delta.
-        LedgerError: the ledger cannot be used, or protects people who have several votes.
-        ReleaseMismatchError: the same was asked of other votes before.
+        BudgetError: the account has too little left, or its limit does not admit a loss with a delta.
+        LedgerError: the ledger cannot be used, or its privacy unit has several votes.
+        ReleaseMismatchError: the same question was asked of other votes before.
 
     Privacy:
-        Replacing one teacher. The noise lies within 2^-80 in total variation of a normal number's, for widths up to
-        10^3; that times 1 + e^epsilon is added to delta.
+        The cost is for replacing one teacher. The noise is within 2^-80 of a normal distribution in total variation,
+        for widths up to 10^3; this distance times 1 + e^epsilon is added to delta.
 
     Source: Papernot et al. 2018, section 4.4 and appendix B, with the release cost corrected.
     """

@@ -36,32 +36,33 @@ _HALF_GRID = float(GRID) / 2
 
 @dataclass(frozen=True)
 class SanitizedCost:
-    """The cost of a run of an aggregator, with noise; may be published whole.
+    """The noisy cost of a run of an aggregator; every field may be published.
 
     Fields:
-        rdp: Renyi cost at `order` with noise, a multiple of 0.001; may be below 0 by the noise.
-        log_sensitivity: Log of the smooth sensitivity with noise, a multiple of 0.001; None where no upper limit was
-            asked for.
-        delta: Chance left aside.
-        order: The one Renyi order, chosen beforehand.
+        rdp: Noisy Renyi cost at `order`, a multiple of 0.001; the noise may make it negative.
+        log_sensitivity: Noisy logarithm of the smooth sensitivity, a multiple of 0.001; None if no upper limit was
+            requested.
+        delta: Delta of the guarantee.
+        order: The Renyi order, chosen in advance.
         smoothness: b of the smooth sensitivity.
         scale: Standard deviation of the noise in units of the smooth sensitivity.
-        form: "joint", for the run whatever is answered, or "additive", for the answers that were given.
-        method: How sensitivity was bounded: "algorithms" (3 to 5 of the paper), "ranges" or "boxes".
-        reason: Why Algorithms 3 to 5 were not used; None where they were, or the form is joint.
-        aggregator: Its name.
-        queries: How many were asked.
-        teachers: How many voted.
-        classes: Labels.
-        answered: How many queries were answered; None in the joint form.
-        max_answers: Cap on answers of the data-independent cost.
-        independent_epsilon: Data-independent cost at the same delta, for comparison: differential privacy.
+        form: "joint" (for the run, whatever is answered) or "additive" (for the given answers).
+        method: Method of bounding the sensitivity: "algorithms" (3 to 5 of the paper), "ranges" or "boxes".
+        reason: Reason for not using Algorithms 3 to 5; None if they were used or the form is joint.
+        aggregator: Name of the aggregator.
+        queries: Number of queries asked.
+        teachers: Number of teachers that voted.
+        classes: Number of classes.
+        answered: Number of answered queries; None in the joint form.
+        max_answers: Limit on answers of the data-independent cost.
+        independent_epsilon: Data-independent cost at the same delta, for comparison; this is a differential privacy
+            guarantee.
 
     Raises:
         ParameterError: a field is out of range.
 
     Privacy:
-        What it cost to make is part of `epsilon`.
+        `epsilon` includes the cost of publishing this estimate.
     """
 
     schema: ClassVar[str] = "ogive.sanitized_cost/1"
@@ -94,23 +95,23 @@ class SanitizedCost:
 
     @property
     def rule(self) -> Rule:
-        """How costs are converted: "tight" for the joint form, "paper" for the additive one, which is realised."""
+        """Conversion of the cost: "tight" for the joint form, "paper" for the additive form, which is realised."""
         return "tight" if self.form == "joint" else "paper"
 
     @property
     def release_rdp(self) -> float:
-        """What publishing the estimate cost, and the upper limit where there is one, at `order`."""
+        """Renyi cost at `order` of publishing the estimate and, if present, the upper limit."""
         paid = gnss_rdp(self.order, self.smoothness, self.scale)
         return paid if self.log_sensitivity is None else paid + limit_rdp(self.order, TAU)
 
     @property
     def epsilon(self) -> float:
-        """Estimate of the whole cost: of the answers and of publishing this. Not a bound."""
+        """Estimate of the total cost: of the answers and of publishing this estimate. It is not a bound."""
         return self._epsilon(self.rdp)
 
     @property
     def upper_limit(self) -> float | None:
-        """What the whole cost is at most, with 95 % confidence over the noise; None where not asked for."""
+        """Upper limit of the total cost with 95 % confidence over the noise; None if not requested."""
         if self.log_sensitivity is None:
             return None
         # the exponent stays far below what doubles hold unless the data are not ours
@@ -119,7 +120,7 @@ class SanitizedCost:
 
     @property
     def statement(self) -> str:
-        """What the number means, in plain words."""
+        """Meaning of the cost, in a few sentences."""
         run = f"{self.queries} queries to {self.teachers} teachers"
         if self.answered is not None:
             run += f", of which {self.answered} were answered,"
@@ -148,7 +149,7 @@ class SanitizedCost:
         return self.statement
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data, with what follows from it for readers without this package."""
+        """Plain data, including derived numbers for readers without this package."""
         derived = {
             "schema": self.schema,
             "rule": self.rule,
@@ -169,10 +170,10 @@ class SanitizedCost:
 
     @staticmethod
     def from_dict(data: Any) -> SanitizedCost:
-        """Rebuild from `to_dict`; what can be derived is derived again.
+        """Rebuild from `to_dict`; derived numbers are computed again.
 
         Raises:
-            DataError: this is no sanitized cost that this version can read.
+            DataError: the data are not a sanitized cost that this version can read.
         """
         Fields.of(data, SanitizedCost.schema, "a sanitized cost", (field.name for field in fields(SanitizedCost)))
         values = {
@@ -185,10 +186,10 @@ class SanitizedCost:
 
     @staticmethod
     def from_json(source: str | bytes | Path) -> SanitizedCost:
-        """Read a sanitized cost from JSON text, or from a file if given a Path. The text need not be trusted.
+        """Read a sanitized cost from JSON text, or from a file if given a Path. Untrusted text is safe to read.
 
         Raises:
-            DataError: this is no sanitized cost that this version can read.
+            DataError: the data are not a sanitized cost that this version can read.
         """
         return SanitizedCost.from_dict(plain_json.parse(source))
 

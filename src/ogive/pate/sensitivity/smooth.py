@@ -32,14 +32,14 @@ FORMS: tuple[Form, ...] = ("joint", "additive")
 
 @dataclass(frozen=True)
 class SmoothCost:
-    """A cost and how sensitive it is. PRIVATE, as the votes are: publish what `sanitize` gives instead.
+    """A cost and its smooth sensitivity. It is as PRIVATE as the votes: publish the result of `sanitize` instead.
 
     Fields:
         cost: Renyi cost at the order.
-        sensitivity: Its smooth sensitivity.
-        distance: Changed teachers at which the maximum is taken.
+        sensitivity: Smooth sensitivity of the cost.
+        distance: Number of changed teachers at which the maximum is attained.
         method: "algorithms", "ranges" or "boxes".
-        reason: Why Algorithms 3 to 5 were not used, where they might have been.
+        reason: Reason for not using Algorithms 3 to 5, if they were considered.
     """
 
     cost: float
@@ -64,16 +64,16 @@ def smooth_cost(
 
     Args:
         votes: Checked counts, shape (queries, classes).
-        aggregator: What was run, one of the GNMax family.
+        aggregator: The aggregator, one of the GNMax family.
         order: Renyi order.
         smoothness: b.
         form: "joint" or "additive".
-        answered: Additive form with a check only: which queries the teachers answered, shape (queries,).
-        probabilities: Joint form of `InteractiveGNMax` only: the student's, fixed beforehand.
+        answered: Additive form with a check only: whether the teachers answered each query, shape (queries,).
+        probabilities: Joint form of `InteractiveGNMax` only: predictions of the student, fixed in advance.
         noise: "continuous", "discrete" or "scaled".
 
     Raises:
-        ParameterError: an argument is out of range, or does not go with the others.
+        ParameterError: an argument is out of range or incompatible with the others.
         DataError: the probabilities cannot be used.
         UnsupportedError: the aggregator's cost has no smooth sensitivity.
 

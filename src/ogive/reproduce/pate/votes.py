@@ -35,7 +35,7 @@ class VoteSet:
         title: As the paper calls it.
         array: Name of the array of votes.
         queries: Fewest that there must be.
-        classes: How many labels there are.
+        classes: Number of classes.
         labels: Files with the true labels of the queries, in their order; none for data that are not shared.
     """
 

@@ -31,7 +31,7 @@ def flat_strategy(binning: Binning, terms: Terms, *, chance: float) -> LeastSqua
 
     Raises:
         ScaleError: the noise is larger than can be drawn.
-        UnsupportedError: the trust model cannot answer.
+        UnsupportedError: the trust model does not serve the query.
     """
     found: list[LeastSquaresTree] = []
     failed: list[tuple[PureDP | ZeroConcentratedDP, ScaleError]] = []
