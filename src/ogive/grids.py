@@ -360,7 +360,7 @@ class Grid:
         if not (math.isfinite(low) and math.isfinite(high)):
             raise ParameterError(f"a grid's bounds must be finite, got {low} and {high}")
         if unit not in ("number", "date", "datetime"):
-            raise ParameterError("a grid's unit must be number, date or datetime")
+            raise ParameterError("the unit of a grid must be number, date or datetime")
         match kind:
             case "linear":
                 grid = Grid.linear(low, high, bins=bins)
@@ -373,5 +373,5 @@ class Grid:
             case _:
                 raise ParameterError("unknown kind of grid; it must be linear, geometric, integers or explicit")
         if (grid.low, grid.high, grid.bins) != (low, high, bins):
-            raise ParameterError("not a grid: its bounds, bins and thresholds contradict each other")
+            raise ParameterError("not a grid: its bounds, bins and thresholds are inconsistent")
         return Grid(grid.kind, grid.low, grid.high, grid.bins, unit, grid.listed)

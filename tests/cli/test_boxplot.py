@@ -73,7 +73,7 @@ def test_a_ledger_pays_once_and_a_report_shows_the_boxes(run, table, tmp_path):
     [
         (("--by", "color", *ONE), "--groups a b"),
         (("--groups", "red", *ONE), "--groups needs --by"),
-        (("--by", "color", "--groups", "red", *ONE), "name all of them, which are public, with --groups"),
+        (("--by", "color", "--groups", "red", *ONE), "list all public groups with --groups"),
         (("--by", "wave", "--groups", "red", *ONE), "its groups are texts"),
         ((*ONE, "--method", "smith"), "method"),
         ((*ONE, "--method", "five_numbers", "--shares", "1", "0", "0", "0", "0"), "shares must be five numbers"),

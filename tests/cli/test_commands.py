@@ -214,7 +214,7 @@ BAD = {
     "word_bound": (("--column", "age", "--bounds", "0", "old", *ONE), "must be a number or an ISO date"),
     "missing_values": (
         ("--column", "hole", "--bounds", "0", "9", *ONE),
-        "say what they mean with --missing low",
+        "choose their treatment with --missing low",
     ),
     "drop_with_public_n": (
         ("--column", "hole", "--bounds", "0", "9", *ONE, "--missing", "drop"),

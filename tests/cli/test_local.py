@@ -71,7 +71,7 @@ def test_describe_writes_what_participants_are_told(run, tmp_path):
     status, out, err = run("local", "describe", "ecdf", *ASK, "-o", tmp_path / "study.json")
     assert status == 0
     assert "wrote" in err
-    assert "What it reveals" in out
+    assert "What the report reveals" in out
     description = Description.from_json(tmp_path / "study.json")
     assert description.participants == N
     assert description.statistic["name"] == "ecdf"
@@ -83,11 +83,11 @@ def test_describe_writes_what_participants_are_told(run, tmp_path):
 def test_describe_without_a_file_is_a_preview(run):
     status, out, err = run("local", "describe", "ecdf", *ASK)
     assert status == 0
-    assert "What it reveals" in out
+    assert "What the report reveals" in out
     assert err == "this was a preview: name a file with -o, which participants need\n"
     status, out, err = run("local", "describe", "ecdf", *ASK, "--json")
     assert Description.from_json(out).title == ""
-    assert "What it reveals" in err
+    assert "What the report reveals" in err
 
 
 def test_describe_asks_for_quantiles_and_statistics_of_pairs(run):
@@ -124,7 +124,7 @@ def test_describe_tells_who_asks_what_one_report_can_do(run):
 def test_describe_predicts_errors(run):
     status, out, err = run("local", "describe", "ecdf", *ASK, "--predict")
     assert status == 0, err
-    assert "What it reveals" in out
+    assert "What the report reveals" in out
     assert "3000 records, trust model local" in out
     assert re.search(r"\* +reports +epsilon = 2 +3000 randomized reports", out)
 
@@ -186,7 +186,7 @@ def test_describe_refuses_an_epsilon_that_cannot_be(run, epsilon, message):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda data: data["privacy"].update(epsilon="1/2"), "the oracle costs epsilon = 2, more than the promised"),
+        (lambda data: data["privacy"].update(epsilon="1/2"), "the oracle costs epsilon = 2, more than the stated guarantee"),
         (
             lambda data: data["oracle"].update(size=2**40),
             "the oracle has 1099511627776 symbols, but the columns",
@@ -364,7 +364,7 @@ def test_duplicates_and_damage_are_counted_and_nothing_crashes(run, files, tmp_p
     status, out, err = run("local", "aggregate", files / "study.json", bad, parts(files)[0], parts(files)[2], "--json")
     assert status == 0
     counts = (
-        "2000 reports accepted; 5 refused: of participants who had reported already; 2 refused: malformed; 1 refused"
+        "2000 reports accepted; 5 refused: of participants who had reported before; 2 refused: malformed; 1 refused"
     )
     assert counts in err
     assert Curve.from_json(out).total == 2000
@@ -454,7 +454,7 @@ def test_what_was_read_before_a_missing_file_is_kept(run, files, tmp_path):
 @pytest.mark.parametrize(
     ("where", "message"),
     [
-        ("/dev/zero", "cannot read /dev/zero: a partial state is an ordinary file, and this is none"),
+        ("/dev/zero", "cannot read /dev/zero: a partial state must be an ordinary file"),
         (".", "cannot write .: it is a folder"),
         ("0.csv", "this is not a partial state of this version of ogive"),
     ],
@@ -692,7 +692,7 @@ def test_the_key_stays_with_its_owner_and_states_that_are_handed_on_merge(run, f
     # who was handed the state does not know which files were read for it, and loses nothing by that
     status, again, err = run("local", "aggregate", study, parts(files)[0], south, "--partial", north, "--json")
     assert status == 0
-    assert f"{N} reports accepted; {N // 3} refused: of participants who had reported already" in err
+    assert f"{N} reports accepted; {N // 3} refused: of participants who had reported before" in err
     assert f"{south}: nothing new" in err
     again = Curve.from_json(again)
     assert again.with_provenance(whole.provenance) == whole

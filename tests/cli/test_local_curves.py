@@ -119,7 +119,7 @@ def test_every_curve_can_be_described_with_its_predicted_errors(run):
         (("boxplot", *MEASURE, *LOCAL, *GROUPS), "groups are public under trust local; use --public-groups"),
         (
             ("boxplot", *MEASURE, *LOCAL, "--by", "region", "--groups", "north", "--public", "region"),
-            "none of its categ",
+            "not among its categ",
         ),
         (("boxplot", *MEASURE, *LOCAL, "--method", "five_numbers"), "boxplot with --method resample"),
         (

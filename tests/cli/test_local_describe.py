@@ -166,7 +166,7 @@ CAN = "; the description fixes what is accepted, and who wrote it with ogive loc
         (
             ("ecdf", *MEASURE),
             "age\n5\n\n",
-            f"column 'age' has missing values{CAN}say what they mean with --missing low, high or a public value "
+            f"column 'age' has missing values{CAN}choose their treatment with --missing low, high or a public value "
             "within the bounds",
         ),
         (
@@ -184,7 +184,7 @@ CAN = "; the description fixes what is accepted, and who wrote it with ogive loc
         (
             ("ustat", "--kernel", "collision", "--columns", "age", "--categories", "young", "old"),
             "age\nyoung\nhunter2\n",
-            f"column 'age' has a value that is none of its categories{CAN}name all of them, which are public",
+            f"column 'age' has a value that is not among its categories{CAN}list all public categories",
         ),
         (
             ("ecdf", *MEASURE),

@@ -336,7 +336,7 @@ def test_missing_values_get_the_choices_that_there_are(run, tmp_path):
     for adjacency in ("replace", "add_or_remove"):
         status, _, err = run(*asked, "--adjacency", adjacency)
         assert (status, err.count("\n")) == (2, 1)
-        assert err.endswith("say what they mean with --missing low, high or a public value within the bounds\n")
+        assert err.endswith("choose their treatment with --missing low, high or a public value within the bounds\n")
     assert run(*asked, "--missing", "low")[0] == 0
 
 

@@ -162,7 +162,7 @@ def test_a_check_that_names_no_parameter_is_found():
 def test_a_message_that_does_not_mark_is_found():
     tree = ast.parse(
         "raise ParameterError('bins must be 1')\n"
-        "raise DataError('say what they mean with missing=3')\n"
+        "raise DataError('choose their treatment with missing=3')\n"
         "raise ParameterError(f'{name} must be {value!r}')\n"
         "raise ParameterError('`bins` must be 1, for example `bins=1`')\n"
         "raise ValueError('bins must be 1')\n"

@@ -40,7 +40,7 @@ def test_a_message_is_shown_without_its_marks():
 @pytest.mark.parametrize(
     ("message", "parameter"),
     [
-        ("say what they mean with `missing='low'`", "missing"),
+        ("choose their treatment with `missing='low'`", "missing"),
         ("grant `PureDP`, or leave out `delta=`", "delta"),
         ("use `'high'` or `low`", "low"),
         ("nothing is marked", None),

@@ -141,7 +141,7 @@ REFUSED = {
     "no_rows": ({"x": []}, X, "the data has no rows"),
     "no_columns": ({}, X, "the data has no rows"),
     "uneven": ({"x": [1], "y": [1, 2]}, X, "must have one length"),
-    "missing": ({"x": [1, None]}, X, "column 'x' has missing values; say what they mean with missing="),
+    "missing": ({"x": [1, None]}, X, "column 'x' has missing values; choose their treatment with missing="),
     "not_a_number": ({"x": np.array([1, np.nan])}, X, "has missing values"),
     "dates_for_numbers": ({"x": [DAY]}, X, "holds dates, but the bounds are numbers"),
     "times_for_numbers": ({"x": [TIME]}, X, "holds times, but the bounds are numbers"),

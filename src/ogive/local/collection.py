@@ -57,7 +57,7 @@ class Counts:
     def __str__(self) -> str:
         words = [f"{self.accepted} report{'' if self.accepted == 1 else 's'} accepted"]
         for count, what in (
-            (self.duplicate, "of participants who had reported already"),
+            (self.duplicate, "of participants who had reported before"),
             (self.malformed, "malformed"),
             (self.foreign, "not to this description"),
         ):
@@ -155,9 +155,7 @@ class Collection:
             )
         if max(astuple(self.counts + other.counts)) == LARGEST_COUNT:
             refused = self.counts.refused + other.counts.refused
-            raise PeerError(
-                f"with the partial state {refused} reports were refused, which is more than anybody can send"
-            )
+            raise PeerError(f"with the partial state {refused} reports were refused, which is more than possible")
         self._heard |= other._heard
         self._sums += other._sums
         self.counts += other.counts
@@ -215,9 +213,9 @@ class Collection:
         collection.counts = Counts(*state.counts)
         collection._heard, collection._sums, collection._journal = state.heard, state.sums, Journal(state.journal, key)
         if int(count_bits(collection._heard)) != collection.accepted:
-            raise PeerError("the partial state contradicts itself: it heard other participants than it counts")
+            raise PeerError("the partial state is inconsistent: it lists other participants than it counts")
         if not collection.description.oracle.possible(collection._sums, collection.accepted):
-            raise PeerError("the partial state contradicts itself: its sums are of other reports than it counts")
+            raise PeerError("the partial state is inconsistent: its sums belong to other reports than it counts")
         if not answers_fit(collection.description.oracle, collection._sums, collection._heard):
             raise PeerError(
                 "the partial state contradicts itself: its reports answer other questions than the participants that "

@@ -86,9 +86,11 @@ class Description:
         self._check_domain()
         check_rounding(self.rounding, self.domain)
         if not isinstance(self.privacy, PureDP | ApproxDP):
-            raise ParameterError("`privacy` must be `PureDP` or `ApproxDP`: it is what a single report is held to")
+            raise ParameterError(
+                "`privacy` must be `PureDP` or `ApproxDP`: a single report has no other kind of guarantee"
+            )
         if not within(self.oracle.loss, self.privacy):
-            raise ParameterError(f"the oracle costs {self.oracle.loss}, more than the promised {self.privacy}")
+            raise ParameterError(f"the oracle costs {self.oracle.loss}, more than the stated guarantee {self.privacy}")
         if self.statistic is not None:
             _check_plain(self.statistic)
 
@@ -112,7 +114,7 @@ class Description:
                 if isinstance(column, Listed):
                     what = "missing" if column.missing == "drop" else "other"
                     dropping, instead = f"`{what}='drop'`", f"`{what}='count'`"
-                raise ParameterError(f"{dropping} does not fit reports, which everybody can count; use {instead}")
+                raise ParameterError(f"{dropping} is impossible for reports, whose number is public; use {instead}")
 
     @property
     def public_columns(self) -> tuple[str, ...]:

@@ -184,7 +184,7 @@ class _HashStream:
 def _check_allowed(description: Description, limit: Privacy | None, public: Iterable[str] | None) -> None:
     """Refuse a description that asks for more than a device allows."""
     if limit is not None and not isinstance(limit, PureDP | ApproxDP):
-        raise ParameterError("`limit` must be `PureDP` or `ApproxDP`: it is what a single report is held to")
+        raise ParameterError("`limit` must be `PureDP` or `ApproxDP`: a single report has no other kind of guarantee")
     if limit is not None and not within(description.privacy, limit):
         raise BudgetError(f"a report would cost {description.privacy}, and this device allows {limit}")
     allowed = [] if public is None or isinstance(public, str) else list(public)

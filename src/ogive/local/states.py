@@ -124,11 +124,11 @@ def read_state(source: str | Path | bytes) -> State:
     shape = description.oracle.shape
     sums_bytes, heard_bytes = 8 * int(np.prod(shape)), -(-description.participants // 8)
     if len(body) != stop + sums_bytes + heard_bytes:
-        raise PeerError("the partial state contradicts itself: it has another length than its description needs")
+        raise PeerError("the partial state is inconsistent: its length does not fit its description")
     sums = np.frombuffer(body, "<i8", sums_bytes // 8, stop).astype(np.int64).reshape(shape)
     heard = np.frombuffer(body, np.uint8, heard_bytes, stop + sums_bytes).copy()
     if description.participants % 8 and heard[-1] >> (description.participants % 8):
-        raise PeerError("the partial state contradicts itself: it heard more participants than there are")
+        raise PeerError("the partial state is inconsistent: it lists more participants than there are")
     counts = tuple(header["counts"][name] for name in _NAMES)
     return State(description, counts, Sealed(header["key"], header["read"]), sums, heard)
 
@@ -142,7 +142,7 @@ def read_file(path: Path) -> bytes:
     """
     try:
         if path.exists() and not path.is_file():
-            raise ParameterError(f"cannot read {plain(path)}: a partial state is an ordinary file, and this is none")
+            raise ParameterError(f"cannot read {plain(path)}: a partial state must be an ordinary file")
         with path.open("rb") as file:
             if os.fstat(file.fileno()).st_size > MAX_BYTES:
                 raise PeerError(f"the partial state is too large: there is none of more than {MAX_BYTES} bytes")

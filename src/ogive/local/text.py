@@ -1,7 +1,7 @@
-"""What participants are told: what is asked, what is sent, and what a report reveals.
+"""The explanation for participants: the question, the content of a report, and what a report reveals.
 
-Everything is read off the fields that decide what a report is. What others wrote, such as titles, names of columns and
-categories, is shown in quotes and without characters that a terminal would obey.
+It is derived from the fields that determine a report. Text from others, such as titles, names of columns and
+categories, is quoted and stripped of terminal control characters.
 """
 
 from __future__ import annotations
@@ -21,52 +21,51 @@ _AS_GOOD_AS_SURE = 0.99
 
 
 def explanation(description: Description) -> str:
-    """What a participant should read before answering, some lines of text."""
+    """The text that a participant should read before answering."""
     columns = description.domain.columns
     lines = [
         f"Collection {_quoted(description.title)}, {description.id}"
         if description.title
         else f"Collection {description.id}",
-        f"{description.participants} participants are asked for:",
+        f"{description.participants} participants are asked to report:",
         *(f"  - {_asked(column, description.rounding)}" for column in columns),
         *_purpose(description.statistic),
         "",
-        "What is sent",
+        "Content of the report",
         *_sent(description),
         "",
-        "What it reveals",
+        "What the report reveals",
         *_revealed(description),
         "",
         "What is not protected",
-        "  That you take part, your number, and where and when you send from. Answer once: a second report costs as",
-        "  much as the first.",
+        "  Your participation, your number, and the place and time of sending. Answer once: a second report costs as",
+        "  much privacy as the first.",
     ]
     if any(map(_refuses, columns)):
         lines += [
-            "  Where a value is not accepted nothing is sent, and who collects the reports can see that yours did not",
-            "  come.",
+            "  If a value is not accepted, no report is sent, and the collector can see that your report is missing.",
         ]
     return "\n".join(lines)
 
 
 def _purpose(statistic: Mapping[str, Any] | None) -> list[str]:
     if statistic is None:
-        return ["Who asks does not say what for."]
+        return ["The collector states no purpose."]
     kernel = statistic.get("kernel")
     named = (statistic.get("name"), kernel.get("name") if isinstance(kernel, Mapping) else kernel)
-    said = ", ".join(_quoted(name) for name in named if isinstance(name, str)) or "something without a name"
-    return [f"Who asks says that it is for {said}; nothing keeps reports from being used otherwise."]
+    said = ", ".join(_quoted(name) for name in named if isinstance(name, str)) or "an unnamed statistic"
+    return [f"The collector states the purpose {said}; nothing prevents other uses of the reports."]
 
 
 def _sent(description: Description) -> list[str]:
     oracle = description.oracle
     inner = oracle.inner if isinstance(oracle, PublicClasses) else oracle
-    first = f"  One report of {description.report_bytes} bytes: which collection it is for, your number,"
+    first = f"  One report of {description.report_bytes} bytes: the mark of the collection, your number,"
     if public := description.public_columns:
-        first += f" {_quoted(public[0])} as it is,"
-        drawn = "  and bytes that are drawn at random, some more often for your other answers than for others"
+        first += f" {_quoted(public[0])} unprotected,"
+        drawn = "  and random bytes, whose probabilities depend on your other answers"
     else:
-        drawn = "  and bytes that are drawn at random, some more often for your answer than for others"
+        drawn = "  and random bytes, whose probabilities depend on your answer"
     return [first, drawn, f"  (method {inner.name}, {inner.size} possible answers)."]
 
 
@@ -79,23 +78,21 @@ def _revealed(description: Description) -> list[str]:
     sure = 1 / (1 + math.exp(-epsilon))
     if sure < _AS_GOOD_AS_SURE:
         lines.append(
-            f"  Someone who thought two answers equally likely is sure of one to at most {100 * sure:.3g} % after it."
+            f"  A reader who held two answers equally likely can be at most {100 * sure:.3g} % sure of one of them "
+            "afterwards."
         )
     else:
         lines.append(
-            "  That is next to no protection: who sees the report may be as good as sure of what you answered."
+            "  This is almost no protection: a reader of the report may be practically certain of your answer."
         )
     if isinstance(privacy, ApproxDP):
-        lines.append(f"  This may fail with a probability of {number_text(privacy.delta)}.")
-    lines += [
-        f"  The column {_quoted(name)} is public here: it is sent as it is, and is not protected at all."
-        for name in public
-    ]
+        lines.append(f"  This guarantee may fail with probability {number_text(privacy.delta)}.")
+    lines += [f"  The column {_quoted(name)} is public here: it is sent unprotected." for name in public]
     return lines
 
 
 def _refuses(column: Column) -> bool:
-    """Whether there are values that a device does not take."""
+    """Whether a device refuses some values of the column."""
     if isinstance(column, Membership):
         return column.missing == "refuse"
     if isinstance(column, Listed):
@@ -110,23 +107,23 @@ def _asked(column: Column, rounding: str) -> str:
         outside = {"clip": "counted at the nearer bound", "refuse": "not accepted"}[column.outside]
         policies = {"refuse": "not accepted", "low": "counted at the lower bound", "high": "counted at the upper bound"}
         missing = policies.get(str(column.missing)) or f"counted as {_shown(column.missing)}"
-        whole = ", a fraction is not accepted" if column.fractions == "refuse" and grid.unit == "number" else ""
+        whole = ", fractions are not accepted" if column.fractions == "refuse" and grid.unit == "number" else ""
         step = "rounded at random" if rounding == "randomized" else f"in {grid.bins} bins"
         return (
             f"{name}, from {grid.label(grid.low)} to {grid.label(grid.high)}, {step}; "
-            f"values outside are {outside}, a missing one is {missing}{whole}"
+            f"values outside are {outside}, a missing value is {missing}{whole}"
         )
     if isinstance(column, Label):
         return f"{name}, whether it is {_listed(column.positive)} or not"
     if isinstance(column, Membership):
         treated = "not accepted" if column.missing == "refuse" else "counted as not"
         what = "there is a value" if column.values is None else f"it is {_listed(column.values)}"
-        return f"{name}, whether {what} or not; a missing one is {treated}"
+        return f"{name}, whether {what} or not; a missing value is {treated}"
     if isinstance(column, Listed):
         policies = {"count": "counted as such", "refuse": "not accepted"}
         return (
             f"{name}, which of {_listed(column.values)} it is; any other value is {policies[column.other]}, "
-            f"a missing one is {policies[column.missing]}"
+            f"a missing value is {policies[column.missing]}"
         )
     return f"{name}, one of {_listed(column.values)}"
 

@@ -133,7 +133,7 @@ class TreeOracle:
         loss = ApproxDP(self.epsilon, self.delta)
         if self.level_epsilon is None:
             raise ParameterError(
-                f"{self.composition} composition needs `level_epsilon`; ogive.local.design_tree finds it"
+                f"{self.composition} composition needs `level_epsilon`; ogive.local.design_tree computes it"
             )
         object.__setattr__(self, "level_epsilon", check_epsilon(self.level_epsilon, "level_epsilon"))
         if slack_of_responses(self.chance, self.levels, loss.epsilon) > loss.delta:

@@ -82,13 +82,15 @@ def numbers_of(column: Column, values: Any) -> Float64:
     if missing.any():
         substitute = column.substitute
         if substitute is None:
-            raise DataError(f"column {quoted(column.column)} has a missing value, which this column refuses")
+            raise DataError(f"column {quoted(column.column)} has a missing value, which this column does not accept")
         numbers = np.where(missing, substitute, numbers)
     if column.outside == "refuse" and len(numbers):
         low, high = column.grid.low, column.grid.high
         if numbers.min() < low or numbers.max() > high:
             bounds = f"{column.grid.label(low)} to {column.grid.label(high)}"
-            raise DataError(f"column {quoted(column.column)} has a value outside {bounds}, which this column refuses")
+            raise DataError(
+                f"column {quoted(column.column)} has a value outside {bounds}, which this column does not accept"
+            )
     if column.holds_fractions(numbers):
         raise DataError(f"column {quoted(column.column)} has a value that is not whole; only whole numbers are asked")
     return np.clip(numbers, column.grid.low, column.grid.high) + 0.0  # one number for both zeros
@@ -175,7 +177,7 @@ def _members(column: Membership, values: NDArray[Any]) -> Float64:
     listed = values.tolist()
     missing = [value is None or _is_nan(value) for value in listed]
     if column.missing != "no" and any(missing):
-        raise DataError(f"column {quoted(column.column)} has a missing value, which this column refuses")
+        raise DataError(f"column {quoted(column.column)} has a missing value, which this column does not accept")
     known = None if column.values is None else dict.fromkeys(column.values, 1)
     found = [1 if known is None else _place(known, value, 0) for value in listed]
     return np.array([not gone and place == 1 for gone, place in zip(missing, found, strict=True)], dtype=np.float64)

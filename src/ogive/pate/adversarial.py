@@ -68,7 +68,7 @@ class VirtualAdversarialStudent(NetworkModel):
         inputs, known = tensor(features), whole_tensor(labels)
         labelled = torch.nonzero(known >= 0).ravel()
         if not len(labelled):
-            raise DataError("no input has a label, so that there is nothing to learn from")
+            raise DataError("no input has a label; training needs at least one")
         change = self.augment or unchanged
 
         def loss(network: Any, reached: float) -> Any:

@@ -232,7 +232,9 @@ class LargestMargins(_Answering):
         """
         most_answers(self.name, ballots, None, probabilities)
         if max_answers is not None:
-            raise ParameterError("every histogram is opened and paid for; say with keep how many are labelled")
+            raise ParameterError(
+                "every histogram is released and charged; set the number of labelled queries with keep"
+            )
         if self.sigma is None:
             return design_votes(ballots, terms.privacy, terms.unit)
         return VotesQuery(ballots, scaled(self.sigma, "sigma"), BITS)
@@ -251,7 +253,7 @@ class LargestMargins(_Answering):
             ParameterError: sigma is missing; only a release derives it from the privacy guarantee.
         """
         if self.sigma is None:
-            raise ParameterError("say how much noise there shall be: sigma, in votes")
+            raise ParameterError("give the standard deviation of the noise: sigma, in votes")
         return super().answer(votes, source=source, probabilities=probabilities)
 
 

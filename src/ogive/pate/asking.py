@@ -83,7 +83,7 @@ def most_answers(name: str, ballots: Ballots, max_answers: int | None, probabili
         ParameterError: the cap is no number of answers, or there are probabilities that nobody asks for.
     """
     if probabilities is not None:
-        raise ParameterError(f"aggregator {name} does not look at a student's probabilities; leave them out")
+        raise ParameterError(f"aggregator {name} does not use a student's probabilities; leave them out")
     if max_answers is None:
         return len(ballots.queries)
     whole(max_answers, "max_answers", 1)
@@ -98,7 +98,7 @@ def expected_votes(probabilities: Float64, teachers: int | None) -> tuple[tuple[
     """
     if teachers is None:
         raise ParameterError(
-            "votes are expected of a public number of teachers, which `ADD_OR_REMOVE` keeps private; "
+            "this aggregator needs a public number of teachers, which `ADD_OR_REMOVE` keeps private; "
             "use `adjacency REPLACE`"
         )
     rounded = np.floor(probabilities * (teachers * 2**BITS) + 0.5).astype(np.int64)

@@ -77,7 +77,7 @@ def open_folder(folder: Path, terms: Terms) -> tuple[Path, frozenset[int]]:
         raise ParameterError(f"cannot keep teachers in {plain(folder)}: {reason}") from None
     if DESCRIPTION not in present:
         if any(name.startswith("teacher-") for name in present):
-            raise DataError(f"{plain(folder)} keeps teachers, and nothing says on which terms; take another folder")
+            raise DataError(f"{plain(folder)} keeps teachers, without a record of the settings; use another folder")
         content = json.dumps({"schema": SCHEMA, **asdict(terms)}, indent=1) + "\n"
         write_atomically(folder / DESCRIPTION, content.encode(), mode=OWNER_ONLY)
         return folder, frozenset()

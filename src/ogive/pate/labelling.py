@@ -82,15 +82,15 @@ def label(
     trust = _trust(votes, name)
     if isinstance(trust, Tallied):
         if ballots is not None:
-            raise ParameterError("vote counts say themselves how many queries and classes there are; leave out ballots")
+            raise ParameterError("vote counts determine the numbers of queries and classes; leave out ballots")
         ballots = trust.ballots
     elif ballots is None:
-        raise ParameterError("name the columns of the teachers' votes and how many classes there are with `ballots=`")
+        raise ParameterError("give the vote columns and the number of classes with `ballots=`")
     asked = Labels(aggregator, ballots, max_answers=max_answers, probabilities=probabilities)
     if privacy is None and trust.private:
         privacy = exact_guarantee(asked, trust, adjacency, target_delta)
     elif target_delta is not None:
-        raise ParameterError("`privacy` and `target_delta` say the same; give one of them")
+        raise ParameterError("`privacy` and `target_delta` exclude each other; give one of them")
     return release(asked, trust=trust, privacy=privacy, adjacency=adjacency, ledger=ledger, batch=batch, source=source)
 
 
@@ -101,7 +101,7 @@ def labels_price(asked: Labels, trust: TrustModel, adjacency: Adjacency = Adjace
         ParameterError: the noise is not fixed but follows from the privacy guarantee.
     """
     if getattr(asked.aggregator, "sigma", 1) is None:
-        raise ParameterError("the noise follows from the guarantee; give it with `privacy=`")
+        raise ParameterError("the noise is derived from the guarantee; give it with `privacy=`")
     unit = trust.unit(adjacency)
     terms = Terms(PureDP(1), unit, trust.refusal, count=trust.count)
     query = asked.aggregator.query(
@@ -123,7 +123,7 @@ def exact_guarantee(asked: Labels, trust: TrustModel, adjacency: Adjacency, targ
         return loss
     if target_delta is None:
         raise ParameterError(
-            "give a privacy guarantee with `privacy=`, or `target_delta=` to spend what the labels cost"
+            "give a privacy guarantee with `privacy=`, or `target_delta=` to spend the exact cost of the labels"
         )
     delta = exact(target_delta, "target_delta")
     return ApproxDP(least_epsilon(loss, delta), delta)

@@ -79,7 +79,7 @@ def check_labels(labels: Any, rows: int, classes: int, *, lowest: int = 0) -> In
     any_whole(classes, "classes", 2, MOST_CLASSES)
     found = np.asarray(labels)
     if found.shape != (rows,):
-        raise DataError(f"there must be a label for each of {rows} rows, got labels of the shape {found.shape}")
+        raise DataError(f"there must be one label for each of {rows} rows, got labels of the shape {found.shape}")
     if found.dtype.kind not in "iufb":
         raise DataError(f"labels must be whole numbers from {lowest}; number the classes first")
     wrong = ~((found >= lowest) & (found < classes) & (found == np.floor(found)))
@@ -167,7 +167,7 @@ def predicted(model: Any, features: Any, classes: int, *, who: str) -> Int64:
     try:
         return check_labels(labels, number_of_rows(features), classes)
     except DataError as problem:
-        raise DataError(f"{who} gave no labels: {plain(problem)}") from None
+        raise DataError(f"{who} did not return labels: {plain(problem)}") from None
 
 
 def probabilities_of(model: Any, features: Any, classes: int, *, who: str) -> Float64:
@@ -182,13 +182,13 @@ def probabilities_of(model: Any, features: Any, classes: int, *, who: str) -> Fl
         predicted[:, model.label] = 1.0
         return predicted
     if not hasattr(model, "predict_proba"):
-        raise ParameterError(f"{who} knows no probabilities; take a learner that has predict_proba")
+        raise ParameterError(f"{who} does not predict probabilities; use a learner that has predict_proba")
     try:
         predicted[:, np.asarray(model.classes_, dtype=np.int64)] = model.predict_proba(features)
     except Exception as problem:
-        raise DataError(f"{who} gave no probabilities: {_one_line(problem)}") from problem
+        raise DataError(f"{who} did not return probabilities: {_one_line(problem)}") from problem
     if not (predicted >= 0).all() or not np.allclose(predicted.sum(axis=1), 1, atol=1e-3):
-        raise DataError(f"{who} gave what are no probabilities: numbers below 0 or missing, or of another sum than 1")
+        raise DataError(f"{who} returned invalid probabilities: negative or missing numbers, or a sum other than 1")
     return np.asarray(predicted / predicted.sum(axis=1, keepdims=True))
 
 

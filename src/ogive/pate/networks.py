@@ -179,7 +179,7 @@ def trained(learner: Any, loss: Callable[[Any, float], Any]) -> Any:
                 group["lr"] = learner.rate * min(1.0, (steps - step) / (_FALLING * steps))
             found = loss(network, min(1.0, step / (_WARM * steps)))
             if not torch.isfinite(found):
-                raise DataError("the inputs are not finite, or the rate is too high: the loss is no number")
+                raise DataError("the loss is not a number: the inputs are not finite, or the rate is too high")
             optimizer.zero_grad()
             found.backward()
             optimizer.step()

@@ -130,5 +130,7 @@ def _given(answers: Any) -> Any:
 def _answers(answers: Any, queries: Any, classes: int) -> Int64:
     found = check_labels(_given(answers), number_of_rows(queries), classes, lowest=UNKNOWN)
     if (found == UNKNOWN).all():
-        raise DataError("no query was answered, so that there is nothing to learn from; ask more, or with less noise")
+        raise DataError(
+            "no query was answered, so the student has no labels to learn from; ask more queries, or use less noise"
+        )
     return found

@@ -58,7 +58,7 @@ def simulated_votes(
     for name, value, least in (("queries", queries, 1), ("teachers", teachers, 1), ("classes", classes, 2)):
         any_whole(value, name, least)
     if queries * classes > _MOST:
-        raise ParameterError(f"{queries} queries of {classes} classes are too many to imagine; take fewer")
+        raise ParameterError(f"{queries} queries of {classes} classes are too many to simulate; use fewer")
     if isinstance(agreement, bool) or not math.isfinite(agreement) or not 0 <= agreement <= 1:
         raise ParameterError(f"`agreement` must be a share from 0 to 1, got {quoted(agreement)}")
     drawn = np.random.default_rng(check_seed(seed))

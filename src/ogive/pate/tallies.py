@@ -38,7 +38,7 @@ class TallyOptions(TrustOptions):
         """All but questions about these ballots."""
         if super().refusal(query) is None and query.aggregate == self.ballots:
             return None
-        return f"vote counts answer questions about these {len(self.ballots.queries)} queries alone; use trust central"
+        return f"vote counts answer only queries on these {len(self.ballots.queries)} queries alone; use trust central"
 
 
 class Tallied(TrustModel):
@@ -97,5 +97,5 @@ class Tallied(TrustModel):
             DataError: the query is not for these votes.
         """
         if aggregate != self.ballots:
-            raise DataError("vote counts hold nothing but the votes of their own queries")
+            raise DataError("vote counts contain only the votes of their own queries")
         return self.votes

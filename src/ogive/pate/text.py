@@ -54,11 +54,13 @@ def _legend(plan: LabelsPlan) -> list[str]:
     """What the columns say, and which rows are best."""
     what = "the truth" if plan.known else "the plurality"
     lines = [
-        f"right: share of the answered that agree with {what}; margins and confident pick what is easy",
-        "epsilon holds for all votes; joint, the data-dependent cost, only for votes like these",
+        f"right: share of answers that agree with {what}; margins and confident select easy queries",
+        "epsilon holds for all votes; joint is the data-dependent cost and holds only for votes like these",
     ]
     if _taught(plan):
-        lines.append("corrects: how many answers are right where the student errs, which rows are chosen by")
+        lines.append(
+            "corrects: number of answers that are right where the student errs; the criterion for choosing rows"
+        )
     return lines + [_best(row) for row in plan.best_by_epsilon]
 
 

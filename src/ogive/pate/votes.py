@@ -45,7 +45,11 @@ def check_votes(votes: Any, *, teachers: int | None = None) -> Int64:
             "votes must be counts of the shape (queries, classes); the rows have different lengths"
         ) from None
     if found.dtype.kind not in "iufb" or found.ndim != 2:
-        got = f"an array of shape {found.shape}" if found.dtype.kind in "iufb" else "what is no array of numbers"
+        got = (
+            f"an array of shape {found.shape}"
+            if found.dtype.kind in "iufb"
+            else "an object that is not an array of numbers"
+        )
         raise DataError(f"votes must be counts of the shape (queries, classes), got {got}")
     if found.dtype.kind == "f":
         found = found.astype(np.promote_types(found.dtype, np.float64), copy=False)  # half precision ends at 65504
@@ -53,7 +57,7 @@ def check_votes(votes: Any, *, teachers: int | None = None) -> Int64:
     if not queries:
         raise DataError("there are no votes: at least one query is needed")
     if classes < 2:
-        raise DataError(f"votes must be for two or more classes, got {classes}; with one there is nothing to vote on")
+        raise DataError(f"votes must be for two or more classes, got {classes}; one class leaves no choice")
     if found.dtype.kind == "f":
         _refuse_row(~np.isfinite(found), "counts that are missing or infinite")
         _refuse_row(found != np.floor(found), "counts that are not whole")

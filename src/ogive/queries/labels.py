@@ -131,7 +131,7 @@ class LabelsQuery(base.CuratorQuery):
         private = unit.adjacency is not Adjacency.REPLACE
         if self.check is not None and self.check.expected is not None and private:
             raise ParameterError(
-                "votes are expected of a public number of teachers, which `ADD_OR_REMOVE` keeps private; "
+                "this aggregator needs a public number of teachers, which `ADD_OR_REMOVE` keeps private; "
                 "use `adjacency REPLACE`"
             )
         if isinstance(self.law, DiscreteLaplace):

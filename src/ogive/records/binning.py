@@ -305,4 +305,4 @@ def refuse_fractions(values: Float64, binning: Binning) -> None:
 
 def missing_message(binning: Binning, choices: str) -> str:
     """What is said of missing values that a policy refuses."""
-    return f"column {quoted(binning.column)} has missing values; say what they mean with {choices}"
+    return f"column {quoted(binning.column)} has missing values; choose their treatment with {choices}"

@@ -142,7 +142,7 @@ def _places(aggregate: GroupBinning | Parted, labels: LabelCodes) -> Places:
         labels,
         one="group",
         parameter="groups",
-        undeclared="holds groups that were not declared; name all of them, which are public, with `groups=`",
+        undeclared="holds groups that were not declared; list all public groups with `groups=`",
     )
 
 
@@ -360,7 +360,9 @@ def votes_of(ballots: Ballots, columns: Columns) -> Int64:
                 f"column {quoted(query)} has missing votes; every teacher votes, if need be for a class of its own "
                 "that means none of the others"
             )
-        raise DataError(f"column {quoted(query)} has votes that are no classes; they are 0 to {ballots.classes - 1}")
+        raise DataError(
+            f"column {quoted(query)} has votes that are not classes; the classes are 0 to {ballots.classes - 1}"
+        )
     return np.asarray(votes)
 
 

@@ -121,7 +121,7 @@ def one_line(path: Path, columns: Sequence[str] = ()) -> Iterator[None]:
                 if len(columns) == 1
                 else f"one of the columns {', '.join(map(quoted, columns))}"
             )
-            message = f"{named} of {plain(path)} holds a value that is not of its kind (number or ISO date){where}"
+            message = f"{named} of {plain(path)} holds a value that is neither a number nor an ISO date{where}"
             message += f"; {CELLS_HINT}"
         elif "nvalid unicode" in said or "not utf-8" in said:
             message = f"{plain(path)} is not UTF-8 text, so it cannot be read as a table; save it as UTF-8"

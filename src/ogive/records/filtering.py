@@ -71,9 +71,7 @@ class FilteredSource:
         """The rows that satisfy the condition, some at a time; a batch may have none."""
         compared = [column for column in self._read if column in identifiers]
         if compared:  # it would be read as text, which compares otherwise
-            raise DataError(
-                f"column {quoted(compared[0])} says whose row it is, so it cannot be what `where` compares too"
-            )
+            raise DataError(f"column {quoted(compared[0])} identifies the person, so `where` cannot compare it")
         names = [*columns, *(column for column in self._read if column not in columns)]
         for arrays in self._source.batches(names, identifiers=identifiers):
             compared_cells = {

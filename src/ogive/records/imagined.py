@@ -90,7 +90,7 @@ class BinormalShape:
     def words(self) -> str:
         """What is assumed, as a marked message."""
         if not self.labeled:
-            return "an assumed model: values all over the bounds, equal groups; give `like=` for a shape of your own"
+            return "an assumed model: values over the whole range, equal groups; give `like=` for other data"
         return (
             f"an assumed model: binormal scores, {100 * self.positive_share:g} % positives, AUC {self.auc:g}; "
             "give `like=` for a shape of your own"
@@ -124,7 +124,7 @@ class BinormalShape:
         if isinstance(aggregate, ValueCounts):
             return {aggregate.column.column: _values_of_halves(len(hidden))}
         assert not isinstance(aggregate, Ballots), "votes are imagined by AgreeingTeachers"
-        assert not isinstance(aggregate, Selected | Parted), "a plan imagines the records of one part"
+        assert not isinstance(aggregate, Selected | Parted), "a plan simulates the records of one part"
         return self._columns(aggregate.domain, hidden, positive)
 
     def _columns(self, domain: Domain, hidden: Float64, positive: Bool) -> dict[str, Any]:

@@ -253,8 +253,8 @@ class Members:
             self._table[MISSING] = math.nan if self._declared.missing == "drop" else 0.0
         if self._declared.missing == "refuse" and np.any(codes == MISSING):
             raise DataError(
-                f"column {quoted(self._declared.column)} has missing values; say what they mean with `missing='no'`, "
-                "or, under `ADD_OR_REMOVE`, `'drop'`"
+                f"column {quoted(self._declared.column)} has missing values; choose their treatment with "
+                "`missing='no'` or, under `ADD_OR_REMOVE`, `'drop'`"
             )
         return self._table[codes]
 

@@ -67,9 +67,7 @@ def check_person_type(column: str, arrow_type: Any) -> None:
         raise DataError(_missing(column))
     if (kind_of(arrow_type) != "number" and holds != "text") or pa.types.is_boolean(arrow_type):
         holds = "truth values" if pa.types.is_boolean(arrow_type) else holds
-        raise DataError(
-            f"person column {quoted(column)} holds {holds}, but numbers or text are needed to tell persons apart"
-        )
+        raise DataError(f"person column {quoted(column)} holds {holds}, but person identifiers must be numbers or text")
 
 
 class PersonCodes:
@@ -202,4 +200,4 @@ def _canonical(text: str) -> int | str:
 
 
 def _missing(column: str) -> str:
-    return f"person column {quoted(column)} has missing values; every row needs to say whose it is"
+    return f"person column {quoted(column)} has missing values; every row needs an identifier"

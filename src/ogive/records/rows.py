@@ -76,7 +76,7 @@ def _reader(column: Column, labels: Mapping[str, LabelCodes]) -> Reader:
         codes,
         one="category",
         parameter="categories",
-        undeclared="has a value that is none of its categories; name all of them, which are public",
+        undeclared="has a value that is not among its categories; list all public categories",
     )
     return lambda values: places.number(values).astype(np.float64)
 

@@ -300,7 +300,7 @@ class Records:
         wanted = dict.fromkeys(column.column for column in columns)
         identifiers = set() if self.person is None else {self.person}
         if self.person in wanted:  # numbers to be measured are read as floats, which may take two persons for one
-            raise DataError(f"column {quoted(self.person)} says whose row it is, so it cannot be what is measured too")
+            raise DataError(f"column {quoted(self.person)} identifies the person, so it cannot be measured too")
         names = [*wanted, *identifiers]
         # a category such as "NA" that was declared is a text, whatever the other cells of its column are
         written = {column.column for column in columns if any(value in self._words for value in _declared(column))}
@@ -410,7 +410,7 @@ def check_columns_named(source: Source, named: Mapping[str, Any]) -> None:
     """
     there = f"{plain(source.name)} has {names_shown(source.columns)}"
     if not source.has_names:
-        there = f"the first line of {plain(source.name)} does not look like column names, and must name the columns"
+        there = f"the first line of {plain(source.name)} does not look like column names; add a header line"
     left_out = [
         parameter for parameter, name in named.items() if name is None or (isinstance(name, tuple | list) and not name)
     ]
@@ -450,7 +450,7 @@ def _no_such_column(source: Source, column: str) -> str:
     shown = plain(f"{column!r:.200}")
     if not source.has_names:
         if column.lower() in (name.lower() for name in source.columns):
-            return f"{plain(source.name)} has no column {shown}, but one that differs in capitals alone"
+            return f"{plain(source.name)} has no column {shown}, but one that differs only in capital letters"
         return (
             f"{plain(source.name)} has no column {shown}, and its first line does not look like column names; "
             "the first line must name the columns"

@@ -201,7 +201,7 @@ def test_of_several_reports_of_one_number_the_first_counts():
     found = Collection(study)
     found.add(first + second)
     assert found.sums.tolist() == [0, 0, 1, 0, 0, 0]
-    assert str(found.counts) == "1 report accepted; 1 refused: of participants who had reported already"
+    assert str(found.counts) == "1 report accepted; 1 refused: of participants who had reported before"
 
 
 def test_refusals_are_told_by_kind():
@@ -480,8 +480,8 @@ def test_damaged_states_are_refused_in_one_line(place, bit, cut, repaired):
         (lambda data: b"x" * 500, "not a partial state of this version"),
         (lambda data: MAGIC, "damaged or was cut off"),
         (lambda data: data[:-1], "damaged or was cut off"),
-        (lambda data: signed(data[:-33]), "another length than its description needs"),
-        (lambda data: signed(data[:-32] + b"x"), "another length than its description needs"),
+        (lambda data: signed(data[:-33]), "its length does not fit its description"),
+        (lambda data: signed(data[:-32] + b"x"), "its length does not fit its description"),
         (lambda data: signed(MAGIC + b"\xff" * 8 + data[24:-32]), "no readable header"),
         (lambda data: signed(MAGIC + (2).to_bytes(8, "little") + b"[]"), "must have description, counts, key and read"),
         (lambda data: signed(data[:-32].replace(b'"accepted": 25', b'"accepted": 26')), "other participants than it"),
@@ -492,7 +492,7 @@ def test_damaged_states_are_refused_in_one_line(place, bit, cut, repaired):
         (lambda data: signed(data[:-33] + b"\xff"), "other participants than it counts"),
         (
             lambda data: signed(data[:-85] + bytes([data[-85] ^ 1]) + data[-84:-32]),
-            "its sums are of other reports than it counts",
+            "its sums belong to other reports than it counts",
         ),
     ],
 )
@@ -504,7 +504,7 @@ def test_states_that_contradict_themselves_are_refused(change, message):
 def test_participants_that_there_are_not_cannot_be_heard():
     study = described(participants=39)
     data = Collection(study).to_bytes()
-    with pytest.raises(PeerError, match="heard more participants than there are"):
+    with pytest.raises(PeerError, match="lists more participants than there are"):
         Collection.load(signed(data[:-33] + b"\x80"))
 
 

@@ -140,8 +140,8 @@ def test_ids_are_random():
     ("changes", "message"),
     [
         ({"oracle": HaarOracle(17, 1)}, "the oracle has 17 symbols, but the columns have 16 combinations"),
-        ({"oracle": HaarOracle(16, "1.01")}, "costs epsilon = 1.01, more than the promised epsilon = 1"),
-        ({"oracle": ALL["budget"].oracle}, "more than the promised epsilon = 1"),
+        ({"oracle": HaarOracle(16, "1.01")}, "costs epsilon = 1.01, more than the stated guarantee epsilon = 1"),
+        ({"oracle": ALL["budget"].oracle}, "more than the stated guarantee epsilon = 1"),
         ({"privacy": ZeroConcentratedDP(1)}, "privacy must be PureDP or ApproxDP"),
         ({"participants": 0}, "participants must be a whole number from 1 to 2\\^32, got 0"),
         ({"participants": (1 << 32) + 1}, "participants must be a whole number"),
@@ -160,7 +160,7 @@ def test_ids_are_random():
         ({"statistic": {"a": (1, 2)}}, "statistic must be an object of plain data"),
         (
             {"domain": Domain((Binning("income", Grid.linear(0, 1, bins=16), missing="drop"),))},
-            "does not fit reports, which everybody can count",
+            "is impossible for reports, whose number is public",
         ),
         (
             {
@@ -289,7 +289,7 @@ def test_words_tell_what_is_asked_and_what_it_reveals():
     assert "'income', from 0.0 to 100000.0, in 16 bins; values outside are counted at the nearer bound" in words
     assert "One report of 10 bytes" in words
     assert "epsilon = 1: no report is more than 2.72 times as likely" in words
-    assert "at most 73.1 % after it" in words
+    assert "at most 73.1 % sure of one of them afterwards" in words
     assert "Answer once" in words
     assert "public here" not in words
 
@@ -297,31 +297,31 @@ def test_words_tell_what_is_asked_and_what_it_reveals():
 def test_words_say_what_is_sent_openly_and_what_may_fail():
     assert "The column 'sick' is public here" in ALL["classes"].words
     assert "'sick', whether it is 'yes' or not" in ALL["classes"].words
-    assert "This may fail with a probability of 1e-06." in ALL["budget"].words
+    assert "This guarantee may fail with probability 1e-06." in ALL["budget"].words
     assert "rounded at random" in ALL["krr"].words
     assert "'job', one of 'nurse', 'smith', 3, True, 2.5" in ALL["categories"].words
     assert "from 1950-01-01 to 1950-01-04" in ALL["categories"].words
 
 
 def test_words_say_what_the_answers_are_said_to_be_for():
-    purpose = "Who asks says that it is for {}; nothing keeps reports from being used otherwise."
+    purpose = "The collector states the purpose {}; nothing prevents other uses of the reports."
     assert purpose.format("'ustatistic', 'gini'") in ALL["haar"].words
     for statistic, named in (
         ({"name": "ecdf", "column": "x"}, "'ecdf'"),
         ({"name": "ustatistic", "kernel": {"measure": "mean", "name": "auc"}}, "'ustatistic', 'auc'"),
         ({"name": "\x1b[2J", "kernel": [1]}, "'\\x1b[2J'"),
-        ({"name": {"name": 1}}, "something without a name"),
+        ({"name": {"name": 1}}, "an unnamed statistic"),
     ):
         assert purpose.format(named) in described(statistic=statistic).words
-    assert "Who asks does not say what for." in ALL["unary"].words
+    assert "The collector states no purpose." in ALL["unary"].words
 
 
 def test_words_do_not_promise_that_what_is_public_is_hidden():
     words = ALL["classes"].words
-    assert "your number, 'sick' as it is,\n" in words
-    assert "some more often for your other answers than for others\n  (method tree, 8 possible answers)" in words
+    assert "your number, 'sick' unprotected,\n" in words
+    assert "whose probabilities depend on your other answers\n  (method tree, 8 possible answers)" in words
     assert "2.72 times as likely for your other answers as for any other" in words
-    assert "some more often for your answer than for others\n  (method haar, 16 possible answers)" in ALL["haar"].words
+    assert "whose probabilities depend on your answer\n  (method haar, 16 possible answers)" in ALL["haar"].words
     for study in ALL.values():
         assert "never leaves" not in study.words
 
@@ -329,8 +329,8 @@ def test_words_do_not_promise_that_what_is_public_is_hidden():
 @pytest.mark.parametrize(
     ("epsilon", "often", "sure"),
     [
-        ("1/10", "1.11", "sure of one to at most 52.5 % after it"),
-        (4, "54.6", "sure of one to at most 98.2 % after it"),
+        ("1/10", "1.11", "at most 52.5 % sure of one of them afterwards"),
+        (4, "54.6", "at most 98.2 % sure of one of them afterwards"),
         (5, "148", None),
         (20, "4.85e+08", None),
         (1000, "e^1000", None),
@@ -341,13 +341,13 @@ def test_words_call_a_large_epsilon_what_it_is(epsilon, often, sure):
         oracle=UnaryOracle(16, 1) if epsilon != "1/10" else UnaryOracle(16, epsilon), privacy=PureDP(epsilon)
     ).words
     assert f"no report is more than {often} times as likely" in words
-    assert ("next to no protection" in words) == (sure is None)
-    assert (sure or "as good as sure of what you answered") in words
+    assert ("almost no protection" in words) == (sure is None)
+    assert (sure or "practically certain of your answer") in words
     assert "100 %" not in words
 
 
 def test_words_say_that_silence_tells_something_where_values_are_refused():
-    silence = "Where a value is not accepted nothing is sent, and who collects the reports can see that"
+    silence = "If a value is not accepted, no report is sent, and the collector can see that your report is missing."
     grid = INCOME.columns[0].grid
     for missing, outside in (("refuse", "clip"), ("low", "refuse"), ("refuse", "refuse")):
         assert silence in described(domain=Domain((Binning("income", grid, missing, outside),))).words

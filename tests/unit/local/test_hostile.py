@@ -206,7 +206,7 @@ def test_states_with_sums_that_no_reports_have_are_refused(oracle, change):
     found.add(reports_of(found.description, 0, 4))
     data = found.to_bytes()
     assert resigned(data, lambda sums: None) == data
-    with pytest.raises(PeerError, match="its sums are of other reports than it counts"):
+    with pytest.raises(PeerError, match="its sums belong to other reports than it counts"):
         Collection.load(resigned(data, change))
 
 
@@ -254,7 +254,7 @@ def test_counts_end_before_a_state_that_cannot_be_read_is_written(kind):
     found.add(reports_of(study, 20, 5) + b"cut")
     before = found.to_bytes()
     for one, other in ((found, forged), (forged, found)):
-        with pytest.raises(PeerError, match="reports were refused, which is more than anybody can send"):
+        with pytest.raises(PeerError, match="reports were refused, which is more than possible"):
             one.merge(other)
     assert found.to_bytes() == before
     again = reports_of(study, 0, 3)
@@ -271,7 +271,7 @@ def test_sums_that_overflow_to_the_right_total_are_refused():
         sums[:4] += np.array([1 << 62] * 4)  # 2^64 together, which is 0 in 64 bits
 
     assert int(states.read_state(resigned(found.to_bytes(), overflow)).sums.sum()) == 4
-    with pytest.raises(PeerError, match="its sums are of other reports than it counts"):
+    with pytest.raises(PeerError, match="its sums belong to other reports than it counts"):
         Collection.load(resigned(found.to_bytes(), overflow))
 
 
@@ -327,7 +327,7 @@ def test_a_state_never_lists_more_files_than_it_can_be_read_with(monkeypatch):
 
 
 def test_a_state_without_end_is_not_read(tmp_path):
-    with pytest.raises(ParameterError, match="cannot read /dev/zero: a partial state is an ordinary file"):
+    with pytest.raises(ParameterError, match="cannot read /dev/zero: a partial state must be an ordinary file"):
         Collection.load("/dev/zero")
     with (tmp_path / "large").open("wb") as file:
         file.write(states.MAGIC)

@@ -131,7 +131,7 @@ def test_classes_within_classes_are_refused():
         (lambda: TreeOracle(4, 1, branching=9), "branching must be a whole number from 2 to 8"),
         (lambda: TreeOracle(4, 1, "1e-6"), "delta is for a budget"),
         (lambda: TreeOracle(4, 1, "1e-6", split="budget"), "delta is for a budget"),
-        (lambda: TreeOracle(4, 1, "1e-6", split="budget", composition="exact"), "design_tree finds it"),
+        (lambda: TreeOracle(4, 1, "1e-6", split="budget", composition="exact"), "design_tree computes it"),
         (lambda: TreeOracle(4, 1, 0, split="budget", composition="exact"), "needs a delta above 0"),
         (lambda: TreeOracle(4, 1, level_epsilon=2), "level_epsilon must be 1 here"),
         (lambda: TreeOracle(4, 1, split="budget", level_epsilon=1), "level_epsilon must be 1/2 here"),

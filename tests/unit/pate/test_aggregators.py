@@ -201,7 +201,7 @@ def test_a_second_round_needs_a_student():
 
 def test_others_do_not_look_at_a_student():
     for aggregator in (LNMax(1), GNMax(1), ConfidentGNMax(2, 1, 1), LargestMargins(1, 1)):
-        with pytest.raises(ParameterError, match="does not look at a student's probabilities"):
+        with pytest.raises(ParameterError, match="does not use a student's probabilities"):
             aggregator.answer([[3, 1]], probabilities=[[0.5, 0.5]])
 
 
@@ -240,7 +240,7 @@ def test_margins_keep_the_queries_that_teachers_agree_on(mnist):
         (lambda: InteractiveGNMax(1, 1, 1, 1), "confidence must be strictly between 0 and 1"),
         (lambda: LargestMargins(1, 0), "keep must be a whole number"),
         (lambda: LargestMargins(1, 2.0), "keep must be a whole number"),
-        (lambda: LargestMargins(None, 2).answer([[1, 2]]), "how much noise"),
+        (lambda: LargestMargins(None, 2).answer([[1, 2]]), "standard deviation of the noise"),
         (lambda: GNMax("0.001").answer([[1, 2]]), "sigma must be at least 0.0153 votes"),
         (lambda: check(Fraction(1), Fraction(1, 1000)), "sigma_1 must be at least 0.0153 votes"),
     ],

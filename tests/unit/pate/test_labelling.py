@@ -223,7 +223,7 @@ def test_what_cannot_be_meant_is_refused_in_one_line():
         ({"target_delta": DELTA, "max_answers": True}, "max_answers must be"),
         ({"target_delta": DELTA, "name": "x"}, "name is for a file"),
         ({"target_delta": DELTA, "ballots": BALLOTS}, "leave out ballots"),
-        ({"target_delta": DELTA, "probabilities": [[0.5]]}, "does not look at"),
+        ({"target_delta": DELTA, "probabilities": [[0.5]]}, "does not use"),
         ({"target_delta": 0}, "delta must be"),
     ):
         with pytest.raises(ParameterError, match=message) as why:
@@ -231,7 +231,7 @@ def test_what_cannot_be_meant_is_refused_in_one_line():
         assert "\n" not in str(why.value)
     with pytest.raises(ParameterError, match="leave out target_delta"):
         label(VOTES, LNMax(3), target_delta=DELTA)
-    with pytest.raises(ParameterError, match="follows from the guarantee"):
+    with pytest.raises(ParameterError, match="derived from the guarantee"):
         label(VOTES, LargestMargins(None, 3), target_delta=DELTA)
     with pytest.raises(ParameterError, match="say with keep"):
         label(VOTES, LargestMargins(40, 3), target_delta=DELTA, max_answers=3)
@@ -245,9 +245,9 @@ def test_what_cannot_be_meant_is_refused_in_one_line():
 
 def test_votes_that_rows_cannot_hold_are_refused_by_their_column():
     for wrong, message in (
-        ([0, 1, 10], "column 'q1' has votes that are no classes; they are 0 to 9"),
-        ([0, 1, -1], "column 'q1' has votes that are no classes"),
-        ([0, 1, 2.5], "column 'q1' has votes that are no classes"),
+        ([0, 1, 10], "column 'q1' has votes that are not classes; the classes are 0 to 9"),
+        ([0, 1, -1], "column 'q1' has votes that are not classes"),
+        ([0, 1, 2.5], "column 'q1' has votes that are not classes"),
         ([0, 1, None], "column 'q1' has missing votes"),
         (["a", "b", "c"], "column 'q1' holds text"),
     ):

@@ -142,7 +142,7 @@ def test_people_with_several_votes_are_refused(ledger):
 
 def test_what_an_account_pays_needs_one():
     for options in ({"charge_delta": 1e-9}, {"batch": "first"}):
-        with pytest.raises(ParameterError, match="need an account"):
+        with pytest.raises(ParameterError, match="require an account"):
             published(None, **options)
 
 

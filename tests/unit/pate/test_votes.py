@@ -33,7 +33,7 @@ def test_counts_of_every_kind_become_the_same_integers(kind):
         ([], "counts of the shape"),
         (np.zeros((0, 3)), "at least one query"),
         ([3, 1, 0], r"got an array of shape \(3,\)"),
-        ([["3", "1"]], "what is no array of numbers"),
+        ([["3", "1"]], "an object that is not an array of numbers"),
         ([[3, 1], [4]], "the rows have different lengths"),
         ([[0, 0], [0, 0]], "no teachers"),
         ([[1e18, 0]], "counts above 1099511627776, too large"),

@@ -122,7 +122,7 @@ def test_a_plan_can_be_read_by_people():
 def test_a_plan_of_boxes_says_nothing_of_classes(method):
     boxes = ogive.Boxplot("x", (20, 200), bins=32, by="g", groups=("a", "b"), method=method)
     text = str(ogive.plan(boxes, privacy=PureDP(1), records=1000, runs=2))
-    assert "an assumed model: values all over the bounds, equal groups" in text
+    assert "an assumed model: values over the whole range, equal groups" in text
     assert "AUC" not in text
     assert "give like= for a shape" in text
 

@@ -184,11 +184,15 @@ REFUSED = {
         ClassBinning(CLASSES.score, Label("y", (1,), None)),
         "check positive=, or name the values of the negative class too with negative=",
     ),
-    "missing_score": ({"score": [0.5, None], "y": [1, 0]}, CLASSES, "missing values; say what they mean with missing="),
+    "missing_score": (
+        {"score": [0.5, None], "y": [1, 0]},
+        CLASSES,
+        "missing values; choose their treatment with missing=",
+    ),
     "nan_probability": (
         {"score": [0.5, np.nan], "y": [1, 0]},
         GROUPS,
-        "say what they mean with missing='low', 'high' or",
+        "choose their treatment with missing='low', 'high' or",
     ),
     "outside": (
         {"score": [0.5, 424242.0], "y": [1, 0]},

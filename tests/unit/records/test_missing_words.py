@@ -80,7 +80,9 @@ def test_words_mean_missing_among_dates(container, tmp_path):
 
 def test_the_refusal_is_that_of_any_missing_value(tmp_path):
     for container in ("csv", "polars", "numbers and words"):
-        with pytest.raises(ogive.DataError, match="column 'x' has missing values; say what they mean with missing="):
+        with pytest.raises(
+            ogive.DataError, match="column 'x' has missing values; choose their treatment with missing="
+        ):
             counts(CONTAINERS[container](tmp_path), "refuse")
 
 
@@ -115,7 +117,7 @@ def test_a_late_text_is_refused_with_its_line_or_column(tmp_path):
         counts(_csv(tmp_path, cells))
     with pytest.raises(ogive.DataError, match="column 'x' of the data holds text that is not of its kind") as in_memory:
         counts({"x": list(cells)})
-    with pytest.raises(ogive.DataError, match="holds a value that is not of its kind") as after_a_word:
+    with pytest.raises(ogive.DataError, match="holds a value that is neither a number nor an ISO date") as after_a_word:
         counts(_csv(tmp_path, ("7", "NA", *cells)))
     for refused in (of_file, in_memory, after_a_word):
         assert "SECRET" not in str(refused.value)

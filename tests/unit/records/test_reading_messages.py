@@ -19,7 +19,10 @@ SAID = {
     "quote": (f'age,b\n1,"{SECRET}\n3,4\n', "is not a well-formed table: a quote is missing or too many on line 2"),
     "control": (f"\x01\x02{SECRET}\x7f,age\n1,2\n", "is not a table: its first line holds control characters"),
     "capitals": (f"b,AGE\n{SECRET},2\n1,3\n", "has no column 'age'; did you mean AGE?"),
-    "unclear_capitals": (f"true,AGE\n{SECRET},2\n1,3\n", "has no column 'age', but one that differs in capitals alone"),
+    "unclear_capitals": (
+        f"true,AGE\n{SECRET},2\n1,3\n",
+        "has no column 'age', but one that differs only in capital letters",
+    ),
 }
 
 

@@ -158,7 +158,7 @@ REFUSED = [
         {"age": [424242.0]},
         "column 'age' has values outside 0 to 1; widen",
     ),
-    (CITY, {"city": ["bern", SECRET]}, "column 'city' has a value that is none of its categories; name all of them"),
+    (CITY, {"city": ["bern", SECRET]}, "column 'city' has a value that is not among its categories; list all public categories"),
     (CITY, {"city": ["bern", None]}, "column 'city' has missing values; every record needs a category"),
     (CITY, {"city": [1, 2]}, "column 'city' holds numbers, but its categories are texts; write them as numbers"),
     (
@@ -184,7 +184,7 @@ def test_what_a_column_may_not_hold_is_refused_in_one_line_that_shows_no_record(
 
 def test_a_category_that_was_not_declared_is_seen_in_a_later_batch(monkeypatch):
     monkeypatch.setattr(sources, "BATCH_ROWS", 2)
-    with pytest.raises(DataError, match="none of its categories"):
+    with pytest.raises(DataError, match="not among its categories"):
         Records.of({"city": ["bern", "genf", "basel", "chur"]}).aggregate(Cells(Domain((CITY,))))
     shown = Records.of({"city": ["bern", "genf", "basel", "genf"]}).aggregate(Cells(Domain((CITY,))))
     assert shown.tolist() == [1, 2, 1]
@@ -297,6 +297,6 @@ def test_infinite_and_missing_values_are_no_fractions():
 
 def test_missing_values_of_rows_are_not_said_to_be_droppable():
     with pytest.raises(
-        DataError, match=r"say what they mean with missing='low', 'high' or a public value within the bounds$"
+        DataError, match=r"choose their treatment with missing='low', 'high' or a public value within the bounds$"
     ):
         Records.of({"stars": [1.0, math.nan]}).aggregate(Cells(Domain((STARS,))))

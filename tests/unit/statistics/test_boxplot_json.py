@@ -129,7 +129,7 @@ def changed(data, path, value):
         (changed(GROUPS, ["curves", 0], GROUPS["curves"][1]), "a box contradicts its curve"),
         (changed(GROUPS, ["curves", 0, "column"], "y"), "another column or grid"),
         (changed(NUMBERS, ["curves"], GROUPS["curves"]), "none where five numbers were found"),
-        (changed(NUMBERS, ["grid", "unit"], "year"), "unit must be number, date or datetime"),
+        (changed(NUMBERS, ["grid", "unit"], "year"), "unit of a grid must be number, date or datetime"),
     ],
 )
 def test_refuses_boxes_that_contradict_themselves_in_one_line(data, message):

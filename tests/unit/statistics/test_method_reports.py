@@ -279,7 +279,7 @@ def test_a_person_with_several_records_pays_for_all_their_reports():
         (ASKED, Local({"x": [1.0]}), "reports on 2 levels need at least 2 records, got 1; take fewer bins"),
         (BOXES, Local({"x": [1.0, 2.0], "g": ["a", "b"]}), "need at least 2 records a group, got 0"),
         (dataclasses.replace(BOXES, public_groups=False), Local(grouped_table()), "use public_groups=True"),
-        (dataclasses.replace(BOXES, groups=("a", "b")), Local(grouped_table()), "none of its categories"),
+        (dataclasses.replace(BOXES, groups=("a", "b")), Local(grouped_table()), "not among its categories"),
         (dataclasses.replace(ASKED, missing="drop"), Local(TABLE), "missing='drop' would publish"),
         (ASKED, Local({"x": [1.0, np.nan, 3.0, 4.0]}), "column 'x' has missing values"),
         (ASKED, Local({"y": [1.0, 2.0, 3.0, 4.0]}), "x"),

@@ -164,7 +164,7 @@ def _mode(votes: Int64, aggregator: Aggregator, mode: str, noise: Noise, group: 
     if mode == "joint_two_sided" and isinstance(aggregator, LNMax):
         raise UnsupportedError("there is no two-sided cost of LNMax but the independent one")
     if mode in ("realised", "expected") and not isinstance(aggregator, ConfidentGNMax | InteractiveGNMax):
-        raise UnsupportedError(f"{name} answers every query, so that nothing is {mode}; use joint")
+        raise UnsupportedError(f"{name} answers every query, so no query is {mode}; use joint")
     return asked
 
 
@@ -193,7 +193,7 @@ def _check_options(
         if order is None or answered is None:
             raise ParameterError("realised costs need answered, and one order that was fixed before the run")
         if rule == "tight":
-            raise ParameterError("realised costs are known after the run only, so that rule must be paper")
+            raise ParameterError("realised costs are known after the run only, so rule must be paper")
     elif answered is not None:
         raise ParameterError("answered goes with mode realised")
     if max_answers is not None:
@@ -201,12 +201,14 @@ def _check_options(
             raise ParameterError("`max_answers` goes with mode independent")
         whole(max_answers, "max_answers", 1)
         if isinstance(aggregator, LargestMargins):
-            raise ParameterError("LargestMargins opens every histogram, so that `max_answers` changes nothing")
+            raise ParameterError("LargestMargins releases every histogram, so `max_answers` has no effect")
     interactive = isinstance(aggregator, InteractiveGNMax)
     if probabilities is not None and not interactive:
         raise ParameterError("probabilities go with InteractiveGNMax")
     if interactive and probabilities is None and mode != "independent":
-        raise ParameterError("costs of InteractiveGNMax need probabilities, the student's, unless mode is independent")
+        raise ParameterError(
+            "costs of InteractiveGNMax require the student's probabilities, unless mode is independent"
+        )
 
 
 def _independent(

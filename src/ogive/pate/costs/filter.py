@@ -61,7 +61,9 @@ class PrivacyFilter:
     ) -> None:
         check_aggregator(aggregator)
         if not isinstance(aggregator, GNMax | ConfidentGNMax | InteractiveGNMax):
-            raise UnsupportedError(f"a filter pays for single answers with Gaussian noise, not {quoted(aggregator)}")
+            raise UnsupportedError(
+                f"a privacy filter charges single answers with Gaussian noise, not {quoted(aggregator)}"
+            )
         self.granted = ApproxDP(epsilon, target_delta)
         self.checks = 0
         self.answers = 0
@@ -105,6 +107,6 @@ class PrivacyFilter:
         """Mu squared after more checks and answers."""
         all_whole((checks, answers), "checks and answers", 0)
         if checks and self._check is None:
-            raise ParameterError("this aggregator has no threshold, so that there are no checks")
+            raise ParameterError("this aggregator has no threshold, so it has no checks")
         kinds = ((self.checks + checks, self._check), (self.answers + answers, self._answer))
         return sum((times * one.mu_squared for times, one in kinds if one is not None), Fraction(0))

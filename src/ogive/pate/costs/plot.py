@@ -50,11 +50,7 @@ def plot_cost(cost: PrivacyCost, ax: Any = None) -> Any:
     axes.set_ylim(0, min(max(*implied, *cost.rdp), max(_HIGHEST * cost.epsilon, min(implied))) * 1.02 or 1.0)
     axes.set_xlabel("Renyi order")
     axes.set_ylabel("Cost")
-    clause = (
-        "differential privacy, whatever the votes are"
-        if cost.publishable
-        else "as private as the votes: do not publish"
-    )
+    clause = "differential privacy for all votes" if cost.publishable else "as private as the votes; do not publish"
     caption(axes, f"Cost of {cost.queries:,} queries, {cost.mode.replace('_', ' ')}", clause, private=cost.publishable)
     legend(axes)
     lighten(axes)

@@ -90,7 +90,7 @@ def paid_cost(
     """
     if account.unit.max_rows_per_person > 1:
         raise LedgerError(
-            "what publishing a cost takes is known for one teacher, and this account protects people with up to "
+            "the cost of publishing is known for one teacher, and this account protects people with up to "
             f"{account.unit.max_rows_per_person} of them"
         )
     trust = Tallied(votes, person=account.unit.person)

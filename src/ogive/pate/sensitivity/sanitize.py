@@ -159,9 +159,7 @@ def sanitize(
 
     if ledger is None:
         if charge_delta is not None or batch is not None:
-            raise ParameterError(
-                "`charge_delta` and batch need an account that pays; give `ledger=` too, or leave them out"
-            )
+            raise ParameterError("`charge_delta` and batch require an account; give `ledger=` too, or leave them out")
         return made(generator)
     beside = default_charge_delta(ledger, delta) if charge_delta is None else exact(charge_delta, "charge_delta")
     if not 0 < beside < 1:

@@ -221,10 +221,10 @@ def test_refuses_scores_that_are_no_probabilities(scores, message):
         (CONFIDENT, {"answered": [True] * 60}, "answered goes with mode realised"),
         (CONFIDENT, {"max_answers": 9}, "max_answers goes with mode independent"),
         (CONFIDENT, {"mode": "independent", "max_answers": 0}, "max_answers must be a whole number"),
-        (LargestMargins(40, 5), {"max_answers": 9}, "opens every histogram"),
+        (LargestMargins(40, 5), {"max_answers": 9}, "releases every histogram"),
         (LargestMargins(None, 5), {}, "needs its sigma"),
         (CONFIDENT, {"probabilities": SCORES}, "probabilities go with InteractiveGNMax"),
-        (INTERACTIVE, {"mode": "joint"}, "need probabilities"),
+        (INTERACTIVE, {"mode": "joint"}, "require the student's probabilities"),
         (CONFIDENT, {"order": 1}, "orders must be numbers above 1"),
     ],
 )

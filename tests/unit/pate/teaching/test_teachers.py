@@ -217,7 +217,7 @@ def test_folders_of_something_else_are_refused(rows, tmp_path):
     with pytest.raises(DataError, match=r"no teachers\.json"):
         read_teachers(tmp_path)
     (tmp_path / "teacher-00000.pickle").write_bytes(b"")
-    with pytest.raises(DataError, match="nothing says on which terms"):
+    with pytest.raises(DataError, match="without a record of the settings"):
         train(rows, folder=tmp_path)
     for content in ("{", "[]", '{"schema": "ogive.teachers/2"}', '{"schema": "ogive.teachers/1", "teachers": 3}'):
         (tmp_path / "teachers.json").write_text(content)
@@ -296,7 +296,7 @@ def test_queries_that_cannot_be_labelled_are_refused_in_one_line(rows):
     with pytest.raises(DataError, match=r"^teacher 0 could not label the queries: ValueError") as caught:
         votes_of(teachers, rows[0][:, :2], jobs=1)
     assert "\n" not in str(caught.value)
-    with pytest.raises(DataError, match=r"teacher 0 gave no labels: .* 7, none of the classes"):
+    with pytest.raises(DataError, match=r"teacher 0 did not return labels: .* 7, none of the classes"):
         votes_of(train(rows, Wrong()), rows[0], jobs=1)
     with pytest.raises(ParameterError, match="no queries"):
         votes_of(teachers, rows[0][:0], jobs=1)
