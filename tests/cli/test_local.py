@@ -186,7 +186,10 @@ def test_describe_refuses_an_epsilon_that_cannot_be(run, epsilon, message):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda data: data["privacy"].update(epsilon="1/2"), "the oracle costs epsilon = 2, more than the stated guarantee"),
+        (
+            lambda data: data["privacy"].update(epsilon="1/2"),
+            "the oracle costs epsilon = 2, more than the stated guarantee",
+        ),
         (
             lambda data: data["oracle"].update(size=2**40),
             "the oracle has 1099511627776 symbols, but the columns",

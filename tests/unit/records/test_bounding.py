@@ -225,7 +225,10 @@ REFUSED = {
     "nan": ({"p": [424242, float("nan")], "x": [1, 1]}, "person column 'p' has missing values"),
     "blank": ({"p": ["424242", ""], "x": [1, 1]}, "person column 'p' has missing values"),
     "nothing": ({"p": [None], "x": [1]}, "person column 'p' has missing values"),
-    "dates": ({"p": pa.array([1], pa.date32()), "x": [1]}, "holds dates, but person identifiers must be numbers or text"),
+    "dates": (
+        {"p": pa.array([1], pa.date32()), "x": [1]},
+        "holds dates, but person identifiers must be numbers or text",
+    ),
     "truth": ({"p": [True], "x": [1]}, "holds truth values, but person identifiers must be numbers"),
     "none_such": ({"person": [1], "x": [1]}, "has no column 'p'"),
 }

@@ -158,7 +158,11 @@ REFUSED = [
         {"age": [424242.0]},
         "column 'age' has values outside 0 to 1; widen",
     ),
-    (CITY, {"city": ["bern", SECRET]}, "column 'city' has a value that is not among its categories; list all public categories"),
+    (
+        CITY,
+        {"city": ["bern", SECRET]},
+        "column 'city' has a value that is not among its categories; list all public categories",
+    ),
     (CITY, {"city": ["bern", None]}, "column 'city' has missing values; every record needs a category"),
     (CITY, {"city": [1, 2]}, "column 'city' holds numbers, but its categories are texts; write them as numbers"),
     (
