@@ -61,7 +61,7 @@ def drive(statistic: Statistic[EstimateT], terms: Terms, holder: Holder, *, boun
 
     Raises:
         UnsupportedError: a query is not served, or would publish exact counts of a column that is not public.
-        BudgetError: the measurements cost more than was granted.
+        BudgetError: the measurements cost more than the privacy guarantee.
     """
     queries: list[Query] = []
     measured: dict[Hashable, Query] = {}

@@ -185,7 +185,7 @@ BAD = {
     "no_privacy": (("roc", *SCORE, "--label", "number"), "for example --epsilon 1"),
     "probability_outside": (
         ("calibration", "--probability", "beyond", "--label", "seen", *ONE),
-        "are no probabilities: they",
+        "are not probabilities; percentages",
     ),
     "text_label_of_calibration": (("calibration", "--probability", "risk", "--label", "word", *ONE), "--positive yes"),
     "percent": (("calibration", "--probability", "percent", "--label", "seen", *ONE), "divided by 100"),

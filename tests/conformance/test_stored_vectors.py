@@ -331,7 +331,7 @@ def test_training_goes_on_with_teachers_that_are_kept(tmp_path):
     assert done == set(range(len(MODELS)))
     open_folder(tmp_path / "new", training())
     assert (tmp_path / "new" / "teachers.json").read_text(encoding="utf-8") == text
-    with pytest.raises(DataError, match="were trained on other terms"):
+    with pytest.raises(DataError, match="trained with other settings"):
         open_folder(tmp_path / "kept", dataclasses.replace(training(), digest="0" * 40))
 
 

@@ -73,7 +73,11 @@ def test_versions_of_python_in_the_metadata_are_tested_in_public():
     assert min(told, key=lambda version: int(version[2:])) == PROJECT["project"]["requires-python"].removeprefix(">=")
 
 
-@pytest.mark.parametrize("name", ["CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md", "CODE_OF_CONDUCT.md", "NOTICE"])
+@pytest.mark.parametrize(
+    "name", ["README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md", "CODE_OF_CONDUCT.md", "NOTICE"]
+)
 def test_files_that_these_texts_name_exist(name):
-    for named in re.findall(r"`((?:docs|tests|\.github)/[\w./-]+|[A-Z_]+\.md)`", text(name)):
+    quoted = r"`((?:docs|tests|\.github)/[\w./-]+|[A-Z_]+\.md)`"
+    shown = r"(?<=\]\()[^):#]+(?=\))|(?<=src=\")[^\":]+"
+    for named in re.findall(quoted, text(name)) + re.findall(shown, text(name)):
         assert (ROOT / named).exists(), f"{name} names {named}"

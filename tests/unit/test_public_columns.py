@@ -72,7 +72,7 @@ def test_a_unit_names_its_public_columns_and_one_without_is_written_as_before():
     ("unit", "message"),
     [
         ({"adjacency": "add_or_remove", "public": "ill"}, "takes all its values with it, so no column is public"),
-        ({"adjacency": "replace", "person": "who", "public": "who"}, "says whose record it is, so it cannot be public"),
+        ({"adjacency": "replace", "person": "who", "public": "who"}, "identifies the person, so it cannot be public"),
         ({"adjacency": "replace", "public": 3}, "public must name columns, for example"),
         ({"adjacency": "replace", "public": ("",)}, "public must name columns"),
         ({"adjacency": "replace", "public": ("two\nlines",)}, "public must name columns"),

@@ -2,7 +2,7 @@
 
 A total that is right for a list of charges fixed beforehand may be wrong for charges that were chosen
 after looking at answers, and taking the better of two such rules adds up their deltas. So the rules for
-an (epsilon, delta) limit are fixed by the limit and by the first charge, which nobody's answers have
+an (epsilon, delta) limit are fixed by the limit and by the first charge, which no answers have
 influenced, and divide the limit's delta among themselves. The proof is in the manual, under composition.
 """
 

@@ -71,7 +71,7 @@ def limit(
         rho: The limit in zero-concentrated privacy, instead of epsilon and delta.
         no_limit: Lift the limit.
         new: Open the account of a data set that was not used before.
-        person: For a new account: column that says whose record it is.
+        person: For a new account: column with the person's identifier.
         max_rows_per_person: For a new account: how many of a person's records are kept.
         adjacency: For a new account: replace or add_or_remove.
         public: For a new account: columns that everybody may know.

@@ -121,7 +121,7 @@ def _release(
     granted: PrivacyOptions,
     budget: BudgetOptions,
 ) -> Any:
-    """One release that keeps no books."""
+    """One release without a ledger."""
     from ogive.privacy import Adjacency
     from ogive.records import Records
     from ogive.releasing import release

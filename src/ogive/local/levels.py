@@ -148,7 +148,7 @@ class Layout:
             places: Node of each owner at its level.
             threshold: Of flips, over 2^64.
             source: The owners' random bits.
-            negative: Whose sign is turned before it is randomized; None for nobody's.
+            negative: Whether the sign of each is inverted before it is randomized; None inverts none.
         """
         payloads = np.zeros((places.size, self.payload_bytes), dtype=np.uint8)
         if any(self.unary):

@@ -84,8 +84,8 @@ def open_folder(folder: Path, terms: Terms) -> tuple[Path, frozenset[int]]:
     kept = kept_terms(folder)
     if kept != terms:
         raise DataError(
-            f"{plain(folder)} keeps {kept.teachers} teachers ({kept.learner}) that were trained on other terms: the "
-            "learner, the rows, the labels, the partition and the seed must be the same; take another folder"
+            f"{plain(folder)} keeps {kept.teachers} teachers ({kept.learner}) trained with other settings; use "
+            "another folder, or the same learner, rows, labels, partition and seed"
         )
     wanted = {model_path(folder, teacher).name: teacher for teacher in range(terms.teachers)}
     return folder, frozenset(wanted[name] for name in present if name in wanted)

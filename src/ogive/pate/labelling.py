@@ -53,7 +53,7 @@ def label(
         probabilities: Predictions of a public student, shape (queries, classes), for `InteractiveGNMax`.
         name: Name of the array in a file of several (.npz).
         adjacency: Which sets of teachers are adjacent. REPLACE makes their number public.
-        ledger: The account that pays; None keeps no books.
+        ledger: The account to charge; None records no charge.
         batch: Public name of these votes.
         source: Source of the noise key; by default the operating system. Tests use a replayable source.
 

@@ -103,7 +103,7 @@ class BasePlan(ABC, Generic[RowT]):
         """Rebuild from `to_dict`; equal to the original. The data need not be trusted.
 
         Raises:
-            ParameterError, DataError: this is no plan that this version can read.
+            ParameterError, DataError: the data are not a plan that this version can read.
         """
         return cls(**cls._arguments(Fields.of(data, cls.schema, cls.kind, (field.name for field in fields(cls)))))
 
@@ -112,7 +112,7 @@ class BasePlan(ABC, Generic[RowT]):
         """Read a plan from JSON text, or from a file if given a Path. The text need not be trusted.
 
         Raises:
-            ParameterError, DataError: this is no plan that this version can read.
+            ParameterError, DataError: the data are not a plan that this version can read.
         """
         return cls.from_dict(plain_json.parse(source))
 

@@ -30,7 +30,7 @@ def arguments(known: Fields) -> dict[str, Any]:
     """Checked arguments of `Plan` from plain data; of its rows and of what was left out, checked arguments too.
 
     Raises:
-        ParameterError, DataError: this is no plan that this version can read.
+        ParameterError, DataError: the data are not a plan that this version can read.
     """
     statistic = known.data["statistic"]
     if not isinstance(statistic, dict) or not is_text(statistic.get("name")):

@@ -422,7 +422,7 @@ def rehearse(statistic: Statistic[Any], terms: Terms, sums: Sums, *, run: int | 
         run: Number of the imagined release, which fixes its noise; None for exact answers.
 
     Raises:
-        BudgetError: the measurements cost more than was granted.
+        BudgetError: the measurements cost more than the privacy guarantee.
         UnsupportedError: the trust model cannot answer, or a query says more than the unit hides.
     """
     holder = Imagined(sums, terms.adjacency, adding=terms.adding, honest=terms.honest, run=run)

@@ -116,7 +116,7 @@ class LinearQuery(CuratorQuery, Protocol):
 
 @runtime_checkable
 class Publishing(Protocol):
-    """What a query tells besides whose price or answer takes for granted that everybody may know some columns."""
+    """What a query whose price or answer assumes public columns must also tell."""
 
     @property
     def public_columns(self) -> tuple[str, ...]:

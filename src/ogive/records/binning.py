@@ -277,7 +277,7 @@ def refuse_outside(values: Float64, binning: Binning, advice: str = "") -> None:
     if binning.outside == "refuse" and bool(np.any((values < grid.low) | (values > grid.high))):
         if not advice and grid.span == "0 to 1":
             raise DataError(
-                f"column {quoted(binning.column)} has values that are no probabilities: they must lie from 0 to 1; "
+                f"column {quoted(binning.column)} has values outside 0 to 1, which are not probabilities; "
                 "percentages must be divided by 100"
             )
         raise DataError(

@@ -31,7 +31,7 @@ def deal(source: Source, person: str | None, parts: int) -> UInt16:
 
     Args:
         source: The table.
-        person: The column that says whose row it is; None deals rows one by one.
+        person: The column with the person's identifier; None deals rows one by one.
         parts: How many, at most `MOST_PARTS`.
 
     Raises:

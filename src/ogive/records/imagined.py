@@ -93,7 +93,7 @@ class BinormalShape:
             return "an assumed model: values over the whole range, equal groups; give `like=` for other data"
         return (
             f"an assumed model: binormal scores, {100 * self.positive_share:g} % positives, AUC {self.auc:g}; "
-            "give `like=` for a shape of your own"
+            "give `like=` for other data"
         )
 
     @property

@@ -28,7 +28,7 @@ def smallest_hashes(source: Source, person: str, *, key: bytes, count: int) -> U
 
     Args:
         source: The table; read in one pass, with bounded memory.
-        person: The column that says whose row it is.
+        person: The column with the person's identifier.
         key: 32 bytes: one key of SipHash-2-4 for numbers and one for texts. Who lacks it learns nothing from a hash.
         count: How many hashes at most.
 

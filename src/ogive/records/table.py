@@ -149,7 +149,7 @@ class Records:
         held in memory while an aggregate is computed, about 30 bytes each.
 
         Args:
-            person: Column of numbers or text that says whose row it is; None leaves the records as they are.
+            person: Column of numbers or text with the person's identifier; None leaves the records as they are.
             max_rows_per_person: Most rows that are kept of one person.
 
         Raises:
@@ -173,7 +173,7 @@ class Records:
         """The smallest keyed hashes of all persons; how many of them two tables share says how many persons they share.
 
         Args:
-            person: Column of numbers or text that says whose row it is.
+            person: Column of numbers or text with the person's identifier.
             key: 32 bytes; who lacks them learns nothing from a hash, and who has them can look for a person.
             count: How many hashes at most.
 

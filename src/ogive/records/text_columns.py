@@ -185,8 +185,8 @@ class TextColumns:
             return engine.read_text(_decoded(array), value(engine.name("cell"), kind, self._words))
         except engine.ENGINE_ERRORS:
             raise DataError(
-                f"column {quoted(column)} of {plain(self._source.name)} holds text that is not of its kind (number or "
-                f"ISO date); {engine.CELLS_HINT}"
+                f"column {quoted(column)} of {plain(self._source.name)} holds text that is neither a number nor an "
+                f"ISO date; {engine.CELLS_HINT}"
             ) from None
 
 

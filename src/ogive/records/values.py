@@ -36,8 +36,8 @@ class ValueSums:
         here = np.bincount(codes, minlength=max(len(self._labels.values), len(self._counts)))
         if self._column.missing == "refuse" and here[MISSING]:
             raise DataError(
-                f"column {quoted(self._column.column)} has missing values; say what they mean with `missing='count'`, "
-                "or, under `ADD_OR_REMOVE`, `'drop'`"
+                f"column {quoted(self._column.column)} has missing values; choose their treatment with "
+                "`missing='count'` or, under `ADD_OR_REMOVE`, `'drop'`"
             )
         here[: len(self._counts)] += self._counts
         self._counts = here

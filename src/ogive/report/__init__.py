@@ -1,4 +1,4 @@
-"""Self-contained HTML of one or many releases: what was found, how far off it may be, and at what price."""
+"""Self-contained HTML of one or many releases: results, accuracy and price."""
 
 from ogive.report.page import chart_svg, render_report, summarize, write_report
 

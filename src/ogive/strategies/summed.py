@@ -47,7 +47,7 @@ class _Summed:
         return tuple(level for part in self.parts for level in part.levels)
 
     def loss(self, adjacency: Adjacency) -> Loss:
-        """Loss of the dearest part: each person is in one."""
+        """Loss of the most expensive part, since each person is in one part."""
         return largest_loss([part.loss(adjacency) for part in self.parts])
 
     def to_dict(self) -> dict[str, Any]:

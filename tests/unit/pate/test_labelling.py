@@ -218,7 +218,7 @@ def test_files_of_votes_are_read(tmp_path):
 def test_what_cannot_be_meant_is_refused_in_one_line():
     for arguments, message in (
         ({}, "privacy=, or target_delta="),
-        ({"privacy": PureDP(1), "target_delta": DELTA}, "say the same"),
+        ({"privacy": PureDP(1), "target_delta": DELTA}, "exclude each other"),
         ({"target_delta": DELTA, "max_answers": 0}, "max_answers must be"),
         ({"target_delta": DELTA, "max_answers": True}, "max_answers must be"),
         ({"target_delta": DELTA, "name": "x"}, "name is for a file"),
@@ -233,7 +233,7 @@ def test_what_cannot_be_meant_is_refused_in_one_line():
         label(VOTES, LNMax(3), target_delta=DELTA)
     with pytest.raises(ParameterError, match="derived from the guarantee"):
         label(VOTES, LargestMargins(None, 3), target_delta=DELTA)
-    with pytest.raises(ParameterError, match="say with keep"):
+    with pytest.raises(ParameterError, match="set the number of labelled queries"):
         label(VOTES, LargestMargins(40, 3), target_delta=DELTA, max_answers=3)
     with pytest.raises(ParameterError, match="with ballots="):
         label(Central(TABLE), CONFIDENT, target_delta=DELTA)

@@ -124,7 +124,7 @@ def test_a_plan_of_boxes_says_nothing_of_classes(method):
     text = str(ogive.plan(boxes, privacy=PureDP(1), records=1000, runs=2))
     assert "an assumed model: values over the whole range, equal groups" in text
     assert "AUC" not in text
-    assert "give like= for a shape" in text
+    assert "give like= for other data" in text
 
 
 def test_a_plan_of_labels_asks_for_no_votes_but_public_ones():

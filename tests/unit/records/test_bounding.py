@@ -268,7 +268,7 @@ def test_a_limit_needs_a_person_and_a_whole_number():
 @pytest.mark.parametrize("person", ["x", "y"])
 def test_a_column_of_persons_is_not_measured(person):
     """As floats, in which numbers are measured, two persons could be one."""
-    with pytest.raises(DataError, match=f"column '{person}' says whose row it is"):
+    with pytest.raises(DataError, match=f"column '{person}' identifies the person"):
         Records.of({"x": [1, 1, 2], "y": [0, 1, 1]}).bounded(person, 1).aggregate(LABELED)
 
 

@@ -146,7 +146,7 @@ def test_a_column_of_another_kind_is_refused_in_one_line(text, wanted):
 
 
 def test_the_person_column_cannot_be_compared():
-    with pytest.raises(DataError, match="whose row it is"):
+    with pytest.raises(DataError, match="identifies the person"):
         Records.of({"who": [1, 2], "age": [1.0, 2.0]}).bounded("who", 1).aggregate(
             Selected(BINNING, predicate("who == 1"))
         )

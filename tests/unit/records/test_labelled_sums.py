@@ -205,7 +205,7 @@ REFUSED = {
         Binning("score", Grid.linear(0, 2, bins=4), outside="refuse"),
         "has values outside 0 to 2; widen the bounds",
     ),
-    "infinite": ({"score": [math.inf]}, Binning("score", GRID, outside="refuse"), "are no probabilities"),
+    "infinite": ({"score": [math.inf]}, Binning("score", GRID, outside="refuse"), "are not probabilities"),
     "label_is_score": ({"y": [0.25, 0.5, 0.75]}, ONE_COLUMN, "name the column that holds the classes"),
     "label_is_score_unnamed_negative": (
         {"y": [1, 0.5, 0.75]},
@@ -215,7 +215,7 @@ REFUSED = {
     "outside_probability": (
         {"score": [1.5], "y": [1]},
         GroupSums(Binning("score", Grid.explicit([1], low=0), outside="refuse"), Label("y")),
-        "column 'score' has values that are no probabilities: they must lie from 0 to 1",
+        "column 'score' has values outside 0 to 1, which are not probabilities",
     ),
     "text_score": ({"score": [f"{SECRET}x"], "y": [1]}, CLASSES, "or dates are needed; turn the column into"),
 }

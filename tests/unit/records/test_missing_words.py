@@ -113,9 +113,11 @@ def test_a_column_of_other_text_stays_text(cells, tmp_path, caplog):
 
 def test_a_late_text_is_refused_with_its_line_or_column(tmp_path):
     cells = (*map(str, range(30_000)), "SECRET")
-    with pytest.raises(ogive.DataError, match=r"not of its kind .* on line 30002") as of_file:
+    with pytest.raises(ogive.DataError, match=r"neither a number nor an ISO date on line 30002") as of_file:
         counts(_csv(tmp_path, cells))
-    with pytest.raises(ogive.DataError, match="column 'x' of the data holds text that is not of its kind") as in_memory:
+    with pytest.raises(
+        ogive.DataError, match="column 'x' of the data holds text that is neither a number nor an ISO date"
+    ) as in_memory:
         counts({"x": list(cells)})
     with pytest.raises(ogive.DataError, match="holds a value that is neither a number nor an ISO date") as after_a_word:
         counts(_csv(tmp_path, ("7", "NA", *cells)))

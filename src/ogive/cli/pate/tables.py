@@ -61,7 +61,7 @@ def persons_in(rows: Source, column: str, path: Path) -> NDArray[Any]:
     """Whose every row is, shape (rows,).
 
     Raises:
-        DataError: there is no such column, or a row is nobody's.
+        DataError: there is no such column, or a row has no person.
     """
     import numpy as np
 

@@ -59,7 +59,7 @@ def train(
         teachers: How many teachers the rows are dealt to.
         folder: Keeps each teacher as it is trained.
         output: An .npy file for the votes, a row for every query; readable by its owner alone.
-        person: Column that says whose row it is; all rows of a person go to one teacher. Without it every row is a
+        person: Column with the person's identifier; all rows of a person go to one teacher. Without it every row is a
             person.
         estimator: random_forest, logistic, svm, or module:name of a scikit-learn estimator or of a function that
             makes one, which is imported and run.
@@ -83,7 +83,7 @@ def train(
         if unknown is not None and person is None:
             raise DataError(
                 f"{plain(queries)} has no column {quoted(unknown)}, from which teachers learn; leave it out of "
-                f"{plain(data)}, or say --person {plain(unknown)} if it says whose row it is"
+                f"{plain(data)}, or say --person {plain(unknown)} if it identifies the person"
             )
         coding = Coding.of(asked, names, queries)
         inputs = coding.features(asked, queries)

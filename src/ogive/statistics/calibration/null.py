@@ -1,4 +1,4 @@
-"""How large the statistic is for a model that is right, by simulation that knows the noise.
+"""Distribution of the statistic under perfect calibration, by simulation that includes the noise.
 
 If labels are independent with the predicted probabilities, a group's deviation D is a centered sum of
 independent 0-1 variables of variance V = sum p (1 - p), plus noise of a public law. V is estimated from what is
@@ -34,7 +34,7 @@ _BATCH_VALUES = 1 << 20
 
 @dataclass(frozen=True)
 class Predicted:
-    """The labels of a model that is right, group by group, as far as the published numbers tell.
+    """The labels under perfect calibration, group by group, as far as the published numbers determine them.
 
     Fields:
         expected: Expected negatives and positives of each group, at least 0, shape (2, Q).

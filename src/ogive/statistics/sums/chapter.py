@@ -1,4 +1,4 @@
-"""The chapter of a number: what it is, how far off it may be, and what was measured for it."""
+"""The chapter of a number: its value, its accuracy, and what was measured for it."""
 
 from __future__ import annotations
 

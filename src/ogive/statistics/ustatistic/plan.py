@@ -21,7 +21,7 @@ from ogive.statistics.ustatistic.statistic import Ustatistic
 SHAPE_WORDS = (
     f"errors are those on {len(SHAPES)} public reference shapes, spread out and skewed, and where bins round values on "
     f"{len(NARROW)} that fill a part of the bounds, whose columns go together; "
-    "with equal classes where these are public; give `like=` for a shape of your own"
+    "with equal classes where these are public; give `like=` for other data"
 )
 
 ROUNDED_WORDS = (
@@ -65,7 +65,7 @@ class Prediction(prediction.Prediction):
         for name, value in assumed.items():
             raise ParameterError(
                 "errors of statistics of pairs are those on public reference shapes; "
-                f"leave out `{name}={value:g}`, or give `like=` for a shape of your own"
+                f"leave out `{name}={value:g}`, or give `like=` for other data"
             )
         return super().imagined(records, assumed)
 

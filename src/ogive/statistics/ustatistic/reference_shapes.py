@@ -1,4 +1,4 @@
-"""Public shapes of records that methods of measuring a pairwise statistic are compared on; nobody's data.
+"""Public shapes of records that methods of measuring a pairwise statistic are compared on; no private data.
 
 Every column has one of a few distributions over its bounds, any two columns have a Gaussian copula with
 correlation 1/2, and records of the positive class have larger values. Where bins round values, there are shapes besides

@@ -208,7 +208,7 @@ def test_other_terms_are_never_mixed(rows, tmp_path, what):
         "classes": {"classes": 4},
         "teachers": {"teachers": 7},
     }.get(what, {})
-    with pytest.raises(DataError, match="trained on other terms") as caught:
+    with pytest.raises(DataError, match="trained with other settings") as caught:
         train(table, folder=tmp_path, **terms)
     assert "\n" not in str(caught.value)
 

@@ -22,7 +22,7 @@ def merged_provenance(
     total: int | None,
     weights: tuple[Fraction, ...] | None,
 ) -> Provenance:
-    """The provenance of a sum: the dearest batch's guarantee, and the assumption that this takes.
+    """The provenance of a sum: the guarantee of the most expensive batch, and the assumption that this takes.
 
     Args:
         sources: Of the curves that are merged, of one privacy unit.
