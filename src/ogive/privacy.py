@@ -89,7 +89,7 @@ class PrivacyUnit:
             raise ParameterError(f"`person` must be a column's name, got {quoted(self.person)}")
         whole(rows, "max_rows_per_person", 1, MAX_ROWS_PER_PERSON)
         if self.person is None and rows != 1:
-            raise ParameterError("`max_rows_per_person` requires `person`, the column with the person's identifier")
+            raise ParameterError("`max_rows_per_person` needs `person`, the column with the person's identifier")
         if rows > 1 and self.adjacency is Adjacency.REPLACE:
             raise ParameterError(
                 "with several rows per person the number of rows is private; "

@@ -147,7 +147,7 @@ def test_values_that_a_policy_refuses_are_refused_here_too():
     records = Records.of({"x": [0.5, np.nan, 3.0]})
     for binning, words in (
         (Binning("x", GRID), "missing"),
-        (Binning("x", GRID, outside="refuse"), "must lie from 0 to 1"),
+        (Binning("x", GRID, outside="refuse"), "which are not probabilities"),
     ):
         with pytest.raises(DataError, match=words):
             list(records.contributions(binning))
