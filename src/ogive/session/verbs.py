@@ -95,12 +95,13 @@ class Verbs(ABC):
 
         Args:
             column: Numeric or temporal column.
-            privacy: The guarantee; left out only under `Clear`.
-            batch: Public name of these records, for curves that are merged; by default the part's.
-            source: Where the noise key comes from; the operating system by default.
-            where: Which records are asked, for example "ward == 'A'"; see `Subset`. All by default.
-            by: Column of groups, each of which is asked within the one guarantee; see `Grouped`.
-            groups: The values of that column, public; by default those that enough records have are found first.
+            privacy: The guarantee; may be omitted only under `Clear`.
+            batch: Public name of these records, for merging curves; by default the name of the part.
+            source: Source of the noise key; by default the operating system.
+            where: Condition that selects records, for example "ward == 'A'"; see `Subset`. By default all records.
+            by: Column of groups; the guarantee holds for all groups together; see `Grouped`.
+            groups: The public values of that column; by default, values with enough records are found first,
+                privately.
 
         Privacy:
             `privacy`, from the session's budget.
@@ -156,12 +157,13 @@ class Verbs(ABC):
 
         Args:
             column: Numeric or temporal column.
-            probabilities: Which quantiles, each in [0, 1]; nine deciles by default.
-            privacy: The guarantee; left out only under `Clear`.
-            source: Where the noise key comes from; the operating system by default.
-            where: Which records are asked, for example "ward == 'A'"; see `Subset`. All by default.
-            by: Column of groups, each of which is asked within the one guarantee; see `Grouped`.
-            groups: The values of that column, public; by default those that enough records have are found first.
+            probabilities: Probabilities of the quantiles, each in [0, 1]; by default the nine deciles.
+            privacy: The guarantee; may be omitted only under `Clear`.
+            source: Source of the noise key; by default the operating system.
+            where: Condition that selects records, for example "ward == 'A'"; see `Subset`. By default all records.
+            by: Column of groups; the guarantee holds for all groups together; see `Grouped`.
+            groups: The public values of that column; by default, values with enough records are found first,
+                privately.
 
         Privacy:
             `privacy` for all of them together, from the session's budget.
@@ -184,13 +186,13 @@ class Verbs(ABC):
 
         Args:
             column: Numeric or temporal column.
-            privacy: The guarantee; left out only under `Clear`.
-            source: Where the noise key comes from; the operating system by default.
-            where: Which records are asked, for example "ward == 'A'"; see `Subset`. All by default.
+            privacy: The guarantee; may be omitted only under `Clear`.
+            source: Source of the noise key; by default the operating system.
+            where: Condition that selects records, for example "ward == 'A'"; see `Subset`. By default all records.
 
         Privacy:
-            `privacy` for all boxes together, from the session's budget; a changed group is hidden too unless the
-            session declares its column public.
+            `privacy` for all boxes together, from the session's budget. The group is protected too, unless the session
+            declares its column public.
         """
         (column,) = self._named(column=column)
         if options.get("groups") is not None:
@@ -241,11 +243,12 @@ class Verbs(ABC):
         Args:
             score: Numeric or temporal column.
             label: Column with the class of each record.
-            privacy: The guarantee; left out only under `Clear`.
-            source: Where the noise key comes from; the operating system by default.
-            where: Which records are asked, for example "ward == 'A'"; see `Subset`. All by default.
-            by: Column of groups, each of which is asked within the one guarantee; see `Grouped`.
-            groups: The values of that column, public; by default those that enough records have are found first.
+            privacy: The guarantee; may be omitted only under `Clear`.
+            source: Source of the noise key; by default the operating system.
+            where: Condition that selects records, for example "ward == 'A'"; see `Subset`. By default all records.
+            by: Column of groups; the guarantee holds for all groups together; see `Grouped`.
+            groups: The public values of that column; by default, values with enough records are found first,
+                privately.
 
         Privacy:
             `privacy` for both classes together, from the session's budget.
@@ -298,11 +301,12 @@ class Verbs(ABC):
         Args:
             probability: Column of predicted probabilities of the positive class, in [0, 1].
             label: Column with the class of each record.
-            privacy: The guarantee; left out only under `Clear`.
-            source: Where the noise key comes from; the operating system by default.
-            where: Which records are asked, for example "ward == 'A'"; see `Subset`. All by default.
-            by: Column of groups, each of which is asked within the one guarantee; see `Grouped`.
-            by_groups: The values of that column, public; by default those that enough records have are found first.
+            privacy: The guarantee; may be omitted only under `Clear`.
+            source: Source of the noise key; by default the operating system.
+            where: Condition that selects records, for example "ward == 'A'"; see `Subset`. By default all records.
+            by: Column of groups; the guarantee holds for all groups together; see `Grouped`.
+            by_groups: The public values of that column; by default, values with enough records are found first,
+                privately.
 
         Privacy:
             `privacy` for groups and test together, from the session's budget.
@@ -321,16 +325,16 @@ class Verbs(ABC):
         where: Where | None = None,
         **options: Unpack[BoundsOptions],
     ) -> BoundsEstimate:
-        """Find bounds of a column whose range nobody knows.
+        """Find bounds of a column with unknown range.
 
         Args:
             column: Numeric column.
-            privacy: The guarantee; left out only under `Clear`.
-            source: Where the noise key comes from; the operating system by default.
-            where: Which records are asked, for example "ward == 'A'"; see `Subset`. All by default.
+            privacy: The guarantee; may be omitted only under `Clear`.
+            source: Source of the noise key; by default the operating system.
+            where: Condition that selects records, for example "ward == 'A'"; see `Subset`. By default all records.
 
         Privacy:
-            `privacy` for the bounds, from the session's budget; what is released within them costs extra.
+            `privacy` for the bounds, from the session's budget; later releases within the bounds cost extra.
         """
         (column,) = self._named(column=column)
         return self.release(asked(Bounds(column, **options), where=where), privacy=privacy, source=source)
@@ -349,11 +353,11 @@ class Verbs(ABC):
         """Release a statistic of pairs of records.
 
         Args:
-            columns: Name of a column, or of several in the kernel's order; see `Ustatistic`.
-            kernel: What to measure, for example "gini" or "kendall"; see `Ustatistic`.
-            privacy: The guarantee; left out only under `Clear`.
-            source: Where the noise key comes from; the operating system by default.
-            where: Which records are asked, for example "ward == 'A'"; see `Subset`. All by default.
+            columns: Name of a column, or names in the order of the kernel; see `Ustatistic`.
+            kernel: Measure, for example "gini" or "kendall"; see `Ustatistic`.
+            privacy: The guarantee; may be omitted only under `Clear`.
+            source: Source of the noise key; by default the operating system.
+            where: Condition that selects records, for example "ward == 'A'"; see `Subset`. By default all records.
 
         Privacy:
             `privacy` for the statistic, from the session's budget.
@@ -363,14 +367,14 @@ class Verbs(ABC):
 
 
 _OWN = {
-    "privacy": (None, "The guarantee; left out only under `Clear`."),
-    "source": (None, "Where the noise key comes from; the operating system by default."),
+    "privacy": (None, "The guarantee; may be omitted only under `Clear`."),
+    "source": (None, "Source of the noise key; by default the operating system."),
     **{name: (None, text) for name, text in PART_TEXTS.items()},
 }
 
 
 def verb_of(kind: Kind) -> Callable[..., Estimate]:
-    """The verb of a statistic that has none above, from the fields of its question."""
+    """The method of a statistic that has none above, derived from its fields."""
 
     def release(columns: Taken, options: Taken, own: Taken) -> Estimate:
         session: Verbs = own["self"]

@@ -19,9 +19,9 @@ Where = str | Mapping[str, Any]
 """A condition as users write it; see `ogive.predicates`."""
 
 PART_TEXTS = {
-    "where": "Which records are asked, for example \"ward == 'A'\"; see `Subset`. All by default.",
-    "by": "Column of groups, each of which is asked within the one guarantee; see `Grouped`.",
-    "groups": "The values of that column, public; by default those that enough records have are found first.",
+    "where": "Condition that selects records, for example \"ward == 'A'\"; see `Subset`. By default all records.",
+    "by": "Column of groups; the guarantee holds for all groups together; see `Grouped`.",
+    "groups": "The public values of that column; by default, values with enough records are found first, privately.",
 }
 """What is said of the parameters that every verb has beside the options of its statistic."""
 

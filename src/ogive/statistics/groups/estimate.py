@@ -29,10 +29,10 @@ class GroupEstimates(Estimate, Generic[MemberT]):
         by: Column that says which group a record belongs to.
         groups: Its values, in the order asked.
         estimates: One for each group, each with the provenance of the release and the condition of its group.
-        public_groups: Whether everybody may know each record's group; numbers of records of the groups are then exact.
+        public_groups: Whether each record's group is public; the group sizes are then exact.
         threshold: Where groups were found, the noisy number of records from which on they are; None where they were
             named, or are exact.
-        provenance: What was released, at what price and under whose trust.
+        provenance: Origin of the release: statistic, price and trust model.
 
     Example:
         >>> import numpy as np, ogive
@@ -84,7 +84,7 @@ class GroupEstimates(Estimate, Generic[MemberT]):
         return min(estimate.noise_share() for estimate in self.estimates)
 
     def with_provenance(self, provenance: Provenance) -> Self:
-        """The same estimates, each carrying the provenance with its group's condition and number of records."""
+        """Return the same estimates, each with the provenance of its group."""
         estimates = tuple(
             estimate.with_provenance(of_group(provenance, self.by, group, estimate)) for group, estimate in self
         )
@@ -93,20 +93,20 @@ class GroupEstimates(Estimate, Generic[MemberT]):
     def difference(
         self, group: LabelValue, other: LabelValue, *, probability: float = 0.5, confidence_level: float | None = None
     ) -> Contrast:
-        """How much larger a number of one group is than that of another, with an interval.
+        """Difference of a number between two groups, with an interval.
 
-        The number is that of the estimate: a mean, proportion, count or sum; of a ROC curve the area under it; of a
-        distribution or of quantiles the quantile of a probability, by default the median.
+        The number is the mean, proportion, count or sum of the estimate; for an ROC curve, the area under it; for a
+        distribution or quantiles, one quantile, by default the median.
 
         Args:
-            group: The group whose number comes first.
-            other: The group whose number is taken away.
-            probability: Of the quantile; of other numbers it says nothing.
-            confidence_level: Of the interval; by default that of the estimates, or 0.95.
+            group: The first group.
+            other: The group that is subtracted.
+            probability: Probability of the quantile; only for distributions and quantiles.
+            confidence_level: Confidence level of the interval; by default that of the estimates, or 0.95.
 
         Raises:
-            ParameterError: there is no such group, or these estimates have no number to compare, or the level or the
-                probability does not fit them.
+            ParameterError: there is no such group, the estimates have no number to compare, or the level or
+                probability does not apply.
 
         Privacy:
             Post-processing.
@@ -119,15 +119,15 @@ class GroupEstimates(Estimate, Generic[MemberT]):
     def ratio(
         self, group: LabelValue, other: LabelValue, *, probability: float = 0.5, confidence_level: float | None = None
     ) -> Contrast:
-        """How many times a number of one group is that of another, with an interval.
+        """Ratio of a number between two groups, with an interval.
 
-        Where noise lets the second number be 0, the interval is all numbers.
+        If the noise allows a denominator of 0, the interval is the whole line.
 
         Args:
-            group: The group whose number is divided.
-            other: The group whose number divides.
-            probability: Of the quantile; of other numbers it says nothing.
-            confidence_level: Of the interval; by default that of the estimates, or 0.95.
+            group: The group in the numerator.
+            other: The group in the denominator.
+            probability: Probability of the quantile; only for distributions and quantiles.
+            confidence_level: Confidence level of the interval; by default that of the estimates, or 0.95.
 
         Raises:
             ParameterError: as `difference`.

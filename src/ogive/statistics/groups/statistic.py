@@ -43,19 +43,19 @@ FINDING = Fraction(1, 4)
 class Grouped(Generic[EstimateT]):
     """A statistic of each of several disjoint groups, all within one guarantee.
 
-    Groups are asked in parallel: where a record is added or removed, each group is asked at the whole guarantee.
-    Where replacing a record is hidden it may change its group, and then two groups share the guarantee, unless the
-    column of groups is public.
+    The groups are measured in parallel. Under ADD_OR_REMOVE each group is measured at the whole guarantee. Under
+    REPLACE a record may change its group, so two groups share the guarantee, unless the column of groups is public.
 
     Groups that are not named are found first, at a quarter of epsilon and all of delta; see `docs/proofs/discovery.md`.
 
     Fields:
-        statistic: What is wanted of each group.
+        statistic: The statistic of each group.
         by: Column that says which group a record belongs to: numbers, truth values or text.
-        groups: Its values, public: all of them, also those that no record has. None: those that enough records have are
-            found first, which needs an `ApproxDP` guarantee and a trusted curator; other records are left out.
-        public: Whether everybody may know each record's group; only the other values are then hidden, with less noise,
-            and the privacy unit must declare the column public. None: whether it does.
+        groups: The public values of that column: all possible ones, including values that no record has. None: those
+            that enough records have are found first, which needs an `ApproxDP` guarantee and a trusted curator; other
+            records are left out.
+        public: Whether each record's group is public. Only the other values are then protected, with less noise, and
+            the privacy unit must declare the column public. By default, as the privacy unit declares.
     """
 
     name: ClassVar[str] = "groups"
@@ -108,19 +108,19 @@ class Grouped(Generic[EstimateT]):
         return Groups(self.by, self.groups, bool(self.public))
 
     def shared(self, terms: Terms) -> Terms:
-        """What the statistic is asked under, for a plan.
+        """The terms under which the statistic is queried, for a plan.
 
         Raises:
-            BudgetError: nothing that it could ask would stay within the terms.
+            BudgetError: no query would stay within the terms.
         """
         return shared_terms(self.parts, self.statistic.questions, terms)
 
     def canonical(self) -> Grouped[EstimateT]:
-        """The one spelling that stands for all of the same question."""
+        """The canonical form of the statistic."""
         return dataclasses.replace(self, public=bool(self.public))
 
     def settled_by(self, unit: PrivacyUnit) -> Grouped[EstimateT]:
-        """The same with groups public or not, and the statistic settled likewise."""
+        """The same groups, public or private, with the statistic settled in the same way."""
         public = self.public
         if public is None and self.groups is not None:
             public = unit.adjacency is Adjacency.REPLACE and self.by in unit.public
@@ -132,7 +132,7 @@ class Grouped(Generic[EstimateT]):
         return {name: dataclasses.replace(self, statistic=method) for name, method in methods.items()}
 
     def questions(self, terms: Terms) -> Generator[Query, Answer, GroupEstimates[EstimateT]]:
-        """Ask what the statistic asks, of every group in step.
+        """Pose the queries of the statistic for all groups together.
 
         Privacy: all queries together at most `terms.privacy`, as `docs/proofs/subsets.md` shows.
         """
