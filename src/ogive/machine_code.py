@@ -3,16 +3,17 @@
 Whoever can write to such a folder can have any code run in the processes that load from it. So a folder is used if it
 is one of these:
 
-- `NUMBA_CACHE_DIR`, if it is set; then no other. Whoever sets it answers for it; a folder that everybody may write to
-  is left alone.
+- `NUMBA_CACHE_DIR`, if it is set; then no other. A folder that belongs to another user, or that others may write to, is
+  left alone.
 - The package's own folders, `__pycache__` beside the source, as Python keeps its byte code. Where they are read-only
   they are read all the same, so `ogive warmup` while an image is built serves every later user of it.
 - The user's cache folder (`XDG_CACHE_HOME` or `~/.cache`, `~/Library/Caches` or `LOCALAPPDATA`), where the package's
   are read-only, with a folder for each version of this package.
 - A folder of this user in the system's one for temporary files, where there is no home to write to.
 
-The last two are made for their owner alone. They are used only if they belong to this user, and no folder on the way
-to them can be renamed by another. Without any folder code is compiled anew in each process.
+The last two are made for their owner alone. They and `NUMBA_CACHE_DIR` are used only if they belong to this user or the
+system, and no folder on the way to them can be renamed by another. Without any folder code is compiled anew in each
+process.
 
 Numba keeps code of a function by a digest of the file of that function alone, though the code of other loops that it
 calls becomes part of it. Here all their files and the version of this package enter the digest.
@@ -103,10 +104,11 @@ def folders_of(source: Path) -> tuple[list[Path], Path | None]:
     named = os.environ.get("NUMBA_CACHE_DIR")
     if named:
         place = Path(named)
-        if hasattr(os, "getuid") and place.is_dir() and place.stat().st_mode & stat.S_IWOTH:
-            return [], None
         folder = place / _subfolder(source)
-        return [folder], folder if _can_make(folder) else None
+        made = _can_make(folder)
+        if not (is_guarded(place) and is_guarded(folder)):
+            return [], None
+        return [folder], folder if made else None
     beside = source.parent / "__pycache__"
     if _can_make(beside):
         return [beside], beside

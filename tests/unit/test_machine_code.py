@@ -179,3 +179,18 @@ def test_what_cannot_be_kept_is_said(home):
     (home / "open").chmod(0o777)
     for _ in range(2):
         assert call(home, "nowhere", NUMBA_CACHE_DIR=str(home / "open")) == ("3.0\n", f"{compiling.NOT_KEPT}\n")
+
+
+def test_a_named_folder_of_another_user_is_left_alone(source, home, monkeypatch):
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(home / "named"))
+    _, written = folders_of(source)
+    assert written is not None
+    if os.getuid():
+        monkeypatch.setattr(os, "getuid", lambda: home.stat().st_uid + 1)
+    else:
+        os.chown(home / "named", 12345, -1)
+    assert folders_of(source) == ([], None)
+    if not os.getuid():  # nor is a folder in it
+        os.chown(home / "named", 0, -1)
+        os.chown(written, 12345, -1)
+        assert folders_of(source) == ([], None)
