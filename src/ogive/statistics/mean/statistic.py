@@ -36,7 +36,8 @@ class Mean:
         column: Numeric column.
         bounds: Smallest and largest possible value, public; values outside count as the nearer one.
         step: Values are rounded to the nearest of evenly spaced numbers so far apart; by default the smallest of 1, 2,
-            5, 10, ... or 0.5, 0.2, 0.1, ... with at most 10,000 steps between the bounds.
+            5, 10, ... or 0.5, 0.2, 0.1, ... with at most 10,000 steps between the bounds. One that does not divide
+            their distance is made a little smaller. The estimate says the step, and intervals count half of it.
         missing: What a missing value means: "refuse" (an error), "low" or "high" (the lower or the upper bound), a
             public value that it is counted as, or "drop" (not counted; ADD_OR_REMOVE only).
         confidence_level: Of the interval, above 0 and at most 0.9999.
@@ -81,5 +82,10 @@ class Mean:
         weights = mean_weights(lattice, terms.adjacency)
         measured = yield from ask_lattice(self.column, lattice, self.missing, weights, terms)
         return MeanEstimate(
-            self.column, measured, missing=self.missing, confidence_level=self.confidence_level, lattice=lattice
+            self.column,
+            measured,
+            missing=self.missing,
+            confidence_level=self.confidence_level,
+            lattice=lattice,
+            counts_rounding=True,
         )

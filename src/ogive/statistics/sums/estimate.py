@@ -89,7 +89,7 @@ class NumberEstimate(Estimate):
         Raises:
             ParameterError: the level is out of range.
         """
-        return self.reading.interval(self._level(confidence_level), sampling=True)
+        return self._rounded(self.reading.interval(self._level(confidence_level), sampling=True))
 
     def noise_interval(self, confidence_level: float | None = None) -> tuple[float, float]:
         """An interval that holds the number of these records alone, whatever population they are from.
@@ -100,7 +100,18 @@ class NumberEstimate(Estimate):
         Raises:
             ParameterError: the level is out of range.
         """
-        return self.reading.interval(self._level(confidence_level), sampling=False)
+        return self._rounded(self.reading.interval(self._level(confidence_level), sampling=False))
+
+    @property
+    def rounding(self) -> float | None:
+        """How far rounding of values may have moved the number, at most; intervals count it. None where unknown."""
+        return 0.0
+
+    def _rounded(self, ends: tuple[float, float]) -> tuple[float, float]:
+        """An interval of the number of rounded values as one of the number of values."""
+        reading, by = self.reading, self.rounding or 0.0
+        least, most = sorted(reading.offset + reading.unit * end for end in (reading.low, reading.high))
+        return max(least, ends[0] - by), min(most, ends[1] + by)
 
     @property
     def noise_beside(self) -> str:
@@ -246,6 +257,7 @@ class _LatticeEstimate(NumberEstimate):
 
     _: KW_ONLY
     lattice: Lattice
+    counts_rounding: bool = False
 
     @property
     def query(self) -> CellsQuery | MomentsQuery | None:
@@ -261,6 +273,14 @@ class _LatticeEstimate(NumberEstimate):
     def noise_beside(self) -> str:
         """The distance of the bounds."""
         return OF_BOUNDS
+
+    @property
+    def rounding_of_each(self) -> float:
+        """How far a value may have been moved, at most: half a step; 0 where owners rounded at random.
+
+        Also 0 in an estimate of a version whose intervals did not count it.
+        """
+        return float(self.lattice.step) / 2 if self.counts_rounding and not self._owners else 0.0
 
     def _places(self) -> LinearForm:
         """The sum over the records of their places, from 0 to M each; shifted where their number is not known."""
@@ -295,10 +315,16 @@ class MeanEstimate(_LatticeEstimate):
     Fields:
         column, measured, missing, confidence_level, provenance: As of every number.
         lattice: The public numbers to which values were rounded.
+        counts_rounding: Whether intervals count that; false in files of versions whose intervals did not.
     """
 
     schema: ClassVar[str] = "ogive.mean/1"
     what: ClassVar[str] = "mean"
+
+    @property
+    def rounding(self) -> float:
+        """At most half a step."""
+        return self.rounding_of_each
 
     @cached_property
     def reading(self) -> Reading:
@@ -372,10 +398,17 @@ class SumEstimate(_LatticeEstimate):
     Fields:
         column, measured, missing, confidence_level, provenance: As of every number.
         lattice: The public numbers to which values were rounded.
+        counts_rounding: Whether intervals count that; false in files of versions whose intervals did not.
     """
 
     schema: ClassVar[str] = "ogive.sum/1"
     what: ClassVar[str] = "sum"
+
+    @property
+    def rounding(self) -> float | None:
+        """At most half a step for each record; None where the number of records is private and was not measured."""
+        total = self.measured.total
+        return None if total is None else self.rounding_of_each * total
 
     @cached_property
     def reading(self) -> Reading:

@@ -44,6 +44,8 @@ def to_dict(estimate: NumberEstimate) -> dict[str, Any]:
         own["values"] = None if estimate.values is None else list(estimate.values)
     if isinstance(estimate, MeanEstimate | SumEstimate):
         own["lattice"] = estimate.lattice.to_dict()
+        if estimate.counts_rounding:
+            own["counts_rounding"] = True
     results = {
         "value": estimate.value if defined else None,
         "standard_error": estimate.standard_error if defined else None,
@@ -77,9 +79,11 @@ def from_dict(data: Any) -> NumberEstimate:
     kind = KINDS[schema]
     of_values = kind in (CountEstimate, ProportionEstimate)
     known = Fields.of(data, schema, f"a {kind.what}", (*_NEEDED, "values" if of_values else "lattice"))
-    own: Any = (
-        {"values": _values(data["values"], known)} if of_values else {"lattice": _lattice(data["lattice"], known)}
-    )
+    own: Any
+    if of_values:
+        own = {"values": _values(data["values"], known)}
+    else:
+        own = {"lattice": _lattice(data["lattice"], known), "counts_rounding": _counts_rounding(data, known)}
     provenance = known.provenance()
     try:
         estimate = kind(
@@ -134,6 +138,11 @@ def read_values(data: Any, known: Fields) -> tuple[LabelValue, ...]:
             f"the values of {known.what} must be numbers, truth values or texts of at most {LONGEST_LABEL} characters"
         )
     return tuple(data)
+
+
+def _counts_rounding(data: dict[str, Any], known: Fields) -> bool:
+    """Files of versions whose intervals did not count the rounding do not say it."""
+    return known.flag("counts_rounding") if "counts_rounding" in data else False
 
 
 def _lattice(data: Any, known: Fields) -> Lattice:

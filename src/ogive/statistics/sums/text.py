@@ -40,9 +40,19 @@ def _facts(found: NumberEstimate) -> list[tuple[str, str]]:
         rows.append(("interval", f"{between(found)} ({level(found)}, {counted(found)})"))
     if found.private:
         rows.append(("noise", f"+/- {number(found.noise_error, found.noise_error)} (standard deviation)"))
+    if isinstance(found, MeanEstimate | SumEstimate) and found.private and found.rounding_of_each:
+        rows.append(("rounding", _rounding(found)))
     if isinstance(found, ProportionEstimate | MeanEstimate):
         rows.append(("records", f"{max(0, round(found.records)):,}"))
     return rows
+
+
+def _rounding(found: MeanEstimate | SumEstimate) -> str:
+    """To what values were rounded, how far that may have moved the number, and whether the interval counts it."""
+    step = f"values count in steps of {float(found.lattice.step):.6g}"
+    if found.rounding is None:
+        return f"{step}: at most {found.rounding_of_each:.2g} of each record, which the interval does not count"
+    return f"{step}: at most +/- {found.rounding:.2g}, which the interval counts"
 
 
 def between(found: NumberEstimate, confidence_level: float | None = None) -> str:
