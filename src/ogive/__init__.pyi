@@ -37,6 +37,7 @@ from .functions.derived import histogram as histogram
 from .functions.derived import mean as mean
 from .functions.derived import proportion as proportion
 from .functions.derived import sum as sum
+from .functions.describe import describe as describe
 from .functions.ecdf import ecdf as ecdf
 from .functions.find_bounds import find_bounds as find_bounds
 from .functions.hosmer_lemeshow import hosmer_lemeshow as hosmer_lemeshow
@@ -72,6 +73,8 @@ from .statistics.curve.distances import Distances as Distances
 from .statistics.curve.distances import distances as distances
 from .statistics.curve.estimate import Curve as Curve
 from .statistics.curve.merging.merge import merge as merge
+from .statistics.describe.estimate import DescribeEstimate as DescribeEstimate
+from .statistics.describe.statistic import Describe as Describe
 from .statistics.ecdf.statistic import Ecdf as Ecdf
 from .statistics.groups.estimate import GroupEstimates as GroupEstimates
 from .statistics.groups.statistic import Grouped as Grouped

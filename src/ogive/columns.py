@@ -11,6 +11,7 @@ import contextlib
 import dataclasses
 import datetime
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar, Literal, get_args
@@ -502,6 +503,21 @@ def may_drop(column: ReadColumn) -> bool:
     if isinstance(column, Listed):
         return "drop" in (column.other, column.missing)
     return isinstance(column, Binning | Membership | OpenCategories) and column.missing == "drop"
+
+
+@dataclass(frozen=True)
+class Schema:
+    """What the columns of a table hold, which is public.
+
+    Fields:
+        kinds: By column, in order: "numbers", "truth values", "dates", "times", "text", "no values at all", or others.
+        guessed: Whether kinds are guessed from the cells, since the table declares none.
+        person: The column that identifies the person; None where a person has one record.
+    """
+
+    kinds: Mapping[str, str]
+    guessed: bool
+    person: str | None = None
 
 
 @dataclass(frozen=True)

@@ -37,6 +37,7 @@ from ogive.statistics.base import (
     Statistic,
     Terms,
     check_statistic,
+    completed,
     describe,
     innermost,
     settled,
@@ -108,7 +109,8 @@ def release(
     unit = unit_of(trust, adjacency, ledger, public=public)
     if public is not None:
         trust.check_columns(check_columns(public))
-    statistic, name = settled(statistic, unit), innermost(statistic).name
+    statistic = settled(completed(statistic, trust.schema), unit)
+    name = innermost(statistic).name
     books = Payment(ledger if trust.private else None, describe(statistic), name, privacy, unit, trust, batch=named)
     stored = books.stored()
     if stored is not None:
@@ -122,6 +124,7 @@ def release(
         trust.refusal,
         count=trust.count,
         preflight=holder.check,
+        announce=books.announce,
         one_loss_type=books.paying,
         private=trust.private,
         adding=trust.adding,
@@ -320,6 +323,7 @@ class Payment:
         self._reservation: Reservation | None = None
         self._bound = 0
         self._charged: Charge | None = None
+        self._announced: Loss | None = None
         self._release_id = secrets.token_hex(16)
         self._question: dict[str, Any] = {}
         if account is not None:
@@ -362,6 +366,10 @@ class Payment:
     def paying(self) -> bool:
         """Whether there is an account."""
         return self._account is not None
+
+    def announce(self, loss: Loss) -> None:
+        """Be told what all measurements together will cost."""
+        self._announced = loss
 
     def stored(self) -> dict[str, Any] | None:
         """The answer that was recorded for this very question, as plain data."""
@@ -414,6 +422,9 @@ class Payment:
             return self._privacy
         if not isinstance(self._privacy, ApproxDP):
             return self._privacy if isinstance(loss, GaussianDP) else loss
+        if self._announced is not None:  # all of them are pure, or they add up in zCDP
+            pure = isinstance(self._announced, PureDP)
+            return PureDP(self._privacy.epsilon) if pure else gaussian_rho(self._privacy)
         # a first measurement is charged as all that may follow it, so that whoever asks in rounds has enough
         # for the last one, whatever others spend meanwhile
         if self._charged is not None and at_least(self._charged, loss):

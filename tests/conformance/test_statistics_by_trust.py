@@ -18,6 +18,7 @@ from ogive.statistics import (
     Bounds,
     Boxplot,
     Count,
+    Describe,
     Ecdf,
     Grouped,
     Histogram,
@@ -33,6 +34,7 @@ from ogive.statistics import (
 from ogive.statistics.bounds.estimate import BoundsEstimate
 from ogive.statistics.boxplot.estimate import Boxplots
 from ogive.statistics.calibration.estimate import Calibration
+from ogive.statistics.describe.estimate import DescribeEstimate
 from ogive.statistics.groups.estimate import GroupEstimates
 from ogive.statistics.histogram.estimate import HistogramEstimate
 from ogive.statistics.labels.estimate import LabelsEstimate
@@ -72,6 +74,7 @@ EXAMPLES = {
     ],
     "count": [Count("y", among=1), Count("x")],
     "histogram": [Histogram("y", values=(0, 1)), Histogram("z", values=(0, 1), other="count", missing="count")],
+    "describe": [Describe(("x", "y"), bounds={"x": (0, 200)}, values={"y": 1})],
     "proportion": [Proportion("y"), Proportion("z", positive=(1, 2))],
     "mean": [Mean("x", (0, 200), step=2), Mean("y", (0, 1))],
     "sum": [Sum("x", (0, 200), step=2), Sum("z", (-1, 2))],
@@ -120,6 +123,8 @@ def numbers(estimate):
         return np.array([estimate.value / whole[estimate.what]])
     if isinstance(estimate, HistogramEstimate):
         return np.array(estimate.raw) / 20_000
+    if isinstance(estimate, DescribeEstimate):
+        return np.concatenate([numbers(getattr(each, "curve", each)) for each in estimate.found])
     if isinstance(estimate, GroupEstimates):
         return np.concatenate([numbers(each) for each in estimate.estimates])
     if isinstance(estimate, Boxplots):

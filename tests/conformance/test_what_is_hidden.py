@@ -29,6 +29,7 @@ from ogive.statistics import (
     Bounds,
     Boxplot,
     Count,
+    Describe,
     Ecdf,
     Grouped,
     Histogram,
@@ -178,7 +179,12 @@ SUMS = [
     Count("z", among=2),
     Histogram("z", values=(1, 2), other="count", missing="count"),
 ]
-HIDING = [*CURVES, *MISSING, *CLASSES, *PAIRS, *LABELS, *SUMS]
+DESCRIBED = [
+    Describe(("x", "y"), bounds={"x": X}, values={"y": 1}),
+    Describe(("x", "ill"), bounds={"x": X}, values={"ill": "yes"}, by="g", groups=("a", "b", "c")),
+    Describe(("w", "rare"), numbers=("w",), values={"rare": 1}),
+]
+HIDING = [*CURVES, *MISSING, *CLASSES, *PAIRS, *LABELS, *SUMS, *DESCRIBED]
 
 PUBLIC = [
     Roc("x", "y", X, bins=8, public_labels=True, **CLIPPED),
@@ -335,6 +341,8 @@ def refuses(statistic, data):
 
 def names_of(statistic):
     """Columns that the statistic reads."""
+    if isinstance(statistic, Describe):
+        return list(statistic.columns)
     return [name for name in vars(statistic).values() if isinstance(name, str)]
 
 

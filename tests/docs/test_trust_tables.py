@@ -32,6 +32,7 @@ EXAMPLES = {
     "mean": [ogive.Mean("x", (0, 100), step=5)],
     "sum": [ogive.Sum("x", (0, 100), step=5)],
     "histogram": [ogive.Histogram("y", values=(0, 1))],
+    "describe": [ogive.Describe(("x", "y"), bounds={"x": (0, 100)}, values={"y": 1})],
     "ecdf": [ogive.Ecdf("x", (0, 100), bins=16)],
     "groups": [ogive.Grouped(ogive.Ecdf("x", (0, 100), bins=16), "y", (0, 1))],
     "labels": [

@@ -45,6 +45,7 @@ errors machine_code parameters rooms arrays progress
 INNER = {
     "statistics": """
         every derived descriptions
+        describe
         groups
         kinds questions
         boxplot

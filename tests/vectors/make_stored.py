@@ -33,6 +33,7 @@ from ogive import (
     ApproxDP,
     Boxplot,
     Count,
+    Describe,
     Ecdf,
     Grouped,
     Histogram,
@@ -205,6 +206,12 @@ def numbers():
     many = Histogram("vote", values=tuple(range(10)), **whole)
     yield "histogram reported", many, {"trust": ogive.Local(data), "privacy": PureDP(1)}
     yield "sum", Sum("age", (0, 100), step=5, missing="refuse", **level), {"adjacency": ADD}
+    described = {"bounds": {"age": (0, 100)}, "values": {"ill": 1}, "public_groups": False, **level}
+    yield "describe", Describe(("age", "ill"), **described), {"privacy": PureDP(4)}
+    wards = {"by": "ward", "groups": ("north", "south")}
+    yield "describe groups", Describe(("age", "ill"), **described, **wards), {"privacy": PureDP(4)}
+    found = {"numbers": ("age",), "values": {"ill": 1}, "public_groups": False, **level}
+    yield "describe found", Describe(("age", "ill"), **found), {"privacy": APPROXIMATE, "adjacency": ADD}
 
 
 def labelled():

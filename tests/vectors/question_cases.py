@@ -14,6 +14,7 @@ from ogive import (
     ApproxDP,
     Boxplot,
     Count,
+    Describe,
     Ecdf,
     Grouped,
     HierarchyAuc,
@@ -139,6 +140,10 @@ def adding_up():
     for public in (False, True):
         auc = Ustatistic(("risk", "ill"), "auc", bounds=(0, 1), bins=8, public_labels=public, method="cells", **PAIRS)
         yield f"auc cells {'public' if public else 'private'} labels", auc, PURE
+    described = {"bounds": {"age": (0, 100)}, "values": {"ill": 1}, "weights": {"ill": "0.5"}, "confidence_level": 0.95}
+    yield "describe", Describe(("age", "ill"), **described, missing="refuse", public_groups=False), PURE
+    wards = {"by": "ward", "groups": ("north", "south"), "public_groups": False}
+    yield "describe groups", Describe(("age", "ill"), numbers=("age",), values={"ill": 1}, **wards), PURE
     yield "labels margins", Labels(LargestMargins(None, keep=1), BALLOTS, max_answers=None), PURE
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ogive.cli.converters import file_of
 
@@ -31,8 +31,18 @@ def columns_named(app: App, commands: tuple[str, ...], arguments: ArgumentCollec
         return
     left_out = [name for name in _OPTIONS if name in by_name and not by_name[name].tokens]
     # cyclopts does not know that a list of no columns is refused
-    left_out = [name for name in left_out if by_name[name].required or name == "--columns"]
+    left_out = [name for name in left_out if by_name[name].required or (name == "--columns" and _needed(commands))]
     if left_out:
         from ogive.records import Records
 
         Records.of(file_of(by_name[_DATA].tokens[0].value)).check_named({name[2:]: None for name in left_out})
+
+
+def _needed(commands: tuple[str, ...]) -> bool:
+    """Whether the statistic of a command needs columns, and does not take all of them where none is named."""
+    import dataclasses
+
+    from ogive.statistics.kinds import ALIASES, COMMANDED
+
+    made: Any = COMMANDED[ALIASES.get(commands[-1], commands[-1])].statistic
+    return any(field.name == "columns" and field.default is dataclasses.MISSING for field in dataclasses.fields(made))

@@ -18,7 +18,7 @@ from ogive.cli.forms.base import Form, Part, Words
 from ogive.cli.forms.fields import default_shown, described, option_type
 from ogive.cli.help import METHOD, QUESTION
 from ogive.errors import ParameterError, quoted
-from ogive.parameters import choices_of
+from ogive.parameters import choices_of, is_python_only
 from ogive.statistics.kinds import Kind
 
 CLASSES = "Classes"
@@ -157,7 +157,7 @@ def _options(kind: Kind, use: Use) -> list[_Option]:
     found = []
     for field in dataclasses.fields(cast(Any, kind.statistic)):
         left = (told.owners or {}).get(field.name) if use.owners else None
-        if left == ():
+        if left == () or is_python_only(field):
             continue
         form = form_of(field)
         column = field.default is dataclasses.MISSING

@@ -41,6 +41,9 @@ def page(plan: Plan, say: Callable[[str], str] = unmarked, *, unit: str | None =
     if "ks" in names and "rmse" in names:
         names.remove("rmse")  # the same as the size of the noise, which is shown
     shown = Table(list(_columns(plan, names, metrics)), plan.rows)
+    below: list[str] = []
+    if len(shown.heading) > WIDTH:  # as many errors as there are variables stand below each other
+        shown, below = Table(list(_columns(plan, [], metrics)), plan.rows), names
     lines = [
         *_wrapped(f"plan for {heading(plan)}: {plan.records} records, trust {plan.trust}"),
         *_wrapped(plan.unit.words),
@@ -49,7 +52,9 @@ def page(plan: Plan, say: Callable[[str], str] = unmarked, *, unit: str | None =
         lines += _wrapped(f"{plan.records} is your own guess of the number of records, of which errors are shares")
     for privacy in dict.fromkeys(row.privacy for row in plan.rows):
         rows = [row for row in plan.rows if row.privacy == privacy]
-        lines += ["", str(privacy), shown.heading, *(shown.line(row) for row in rows)]
+        lines += ["", str(privacy), shown.heading]
+        for row in rows:
+            lines += [shown.line(row), *_errors_below(row, below, metrics)]
         for row in rows:
             if row.chosen:
                 lines += _wrapped(_why(plan, row)) + _wrapped(_in_units(plan, row, unit))
@@ -87,6 +92,17 @@ def _columns(plan: Plan, names: list[str], metrics: Mapping[str, Any]) -> Iterat
         yield Column("upload", lambda row: "-" if row.traffic is None else row.traffic.upload, left=True)
     for name in names:
         yield Column(title(metrics, name), partial(_error, name=name))
+
+
+def _errors_below(row: PlanRow, names: list[str], metrics: Mapping[str, Any]) -> list[str]:
+    """Errors of a row, one in a line."""
+    titles = [title(metrics, name) for name in names]
+    errors = [_error(row, name) for name in names]
+    widths = [max(map(len, cells), default=0) for cells in (titles, errors)]
+    return [
+        f"    {heading.ljust(widths[0])}  {error.rjust(widths[1])}"
+        for heading, error in zip(titles, errors, strict=True)
+    ]
 
 
 def _size(noise: str) -> str:

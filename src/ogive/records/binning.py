@@ -69,6 +69,13 @@ def type_words(arrow_type: Any) -> str:
     return f"values of type {arrow_type}"
 
 
+def content_kind(arrow_type: Any) -> str:
+    """The same with truth values told from numbers."""
+    if pa.types.is_dictionary(arrow_type):
+        return content_kind(arrow_type.value_type)
+    return "truth values" if pa.types.is_boolean(arrow_type) else type_words(arrow_type)
+
+
 def float_values(array: Any, unit: str) -> Float64:
     """A column's values as numbers of a grid.
 

@@ -12,6 +12,7 @@ Aggregates are sums over records, so those of k copies of a table are k times it
 
 from __future__ import annotations
 
+import dataclasses
 import math
 import os
 from collections.abc import Sequence
@@ -102,7 +103,10 @@ class BinormalShape:
         return math.sqrt(2) * float(ndtri(self.auc))
 
     def sums(self, aggregate: Aggregate) -> Int64:
-        """Exact integers of a table with these shapes in the columns that the aggregate names."""
+        """Exact integers of a table with these shapes in the columns that the aggregate names; groups are equal."""
+        if isinstance(aggregate, Parted):
+            part = dataclasses.replace(self, records=max(1, self.records // len(aggregate.each)))
+            return np.concatenate([part.sums(each).ravel() for each in aggregate.each])
         return Repeated(self._table(aggregate), self.records).sums(aggregate)
 
     def _table(self, aggregate: Aggregate) -> dict[str, Any]:

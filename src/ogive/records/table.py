@@ -18,12 +18,12 @@ import pyarrow as pa
 
 from ogive.arrays import Float64, Int64, UInt64
 from ogive.checks import whole
-from ogive.columns import Binning, Label, LabelValue, OpenCategories, ReadColumn
+from ogive.columns import Binning, Label, LabelValue, OpenCategories, ReadColumn, Schema
 from ogive.errors import DataError, ParameterError, UnsupportedError, plain, quoted
 from ogive.predicates import columns_of as compared_columns
 from ogive.privacy import Adjacency, PrivacyUnit
 from ogive.queries import Aggregate, Cells, GroupBinning, Parted, RowValues, Selected, ValueCounts
-from ogive.records.binning import float_values, kind_of, type_words
+from ogive.records.binning import content_kind, float_values, kind_of, type_words
 from ogive.records.bounding import content_words, kept_rows
 from ogive.records.contributions import Contributions, columns_of, contributor, start_sums
 from ogive.records.dealing import MOST_PARTS, PartSource, deal
@@ -98,6 +98,15 @@ class Records:
     def columns(self) -> tuple[str, ...]:
         """Names of the columns, in order."""
         return self._source.columns
+
+    def schema(self) -> Schema:
+        """What the columns hold: of a typed table its types, of a text file what its cells look like.
+
+        Raises:
+            DataError: the table cannot be read.
+        """
+        kinds = {column: content_kind(self._source.type(column)) for column in self.columns}
+        return Schema(kinds, self._source.guesses_kinds, self.person)
 
     def check_named(self, named: Mapping[str, Any]) -> None:
         """Refuse parameters that name no column; says which names there are.

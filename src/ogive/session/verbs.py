@@ -19,6 +19,8 @@ from ogive.statistics.calibration.estimate import Calibration
 from ogive.statistics.calibration.statistic import HosmerLemeshow, HosmerLemeshowOptions
 from ogive.statistics.curve.estimate import Curve
 from ogive.statistics.derived import Taken, call_of
+from ogive.statistics.describe.estimate import DescribeEstimate
+from ogive.statistics.describe.statistic import Describe, DescribeOptions
 from ogive.statistics.ecdf.statistic import Ecdf, EcdfOptions
 from ogive.statistics.groups.asked import asked
 from ogive.statistics.kinds import CALLED, Kind
@@ -364,6 +366,30 @@ class Verbs(ABC):
         """
         self._named(columns=columns)
         return self.release(asked(Ustatistic(columns, kernel, **options), where=where), privacy=privacy, source=source)
+
+    @takes_options_of(Describe, DescribeOptions)
+    def describe(
+        self,
+        columns: Sequence[str] | str = (),
+        *,
+        privacy: Privacy | None = None,
+        source: RandomSource | None = None,
+        where: Where | None = None,
+        **options: Unpack[DescribeOptions],
+    ) -> DescribeEstimate:
+        """Release the first table of a report: every variable described, of all records or of each of several groups.
+
+        Args:
+            columns: The variables, in the order of the table; by default all columns but those of persons and groups.
+            privacy: The guarantee of the whole table; left out only under `Clear`.
+            source: Where the noise key comes from; the operating system by default.
+            where: Which records are asked, for example "ward == 'A'"; see `Subset`. All by default.
+
+        Privacy:
+            `privacy` for the whole table, from the session's budget.
+        """
+        named = (columns,) if isinstance(columns, str) else tuple(columns)
+        return self.release(asked(Describe(named, **options), where=where), privacy=privacy, source=source)
 
 
 _OWN = {

@@ -20,13 +20,14 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, TypeVar, Unpack
 from ogive.errors import ParameterError, UnsupportedError
 from ogive.noise.shares import widened
 from ogive.parameters import written_fields
-from ogive.privacy import Adjacency, Privacy, PrivacyUnit
+from ogive.privacy import Adjacency, Loss, Privacy, PrivacyUnit
 from ogive.provenance import Provenance, publishable
 from ogive.queries import Answer, Query
 from ogive.rooms import room
 from ogive.statistics import plain_json
 
 if TYPE_CHECKING:
+    from ogive.columns import Schema
     from ogive.pictures import Style
     from ogive.statistics.showing import Backend
 
@@ -51,6 +52,10 @@ def _nothing(query: Query) -> None:
     """Default check: nothing to verify before paying."""
 
 
+def _unannounced(loss: Loss) -> None:
+    """Default: what all measurements will cost is charged as they are asked."""
+
+
 @dataclass(frozen=True)
 class Terms:
     """What is public before any answer: how much may be spent, and what can be asked.
@@ -64,6 +69,8 @@ class Terms:
         count: Counts the records; called only where their number is public.
         preflight: Reads what a later query will need besides, before the first one is paid for, and raises where that
             cannot be read: a spend is never taken back.
+        announce: Told what all measurements together will cost, before the first of them, by a statistic of several
+            whose losses may be of several types: an account is then charged for all of them at first.
         one_loss_type: Whether all that is measured must cost one type of loss, whatever is selected. This holds where
             an account is charged beforehand, and where several groups that may select differently are priced together.
         private: Whether answers carry noise; where they do not, nothing is gained by measuring less.
@@ -81,6 +88,7 @@ class Terms:
     simulations: int | None = None
     count: Callable[[], int | None] = _unknown
     preflight: Callable[[Query], None] = _nothing
+    announce: Callable[[Loss], None] = _unannounced
     one_loss_type: bool = False
     private: bool = True
     adding: int = 1
@@ -308,6 +316,30 @@ def settled(statistic: Statistic[EstimateT], unit: PrivacyUnit) -> Statistic[Est
     settle = getattr(statistic, "settled_by", None)
     known = unit if unit.person is None else dataclasses.replace(unit, public=())
     return statistic if settle is None else settle(known)
+
+
+def completed(statistic: Statistic[EstimateT], schema: Callable[[], Schema | None]) -> Statistic[EstimateT]:
+    """The same statistic with what it leaves to the table: what its columns hold.
+
+    A statistic that leaves anything says by a method `completed_by` what a schema makes of it. This comes before
+    `describe`, so that a recorded question says what was asked.
+
+    Args:
+        statistic: With the words of which records.
+        schema: Reads what the columns hold; called only where a statistic leaves anything to it.
+
+    Raises:
+        ParameterError: the schema does not fit the statistic.
+        DataError: the table cannot be read.
+    """
+    inner: Any = innermost(statistic)
+    known = schema() if hasattr(inner, "completed_by") else None
+    if known is None:
+        return statistic
+    asked = inner.completed_by(known)
+    wrapped = parted(statistic, asked)
+    found: Statistic[EstimateT] = wrapped[0] if wrapped else asked
+    return found
 
 
 def describe(value: Any) -> Any:

@@ -152,6 +152,10 @@ KINDS = (
         "histogram", "histogram", "Histogram", "histogram.estimate:HistogramEstimate", "ogive.histogram/1",
         "how many records there are of each of some categories",
     ),
+    Kind(
+        "describe", "describe", "Describe", "describe.estimate:DescribeEstimate", "ogive.describe/1",
+        "the first table of a report: every variable described, by groups or not",
+    ),
     Kind("groups", "groups", "Grouped", "groups.estimate:GroupEstimates", "ogive.groups/1"),
     Kind("labels", "labels", "Labels", "labels.estimate:LabelsEstimate", "ogive.labels/1"),
 )  # fmt: skip

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar
 from ogive.errors import ParameterError, quoted
 
 if TYPE_CHECKING:
+    from ogive.columns import Schema
     from ogive.noise.base import RandomSource
     from ogive.privacy import Adjacency, PrivacyUnit
     from ogive.progress import Progress
@@ -227,6 +228,14 @@ class TrustModel(ABC):
             DataError: one is not there; says which are.
         """
         return
+
+    def schema(self) -> Schema | None:
+        """What the columns of the records hold, which is public; None where this model holds none with columns.
+
+        Raises:
+            DataError: the records cannot be read.
+        """
+        return None
 
     def open(self, adjacency: Adjacency, *, source: RandomSource) -> Opening[Any]:
         """Start a release under the adjacency, with a fresh secret from the source."""

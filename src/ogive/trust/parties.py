@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from ogive.arrays import Int64
-from ogive.columns import Label
+from ogive.columns import Label, Schema
 from ogive.errors import DataError, ParameterError
 from ogive.privacy import Adjacency, PrivacyUnit
 from ogive.queries import Aggregate, Query
@@ -55,6 +55,10 @@ class SeveralTables(TableModel):
         for digest in _at_each(self.parties, Records.digest):
             found.update(digest)
         return found.digest()
+
+    def schema(self) -> Schema:
+        """What the columns hold at the first party who has any records; all parties have the same columns."""
+        return next((each for each in self.parties if not each.is_empty), self.parties[0]).schema()
 
     def check_columns(self, columns: Sequence[str]) -> None:
         """Refuse columns that a party's table lacks.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, Self
 
+from ogive.columns import Schema
 from ogive.privacy import Adjacency, PrivacyUnit
 from ogive.progress import Progress
 from ogive.records import Records
@@ -53,6 +54,10 @@ class SingleTable(TableModel):
     def data_digest(self) -> bytes:
         """SHA-256 of the records."""
         return self.records.digest()
+
+    def schema(self) -> Schema:
+        """What the columns of the table hold."""
+        return self.records.schema()
 
     def check_columns(self, columns: Sequence[str]) -> None:
         """Refuse columns that the table lacks.

@@ -378,7 +378,7 @@ class MeanEstimate(_LatticeEstimate):
         found, place = max(0.0, measured.at(form)) / records, self.reading.ratio
         off = self.reading.numerator.minus(self.reading.denominator, place)
         moved = form.minus(measured.records, found).minus(off, self.lattice.steps - 2 * place)
-        noise = 0.0 if measured.law is None else math.sqrt(measured.law.variance)
+        noise = 0.0 if measured.law is None else math.sqrt(measured.law.variance * measured.draws)
         return found, noise * math.hypot(*moved.coefficients) / records
 
     @property

@@ -54,7 +54,7 @@ class Lattice:
                 f"the lower bound must be below the upper bound, got {quoted(bounds[0])} and {quoted(bounds[1])}"
             )
         if step is None:
-            return Lattice(low, high, math.ceil((high - low) / _usual_step(high - low)))
+            return Lattice(low, high, math.ceil((high - low) / usual_step(high - low)))
         wanted = exact(step, "step")
         if not 0 < wanted <= high - low:
             raise ParameterError(f"`step` must be above 0 and at most {float(high - low):g}, got {quoted(step)}")
@@ -105,8 +105,8 @@ def _number(bound: Bound) -> Rational:
     return bound
 
 
-def _usual_step(width: Fraction) -> Fraction:
-    """The smallest of ..., 0.1, 0.2, 0.5, 1, 2, 5, 10, ... that divides a width into at most `MOST_STEPS` steps."""
-    power = math.floor(math.log10(width / MOST_STEPS)) - 1
+def usual_step(width: Fraction, most: int = MOST_STEPS) -> Fraction:
+    """The smallest of ..., 0.1, 0.2, 0.5, 1, 2, 5, 10, ... that divides a width into at most so many steps."""
+    power = math.floor(math.log10(width / most)) - 1
     candidates = (Fraction(digit) * Fraction(10) ** (power + tens) for tens in range(4) for digit in (1, 2, 5))
-    return next(step for step in candidates if width <= MOST_STEPS * step)
+    return next(step for step in candidates if width <= most * step)

@@ -39,6 +39,7 @@ class Measured:
         epsilon: Of each report.
         adjacency: Which data sets are adjacent.
         total: The number of records where it is public.
+        draws: How many draws of the law are in each integer: one, but in sums over groups, which are not stored.
     """
 
     form: str
@@ -49,6 +50,7 @@ class Measured:
     bits: int = 0
     weights: Weights | None = None
     epsilon: Fraction | None = None
+    draws: int = 1
 
     def sum_of(self, *coefficients: float, constant: float = 0.0) -> LinearForm:
         """A linear form of the integers."""
@@ -140,7 +142,7 @@ class Reading:
         variance = self.sampling(ratio) if sampling and self.sampling is not None else 0.0
         variance += self.reporting(ratio) if self.reporting is not None else 0.0
         weights = self.numerator.minus(self.denominator, ratio).coefficients
-        return Deviation.of(self.measured.law, weights, variance=variance)
+        return Deviation.of(self.measured.law, weights * self.measured.draws, variance=variance)
 
     def error(self, *, noise: bool = True, sampling: bool = True) -> float:
         """The standard error of the number; NaN where undefined."""

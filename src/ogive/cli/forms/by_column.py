@@ -1,0 +1,85 @@
+"""Forms of what is said by column: words such as age=0:120 or died=yes, with commas or spaces between them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from ogive.cli.forms.base import Form, Words
+from ogive.cli.forms.plain import group_of
+from ogive.errors import ParameterError, quoted
+
+_NEXT = re.compile(r",(?=[^,=]+=)")
+"""A comma before the next column."""
+
+
+def _pairs(words: Words, example: str) -> dict[str, str]:
+    """What was said of each column.
+
+    Raises:
+        ParameterError: a word is no column with its value, or a column is named twice.
+    """
+    found: dict[str, str] = {}
+    for word in words.said:
+        for each in _NEXT.split(word):
+            column, equals, said = each.partition("=")
+            if not equals or not column or not said:
+                raise ParameterError(f"--{words.option} must be written as in {example}, got {quoted(each)}")
+            if column in found:
+                raise ParameterError(f"--{words.option} names column {quoted(column)} twice")
+            found[column] = said
+    return found
+
+
+def _bounds(words: Words) -> Any:
+    example = f"--{words.option} age=0:120 weight=30:250"
+    found = {}
+    for column, said in _pairs(words, example).items():
+        low, colon, high = said.partition(":")
+        if not colon:
+            raise ParameterError(f"--{words.option} must be written as in {example}, got {quoted(said)}")
+        found[column] = (low, high)
+    return found
+
+
+def _values(words: Words) -> Any:
+    found = _pairs(words, f"--{words.option} died=yes")
+    return {column: tuple(map(group_of, said.split(","))) for column, said in found.items()}
+
+
+def _weights(words: Words) -> Any:
+    return _pairs(words, f"--{words.option} age=2")
+
+
+def _policies(words: Words) -> Any:
+    """One policy for all variables, or policies by column."""
+    said: Sequence[str] = words.said
+    if len(said) == 1 and "=" not in said[0]:
+        return said[0]
+    found = _pairs(words, f"--{words.option} age=low weight=drop")
+    return {column: group_of(policy) for column, policy in found.items()}
+
+
+def _form(read: Any, help: str = "") -> Form:
+    return Form(lambda default: tuple[str, ...], read, help, several=True)
+
+
+BY_COLUMN = {
+    "BoundsByColumn | None": _form(
+        _bounds,
+        "Smallest and largest possible value of variables of numbers, public, as in age=0:120,weight=30:250. Bounds of "
+        "the others are found privately, at a tenth of the variable's part of the guarantee.",
+    ),
+    "ValuesByColumn | None": _form(_values, "The value that is counted, public, as in died=yes sex=F."),
+    "WeightsByColumn | None": _form(
+        _weights, "How large the parts of variables are, in proportion to the others, as in age=2; 1 by default."
+    ),
+    "Policies": _form(
+        _policies,
+        "What a missing value means: refuse (an error) or drop (not counted; --adjacency add_or_remove only) for every "
+        "variable; or by column, as in age=low smoker=no *=drop: for numbers also low, high or a public value, for "
+        "counted values also no.",
+    ),
+    "tuple[str, ...]": Form(lambda default: tuple[str, ...], lambda words: tuple(words.said), several=True),
+}

@@ -1,0 +1,45 @@
+"""Described variables as columns of a data frame: a row for each number of each variable and column of the table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from ogive.statistics.describe.estimate import DescribeEstimate
+from ogive.statistics.describe.lines import columns_of
+from ogive.statistics.quantiles.estimate import QuantileEstimates
+from ogive.statistics.sums.estimate import MeanEstimate, NumberEstimate, ProportionEstimate
+
+_QUARTILES = ("q1", "median", "q3")
+
+
+def columns(found: DescribeEstimate) -> dict[str, Any]:
+    """The variable, the value that is counted, the group, the number's name, the number, its error and its interval.
+
+    The group of all records is None.
+    """
+    names = ("variable", "value", "group", "statistic", "estimate", "standard_error", "low", "high")
+    rows = []
+    for variable in found:
+        counted = str(getattr(variable, "positive", "")) or None
+        for group in columns_of(found):
+            for estimate in found.of(variable.column, group).values():
+                shown = None if group is None else str(group)
+                rows += [(variable.column, counted, shown, *row) for row in _rows(estimate)]
+    return {name: [row[place] for row in rows] for place, name in enumerate(names)}
+
+
+def _rows(estimate: Any) -> Iterator[tuple[str, float | None, float | None, float | None, float | None]]:
+    if isinstance(estimate, QuantileEstimates):
+        for name, value, low, high in zip(_QUARTILES, estimate.numbers, estimate.low, estimate.high, strict=True):
+            yield name, value, None, low, high
+        return
+    assert isinstance(estimate, NumberEstimate)
+    if isinstance(estimate, MeanEstimate | ProportionEstimate):
+        yield "n", max(0.0, estimate.records), None, None, None
+    if not estimate.defined:
+        yield estimate.what, None, None, None, None
+        return
+    yield estimate.what, estimate.value, estimate.standard_error, *estimate.interval()
+    if isinstance(estimate, MeanEstimate):
+        yield "sd", estimate.standard_deviation, None, None, None

@@ -1,0 +1,168 @@
+"""The lines of the table: what is said of each variable in each column, in words and numbers for people."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from ogive.columns import LabelValue
+from ogive.statistics.describe.estimate import DescribeEstimate
+from ogive.statistics.describe.variables import Number, Variable
+from ogive.statistics.quantiles.estimate import QuantileEstimates
+from ogive.statistics.sums.estimate import MeanEstimate, ProportionEstimate
+from ogive.statistics.sums.text import between, number, shown
+
+OVERALL = "Overall"
+NOTHING = "-"
+Cells = tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Line:
+    """One line.
+
+    Fields:
+        label: What it says of which variable.
+        cells: One for each column of the table.
+        inner: Whether it goes on with the variable of the line above.
+    """
+
+    label: str
+    cells: Cells
+    inner: bool = False
+
+    @property
+    def indented(self) -> str:
+        """The label, set in by a wide space where it goes on with a variable."""
+        return f"\u2003{self.label}" if self.inner else self.label
+
+
+def columns_of(found: DescribeEstimate) -> tuple[LabelValue | None, ...]:
+    """All records, and the groups where there are any."""
+    return (None, *found.groups)
+
+
+def titles(found: DescribeEstimate) -> Cells:
+    """Headings of the columns."""
+    return (OVERALL, *(group if isinstance(group, str) else f"{found.by} = {group}" for group in found.groups))
+
+
+def lines(found: DescribeEstimate) -> list[Line]:
+    """The lines of the table, variable by variable."""
+    told = [_records(found, group) for group in columns_of(found)]
+    first = [] if told[0] is None else [Line("n", tuple(NOTHING if each is None else f"{each:,}" for each in told))]
+    return [*first, *(line for variable in found for line in _of_variable(found, variable))]
+
+
+def _records(found: DescribeEstimate, group: LabelValue | None) -> int | None:
+    """The number of records of a column of the table, where it is public."""
+    if group is None:
+        return None if found.provenance is None else found.provenance.total
+    source = next(iter(found.of(found.variables[0].column, group).values())).provenance
+    return None if source is None else source.total
+
+
+def _of_variable(found: DescribeEstimate, variable: Variable) -> Iterator[Line]:
+    each = [found.of(variable.column, group) for group in columns_of(found)]
+
+    def row(label: str, part: str, cell: Callable[[Any], str], *, inner: bool = True) -> Line:
+        return Line(label, tuple(cell(parts[part]) for parts in each), inner)
+
+    name = variable.column
+    if isinstance(variable, Number):
+        yield row(f"{name}, mean (SD)", "mean", mean_cell, inner=False)
+        yield row(f"{100 * variable.confidence_level:g} % interval", "mean", interval_cell)
+        yield row("median [Q1, Q3]", "quantiles", median_cell)
+        part = "mean"
+    else:
+        yield row(f"{label_of(variable)}, n (%)", "proportion", share_cell, inner=False)
+        part = "proportion"
+    counted: list[Any] = [parts[part] for parts in each]
+    if any(one.measured.total is None for one in counted):
+        # where the number of records is private every variable has its own, without the missing values that it drops
+        yield row("n", part, records_cell)
+
+
+def label_of(variable: Variable) -> str:
+    """What a variable's number is of: its name, with the value that is counted."""
+    if isinstance(variable, Number) or variable.positive is True:
+        return variable.column
+    return f"{variable.column} = {variable.positive}"
+
+
+def mean_cell(found: MeanEstimate) -> str:
+    """Mean and standard deviation."""
+    if not found.defined:
+        return NOTHING
+    deviation = found.standard_deviation
+    spread = "" if deviation is None else f" ({shown(found, deviation, found.value)})"
+    return f"{shown(found, found.value)}{spread}"
+
+
+def interval_cell(found: MeanEstimate) -> str:
+    """The interval of a mean."""
+    return between(found) if found.defined else NOTHING
+
+
+def median_cell(found: QuantileEstimates) -> str:
+    """Median and quartiles."""
+    if found.curve is not None and not found.curve.defined:
+        return NOTHING
+    # thresholds are no finer than their distance, which says how many digits a quantile has
+    step = (found.grid.high - found.grid.low) / found.grid.bins
+    digits = max(0, math.ceil(-math.log10(step)))
+    low, middle, high = (f"{round(each, digits) + 0.0:,.{digits}f}" for each in found.numbers)
+    return f"{middle} [{low}, {high}]"
+
+
+def share_cell(found: ProportionEstimate) -> str:
+    """Number and share of the records that have the value."""
+    if not found.defined:
+        return NOTHING
+    error = 100 * found.standard_error
+    share = number(100 * found.value, max(error, 1.0) if error > 0 else 1.0)
+    return f"{counted(found):,} ({share})"
+
+
+def records_cell(found: MeanEstimate | ProportionEstimate) -> str:
+    """How many records there are, noise included."""
+    return f"{max(0, round(found.records)):,}"
+
+
+def counted(found: ProportionEstimate) -> int:
+    """How many records have the value, noise included."""
+    return max(0, round(found.measured.at(found.reading.numerator)))
+
+
+def notes(found: DescribeEstimate) -> list[str]:
+    """What a reader has to know, in sentences."""
+    said = []
+    if found.private:
+        said.append(
+            "All numbers carry noise. Intervals are of the population: they count sampling and noise. Percentages are "
+            "of the records of the column."
+        )
+    if found.groups:
+        said.append("Overall adds up the groups, with the noise of all of them.")
+    finding = [each.column for each in found.finding]
+    if finding:
+        said.append(f"Bounds were found privately: {', '.join(map(_found_bounds(found), finding))}.")
+    if found.guessed:
+        listed = ", ".join(found.guessed)
+        said.append(f"Read from the file and counted as public: of what kind the columns are ({listed}).")
+    for reason in dict.fromkeys(found.left_out.values()):
+        names = [name for name, each in found.left_out.items() if each == reason]
+        said.append(f"Not described: {', '.join(names)}, since {reason}.")
+    return said
+
+
+def _found_bounds(found: DescribeEstimate) -> Callable[[str], str]:
+    def words(column: str) -> str:
+        bounds = found.bounds_of(column)
+        if bounds is None or not bounds.defined:
+            return f"{column} (none: too few records are seen through the noise)"
+        return f"{column} {bounds.low:g} to {bounds.high:g}"
+
+    return words

@@ -1,0 +1,81 @@
+"""How descriptions are planned: the law of the noise says how far every number of every variable will be off."""
+
+from __future__ import annotations
+
+import math
+from typing import cast
+
+from ogive.errors import quoted
+from ogive.privacy import Adjacency
+from ogive.statistics import prediction
+from ogive.statistics.describe.estimate import DescribeEstimate
+from ogive.statistics.describe.statistic import Describe
+from ogive.statistics.describe.variables import Number, Variable
+from ogive.statistics.prediction import Errors
+from ogive.statistics.quantiles.estimate import QuantileEstimates
+from ogive.statistics.sums.estimate import NumberEstimate
+from ogive.strategies import Strategy
+
+_BASIS = (
+    "errors: largest standard deviations of the noise, in the units of the column or in percent; of the median "
+    "if values are spread evenly over the bounds"
+)
+_REFUSED = (
+    "missing values: refused, before anything is paid; `missing=` has them count as a public value, and for counted "
+    "values as not counted"
+)
+_DROPPED = ", or drops them"
+
+
+class Prediction(prediction.Prediction):
+    """The noise of a mean and a median, or of a share, of each variable, for all records."""
+
+    @property
+    def decided(self) -> bool:
+        """The law of the noise always decides."""
+        return True
+
+    def errors(self) -> Errors:
+        """The noise of every number, in units of its column; of groups, that of an average one."""
+        found = cast(DescribeEstimate, self.rehearsal.estimate)
+        asked = cast(Describe, self.statistic)
+        size = self.setting.records / len(found.columns)
+        errors: dict[str, float] = {}
+        for variable in found:
+            parts = found.of(variable.column, found.columns[0])
+            unit, words = _unit(variable)
+            for part, estimate in parts.items():
+                errors[f"{variable.column}: {_NAMES[part]}{words}"] = unit * _noise(estimate, size)
+        groups = "" if found.by is None else f"; of one of {len(found.groups)} groups of {size:,.0f} records"
+        missing = f"missing values: {quoted(asked.missing)}"
+        if asked.missing == "refuse":
+            dropped = _DROPPED if self.terms.unit.adjacency is Adjacency.ADD_OR_REMOVE else ""
+            missing = f"{_REFUSED}{dropped}"
+        return Errors(errors, basis=(f"{_BASIS}{groups}; {missing}",))
+
+
+_NAMES = {"mean": "mean", "quantiles": "median", "proportion": "%"}
+
+
+def _unit(variable: Variable) -> tuple[float, str]:
+    """What an error as a share of the range is multiplied by, and what is said of it."""
+    if not isinstance(variable, Number):
+        return 100.0, ""
+    if variable.bounds is None:
+        return 100.0, ", % of the bounds found"
+    low, high = (float(bound) for bound in variable.bounds)  # type: ignore[arg-type]
+    return high - low, ""
+
+
+def _noise(estimate: object, size: float) -> float:
+    """Standard deviation of the noise of a number, as a share of its range."""
+    if isinstance(estimate, QuantileEstimates):
+        assert estimate.curve is not None
+        strategy: Strategy | None = estimate.curve.strategy
+        known = estimate.curve.total is not None
+        return 0.0 if strategy is None else math.sqrt(float(strategy.variance(total_known=known).mean())) / size
+    assert isinstance(estimate, NumberEstimate)
+    reading = estimate.reading
+    ratios = (reading.low, (reading.low + reading.high) / 2, reading.high)
+    most = max(reading.deviation(ratio, sampling=False).standard_error for ratio in ratios)
+    return most / size / (reading.high - reading.low)

@@ -1,0 +1,380 @@
+"""Every variable of a table described in one release, of all records or of each of several groups."""
+
+from __future__ import annotations
+
+import dataclasses
+import difflib
+from collections.abc import Callable, Generator, Mapping
+from dataclasses import KW_ONLY, dataclass
+from fractions import Fraction
+from typing import Any, ClassVar, TypedDict
+
+from ogive.checks import truth
+from ogive.columns import LabelValue, Missing, Schema
+from ogive.errors import DataError, ParameterError, UnsupportedError, plain, quoted
+from ogive.grids import Bound
+from ogive.parameters import python_only
+from ogive.privacy import Adjacency, PrivacyUnit, Rational, exact
+from ogive.queries import Answer, Query
+from ogive.queries.aggregates import check_groups
+from ogive.statistics.base import Estimate, Terms
+from ogive.statistics.bounds.estimate import BoundsEstimate
+from ogive.statistics.confidence import check_level
+from ogive.statistics.describe.estimate import DescribeEstimate
+from ogive.statistics.describe.variables import SHARE_OF_BOUNDS, Number, Share, Variable, weighted
+from ogive.statistics.groups.stated import stated
+from ogive.statistics.methods.base import owners_answer
+from ogive.statistics.methods.groups import Groups, ask_parts
+from ogive.statistics.methods.together import Asked, Procedure, ask_together, check_served
+from ogive.statistics.sums.lattice import Lattice
+
+_MOST_LISTED = 12
+OTHERS = "*"
+"""In `missing`, every variable that is not named."""
+
+BoundsByColumn = Mapping[str, tuple[Bound, Bound]]
+ValuesByColumn = Mapping[str, LabelValue | tuple[LabelValue, ...]]
+WeightsByColumn = Mapping[str, Rational]
+Policies = Missing | Mapping[str, Missing]
+
+
+class DescribeOptions(TypedDict, total=False):
+    """The fields of `Describe` that are options."""
+
+    bounds: BoundsByColumn | None
+    values: ValuesByColumn | None
+    numbers: tuple[str, ...]
+    by: str | None
+    groups: tuple[LabelValue, ...] | None
+    missing: Policies
+    weights: WeightsByColumn | None
+    public_groups: bool | None
+    confidence_level: float
+
+
+@dataclass(frozen=True)
+class Describe:
+    """The first table of a report: each variable summed up, for all records or for each of several groups.
+
+    A variable of numbers has its number of records, mean, standard deviation, median and quartiles; one of which a
+    value is named has the number and the share of the records with that value. All of it is one release, within one
+    guarantee, of which every variable has an equal part unless `weights` says otherwise.
+
+    Fields:
+        columns: The variables, in the order of the table; by default all columns but those of persons and of groups.
+        guessed: Variables whose kind was guessed from the cells of a text file; filled in by the release.
+        left_out: Columns that are not described, and why; filled in by the release.
+        bounds: Smallest and largest possible value of variables of numbers, public, by column. Bounds of the others are
+            found privately, at a tenth of the variable's part of the guarantee.
+        values: The value that is counted, public, by column: {"died": "yes"}.
+        numbers: Variables that are numbers, though they have no bounds here; what is declared is not read from the
+            table.
+        by: Column of groups, each of which has a column in the table; without one all records are one column.
+        groups: The values of that column, public: all of them, also those that no record has.
+        missing: What a missing value means: "refuse" (an error) or "drop" (not counted; ADD_OR_REMOVE only) for every
+            variable; or policies by column, for numbers also "low", "high" or a public value, for counted values also
+            "no". The others of such a list refuse, or have the policy of "*".
+        weights: How large the parts of variables are, in proportion to the others, by column; 1 where nothing is said.
+        public_groups: Whether everybody may know each record's group; only the other values are then hidden, with less
+            noise, and the privacy unit must declare the column public. None: whether it does.
+        confidence_level: Of the intervals, above 0 and at most 0.9999.
+    """
+
+    name: ClassVar[str] = "describe"
+
+    columns: tuple[str, ...] = ()
+    guessed: tuple[str, ...] = python_only(())
+    left_out: Mapping[str, str] | None = python_only(None)
+    _: KW_ONLY
+    bounds: BoundsByColumn | None = None
+    values: ValuesByColumn | None = None
+    numbers: tuple[str, ...] = ()
+    by: str | None = None
+    groups: tuple[LabelValue, ...] | None = None
+    missing: Policies = "refuse"
+    weights: WeightsByColumn | None = None
+    public_groups: bool | None = None
+    confidence_level: float = 0.95
+
+    def __post_init__(self) -> None:
+        """Refuse what no release could use, before any data is touched."""
+        object.__setattr__(self, "columns", _names(self.columns, "columns"))
+        object.__setattr__(self, "numbers", _names(self.numbers, "numbers"))
+        object.__setattr__(self, "confidence_level", float(check_level(self.confidence_level)))
+        for name in ("bounds", "values", "weights", "left_out"):
+            given = getattr(self, name)
+            given = {} if given is None else given
+            if not isinstance(given, Mapping) or not all(isinstance(column, str) for column in given):
+                raise ParameterError(
+                    f"`{name}` must be given by column, for example {_EXAMPLES[name]}, got {quoted(given)}"
+                )
+            read = _READ[name]
+            object.__setattr__(self, name, {column: read(column, each) for column, each in given.items()})
+        self._check_groups()
+        self._check_columns()
+        _ = self.variables
+
+    def _check_groups(self) -> None:
+        if self.public_groups is not None:
+            truth(self.public_groups, "public_groups")
+        if self.by is None and self.groups is None:
+            return
+        if self.by is None or self.groups is None or isinstance(self.groups, str):
+            raise ParameterError(
+                "`by` and `groups` go together: the column, and its values, which are public and never read from "
+                "records, for example `by='ward', groups=('A', 'B')`"
+            )
+        object.__setattr__(self, "groups", tuple(self.groups))
+        check_groups(self.by, self.groups)
+
+    def _check_columns(self) -> None:
+        """Refuse columns that are declared in two ways, or not described."""
+        for one in ("bounds", "numbers"):
+            both = [name for name in getattr(self, one) if name in self._given("values")]
+            if both:
+                raise ParameterError(
+                    f"column {quoted(both[0])} has `{one}` and `values`; it is either numbers or values"
+                )
+        if self.by in self.declared:
+            raise ParameterError(f"column {quoted(self.by)} is that of the groups, so it is not described too")
+        policies = tuple(self.missing) if isinstance(self.missing, Mapping) else ()
+        for name in (*self._given("bounds"), *self._given("values"), *self.numbers, *self._given("weights"), *policies):
+            if self.columns and name not in self.columns and name != OTHERS:
+                raise ParameterError(
+                    f"column {quoted(name)} is declared and not described; add it to `columns`, or leave it out"
+                )
+
+    def _given(self, name: str) -> dict[str, Any]:
+        """What was given by column."""
+        given: dict[str, Any] = getattr(self, name)
+        return given
+
+    @property
+    def declared(self) -> tuple[str, ...]:
+        """The columns that are named, or else those of which something is declared."""
+        return self.columns or tuple(dict.fromkeys((*self._given("bounds"), *self._given("values"), *self.numbers)))
+
+    @property
+    def variables(self) -> tuple[Variable, ...]:
+        """The variables of which it is known what they are."""
+        return tuple(self._variable(name) for name in self.declared if self._known(name))
+
+    def _known(self, name: str) -> bool:
+        return name in self._given("bounds") or name in self._given("values") or name in self.numbers
+
+    def _variable(self, name: str) -> Variable:
+        if name in self._given("values"):
+            (value,) = self._given("values")[name]
+            return Share(name, value, self._policy(name), self.confidence_level)
+        try:
+            return Number(name, self._given("bounds").get(name), self._policy(name), self.confidence_level)
+        except ParameterError as problem:
+            raise problem.prefixed(f"column {quoted(name)}") from None
+
+    def _policy(self, name: str) -> Missing:
+        if not isinstance(self.missing, Mapping):
+            return self.missing
+        return self.missing.get(name, self.missing.get(OTHERS, "refuse"))
+
+    def completed_by(self, schema: Schema) -> Describe:
+        """The same with the kinds of columns that were not declared.
+
+        Args:
+            schema: The columns of the table. Their kinds are public.
+
+        Raises:
+            ParameterError: a column that was named cannot be described as it is, or none is left.
+            DataError: a column is not there.
+        """
+        named = self.columns
+        columns = named or tuple(name for name in schema.kinds if name not in (schema.person, self.by))
+        numbers, values, guessed = list(self.numbers), dict(self._given("values")), []
+        left_out: dict[str, str] = {}
+        for name in (*columns, *(() if self.by is None else (self.by,))):
+            if name not in schema.kinds:
+                raise DataError(_no_column(name, schema))
+        for name in columns:
+            if self._known(name):
+                continue
+            kind = schema.kinds.get(name, "")
+            if schema.guessed:
+                guessed.append(name)
+            match kind:
+                case "truth values":
+                    values[name] = (True,)
+                case "numbers":
+                    numbers.append(name)
+                case "text":
+                    left_out[name] = "text has no mean, and no value is declared that is to be counted"
+                case _:
+                    left_out[name] = f"{kind} are not described"
+        if named and left_out:
+            name, reason = next(iter(left_out.items()))
+            raise ParameterError(
+                f"column {quoted(name)} cannot be described, since {plain(reason)}; declare what it holds by "
+                "`values=`, `bounds=` or `numbers=`, or leave it out"
+            )
+        described = tuple(name for name in columns if name not in left_out)
+        if not described:
+            raise ParameterError(
+                "no variable is left to describe; declare some, for example `bounds={'age': (0, 120)}`"
+            )
+        return dataclasses.replace(
+            self,
+            columns=described,
+            numbers=tuple(numbers),
+            values=values,
+            guessed=tuple(guessed),
+            left_out=left_out,
+        )
+
+    def settled_by(self, unit: PrivacyUnit) -> Describe:
+        """The same with groups public or not."""
+        if self.public_groups is not None:
+            return self
+        public = self.by is not None and unit.adjacency is Adjacency.REPLACE and self.by in unit.public
+        return dataclasses.replace(self, public_groups=public)
+
+    def canonical(self) -> Describe:
+        """The one spelling that stands for all of the same question."""
+        return dataclasses.replace(self, public_groups=bool(self.public_groups))
+
+    def alternatives(self) -> dict[str, Describe]:
+        """There is one way."""
+        return {"describe": self}
+
+    def questions(self, terms: Terms) -> Generator[Query, Answer, DescribeEstimate]:
+        """Find bounds where there are none, then ask everything of every variable, of all groups in step.
+
+        Privacy: all answers together at most `terms.privacy`, as `docs/proofs/together.md` shows.
+
+        Raises:
+            ParameterError: no variable is declared.
+            UnsupportedError: owners answer, who have one report each.
+        """
+        if not self.variables:
+            raise ParameterError(
+                "say which variables there are, for example `bounds={'age': (0, 120)}, values={'died': 'yes'}`"
+            )
+        if owners_answer(terms):
+            raise UnsupportedError(
+                "describe asks several questions of each record, and an owner sends one report; use trust central or "
+                "secagg, or release single statistics"
+            )
+        check_served(self._ask(dataclasses.replace(terms, simulations=0)), dataclasses.replace(terms, simulations=0))
+        return (yield from self._ask(terms))
+
+    def _ask(self, terms: Terms) -> Procedure[DescribeEstimate]:
+        finding = [each for each in self.variables if isinstance(each, Number) and each.bounds is None]
+        found: dict[str, BoundsEstimate] = {}
+
+        def ask_all(shared: Terms) -> Procedure[list[Estimate]]:
+            return self._ask_all(found, shared)
+
+        def find(variable: Number) -> Asked[Any]:
+            def ask(shared: Terms) -> Procedure[BoundsEstimate]:
+                found[variable.column] = yield from variable.finding().questions(shared)
+                return found[variable.column]
+
+            return Asked(self._weight(variable) * SHARE_OF_BOUNDS, ask)
+
+        rest = sum((self._rest(each) for each in self.variables), Fraction(0))
+        *bounds, estimates = yield from ask_together([*map(find, finding), Asked(rest, ask_all)], terms)
+        return DescribeEstimate(
+            variables=self.variables,
+            by=self.by,
+            groups=self.groups or (),
+            found=tuple(stated(each, terms.adjacency) for each in (*bounds, *estimates)),
+            public_groups=bool(self.public_groups) and terms.adjacency is Adjacency.REPLACE,
+            guessed=self.guessed,
+            left_out=self._given("left_out"),
+        )
+
+    def _ask_all(self, found: Mapping[str, BoundsEstimate], terms: Terms) -> Procedure[list[Estimate]]:
+        """Everything of every variable, of one group after the other."""
+        asked = []
+        for each in self.variables:
+            parts = each.asked(each.between(found.get(each.column))) if isinstance(each, Number) else each.asked()
+            asked += [weighted(part, self._rest(each)) for part in parts.values()]
+        if self.by is None:
+            return (yield from ask_together(asked, terms))
+        groups = Groups(self.by, self.groups or (), bool(self.public_groups))
+        each_group = yield from ask_parts(groups, lambda shared: ask_together(asked, shared), terms)
+        return [estimate for estimates in each_group for estimate in estimates]
+
+    def _weight(self, variable: Variable) -> Fraction:
+        return exact(self._given("weights").get(variable.column, 1), "a weight")
+
+    def _rest(self, variable: Variable) -> Fraction:
+        """A variable's weight, without what finding its bounds takes."""
+        finds = isinstance(variable, Number) and variable.bounds is None
+        return self._weight(variable) * (1 - SHARE_OF_BOUNDS if finds else 1)
+
+
+def _names(given: Any, parameter: str) -> tuple[str, ...]:
+    """Names of columns, each once.
+
+    Raises:
+        ParameterError: these are none.
+    """
+    names = (given,) if isinstance(given, str) else given
+    if not isinstance(names, tuple | list) or not all(isinstance(name, str) for name in names):
+        raise ParameterError(f"`{parameter}` must be names of columns, got {quoted(given)}")
+    twice = next((name for number, name in enumerate(names) if name in names[:number]), None)
+    if twice is not None:
+        raise ParameterError(f"each column must be named once, but {quoted(twice)} is named twice")
+    return tuple(names)
+
+
+def _no_column(name: str, schema: Schema) -> str:
+    near = difflib.get_close_matches(name, schema.kinds, n=3)
+    there = list(schema.kinds)[:_MOST_LISTED]
+    words = f"did you mean {' or '.join(map(quoted, near))}?" if near else f"it has {', '.join(map(quoted, there))}"
+    return f"the table has no column {quoted(name)}; {words}"
+
+
+def _between(name: str, given: Any) -> tuple[float, float]:
+    """The bounds of a column as plain numbers.
+
+    Raises:
+        ParameterError: these are none.
+    """
+    try:
+        lattice = Lattice.of(given, None)
+    except ParameterError as problem:
+        raise problem.prefixed(f"column {quoted(name)}") from None
+    low, high = (int(each) if each.denominator == 1 else float(each) for each in (lattice.low, lattice.high))
+    return low, high
+
+
+def _listed(name: str, given: Any) -> tuple[LabelValue, ...]:
+    """The values of a column that are counted.
+
+    Raises:
+        ParameterError: these are none, or several.
+    """
+    listed = tuple(given) if isinstance(given, tuple | list) else (given,)
+    if len(listed) != 1:
+        raise ParameterError(f"name one value of column {quoted(name)}, which is counted, got {quoted(given)}")
+    return listed
+
+
+def _weight(name: str, given: Any) -> Fraction:
+    weight = exact(given, f"the weight of {name}")
+    if not weight > 0:
+        raise ParameterError(f"the weight of {quoted(name)} must be above 0, got {quoted(given)}")
+    return weight
+
+
+_READ: dict[str, Callable[[str, Any], Any]] = {
+    "bounds": _between,
+    "values": _listed,
+    "weights": _weight,
+    "left_out": lambda _, reason: str(reason),
+}
+_EXAMPLES = {
+    "left_out": "`left_out={}`",
+    "bounds": "`bounds={'age': (0, 120)}`",
+    "values": "`values={'died': 'yes'}`",
+    "weights": "`weights={'age': 2}`",
+}

@@ -1,0 +1,176 @@
+"""The variables of a description: what is asked of each, and at which share of the variable's part of the guarantee."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Generator, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, ClassVar
+
+from ogive.columns import Binning, LabelValue, Missing
+from ogive.errors import ParameterError, quoted
+from ogive.grids import Bound, Grid
+from ogive.queries import Answer, Query
+from ogive.statistics.base import Terms
+from ogive.statistics.bounds.estimate import BoundsEstimate
+from ogive.statistics.bounds.statistic import Bounds
+from ogive.statistics.mean.statistic import Mean
+from ogive.statistics.methods.base import CurveTask
+from ogive.statistics.methods.choose import unbiased
+from ogive.statistics.methods.together import Asked
+from ogive.statistics.proportion.statistic import Proportion
+from ogive.statistics.quantiles.estimate import QuantileEstimates
+from ogive.statistics.quantiles.statistic import Quantiles
+from ogive.statistics.sums.lattice import Lattice, usual_step
+
+QUARTILES = (0.25, 0.5, 0.75)
+
+SHARE_OF_BOUNDS = Fraction(1, 10)
+"""Of a variable's part of the guarantee, where its bounds are found privately."""
+
+FOUND_STEPS = 1 << 12
+"""Steps of the lattice between bounds that were found, so that the price is the same whatever they are."""
+
+FOUND_BINS = 1 << 9
+_MOST_BINS = 500
+_NO_BOUNDS: tuple[float, float] = (0.0, 1.0)  # stands for bounds that are not found yet, or were not found
+
+MISSING_OF_SHARES = ("refuse", "no", "drop")
+
+
+@dataclass(frozen=True)
+class Number:
+    """A variable of numbers: n, mean and standard deviation, median and quartiles.
+
+    Fields:
+        column: Its column.
+        bounds: Smallest and largest possible value, public; None where they are found privately.
+        missing: What a missing value means.
+        confidence_level: Of intervals.
+    """
+
+    kind: ClassVar[str] = "number"
+    parts: ClassVar[Mapping[str, Fraction]] = {"mean": Fraction(1, 3), "quantiles": Fraction(2, 3)}
+
+    column: str
+    bounds: tuple[Bound, Bound] | None
+    missing: Missing
+    confidence_level: float
+
+    def __post_init__(self) -> None:
+        """Refuse what no release could use."""
+        if self.bounds is None and self.missing in ("low", "high"):
+            raise ParameterError(
+                f"missing values of {quoted(self.column)} cannot count as a bound that is not declared; name its bounds"
+            )
+        self.asked(self.between(None))
+        if self.bounds is None:
+            self.finding()
+
+    def finding(self) -> Bounds:
+        """How its bounds are found."""
+        return Bounds(self.column, missing=self.missing)
+
+    def between(self, found: BoundsEstimate | None) -> tuple[Bound, Bound]:
+        """Its bounds: those that were declared, or found; a placeholder where noise hides where the records are."""
+        if self.bounds is not None:
+            return self.bounds
+        return found.bounds if found is not None and found.defined else _NO_BOUNDS
+
+    def asked(self, bounds: tuple[Bound, Bound]) -> dict[str, Asked[Any]]:
+        """What is asked of it between these bounds, by the names of its parts.
+
+        Raises:
+            ParameterError: bounds or policy are none.
+        """
+        width = Lattice.of(bounds, None)
+        step = None if self.bounds is not None else (width.high - width.low) / FOUND_STEPS
+        missing = self._missing(bounds)
+        mean = Mean(self.column, bounds, step=step, missing=missing, confidence_level=self.confidence_level)
+        bins = FOUND_BINS
+        if self.bounds is not None:
+            span = width.high - width.low
+            bins = -(-span // usual_step(span, _MOST_BINS))
+        quartiles = Quartiles(self.column, Grid.linear(*bounds, bins=int(bins)), missing, self.confidence_level)
+        return {
+            "mean": Asked(self.parts["mean"], mean.questions),
+            "quantiles": Asked(self.parts["quantiles"], quartiles.questions),
+        }
+
+    def _missing(self, bounds: tuple[Bound, Bound]) -> Missing:
+        """The policy between bounds that were found: a public value beyond them counts as the nearer one."""
+        if self.bounds is not None or isinstance(self.missing, str):
+            return self.missing
+        low, high = (float(each) for each in bounds)  # type: ignore[arg-type]
+        return min(max(float(self.missing), low), high)  # type: ignore[arg-type]
+
+
+@dataclass(frozen=True)
+class Quartiles:
+    """Median and quartiles, read off the unbiased curve with the least noise, so that those of groups add up."""
+
+    column: str
+    grid: Grid
+    missing: Missing
+    confidence_level: float
+
+    def questions(self, terms: Terms) -> Generator[Query, Answer, QuantileEstimates]:
+        """One curve, at the whole of `terms.privacy`."""
+        strategy = unbiased("auto", CurveTask(Binning(self.column, self.grid, self.missing), terms))
+        asked = Quantiles(
+            self.column,
+            QUARTILES,
+            grid=self.grid,
+            method=strategy,
+            missing=self.missing,
+            confidence_level=self.confidence_level,
+        )
+        return (yield from asked.questions(terms))
+
+
+@dataclass(frozen=True)
+class Share:
+    """A variable of two kinds of value, of which one is named: n and share of the records that have it.
+
+    Fields:
+        column: Its column.
+        positive: The value that is counted, public; every other one is not.
+        missing: What a missing value means: "refuse", "no" or "drop".
+        confidence_level: Of intervals.
+    """
+
+    kind: ClassVar[str] = "share"
+    parts: ClassVar[Mapping[str, Fraction]] = {"proportion": Fraction(1)}
+
+    column: str
+    positive: LabelValue
+    missing: Missing
+    confidence_level: float
+
+    def __post_init__(self) -> None:
+        """Refuse what no release could use."""
+        if self.missing not in MISSING_OF_SHARES:
+            raise ParameterError(
+                f"what missing values of {quoted(self.column)} mean must be {', '.join(MISSING_OF_SHARES)}, got "
+                f"{quoted(self.missing)}"
+            )
+        self.asked()
+
+    def asked(self) -> dict[str, Asked[Any]]:
+        """What is asked of it, by the name of its part."""
+        share = Proportion(
+            self.column,
+            positive=self.positive,
+            missing=self.missing,  # type: ignore[arg-type]
+            confidence_level=self.confidence_level,
+        )
+        return {"proportion": Asked(Fraction(1), share.questions)}
+
+
+Variable = Number | Share
+
+
+def weighted(asked: Asked[Any], weight: Fraction) -> Asked[Any]:
+    """The same at a weight times as large."""
+    return dataclasses.replace(asked, weight=asked.weight * weight)

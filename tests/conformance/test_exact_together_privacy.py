@@ -1,0 +1,103 @@
+"""Prices of several statistics asked together, against all neighbors of small tables, with exact probabilities.
+
+Discrete Laplace noise of scale s on an integer makes an answer e^(d / s) times as likely where the exact integer is d
+farther away, for answers beyond both. So the largest log-ratio of all answers together is the sum of all such d / s.
+"""
+
+import itertools
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from ogive import Adjacency, Central, Describe, Mean, Proportion, PureDP
+from ogive.noise import DiscreteLaplace
+from ogive.privacy import PrivacyUnit
+from ogive.records import Records
+from ogive.statistics.base import Terms
+from ogive.statistics.methods.together import Asked, ask_together, rehearse
+
+GRANTED = PureDP(3)
+PEOPLE = list(itertools.product(("a", "b"), (0, 1), (0, 1)))  # group, two values
+SIZES = (1, 2)
+
+
+def tables():
+    return [people for size in SIZES for people in itertools.combinations_with_replacement(PEOPLE, size)]
+
+
+def adjacent(one, other, adjacency):
+    """Whether two multisets differ by one record."""
+    rest, more = list(one), list(other)
+    for person in one:
+        if person in more:
+            rest.remove(person)
+            more.remove(person)
+    sizes = (1, 1) if adjacency is Adjacency.REPLACE else (0, 1)
+    return (len(rest), len(more)) == sizes
+
+
+def terms(adjacency):
+    trust = Central({"g": ["a", "b"], "u": [0, 1], "v": [0, 1]})
+    return Terms(GRANTED, PrivacyUnit(adjacency), trust.refusal, simulations=0)
+
+
+def asked(adjacency, by):
+    """The queries of a description of two variables, one of which has twice the part of the other."""
+    groups = {"by": "g", "groups": ("a", "b")} if by else {}
+    statistic = Describe(values={"u": 1, "v": 1}, weights={"v": 2}, public_groups=False, **groups)
+    return rehearse(statistic.questions(terms(adjacency)), terms(adjacency))
+
+
+def measured(queries, people):
+    """The exact integers of all queries over the scales of their noise."""
+    columns = dict(zip("guv", (list(each) for each in zip(*people, strict=True)), strict=True))
+    found = []
+    for query in queries:
+        assert all(isinstance(level.law, DiscreteLaplace) for level in query.levels)
+        scales = np.concatenate([np.full(level.nodes, float(level.law.scale)) for level in query.levels])
+        found.append(query.measure(Records.of(columns).aggregate(query.aggregate)).ravel() / scales)
+    return np.concatenate(found)
+
+
+def worst(queries, adjacency):
+    """The largest log-ratio of the probability of all answers, over all pairs of adjacent tables."""
+    known = {people: measured(queries, people) for people in tables()}
+    pairs = ((one, other) for one in known for other in known if adjacent(one, other, adjacency))
+    return max(float(np.abs(known[one] - known[other]).sum()) for one, other in pairs)
+
+
+def price_of(queries, adjacency):
+    return sum((query.price(PrivacyUnit(adjacency)).epsilon for query in queries), Fraction(0))
+
+
+@pytest.mark.parametrize("by", [False, True], ids=["everyone", "groups"])
+@pytest.mark.parametrize("adjacency", Adjacency)
+def test_all_answers_of_a_description_cost_its_price_and_the_price_is_reached(adjacency, by):
+    queries = asked(adjacency, by)
+    assert len(queries) == 2
+    price = price_of(queries, adjacency)
+    assert 0.99 * float(GRANTED.epsilon) < price <= GRANTED.epsilon
+    assert worst(queries, adjacency) == pytest.approx(float(price), rel=1e-9)
+
+
+@pytest.mark.parametrize("adjacency", Adjacency)
+def test_different_statistics_of_the_same_records_cost_what_they_cost_together(adjacency):
+    asks = [Asked(Fraction(1, 3), Mean("u", (0, 1)).questions), Asked(Fraction(2, 3), Proportion("v").questions)]
+    queries = rehearse(ask_together(asks, terms(adjacency)), terms(adjacency))
+    price = price_of(queries, adjacency)
+    assert price <= GRANTED.epsilon
+    assert 0.9 * float(price) < worst(queries, adjacency) <= float(price) + 1e-9
+
+
+@pytest.mark.parametrize("by", [False, True], ids=["everyone", "groups"])
+@pytest.mark.parametrize("adjacency", Adjacency)
+def test_control_the_dearest_query_alone_is_no_price_of_all(adjacency, by):
+    queries = asked(adjacency, by)
+    dearest = max(query.price(PrivacyUnit(adjacency)).epsilon for query in queries)
+    assert worst(queries, adjacency) > float(dearest) * 1.2
+
+
+def test_parts_are_in_proportion_to_weights():
+    one, two = (query.price(PrivacyUnit(Adjacency.REPLACE)).epsilon for query in asked(Adjacency.REPLACE, by=True))
+    assert float(two / one) == pytest.approx(2, rel=0.01)

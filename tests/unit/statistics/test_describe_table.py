@@ -1,0 +1,309 @@
+"""Described variables: exact values against pandas, prices, groups and all of them, and what is refused or left out."""
+
+import dataclasses
+import itertools
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import ogive
+from ogive import Adjacency, ApproxDP, Central, Clear, Describe, PureDP, SecAgg, ZeroConcentratedDP, release
+from ogive.accounting import covers
+from ogive.columns import Schema
+from ogive.errors import BudgetError, DataError, ParameterError, UnsupportedError
+
+N = 3000
+REPLACE, ADD = Adjacency.REPLACE, Adjacency.ADD_OR_REMOVE
+WARDS = {"by": "ward", "groups": ("A", "B", "C")}
+ASKED = {"bounds": {"age": (0, 120), "pressure": (40, 240)}, "values": {"smoker": "yes"}}
+
+
+def people(rows=N):
+    rng = np.random.default_rng(5)
+    return {
+        "age": rng.integers(18, 95, rows),
+        "pressure": np.round(rng.normal(140, 22, rows), 1),
+        "smoker": rng.choice(["yes", "no", "never"], rows),
+        "died": rng.random(rows) < 0.2,
+        "ward": rng.choice(["A", "B", "C"], rows, p=[0.5, 0.3, 0.2]),
+        "note": rng.choice(["x", "y"], rows),
+    }
+
+
+GRANTED = PureDP(4)
+
+
+def described(privacy=GRANTED, adjacency=REPLACE, trust=Central, data=None, columns=(), **options):
+    made = trust(people() if data is None else data)
+    return release(Describe(columns, **{**ASKED, **options}), trust=made, privacy=privacy, adjacency=adjacency)
+
+
+@pytest.mark.parametrize("adjacency", Adjacency)
+def test_exact_values_are_those_of_pandas(adjacency):
+    found = described(None, adjacency, Clear, **WARDS)
+    frame = pd.DataFrame(people())
+    for group, part in [(None, frame), *frame.groupby("ward")]:
+        for column in ("age", "pressure"):
+            parts = found.of(column, group)
+            mean, quantiles = parts["mean"], parts["quantiles"]
+            assert mean.value == pytest.approx(part[column].mean(), abs=0.011)
+            assert mean.standard_deviation == pytest.approx(part[column].std(ddof=0), rel=1e-3)
+            assert round(mean.records) == len(part)
+            ordered = np.sort(part[column])
+            for share, value in zip(quantiles.probabilities, quantiles.numbers, strict=True):
+                # the smallest threshold with that share at or below it
+                wanted = ordered[int(np.ceil(share * len(ordered))) - 1]
+                assert wanted <= value <= wanted + 0.5
+        assert found.of("smoker", group)["proportion"].value == pytest.approx((part["smoker"] == "yes").mean())
+        assert found.of("died", group)["proportion"].value == pytest.approx(part["died"].mean())
+
+
+@pytest.mark.parametrize("groups", [{}, WARDS], ids=["everyone", "groups"])
+@pytest.mark.parametrize("adjacency", Adjacency)
+@pytest.mark.parametrize("privacy", [PureDP(4), ZeroConcentratedDP("0.5"), ApproxDP(4, "1e-6")], ids=str)
+def test_the_price_is_within_the_guarantee_and_uses_nearly_all_of_it(privacy, adjacency, groups):
+    found = described(privacy, adjacency, **groups)
+    price = found.provenance.price
+    assert covers(privacy, price)
+    match privacy, price:
+        case PureDP(), _:
+            assert float(price.epsilon) > 0.97 * float(privacy.epsilon)
+        case ZeroConcentratedDP(), _:
+            assert float(price.rho) > 0.97 * float(privacy.rho)
+    truth = described(None, adjacency, Clear, **groups)
+    errors = found.errors(truth)
+    assert errors["mean of age"] < 4
+    assert errors["proportion of smoker"] < 0.1
+    assert type(found).from_dict(found.to_dict()) == found
+
+
+def test_an_approximate_guarantee_is_divided_as_one():
+    """With many variables Gaussian noise is less than Laplace noise, and its delta is used once."""
+    data = {f"x{number}": people()["age"] for number in range(12)}
+    bounds = dict.fromkeys(data, (0, 120))
+    found = release(Describe(bounds=bounds), trust=Central(data), privacy=ApproxDP(1, "1e-6"))
+    assert isinstance(found.provenance.price, ZeroConcentratedDP)
+    alone = release(Describe(bounds=bounds), trust=Central(data), privacy=PureDP(1))
+    noise = [each["x0"]["mean"].noise_error for each in (found, alone)]
+    assert noise[0] < 0.8 * noise[1]
+    few = release(
+        Describe(("died",), values={"died": True}), trust=Central(people()), privacy=ApproxDP(1, "1e-6"), adjacency=ADD
+    )
+    assert isinstance(few.provenance.price, PureDP)
+
+
+def test_all_records_are_the_sum_of_the_groups():
+    found = described(PureDP(6), ADD, **WARDS)
+    each = [found.of("smoker", group)["proportion"] for group in found.groups]
+    overall = found["smoker"]["proportion"]
+    assert overall.measured.values == tuple(map(sum, zip(*(one.measured.values for one in each), strict=True)))
+    assert overall.noise_error > min(one.noise_error for one in each) * 0.3
+    raw = sum(found.of("age", group)["quantiles"].curve.raw for group in found.groups)
+    assert found["age"]["quantiles"].curve.raw == pytest.approx(raw)
+    known = described(PureDP(6), REPLACE, **WARDS)
+    assert known["age"]["mean"].records == N, "the number of all records is public"
+
+
+def test_noise_of_the_sum_of_groups_is_as_large_as_it_says():
+    """Over many releases the error of the sum has the standard deviation that it states, within 15 %."""
+    data = {"died": people(400)["died"], "ward": people(400)["ward"]}
+    truth = data["died"].sum()
+    errors, stated = [], 0.0
+    for _ in range(400):
+        found = release(Describe(values={"died": True}, **WARDS), trust=Central(data), privacy=PureDP(1), adjacency=ADD)
+        share = found["died"]["proportion"]
+        errors.append(share.measured.at(share.reading.numerator) - truth)
+        stated = np.sqrt(float(share.measured.law.variance) * share.measured.draws)
+    assert np.std(errors) == pytest.approx(stated, rel=0.15)
+    assert np.std(errors) > 1.3 * stated / np.sqrt(3), "the control: one draw for the sum of three groups is too few"
+
+
+def test_public_groups_have_exact_numbers_of_records():
+    found = ogive.describe(people(), **ASKED, **WARDS, public_groups=True, privacy=PureDP(2))
+    counts = pd.Series(people()["ward"]).value_counts()
+    assert {group: found.of("age", group)["mean"].records for group in WARDS["groups"]} == counts.to_dict()
+    assert "n" in str(found).split("\n")[3]
+
+
+def test_bounds_are_found_at_a_price_that_no_answer_moves():
+    small, large = ({"x": np.random.default_rng(1).normal(0, scale, N)} for scale in (0.01, 1000))
+    prices = set()
+    for data in (small, large):
+        found = release(Describe(numbers=("x",)), trust=Central(data), privacy=ZeroConcentratedDP(1))
+        assert found.bounds_of("x").defined
+        prices.add(found.provenance.price)
+        parts = found["x"]
+        assert parts["mean"].value == pytest.approx(data["x"].mean(), abs=0.3 * data["x"].std())
+    assert len(prices) == 1
+    few = release(Describe(numbers=("x",)), trust=Central({"x": [1.0, 2.0]}), privacy=ZeroConcentratedDP("0.0001"))
+    assert not few.bounds_of("x").defined
+    assert "too few records" in str(few)
+
+
+def test_what_is_declared_is_not_read_from_the_table():
+    declared = Describe(("age", "smoker", "x"), **{**ASKED, "bounds": {"age": (0, 120)}}, numbers=("x",))
+    kinds = {"age": "numbers", "smoker": "text", "x": "numbers"}
+    changed = {"age": "text", "smoker": "truth values", "x": "dates"}
+    one, other = (declared.completed_by(Schema(each, guessed=True)) for each in (kinds, changed))
+    assert one == other
+    assert one.guessed == ()
+    control = Describe(("age", "died"), bounds={"age": (0, 120)})
+    told = control.completed_by(Schema({"age": "numbers", "died": "truth values"}, guessed=True))
+    assert told.guessed == ("died",)
+
+
+def test_columns_that_cannot_be_described_are_left_out_and_named():
+    found = described()
+    assert found.left_out.keys() == {"ward", "note"}
+    assert "Not described: ward, note, since text" in str(found)
+    with pytest.raises(ParameterError, match=r"column 'note' cannot be described, since text has no mean"):
+        described(columns=("age", "pressure", "smoker", "note"))
+
+
+def test_persons_are_described_without_their_column():
+    data = {**people(), "who": np.arange(N) // 2}
+    model = Central(data, person="who", max_rows_per_person=2)
+    found = release(Describe(**ASKED), trust=model, privacy=PureDP(4), adjacency=ADD)
+    assert "who" not in [each.column for each in found]
+    assert "who" not in found.left_out
+
+
+def test_missing_values_have_a_policy_each():
+    data = people()
+    data["age"] = np.where(np.arange(N) % 10 == 0, np.nan, data["age"])
+    with pytest.raises(DataError, match="age"):
+        described(data=data)
+    dropped = described(None, ADD, Clear, data=data, missing="drop")
+    assert dropped["age"]["mean"].records == N - N // 10
+    assert dropped["pressure"]["mean"].records == N
+    mixed = described(None, ADD, Clear, data=data, missing={"age": "low", "*": "drop"})
+    assert mixed["age"]["mean"].records == N
+    with pytest.raises(ParameterError, match="would publish how many values are missing"):
+        described(data=data, missing="drop")
+
+
+def test_of_a_subset_and_under_secure_aggregation():
+    asked = ogive.Subset(Describe(("age", "died"), bounds={"age": (0, 120)}), "ward == 'A'")
+    found = release(asked, trust=Central(people()), privacy=PureDP(8))
+    frame = pd.DataFrame(people()).query("ward == 'A'")
+    assert found["died"]["proportion"].value == pytest.approx(frame["died"].mean(), abs=0.05)
+    assert type(found).from_dict(found.to_dict()) == found
+    parts = [{name: values[start::3] for name, values in people().items()} for start in range(3)]
+    together = release(Describe(**ASKED, **WARDS), trust=SecAgg(parts), privacy=PureDP(8))
+    assert together["died"]["proportion"].value == pytest.approx(people()["died"].mean(), abs=0.05)
+    with pytest.raises(UnsupportedError, match="an owner sends one report"):
+        described(trust=ogive.Local)
+
+
+def test_a_session_pays_once_and_refuses_before_it_spends():
+    session = ogive.Session(people(), limit=PureDP(3))
+    first = session.describe(**ASKED, privacy=PureDP(2))
+    assert session.describe(**ASKED, privacy=PureDP(2)) == first
+    assert session.remaining == PureDP(1)
+    with pytest.raises(DataError, match="ward"):
+        session.describe(("age", "ward"), bounds={"age": (0, 120), "ward": (0, 1)}, privacy=PureDP(1))
+    assert session.remaining == PureDP(1), "what a later query cannot read is noticed before the first is paid"
+    with pytest.raises(BudgetError):
+        session.describe(**ASKED, privacy=PureDP("1.5"))
+
+
+def test_a_lowered_price_and_estimates_in_another_order_are_refused():
+    data = described(PureDP(2), **WARDS).to_dict()
+    lowered = {**data, "provenance": {**data["provenance"], "price": PureDP("0.9").to_dict()}}
+    lowered["found"] = [
+        {**each, "provenance": {**each["provenance"], "price": PureDP("0.9").to_dict()}} for each in data["found"]
+    ]
+    for each in lowered["found"]:
+        if each["schema"] == "ogive.quantiles/1":
+            each["curve"] = {**each["curve"], "provenance": each["provenance"]}
+    with pytest.raises(DataError, match=r"their stated price is epsilon = 0\.9"):
+        ogive.DescribeEstimate.from_dict(lowered)
+    turned = {**data, "found": data["found"][::-1]}
+    with pytest.raises(DataError, match="those of the variables and groups"):
+        ogive.DescribeEstimate.from_dict(turned)
+
+
+BAD = {
+    "a column twice": ({"columns": ("age", "age")}, "named once"),
+    "bounds without a column": ({"bounds": (0, 120)}, "must be given by column"),
+    "reversed bounds": ({"bounds": {"age": (120, 0)}}, "column 'age': the lower bound must be below"),
+    "several values": ({"values": {"smoker": ("yes", "no")}}, "name one value of column 'smoker'"),
+    "bounds and values": ({"bounds": {"smoker": (0, 1)}}, "has `bounds` and `values`"),
+    "not described": ({"columns": ("age",)}, "is declared and not described"),
+    "groups alone": ({"groups": ("A",)}, "go together"),
+    "the groups' column": ({"by": "smoker", "groups": ("yes",)}, "is that of the groups"),
+    "no weight": ({"weights": {"age": 0}}, "must be above 0"),
+    "a policy that is none": ({"missing": "ignore"}, "missing"),
+    "a bound of none": ({"numbers": ("x",), "missing": {"x": "low"}}, "a bound that is not declared"),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_bad_input_is_one_line(name):
+    options, words = BAD[name]
+    with pytest.raises(ParameterError) as problem:
+        Describe(**{**ASKED, **options})
+    assert words in problem.value.marked
+    assert "\n" not in str(problem.value)
+
+
+def test_columns_that_are_not_there_are_one_line():
+    with pytest.raises(DataError, match="no column 'agee'; did you mean 'age'"):
+        described(columns=("agee",), bounds={"agee": (0, 1)}, values={})
+    with pytest.raises(DataError, match="no column 'nobody'"):
+        described(by="nobody", groups=(1,))
+    with pytest.raises(ParameterError, match="no variable is left"):
+        release(Describe(), trust=Central({"note": ["a", "b"]}), privacy=PureDP(1))
+
+
+def test_text_fits_into_100_columns_and_frames_have_a_row_for_each_number():
+    groups = tuple(f"ward number {number}" for number in range(9))
+    data = {**people(), "ward": np.array(groups)[np.arange(N) % 9]}
+    found = described(PureDP(50), data=data, by="ward", groups=groups)
+    assert max(map(len, str(found).split("\n"))) <= 100
+    assert all(group in str(found) for group in groups)
+    frame = found.to_frame(backend="pandas")
+    numbers = {"number": 6, "share": 2}
+    assert len(frame) == 10 * sum(numbers[each.kind] for each in found)
+    card = found._repr_html_()
+    assert "median [Q1, Q3]" in card
+
+
+@pytest.mark.parametrize("groups", [{}, WARDS], ids=["everyone", "groups"])
+def test_a_plan_says_the_noise_that_releases_have(groups):
+    asked = Describe(("age", "died"), bounds={"age": (0, 120)}, values={"died": True}, **groups)
+    plan = ogive.plan(asked, privacy=PureDP(2), records=N)
+    errors = plan.chosen.errors
+    found = release(asked, trust=Central({**people(), "ward": np.resize(list("ABC"), N)}), privacy=PureDP(2))
+    group = groups.get("groups", (None,))[0]
+    # at most, over all means and shares that there can be
+    assert 0.9 < errors["age: mean"] / found.of("age", group)["mean"].noise_error < 3
+    assert 0.9 < errors["died: %"] / 100 / found.of("died", group)["proportion"].noise_error < 3
+    assert "missing values: refused" in plan.basis
+    assert "age: median" in str(plan)
+
+
+def test_alike_questions_are_one_question():
+    words = {"bounds": {"age": ("0", "120")}, "values": {"smoker": ("yes",)}}
+    numbers = {"bounds": {"age": (0, 120.0)}, "values": {"smoker": "yes"}}
+    from ogive.statistics.base import describe as plain
+
+    one, other = (plain(Describe(("age", "smoker"), **each)) for each in (words, numbers))
+    assert one == other
+    fields = [field.name for field in dataclasses.fields(Describe)]
+    assert set(fields) <= one.keys() | {"name"}
+    assert len(set(itertools.chain(one, other))) == len(one)
+
+
+@pytest.mark.parametrize("groups", [{}, WARDS], ids=["everyone", "groups"])
+@pytest.mark.parametrize("adjacency", Adjacency)
+def test_an_account_of_an_approximate_limit_is_charged_once_for_all(adjacency, groups):
+    data = {**people(), **{f"x{number}": people()["age"] for number in range(6)}}
+    session = ogive.Session(data, limit=ApproxDP(2, "1e-6"), adjacency=adjacency)
+    bounds = {"age": (0, 120), **{f"x{number}": (0, 120) for number in range(6)}}
+    session.describe(("age", "died", *bounds)[1:], bounds=bounds, **groups, privacy=ApproxDP(1, "1e-6"))
+    (entry,) = session.history
+    assert isinstance(entry.charge, ZeroConcentratedDP)
+    session.describe(("died",), values={"died": True}, privacy=ApproxDP("0.1", "1e-6"))
+    assert len(session.history) == 2
