@@ -89,7 +89,15 @@ class Contrast:
         if not self.defined:
             return f"{head}: noise leaves no number"
         level = f"{100 * self.confidence_level:.6g} % CI"
-        return f"{head}: {self.value:.6g} ({level} {self.low:.6g} to {self.high:.6g})"
+        value, low, high = (_shown(each, self.standard_error) for each in (self.value, self.low, self.high))
+        return f"{head}: {value} ({level} {low} to {high})"
+
+
+def _shown(value: float, error: float) -> str:
+    """A number with one digit more than its error has first; with six digits where the error is none."""
+    if not math.isfinite(error) or error <= 0 or not math.isfinite(value):
+        return f"{value:.6g}"
+    return f"{value:,.{min(12, max(0, 1 - math.floor(math.log10(error))))}f}"
 
 
 def difference(one: Number, other: Number, confidence_level: float) -> tuple[float, float, float, float]:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from ogive.contrast import Number, difference, ratio
+from ogive.contrast import Contrast, Number, difference, ratio
 
 Z = stats.norm.ppf(0.975)
 
@@ -72,3 +72,18 @@ def test_intervals_hold_at_their_level(compared, sampling, scale):
     exact = [other._replace(low=other.value, high=other.value) for other in others]
     alone = [compared(one, other, 0.95) for one, other in zip(ones, exact, strict=True)]
     assert np.mean([low <= truth <= high for _, _, low, high in alone]) < 0.9
+
+
+@pytest.mark.parametrize(
+    ("error", "shown"),
+    [
+        (0.0314, "1,234.568 (95 % CI 1,234.506 to 1,234.629)"),
+        (31.4, "1,235 (95 % CI 1,173 to 1,296)"),
+        (0.0, "1234.57 (95 % CI 1234.57 to 1234.57)"),
+        (math.inf, "1234.57 (95 % CI -inf to inf)"),
+    ],
+)
+def test_a_contrast_is_printed_with_the_digits_that_its_error_leaves(error, shown):
+    value, reach = 1234.567891, Z * error
+    contrast = Contrast("difference", "mean of x", "g", "a", "b", value, error, value - reach, value + reach, 0.95)
+    assert str(contrast) == f"difference of the mean of x, g = a - b: {shown}"

@@ -105,8 +105,8 @@ class GroupEstimates(Estimate, Generic[MemberT]):
             confidence_level: Confidence level of the interval; by default that of the estimates, or 0.95.
 
         Raises:
-            ParameterError: there is no such group, the estimates have no number to compare, or the level or
-                probability does not apply.
+            ParameterError: there is no such group, or one is given twice, the estimates have no number to compare, or
+                the level or probability does not apply.
 
         Privacy:
             Post-processing.
@@ -146,6 +146,8 @@ class GroupEstimates(Estimate, Generic[MemberT]):
         line = room(type(self.estimates[0]), "line")
         if not hasattr(line, "number"):
             raise ParameterError(f"{line.about(self.estimates[0])} has no number to compare between groups")
+        if self[group] is self[other]:
+            raise ParameterError(f"give two different groups to compare, got {quoted(group)} twice")
         if not 0 <= probability <= 1:
             raise ParameterError(f"`probability` must be in [0, 1], got {probability:g}")
         usual = getattr(self.estimates[0], "confidence_level", CONFIDENCE_LEVEL)

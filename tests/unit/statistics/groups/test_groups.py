@@ -145,6 +145,8 @@ def test_medians_are_compared_with_an_interval(table):
     assert -0.2 < areas.difference("A", "B").low < areas.difference("A", "B").high < 0.2
     for wrong, words in (
         (lambda: found.difference("A", "D"), "no group 'D'"),
+        (lambda: found.difference("A", "A"), "give two different groups to compare, got 'A' twice"),
+        (lambda: found.ratio("B", "B"), "give two different groups to compare, got 'B' twice"),
         (lambda: found.difference("A", "B", probability=0.75), "one of those released"),
         (lambda: found.difference("A", "B", confidence_level=0.9), "one level alone"),
         (lambda: found.difference("A", "B", probability=2), "probability"),
