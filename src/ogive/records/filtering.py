@@ -6,6 +6,7 @@ file and a dictionary. Numbers compare as the numbers that they are measured as,
 
 from __future__ import annotations
 
+import contextlib
 import datetime
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
@@ -41,6 +42,7 @@ class FilteredSource:
         self._where = where
         self._read = columns_of(where)
         self._cells = LabelCells(source, words)
+        self._words = words
         for leaf in leaves(where):
             _check(leaf, source.type(leaf.column))
             if source.guesses_kinds:
@@ -75,7 +77,7 @@ class FilteredSource:
         names = [*columns, *(column for column in self._read if column not in columns)]
         for arrays in self._source.batches(names, identifiers=identifiers):
             compared_cells = {
-                column: self._cells.read(column, array)
+                column: _without(self._cells.read(column, array), self._words)
                 for column, array in zip(names, arrays, strict=True)
                 if column in self._read
             }
@@ -132,9 +134,30 @@ def _compared(array: Any, sign: str, value: LabelValue, rows: int) -> Bool:
     if unit is None:
         same = _equal_texts(array, str(value))
         return same if sign == "==" else ~same & ~_missing(array)
+    if pa.types.is_integer(kind) and not isinstance(value, str | float):
+        # exact, where floats would take numbers beyond 2^53 for their neighbors
+        whole = pc.fill_null(array, 0).to_numpy(zero_copy_only=False)
+        return np.asarray(_COMPARED[sign](whole, int(value)), dtype=np.bool_) & ~_missing(array)
     numbers = float_values(array, unit)
     found: Bool = np.asarray(_COMPARED[sign](numbers, _number(value, unit)), dtype=np.bool_)
+    if unit == "number" and isinstance(value, int) and (near := int(float(value))) != value:
+        # no float is that number: those up to the nearest one below it are less, all others are more
+        below = numbers <= near if near < value else numbers < near
+        found = {"==": np.zeros_like(below), "!=": np.ones_like(below), "<": below, "<=": below}.get(sign, ~below)
     return found & ~np.isnan(numbers)
+
+
+def _without(array: Any, words: MissingWords) -> Any:
+    """Cells in which the numbers and dates that mean a missing value are null; texts as they are."""
+    unit = None if pa.types.is_null(array.type) else kind_of(array.type)
+    if unit is None or not words.named:
+        return array
+    named = []
+    for word in words.named:
+        with contextlib.suppress(ValueError):
+            named.append(_number(word, unit))
+    marked = np.isin(float_values(array, unit), named)
+    return pc.if_else(pa.array(marked), pa.scalar(None, array.type), array) if marked.any() else array
 
 
 def _equal_texts(array: Any, value: str) -> Bool:

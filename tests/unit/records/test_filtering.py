@@ -2,6 +2,7 @@
 
 import datetime
 import math
+import operator
 
 import numpy as np
 import pandas as pd
@@ -15,7 +16,7 @@ from ogive.errors import DataError
 from ogive.grids import Grid
 from ogive.predicates import All, Among, Comparison, Either, Missing, Not, predicate
 from ogive.queries import Parted, RowValues, Selected
-from ogive.records import Records
+from ogive.records import Records, filtering
 
 ROWS = 200
 BINNING = Binning("age", Grid.integers(0, 9), missing="low")
@@ -167,3 +168,44 @@ def test_sums_of_groups_are_those_of_each_group_alone():
         Records.of(TABLE).aggregate(Parted((BINNING, BINNING), "age", (1, 2)))
     with pytest.raises(Exception, match="the records themselves"):
         Parted((RowValues(None),) * 2, "smoker", (False, True))
+
+
+EDGE = 1 << 53
+ONES = np.ones(5)
+NEAR = [EDGE - 1, EDGE, EDGE + 1, EDGE + 2, EDGE + 3]
+
+
+@pytest.mark.parametrize("sign", ["==", "!=", "<", "<=", ">", ">="])
+@pytest.mark.parametrize(
+    ("kind", "turned"), [(np.int64, 1), (np.int64, -1), (np.uint64, 1), (np.float64, 1), (np.float64, -1)]
+)
+def test_whole_numbers_beyond_what_floats_tell_apart_compare_exactly(sign, kind, turned):
+    exact = {"==": "eq", "!=": "ne", "<": "lt", "<=": "le", ">": "gt", ">=": "ge"}
+    cells = np.array([turned * value for value in NEAR], dtype=kind)
+    for value in NEAR:
+        condition = predicate(f"x {sign} {turned * value}")
+        wanted = [getattr(operator, exact[sign])(int(cell), turned * value) for cell in cells]
+        assert filtering.holds(condition, {"x": pa.array(cells)}, len(cells)).tolist() == wanted
+
+
+@pytest.mark.parametrize(
+    "kept",
+    [
+        lambda folder: {"x": np.array([-9, 1, 2, -9, 5]), "y": ONES},
+        lambda folder: {"x": np.array([-9.0, 1, 2, np.nan, 5]), "y": ONES},
+        lambda folder: {"x": pa.array([-9, 1, 2, None, 5]), "y": ONES},
+        lambda folder: (folder / "x.csv").write_text("x,y\n-9,1\n1,1\n2,1\n-9.0,1\n5,1\n") and folder / "x.csv",
+    ],
+    ids=["whole", "float", "arrow", "csv"],
+)
+def test_a_number_that_means_missing_is_missing_in_conditions(kept, tmp_path):
+    data = kept(tmp_path)
+    data = pa.table(data) if isinstance(data, dict) else data
+    ones = Binning("y", Grid.integers(0, 2))
+
+    def rows(text, **words):
+        return Records.of(data, **words).aggregate(Selected(ones, predicate(text))).sum()
+
+    for text, wanted in [("x is missing", 2), ("x < 3", 2), ("x == -9", 0), ("not x is missing", 3)]:
+        assert rows(text, na_values=[-9]) == wanted, text
+    assert rows("x < 3") > 2
