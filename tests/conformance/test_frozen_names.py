@@ -157,6 +157,7 @@ READ_FOR_PEOPLE = {
     ("FunctionKernel._failed", "type(problem).__name__"),
     ("Session.__repr__", "type(self._trust).__name__"),
     ("Estimate.__repr__", "type(self).__name__"),
+    ("BasePlan.__repr__", "type(self).__name__"),
     ("Simulation.__repr__", "self.model.__name__"),
     ("_check_curves", "type(curve).__name__"),
     ("_kept", "function.__module__"),
