@@ -84,6 +84,20 @@ def test_groups_are_found_where_they_are_not_named(run, patients):
     assert out.splitlines()[-1].startswith("groups were found: values of ward with fewer than about ")
 
 
+def test_categories_are_found_where_they_are_not_declared(run, patients, tmp_path):
+    asked = ("histogram", patients, "--column", "ward")
+    status, out, _ = run(*asked, "--epsilon", 1, "--delta", "1e-6", "--plot", tmp_path / "p.png")
+    assert status == 0
+    assert "values with fewer than about 28 records may exist and are not shown" in out
+    assert (tmp_path / "p.png").stat().st_size > 1000
+    status, out, err = run(*asked, "--epsilon", 1)
+    assert (status, out) == (2, "")
+    assert "needs a delta; name the values, which are public, for example --values a b, or use --epsilon with" in err
+    status, out, _ = run("plan", "histogram", "--column", "ward", "--records", 2000, "--epsilon", 1, "--delta", "1e-6")
+    assert status == 0
+    assert "values with fewer than about so many will probably not be shown" in out
+
+
 @pytest.mark.parametrize(
     ("words", "wanted"),
     [

@@ -179,6 +179,8 @@ def seeing_all():
         probabilities = STUDENT if aggregator.name == "interactive" else None
         labels = Labels(aggregator, BALLOTS, max_answers=None, probabilities=probabilities)
         yield f"labels {aggregator.name}", labels, ApproxDP(8, "1e-6")
+    found = Histogram("vote", values=None, other="refuse", missing="count", confidence_level=0.95)
+    yield "histogram found", found, ApproxDP(8, "1e-6")
     yield (
         "groups found",
         Grouped(Mean("age", (0, 100), step=1, missing="refuse", confidence_level=0.95), "ward", None, public=False),

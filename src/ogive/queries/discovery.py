@@ -77,8 +77,8 @@ class DiscoveryQuery(base.CuratorQuery):
 
     @property
     def levels(self) -> tuple[Level, ...]:
-        """Noise of a value, and of the missing ones; how many values there are is as secret as the records."""
-        return (Level(1, self.law), Level(1, self.law))
+        """Noise of a value, and of missing ones that are counted; how many values there are is secret."""
+        return (Level(1, self.law),) * (2 if self.values.column.missing == "count" else 1)
 
     def price(self, unit: PrivacyUnit) -> ApproxDP:
         """Exact privacy loss of the values that are told with their counts; its delta is rounded up.

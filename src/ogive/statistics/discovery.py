@@ -35,6 +35,11 @@ class Discovered:
     law: DiscreteLaplace | None
     total: int | None
 
+    def most(self, number: int) -> tuple[LabelValue, ...]:
+        """The values in their order; of more than so many those with the largest counts."""
+        kept = set(sorted(self.counts, key=lambda value: -self.counts[value])[:number])
+        return tuple(value for value in self.counts if value in kept)
+
 
 def shown_interval(law: DiscreteLaplace, threshold: int, count: int, confidence_level: float) -> tuple[int, int]:
     """The numbers of records that a value may have whose noisy count was told.

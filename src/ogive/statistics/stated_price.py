@@ -13,7 +13,7 @@ from ogive.accounting import at_least, covers, group_loss, total_loss
 from ogive.errors import DataError, ParameterError, UnsupportedError, plain
 from ogive.privacy import Adjacency, Loss, PrivacyUnit
 from ogive.provenance import Provenance
-from ogive.queries import LinearQuery
+from ogive.queries import CuratorQuery
 from ogive.strategies.base import Strategy
 from ogive.strategies.summed import SummedApproximations, SummedStrategies
 
@@ -59,7 +59,7 @@ def check_price(
                 )
 
 
-def check_query(source: Provenance | None, query: LinearQuery | None, adjacency: Adjacency) -> None:
+def check_query(source: Provenance | None, query: CuratorQuery | None, adjacency: Adjacency) -> None:
     """The same for an estimate whose one measurement is a query.
 
     Args:

@@ -83,7 +83,7 @@ def test_a_declared_category_may_be_called_other():
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({}, "declare the categories, for example"),
+        ({"other": "count"}, "other is for values that are declared"),
         ({"values": "A"}, "must be a list of categories"),
         ({"values": ()}, "1 to 1000 values"),
         ({"values": ("A",)}, "cannot be compared"),

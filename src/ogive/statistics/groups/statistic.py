@@ -19,7 +19,7 @@ from ogive.privacy import Adjacency, ApproxDP, PrivacyUnit, PureDP
 from ogive.queries import Answer, Query
 from ogive.queries.aggregates import check_groups
 from ogive.statistics.base import EstimateT, Statistic, Terms, check_statistic, settled
-from ogive.statistics.discovery import Discovered, discover
+from ogive.statistics.discovery import discover
 from ogive.statistics.groups.estimate import GroupEstimates
 from ogive.statistics.groups.stated import stated
 from ogive.statistics.groups.subset import Subset
@@ -163,7 +163,7 @@ class Grouped(Generic[EstimateT]):
         )  # what is wrong with its columns is found before the spend
         open_groups = OpenCategories(self.by, "count")
         discovered = yield from discover(open_groups, first, parameter="groups")
-        groups = _most(discovered)
+        groups = discovered.most(MAX_CLASSES)
         if not groups:
             raise DataError(
                 f"no value of column {quoted(self.by)} has so many records that it is found, about "
@@ -183,10 +183,3 @@ def _divided(terms: Terms) -> tuple[Terms, Terms]:
         dataclasses.replace(terms, privacy=ApproxDP(privacy.epsilon * FINDING, privacy.delta)),
         dataclasses.replace(terms, privacy=PureDP(privacy.epsilon * (1 - FINDING))),
     )
-
-
-def _most(discovered: Discovered) -> tuple[LabelValue, ...]:
-    """The values that were found, in their order; of too many those with the largest counts."""
-    counts = discovered.counts
-    kept = set(sorted(counts, key=lambda value: -counts[value])[:MAX_CLASSES])
-    return tuple(value for value in counts if value in kept)

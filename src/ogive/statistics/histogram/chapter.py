@@ -8,7 +8,7 @@ from ogive.html.chapter import Chapter
 from ogive.html.markup import Html
 from ogive.html.parts import Row, say, strong, table
 from ogive.statistics.histogram.estimate import HistogramEstimate
-from ogive.statistics.histogram.text import percent
+from ogive.statistics.histogram.text import percent, unseen
 
 USELESS = 0.5
 """Intervals of these records that are wider than this part of all say little."""
@@ -24,19 +24,22 @@ def chapter(found: HistogramEstimate, truth: HistogramEstimate | None) -> Chapte
     Raises:
         ParameterError: the truth is private or of other categories.
     """
-    if truth is not None and (
-        not isinstance(truth, HistogramEstimate) or truth.private or truth.listed != found.listed
-    ):
+    if truth is not None and (not isinstance(truth, HistogramEstimate) or truth.private):
         raise ParameterError(f"the truth for {found.column} must be the exact histogram of the same categories")
     assert found.provenance is not None
-    exact = truth if found.private else None
+    counts = None if truth is None else found.exact_counts(truth)
+    exact = counts if found.private else None
+    besides = unseen(found)
     return Chapter(
         title=f"Histogram of {found.column}",
         subject=found.column,
         provenance=found.provenance,
         headline=_headline(found),
         error=_error(found),
-        released=(say("How many records there are of each category, and nothing else."),),
+        released=(
+            say("How many records there are of each category, and nothing else."),
+            *(() if besides is None else (say(f"{besides[0].upper()}{besides[1:]}."),)),
+        ),
         tables=(_table(found, exact),),
         details=(("Measured", f"{len(found.categories)} categories"),),
         warning=_useless(found),
@@ -68,14 +71,14 @@ def _error(found: HistogramEstimate) -> tuple[Html, ...]:
     return tuple(said)
 
 
-def _table(found: HistogramEstimate, exact: HistogramEstimate | None) -> Html | None:
+def _table(found: HistogramEstimate, exact: tuple[float, ...] | None) -> Html | None:
     if not found.defined:
         return None
     head = [found.column, "Count", "Share", "Low", "High", *(["True count"] if exact is not None else [])]
     rows: list[Row] = []
     for place, (name, (low, high)) in enumerate(zip(found.categories, found.intervals(), strict=True)):
         told = [f"{found.counts[place]:,.0f}", *map(percent, (found.shares[place], low, high))]
-        rows.append((name, [*told, *([] if exact is None else [f"{exact.counts[place]:,.0f}"])]))
+        rows.append((name, [*told, *([] if exact is None else [f"{exact[place]:,.0f}"])]))
     return table("Counts and shares", head, rows)
 
 

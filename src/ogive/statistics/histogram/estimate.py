@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
 from typing import Any, ClassVar
 
-from ogive.columns import Domain, LabelValue, Listed
+from ogive.columns import Domain, LabelValue, Listed, OpenCategories
 from ogive.errors import ParameterError, quoted
+from ogive.noise import DiscreteLaplace
 from ogive.provenance import Provenance
-from ogive.queries import CellsQuery, MomentsQuery
+from ogive.queries import CellsQuery, DiscoveryQuery, MomentsQuery, ValueCounts
 from ogive.statistics.base import OF_COUNT, Estimate
 from ogive.statistics.confidence import check_level
+from ogive.statistics.discovery import shown_interval
+from ogive.statistics.histogram.found import share_interval
 from ogive.statistics.sums.measured import LinearForm, Measured, Reading, records_at, reported_variance
 from ogive.statistics.sums.stated import query_of
 
@@ -26,14 +30,21 @@ class HistogramEstimate(Estimate):
     Shares are meant of the population that the records are from, so their errors have two parts, noise and sampling.
     Counts are those of the records, with noise alone.
 
+    Categories that nobody declared were found: those whose noisy count reached a threshold. A count just above it is
+    there because noise was high, and intervals are of what a count tells given that it is there: of values that are
+    shown the stated part or more have intervals that hold the truth. Where the number of records is private, shares are
+    of the records whose value is shown.
+
     Fields:
         column: What was measured.
         measured: The noisy integers that came back, which may be negative.
-        values: The declared categories.
+        values: The declared categories, or those that were found.
         other: What a value that was not declared meant.
         missing: What a missing value meant.
         confidence_level: Of intervals where no other is asked for.
         provenance: What was released, at what price and under whose trust.
+        threshold: Of categories that were found the least noisy count that is shown, 1 of exact ones; None of declared
+            ones.
     """
 
     schema: ClassVar[str] = "ogive.histogram/1"
@@ -47,21 +58,32 @@ class HistogramEstimate(Estimate):
     missing: str
     confidence_level: float
     provenance: Provenance | None = None
+    threshold: int | None = None
 
     @property
     def listed(self) -> Listed:
-        """The column with its categories."""
+        """The column with its declared categories."""
         return Listed(self.column, self.values, self.other, self.missing)
 
     @cached_property
     def categories(self) -> tuple[str, ...]:
-        """Names of the categories: the declared ones, then "other" and "missing" where these are counted."""
-        return names_of(self.listed)
+        """Names of the categories: declared or found ones, then "other" and "missing" where these are counted."""
+        return names_of(self.values, self.other, self.missing)
+
+    @property
+    def unseen(self) -> float | None:
+        """About how many records have values that were not found; None where their number is private, or none can be.
+
+        It is what shown counts leave of all records, so it is a little low: the noise of what is shown is rather high.
+        """
+        if self.threshold is None or self.measured.total is None:
+            return None
+        return max(0.0, self.measured.total - math.fsum(self.raw))
 
     @cached_property
     def _counts(self) -> tuple[Reading, ...]:
         measured = self.measured
-        none = LinearForm((0.0,) * len(measured.values), 1.0)
+        none = self._one
         high = math.inf if measured.total is None else float(measured.total)
         return tuple(
             Reading(
@@ -159,7 +181,19 @@ class HistogramEstimate(Estimate):
             ParameterError: the level is out of range.
         """
         level = self._level(confidence_level, simultaneous)
-        return tuple(each.interval(level, sampling=True) for each in self._shares)
+        if not self._selected:
+            return tuple(each.interval(level, sampling=True) for each in self._shares)
+        part = 1 - (1 - level) / 3
+        records = (self.records, self.records)
+        if self.measured.total is None:
+            whole = Reading(self.measured, self.measured.records, self._one, low=0.0, high=math.inf)
+            records = whole.interval(1 - (1 - level) / 6, sampling=False)
+        found = self._counted(part)
+        lowest = [self.threshold or 0] * len(self.values) + [0] * (len(found) - len(self.values))
+        return tuple(
+            share_interval(each, records, self.records, threshold=least, confidence_level=part)
+            for each, least in zip(found, lowest, strict=True)
+        )
 
     def count_intervals(
         self, confidence_level: float | None = None, *, simultaneous: bool = False
@@ -173,8 +207,26 @@ class HistogramEstimate(Estimate):
         Raises:
             ParameterError: the level is out of range.
         """
-        level = self._level(confidence_level, simultaneous)
-        return tuple(each.interval(level, sampling=False) for each in self._counts)
+        return self._counted(self._level(confidence_level, simultaneous))
+
+    def _counted(self, level: float) -> tuple[Interval, ...]:
+        """Intervals of the numbers of records at a level; of values that were found given that they are shown."""
+        law, threshold, found = self.measured.law, self.threshold, list[Interval]()
+        if threshold is not None and isinstance(law, DiscreteLaplace):
+            for count, reading in zip(self.measured.values, self._counts[: len(self.values)], strict=False):
+                low, high = shown_interval(law, threshold, count, level)
+                found.append((float(low), min(float(high), reading.high)))
+        return (*found, *(each.interval(level, sampling=False) for each in self._counts[len(found) :]))
+
+    @property
+    def _selected(self) -> bool:
+        """Whether what is shown was chosen by its noisy count."""
+        return self.threshold is not None and self.measured.law is not None
+
+    @property
+    def _one(self) -> LinearForm:
+        """The number 1, of which a count is a multiple."""
+        return LinearForm((0.0,) * len(self.measured.values), 1.0)
 
     @property
     def noise_beside(self) -> str:
@@ -191,36 +243,54 @@ class HistogramEstimate(Estimate):
         Raises:
             ParameterError: the truth is of other categories.
         """
-        if truth.listed != self.listed:
-            raise ParameterError(f"the truth for {self.column} must be of the same categories")
-        pairs = zip(self.counts, truth.counts, strict=True)
+        pairs = zip(self.counts, self.exact_counts(truth), strict=True)
         return {"share": max(abs(mine - exact) for mine, exact in pairs) / max(1.0, truth.records)}
 
+    def exact_counts(self, truth: HistogramEstimate) -> tuple[float, ...]:
+        """The true counts of these categories; of categories that were found the truth may have more.
+
+        Raises:
+            ParameterError: the truth is of other categories.
+        """
+        asked = (self.column, self.other, self.missing, self.threshold is None)
+        alike = asked == (truth.column, truth.other, truth.missing, truth.threshold is None)
+        if alike and truth.values == self.values:
+            return truth.counts
+        if not alike or self.threshold is None or not set(self.values) <= set(truth.values):
+            raise ParameterError(f"the truth for {self.column} must be of the same categories")
+        missing = truth.counts[len(truth.values) :]
+        return (*(truth.count(value) for value in self.values), *missing)
+
     def _place(self, category: LabelValue) -> int:
-        listed = self.listed
-        if category in listed.values:
-            return listed.values.index(category)
-        found = {"other": listed.other_place, "missing": listed.missing_place}.get(str(category))
-        if found is None:
+        if category in self.values:
+            return self.values.index(category)
+        counted = [name for name in ("other", "missing") if getattr(self, name) == "count"]
+        if str(category) not in counted:
             known = ", ".join(map(quoted, self.categories[:20]))
             raise ParameterError(f"there is no category {quoted(category)}; the categories are {known}")
-        return found
+        return len(self.values) + counted.index(str(category))
 
     def _level(self, confidence_level: float | None, simultaneous: bool) -> float:
         level = self.confidence_level if confidence_level is None else float(check_level(confidence_level))
         return 1 - (1 - level) / len(self.categories) if simultaneous else level
 
     @property
-    def query(self) -> CellsQuery | MomentsQuery | None:
+    def query(self) -> CellsQuery | MomentsQuery | DiscoveryQuery | None:
         """What was asked, with the noise that there was; None where there was none, or owners were asked."""
+        law = self.measured.law
+        if self.threshold is not None:
+            if law is None:
+                return None
+            assert isinstance(law, DiscreteLaplace), "values are found with Laplace noise"
+            return DiscoveryQuery(ValueCounts(OpenCategories(self.column, self.missing)), law, self.threshold)
         return query_of(self.measured, Domain((self.listed,)))
 
 
-def names_of(listed: Listed) -> tuple[str, ...]:
+def names_of(values: Sequence[LabelValue], other: str, missing: str) -> tuple[str, ...]:
     """Names of the places of a column, of which no two are the same.
 
-    "other" and "missing" are in brackets where a declared category has that name.
+    "other" and "missing" are in brackets where a category has that name.
     """
-    declared = [str(value).lower() if isinstance(value, bool) else str(value) for value in listed.values]
-    counted = [name for name, policy in (("other", listed.other), ("missing", listed.missing)) if policy == "count"]
-    return (*declared, *(f"({name})" if name in declared else name for name in counted))
+    named = [str(value).lower() if isinstance(value, bool) else str(value) for value in values]
+    counted = [name for name, policy in (("other", other), ("missing", missing)) if policy == "count"]
+    return (*named, *(f"({name})" if name in named else name for name in counted))

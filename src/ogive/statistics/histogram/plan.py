@@ -10,6 +10,9 @@ from ogive.statistics.histogram.estimate import HistogramEstimate
 from ogive.statistics.prediction import Errors, Metric
 from ogive.statistics.sums.plan import NOISE
 
+THRESHOLD = "threshold"
+"""From about how many records on a value is found that nobody declared."""
+
 
 class Prediction(prediction.Prediction):
     """The noise of each count; with records given, the largest distance from the exact ones too."""
@@ -17,6 +20,7 @@ class Prediction(prediction.Prediction):
     deciding = (NOISE,)
     metrics: ClassVar[Mapping[str, Metric]] = {
         NOISE: Metric(NOISE, "largest standard deviation of the noise of a count, in records"),
+        THRESHOLD: Metric(THRESHOLD, "records; values with fewer than about so many will probably not be shown"),
         "share": Metric("share", "largest distance from an exact count, as a share of the records, simulated"),
     }
 
@@ -28,4 +32,5 @@ class Prediction(prediction.Prediction):
     def errors(self) -> Errors:
         """The standard deviation for the count of a category; from reports it depends a little on the count."""
         estimate = cast(HistogramEstimate, self.rehearsal.estimate)
-        return Errors({NOISE: max(estimate.noise_errors)})
+        noise = {NOISE: max(estimate.noise_errors)}
+        return Errors(noise if estimate.threshold is None else {**noise, THRESHOLD: float(estimate.threshold)})

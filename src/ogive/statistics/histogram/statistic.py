@@ -1,4 +1,4 @@
-"""How many records there are of each of some declared categories."""
+"""How many records there are of each category: of declared ones, or of those that enough records have."""
 
 from __future__ import annotations
 
@@ -7,14 +7,17 @@ from collections.abc import Generator
 from dataclasses import KW_ONLY, dataclass
 from typing import ClassVar, TypedDict
 
-from ogive.columns import LISTING_POLICIES, LabelValue, LabelValues, Listed, ListingPolicy
-from ogive.errors import ParameterError, quoted
+from ogive.checks import among
+from ogive.columns import LISTING_POLICIES, MAX_LISTED, LabelValue, LabelValues, Listed, ListingPolicy, OpenCategories
+from ogive.errors import DataError, ParameterError, quoted
 from ogive.parameters import one_of
 from ogive.queries import Answer, Query
 from ogive.statistics.base import Terms
 from ogive.statistics.confidence import check_level
+from ogive.statistics.discovery import discover
 from ogive.statistics.histogram.estimate import HistogramEstimate
 from ogive.statistics.sums.ask import ask_table
+from ogive.statistics.sums.measured import Measured
 
 
 class HistogramOptions(TypedDict, total=False):
@@ -35,7 +38,8 @@ class Histogram:
 
     Fields:
         column: Column of numbers, truth values or text.
-        values: The categories, public, in the order in which they are shown.
+        values: The categories, public, in the order in which they are shown. By default those that enough records have
+            are found, which needs an `ApproxDP` guarantee and a trusted curator.
         other: What a value that is not declared means: "refuse" (an error), "count" (a category of its own) or "drop"
             (not counted; ADD_OR_REMOVE only).
         missing: What a missing value means: "refuse" (an error), "count" (a category of its own) or "drop" (not
@@ -55,16 +59,26 @@ class Histogram:
     def __post_init__(self) -> None:
         """Refuse what no release could use, before any data is touched."""
         object.__setattr__(self, "confidence_level", float(check_level(self.confidence_level)))
-        _ = self.listed
+        if self.values is not None:
+            _ = self.listed
+        elif among(self.other, "other", LISTING_POLICIES) != "refuse":
+            raise ParameterError(f"`other` is for values that are declared; declare them, {_EXAMPLE}, or leave it out")
+        else:
+            _ = self.open
+
+    @property
+    def open(self) -> OpenCategories:
+        """The column of which nobody declared the categories."""
+        return OpenCategories(self.column, self.missing)
 
     @property
     def listed(self) -> Listed:
-        """Which category a record is of."""
+        """Which declared category a record is of."""
         return Listed(self.column, declared(self.values, "values"), self.other, self.missing)
 
     def canonical(self) -> Histogram:
         """The one spelling that stands for all of the same question."""
-        return dataclasses.replace(self, values=self.listed.values)
+        return self if self.values is None else dataclasses.replace(self, values=self.listed.values)
 
     def alternatives(self) -> dict[str, Histogram]:
         """There is one way, which the trust model and the adjacency decide."""
@@ -75,6 +89,8 @@ class Histogram:
 
         Privacy: one measurement at the whole of `terms.privacy`, or one report of every owner.
         """
+        if self.values is None:
+            return (yield from self._ask_found(terms))
         listed = self.listed
         measured = yield from ask_table((listed,), terms)
         return HistogramEstimate(
@@ -85,6 +101,35 @@ class Histogram:
             missing=self.missing,
             confidence_level=self.confidence_level,
         )
+
+    def _ask_found(self, terms: Terms) -> Generator[Query, Answer, HistogramEstimate]:
+        """Find the categories, with their counts; of too many those with the largest."""
+        found = yield from discover(self.open, terms, parameter="values")
+        values = found.most(MAX_LISTED)
+        if not values:
+            raise DataError(
+                f"no value of column {quoted(self.column)} has so many records that it is found, about "
+                f"{found.threshold}; use a larger guarantee, or declare the categories, {_EXAMPLE}"
+            )
+        counts = [found.counts[value] for value in values]
+        return HistogramEstimate(
+            self.column,
+            Measured(
+                "cells",
+                tuple(counts if found.missing is None else [*counts, found.missing]),
+                found.law,
+                terms.adjacency,
+                found.total,
+            ),
+            values=values,
+            other=self.other,
+            missing=self.missing,
+            confidence_level=self.confidence_level,
+            threshold=found.threshold or 1,
+        )
+
+
+_EXAMPLE = "for example `values=('A', 'B', 'C')`"
 
 
 def declared(values: object, parameter: str) -> tuple[LabelValue, ...]:

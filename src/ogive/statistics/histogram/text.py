@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from ogive.statistics.histogram.estimate import HistogramEstimate
 from ogive.statistics.showing import Card, aligned
 
@@ -12,7 +14,7 @@ def summary(found: HistogramEstimate) -> str:
     """A table in plain text: category, count, share and interval."""
     head = f"histogram of {found.column} ({found.caption})"
     lines = aligned([(found.column, *titles(found)), *rows(found)])
-    return "\n".join([head, *(f"  {line}" for line in lines), f"  {note(found)}"])
+    return "\n".join([head, *(f"  {line}" for line in lines), *(f"  {each}" for each in notes(found))])
 
 
 def short(found: HistogramEstimate) -> str:
@@ -24,7 +26,7 @@ def short(found: HistogramEstimate) -> str:
 def card(found: HistogramEstimate) -> Card:
     """What notebooks show."""
     title = f"Histogram of {found.column}"
-    return Card(title, [("privacy", found.caption)], (found.column, *titles(found)), rows(found), [note(found)])
+    return Card(title, [("privacy", found.caption)], (found.column, *titles(found)), rows(found), notes(found))
 
 
 def titles(found: HistogramEstimate) -> tuple[str, ...]:
@@ -41,6 +43,24 @@ def rows(found: HistogramEstimate) -> list[tuple[str, ...]]:
         told = (percent(share), f"{percent(low)} to {percent(high)}") if found.defined else ("-", "-")
         lines.append((name, f"{count:,.0f}", *told))
     return [*lines, ("all", f"{max(0.0, found.records):,.0f}", "", "")]
+
+
+def notes(found: HistogramEstimate) -> list[str]:
+    """What the errors are, and of categories that were found which there may be besides."""
+    return [note(found), *([] if (besides := unseen(found)) is None else [besides])]
+
+
+def unseen(found: HistogramEstimate) -> str | None:
+    """What is not shown of a column whose categories were found."""
+    if found.threshold is None or not found.private:
+        return None
+    rare = (
+        f"categories were found: values with fewer than about {found.threshold:,} records may exist and are not shown"
+    )
+    if found.unseen is None:
+        return f"{rare}; shares are of the records shown"
+    error = math.hypot(*found.noise_errors)
+    return f"{rare}; about {found.unseen:,.0f} records have such values (+/- {error:,.2g})"
 
 
 def note(found: HistogramEstimate) -> str:

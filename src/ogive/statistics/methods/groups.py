@@ -43,10 +43,12 @@ from ogive.queries import (
     ReportsQuery,
     RowValues,
     Selected,
+    ValueCounts,
     selecting,
 )
 from ogive.queries.candidates import ApproximationScore
 from ogive.queries.selection import NoisyMaxQuery
+from ogive.queries.value_counts import Counted, write
 from ogive.statistics.base import Terms
 from ogive.statistics.methods.base import owners_answer
 from ogive.statistics.methods.reports import class_sums
@@ -318,6 +320,8 @@ def shared_terms(parts: Parts, ask: Callable[[Terms], Procedure[FoundT]], terms:
         if covers(terms.privacy, price):
             return shared
         share *= min(Fraction(1), _room(terms.privacy, price)) * _ROOM
+    if not terms.private:  # nobody pays, so a price that no guarantee covers hinders nobody
+        return dataclasses.replace(served, unit=unit)
     raise problem or BudgetError(
         f"no division of {terms.privacy} among groups keeps it; use a larger guarantee, or PureDP"
     )
@@ -348,6 +352,8 @@ def _rehearsed_choice(parts: Parts, procedure: Procedure[FoundT], unit: PrivacyU
             priced.add(query.measurement)
             losses.append(parts.joined([query] * parts.number).price(unit))
         counts = np.full(query.aggregate.shape, 16, dtype=np.int64)
+        if isinstance(query.aggregate, ValueCounts):
+            counts = write(Counted({"any": 16}))
         values = query.answer(counts, None)
         if _selection(query) is not None:
             values = np.full(values.shape, choice)

@@ -10,7 +10,7 @@ from ogive.errors import DataError, ParameterError, plain, quoted
 from ogive.local.randomized_response import RandomizedResponse
 from ogive.privacy import Adjacency
 from ogive.provenance import Provenance
-from ogive.queries import LinearQuery, Weights
+from ogive.queries import CuratorQuery, Weights
 from ogive.statistics.plain_json import Fields, is_number, is_text, is_whole, noise_law, read_exact
 from ogive.statistics.stated_price import check_query
 from ogive.statistics.sums import measured as sums
@@ -101,7 +101,7 @@ def from_dict(data: Any) -> NumberEstimate:
     return estimate
 
 
-def check_cost(provenance: Provenance | None, query: LinearQuery | None, asked: Measured, known: Fields) -> None:
+def check_cost(provenance: Provenance | None, query: CuratorQuery | None, asked: Measured, known: Fields) -> None:
     """Refuse an estimate whose stated price is below that of its noise.
 
     Raises:
