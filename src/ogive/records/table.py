@@ -72,7 +72,7 @@ class Records:
         return records
 
     @staticmethod
-    def of_party(data: Any, *, column: str = "value") -> Records:
+    def of_party(data: Any, *, column: str = "value", na_values: Named | Iterable[Named] = ()) -> Records:
         """Open the table of one of several parties, which may have no rows: it then adds zeros to every sum.
 
         Nor need a column of numbers or dates have any value: all are missing then, and so they are counted. Whether a
@@ -81,13 +81,16 @@ class Records:
         Args:
             data: As for `of`.
             column: As for `of`.
+            na_values: As for `of`.
 
         Raises:
+            ParameterError: something else than texts and numbers is said to mean missing.
             DataError: the data cannot be read, or have two columns of one name.
         """
+        words = MissingWords.of(na_values)
         if isinstance(data, Records):
             return data._with(data.person, data.max_rows_per_person, of_party=True)
-        return Records(_source_of(data, column, USUAL), of_party=True)
+        return Records(_source_of(data, column, words), of_party=True, words=words)
 
     @cached_property
     def is_empty(self) -> bool:

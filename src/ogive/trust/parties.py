@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Container, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
@@ -15,6 +15,7 @@ from ogive.privacy import Adjacency, PrivacyUnit
 from ogive.queries import Aggregate, Query
 from ogive.records import Records
 from ogive.records.contributions import columns_of
+from ogive.records.missing_words import Named
 from ogive.trust.base import TableModel
 
 ReadT = TypeVar("ReadT")
@@ -81,7 +82,9 @@ def _at_each(
             yield found
 
 
-def read_parties(parties: Sequence[Any], *, person: str | None, max_rows_per_person: int) -> tuple[Records, ...]:
+def read_parties(
+    parties: Sequence[Any], *, person: str | None, max_rows_per_person: int, na_values: Named | Iterable[Named] = ()
+) -> tuple[Records, ...]:
     """The records of every party, bounded per person; a party may have none.
 
     Raises:
@@ -99,7 +102,7 @@ def read_parties(parties: Sequence[Any], *, person: str | None, max_rows_per_per
     read = []
     for number, data in enumerate(parties):
         with naming(number, len(parties)):
-            read.append(Records.of_party(data).bounded(person, max_rows_per_person))
+            read.append(Records.of_party(data, na_values=na_values).bounded(person, max_rows_per_person))
     return tuple(read)
 
 

@@ -13,6 +13,7 @@ import pytest
 
 import ogive
 from ogive.columns import Binning, Label
+from ogive.errors import DataError, ParameterError
 from ogive.grids import Grid
 from ogive.queries import ClassBinning, GroupBinning
 from ogive.records import Records
@@ -230,3 +231,31 @@ def test_categories_keep_their_names(kind):
     statistic = ogive.Boxplot("x", bounds=(0, 200), by="grade", groups=("low", "middle", "high"))
     boxes = ogive.release(statistic, trust=ogive.Clear({"x": np.arange(200.0), "grade": column}))
     assert [line.split()[0] for line in str(boxes).splitlines()[2:5]] == ["low", "middle", "high"]
+
+
+@pytest.mark.parametrize("made", ["secagg", "servers", "pairs"])
+def test_models_of_several_parties_take_words_for_missing_values(made):
+    tables = [{"x": ["1", "gone", "3", "-9"]}, {"x": ["gone", "2", "NA", "4"]}]
+    words = ("gone", -9)
+
+    def model(**given):
+        match made:
+            case "secagg":
+                return ogive.SecAgg(tables, **given)
+            case "servers":
+                return ogive.Servers(tables, **given)
+            case _:
+                return ogive.Pairs(tables[0], circuits="clear", **given)
+
+    counted = Binning("x", Grid.integers(0, 9), missing=9)
+
+    def bins(held):
+        records = [held.records] if made == "pairs" else held.parties
+        return sum(each.histogram(counted) for each in records).tolist()
+
+    wanted = [0, 1, 0, 1, 0, 0, 0, 0, 0, 2] if made == "pairs" else [0, 1, 1, 1, 1, 0, 0, 0, 0, 4]
+    assert bins(model(na_values=words)) == wanted
+    with pytest.raises(DataError):
+        bins(model())
+    with pytest.raises(ParameterError, match="must be texts or numbers"):
+        model(na_values=[True])

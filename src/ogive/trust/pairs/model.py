@@ -14,6 +14,7 @@ to hide from each other.
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterable
 from typing import Any, Self
 
 from cryptography.hazmat.primitives import hashes
@@ -31,6 +32,7 @@ from ogive.progress import Progress
 from ogive.queries import Answer, PairsQuery, RowValues
 from ogive.queries.pair_program import Evaluate
 from ogive.records import Records
+from ogive.records.missing_words import Named
 from ogive.trust.base import Opening
 from ogive.trust.pairs.options import CLEAR, GARBLED, PairsOptions
 from ogive.trust.table import SingleTable
@@ -50,6 +52,8 @@ class Pairs(SingleTable):
             partner are paired again. Records of absent people are in no pair.
         person: Column with the person's identifier, if a person may own several records; one of them is then chosen.
         max_rows_per_person: Number of a person's records that take part: one, since people are paired, not records.
+        na_values: Texts and numbers that mark a missing value in a measured column, in addition to the usual ones such
+            as NA.
         progress: Called repeatedly with the number of pairs evaluated and the number of pairs in all.
 
     Raises:
@@ -83,10 +87,11 @@ class Pairs(SingleTable):
         absent: float = 0.0,
         person: str | None = None,
         max_rows_per_person: int = 1,
+        na_values: Named | Iterable[Named] = (),
         progress: Progress | None = None,
     ) -> None:
         self.options: PairsOptions = PairsOptions(circuits, absent)
-        self.records = Records.of(data).bounded(person, max_rows_per_person)
+        self.records = Records.of(data, na_values=na_values).bounded(person, max_rows_per_person)
         self.progress = progress
 
     @classmethod

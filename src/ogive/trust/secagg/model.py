@@ -22,7 +22,7 @@ Source:
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Self
 
 from ogive.crypto.aggregation import MOST_PARTIES, Round
@@ -30,6 +30,7 @@ from ogive.errors import ParameterError, quoted
 from ogive.privacy import Adjacency
 from ogive.progress import Progress
 from ogive.records import Records
+from ogive.records.missing_words import Named
 from ogive.trust.parties import SeveralTables, read_parties
 from ogive.trust.secagg.opening import SecAggOpening, gone
 from ogive.trust.secagg.options import COLLUDING, SecAggOptions
@@ -52,6 +53,8 @@ class SecAgg(SeveralTables):
             "shares", "input", "confirm" or "unmask". Parties that leave before "confirm" are not in the sum.
         person: Column with the person's identifier, if a person may have several records; the same at every party.
         max_rows_per_person: How many of a person's records are kept, chosen at random.
+        na_values: Texts and numbers that mark a missing value in a measured column, in addition to the usual ones such
+            as NA.
 
     Raises:
         ParameterError: there are fewer than two parties, two are the same, or too many may leave or collude.
@@ -79,6 +82,7 @@ class SecAgg(SeveralTables):
         leaving: Mapping[int, str] | None = None,
         person: str | None = None,
         max_rows_per_person: int = 1,
+        na_values: Named | Iterable[Named] = (),
     ) -> None:
         if not isinstance(parties, list | tuple) or not 2 <= len(parties) <= MOST_PARTIES:
             raise ParameterError(
@@ -87,7 +91,9 @@ class SecAgg(SeveralTables):
             )
         self.options: SecAggOptions = SecAggOptions(len(parties), colluding, dropouts, threshold)
         self.leaving = _rounds(leaving or {}, len(parties))
-        self.parties = read_parties(parties, person=person, max_rows_per_person=max_rows_per_person)
+        self.parties = read_parties(
+            parties, person=person, max_rows_per_person=max_rows_per_person, na_values=na_values
+        )
 
     @classmethod
     def simulated(

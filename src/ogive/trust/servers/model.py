@@ -24,6 +24,7 @@ Source:
 from __future__ import annotations
 
 import datetime
+from collections.abc import Iterable
 from numbers import Number
 from typing import Any, Self
 
@@ -32,6 +33,7 @@ from ogive.errors import DataError, ParameterError
 from ogive.privacy import Adjacency
 from ogive.progress import Progress
 from ogive.records import Records
+from ogive.records.missing_words import Named
 from ogive.trust.parties import SeveralTables, read_parties
 from ogive.trust.servers.opening import ServersOpening
 from ogive.trust.servers.options import ServersOptions
@@ -57,6 +59,8 @@ class Servers(SeveralTables):
         tolerated: Largest share of invalid uploads, from 0 to 1; with a larger share the servers refuse to answer.
         person: Column with the person's identifier, if a person may have several records; the same in every table.
         max_rows_per_person: How many of a person's records are kept, chosen at random.
+        na_values: Texts and numbers that mark a missing value in a measured column, in addition to the usual ones such
+            as NA.
         progress: Called repeatedly with the number of uploads made or read and the number of uploads in all.
 
     Raises:
@@ -89,6 +93,7 @@ class Servers(SeveralTables):
         tolerated: float = DEFAULT_TOLERATED,
         person: str | None = None,
         max_rows_per_person: int = 1,
+        na_values: Named | Iterable[Named] = (),
         progress: Progress | None = None,
     ) -> None:
         tables = data if _are_tables(data) else [data]
@@ -99,7 +104,7 @@ class Servers(SeveralTables):
         self.options: ServersOptions = ServersOptions(
             servers, len(data) if tables is data else None, upload, verified, verifications, tolerated
         )
-        self.parties = read_parties(tables, person=person, max_rows_per_person=max_rows_per_person)
+        self.parties = read_parties(tables, person=person, max_rows_per_person=max_rows_per_person, na_values=na_values)
         self._progress = progress
 
     @classmethod
