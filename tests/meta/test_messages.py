@@ -40,7 +40,7 @@ PYTHON_ALONE = {
         "study",
     ),
     "arrays": (
-        *("centers", "choices", "counts", "costs", "edges", "histograms", "inputs", "labels", "numbers", "payloads"),
+        *("centers", "choices", "counts", "costs", "edges", "histograms", "inputs", "labels", "payloads"),
         *("points", "reports", "spacings", "sums", "symbols", "thresholds", "wide", "candidates"),
     ),
     "written as several options": ("limit",),
