@@ -33,6 +33,7 @@ from .errors import ScaleError as ScaleError
 from .errors import UnsupportedError as UnsupportedError
 from .functions.boxplot import boxplot as boxplot
 from .functions.derived import count as count
+from .functions.derived import crosstab as crosstab
 from .functions.derived import histogram as histogram
 from .functions.derived import mean as mean
 from .functions.derived import proportion as proportion
@@ -68,6 +69,8 @@ from .statistics.boxplot.statistic import Boxplot as Boxplot
 from .statistics.calibration.estimate import Calibration as Calibration
 from .statistics.calibration.statistic import HosmerLemeshow as HosmerLemeshow
 from .statistics.count.statistic import Count as Count
+from .statistics.crosstab.estimate import CrosstabEstimate as CrosstabEstimate
+from .statistics.crosstab.statistic import Crosstab as Crosstab
 from .statistics.curve.bands.simultaneous import Band as Band
 from .statistics.curve.distances import Distances as Distances
 from .statistics.curve.distances import distances as distances

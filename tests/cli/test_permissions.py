@@ -36,6 +36,7 @@ VERBS = {
     ("mean",): AGE_OPTIONS[:5],
     ("sum",): AGE_OPTIONS[:5],
     ("proportion",): ("--column", "ill"),
+    ("crosstab",): ("--row", "ill", "--column", "vote", "--rows", "0,1", "--columns", "0,1,2"),
     ("histogram",): ("--column", "ill", "--values", "0,1"),
     ("count",): ("--column", "ill", "--among", "1"),
     ("pate", "label"): ("--classes", "2", "--sigma", "40"),

@@ -144,6 +144,25 @@ def test_the_loss_of_counts_of_categories_is_the_price(adjacency, missing, other
     assert query.price(unit).epsilon == (1 if adjacency is Adjacency.REPLACE else Fraction(1, 2))
 
 
+PAIRS = list(itertools.product(("a", "b", None), (0, 1)))
+
+
+@pytest.mark.parametrize("adjacency", Adjacency)
+def test_the_loss_of_a_cross_table_is_the_price(adjacency):
+    columns = (Listed("x", ("a", "b"), missing="count"), Listed("y", (0, 1)))
+    query, unit = CellsQuery(Cells(Domain(columns)), DiscreteLaplace(2)), PrivacyUnit(adjacency)
+    tables = [list(table) for size in (1, 2) for table in itertools.combinations_with_replacement(PAIRS, size)]
+    neighbors = removed if adjacency is Adjacency.ADD_OR_REMOVE else replaced(PAIRS)
+    found = Fraction(0)
+    for table in tables:
+        exact, *moved = (
+            Records.of(dict(zip("xy", map(list, zip(*each, strict=True)), strict=True))).aggregate(query.aggregate)
+            for each in (table, *neighbors(table))
+        )
+        found = max(found, *(Fraction(int(np.abs(each - exact).sum())) / query.law.scale for each in moved), 0)
+    assert found == query.price(unit).epsilon == (1 if adjacency is Adjacency.REPLACE else Fraction(1, 2))
+
+
 def test_of_two_categories_of_a_public_number_one_sum_costs_half():
     cells, unit = Cells(Domain((Listed("x", ("a", "b")),))), PrivacyUnit(Adjacency.REPLACE)
     tables = [table for table in WORD_TABLES if set(table) <= {"a", "b"}]

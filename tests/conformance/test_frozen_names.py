@@ -240,6 +240,7 @@ DESCRIBED = {
     "count": "column among missing confidence_level",
     "ecdf": "column bounds bins grid method smooth missing expected_records",
     "groups": "statistic by groups public",
+    "crosstab": "row column rows columns other missing confidence_level",
     "histogram": "column values other missing confidence_level",
     "labels": "aggregator ballots max_answers probabilities",
     "mean": "column bounds step missing confidence_level",

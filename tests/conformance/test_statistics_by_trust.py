@@ -18,6 +18,7 @@ from ogive.statistics import (
     Bounds,
     Boxplot,
     Count,
+    Crosstab,
     Describe,
     Ecdf,
     Grouped,
@@ -34,6 +35,7 @@ from ogive.statistics import (
 from ogive.statistics.bounds.estimate import BoundsEstimate
 from ogive.statistics.boxplot.estimate import Boxplots
 from ogive.statistics.calibration.estimate import Calibration
+from ogive.statistics.crosstab.estimate import CrosstabEstimate
 from ogive.statistics.describe.estimate import DescribeEstimate
 from ogive.statistics.groups.estimate import GroupEstimates
 from ogive.statistics.histogram.estimate import HistogramEstimate
@@ -73,6 +75,7 @@ EXAMPLES = {
         Labels(LargestMargins(None, keep=3), Ballots(("z",), classes=4)),
     ],
     "count": [Count("y", among=1), Count("x")],
+    "crosstab": [Crosstab("y", "z", rows=(0, 1), columns=(0, 1), other="count", missing="count")],
     "histogram": [Histogram("y", values=(0, 1)), Histogram("z", values=(0, 1), other="count", missing="count")],
     "describe": [Describe(("x", "y"), bounds={"x": (0, 200)}, values={"y": 1})],
     "proportion": [Proportion("y"), Proportion("z", positive=(1, 2))],
@@ -121,8 +124,8 @@ def numbers(estimate):
     if isinstance(estimate, NumberEstimate):
         whole = {"count": 20_000, "sum": 200 * 20_000, "mean": 200, "proportion": 1}
         return np.array([estimate.value / whole[estimate.what]])
-    if isinstance(estimate, HistogramEstimate):
-        return np.array(estimate.raw) / 20_000
+    if isinstance(estimate, HistogramEstimate | CrosstabEstimate):
+        return np.array(estimate.raw).ravel() / 20_000
     if isinstance(estimate, DescribeEstimate):
         return np.concatenate([numbers(getattr(each, "curve", each)) for each in estimate.found])
     if isinstance(estimate, GroupEstimates):

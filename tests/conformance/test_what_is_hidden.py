@@ -29,6 +29,7 @@ from ogive.statistics import (
     Bounds,
     Boxplot,
     Count,
+    Crosstab,
     Describe,
     Ecdf,
     Grouped,
@@ -177,6 +178,7 @@ SUMS = [
     Sum("x", X, step=1),
     Proportion("z", positive=(1, 2)),
     Count("z", among=2),
+    Crosstab("z", "y", rows=(1, 2), columns=(0, 1), other="count", missing="count"),
     Histogram("z", values=(1, 2), other="count", missing="count"),
 ]
 DESCRIBED = [
@@ -383,7 +385,18 @@ def answered(model):
 
 
 USUAL = {"ecdf", "boxplot", "roc", "calibration", "ustatistic"}
-BY_REPORTS = {"ecdf", "quantiles", "boxplot", "ustatistic", "mean", "sum", "proportion", "count", "histogram"}
+BY_REPORTS = {
+    "ecdf",
+    "quantiles",
+    "boxplot",
+    "ustatistic",
+    "mean",
+    "sum",
+    "proportion",
+    "count",
+    "histogram",
+    "crosstab",
+}
 
 
 @pytest.mark.parametrize("model", MODELS)

@@ -31,6 +31,7 @@ EXAMPLES = {
     "proportion": [ogive.Proportion("y")],
     "mean": [ogive.Mean("x", (0, 100), step=5)],
     "sum": [ogive.Sum("x", (0, 100), step=5)],
+    "crosstab": [ogive.Crosstab("x", "y", rows=(0, 1), columns=(0, 1))],
     "histogram": [ogive.Histogram("y", values=(0, 1))],
     "describe": [ogive.Describe(("x", "y"), bounds={"x": (0, 100)}, values={"y": 1})],
     "ecdf": [ogive.Ecdf("x", (0, 100), bins=16)],

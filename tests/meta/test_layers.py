@@ -49,7 +49,8 @@ INNER = {
         groups
         kinds questions
         boxplot
-        quantiles roc calibration bounds labels ustatistic count proportion mean sum histogram
+        quantiles roc calibration bounds labels ustatistic count proportion mean sum crosstab
+        histogram
         sums
         ecdf
         methods

@@ -53,7 +53,7 @@ PYTHON_ALONE = {
     "prices": ("distance", "epsilons", "level_epsilon", "lipschitz", "most", "orders"),
     "columns": ("fractions",),
     "oracles": ("assignment",),
-    "kernels": ("corrected", "margin", "matrix_rows", "range", "rows", "surrogate", "ties"),
+    "kernels": ("corrected", "margin", "matrix_rows", "range", "surrogate", "ties"),
     "protocols": (
         *("batches", "early", "gates", "leaving", "neighbours", "pairs", "partners", "precision", "second"),
         *("secret", "server", "threads", "tolerated", "users", "verifications", "verified"),

@@ -249,7 +249,12 @@ def test_options_of_methods_grids_and_smoothings_are_literals_of_what_is_accepte
 
 
 def test_fields_with_words_take_these_and_no_others():
-    columns = {"bounds": {}, "histogram": {"values": ("a", "b")}, "ustatistic": {"columns": ("a",), "bounds": (0, 1)}}
+    columns = {
+        "bounds": {},
+        "histogram": {"values": ("a", "b")},
+        "crosstab": {"row": "a", "column": "b", "rows": ("a", "b"), "columns": ("a", "b")},
+        "ustatistic": {"columns": ("a",), "bounds": (0, 1)},
+    }
     usual = {"bounds": (0, 1)}
     for kind in CALLED.values():
         needed = [field.name for field in dataclasses.fields(kind.statistic) if field.default is dataclasses.MISSING]

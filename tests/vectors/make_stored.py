@@ -33,6 +33,7 @@ from ogive import (
     ApproxDP,
     Boxplot,
     Count,
+    Crosstab,
     Describe,
     Ecdf,
     Grouped,
@@ -205,6 +206,10 @@ def numbers():
     yield "histogram of two", two, {"privacy": APPROXIMATE}
     many = Histogram("vote", values=tuple(range(10)), **whole)
     yield "histogram reported", many, {"trust": ogive.Local(data), "privacy": PureDP(1)}
+    of_two = Crosstab("ward", "ill", rows=("north", "south"), columns=(0, 1), **whole)
+    yield "crosstab", of_two, {}
+    yield "crosstab added", of_two, {"adjacency": ADD}
+    yield "crosstab reported", of_two, {"trust": ogive.Local(data), "privacy": PureDP(2)}
     yield "sum", Sum("age", (0, 100), step=5, missing="refuse", **level), {"adjacency": ADD}
     described = {"bounds": {"age": (0, 100)}, "values": {"ill": 1}, "public_groups": False, **level}
     yield "describe", Describe(("age", "ill"), **described), {"privacy": PureDP(4)}

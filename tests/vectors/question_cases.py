@@ -14,6 +14,7 @@ from ogive import (
     ApproxDP,
     Boxplot,
     Count,
+    Crosstab,
     Describe,
     Ecdf,
     Grouped,
@@ -157,6 +158,7 @@ def numbers():
     yield "histogram", Histogram("ward", values=("north", "south"), **whole)
     yield "histogram of two", Histogram("ill", values=(0, 1), other="refuse", missing="refuse", **level)
     yield "histogram of many", Histogram("vote", values=tuple(range(10)), **whole)
+    yield "crosstab", Crosstab("ward", "ill", rows=("north", "south"), columns=(0, 1), **whole)
     yield "sum", Sum("age", (0, 100), step=5, missing="refuse", **level)
 
 

@@ -38,7 +38,7 @@ def function_of(kind: Kind) -> Function:
     """The function that releases a statistic of arrays."""
 
     def release(columns: Taken, options: Taken, own: Taken) -> Estimate:
-        called = {name: COLUMN if name == "column" else name for name in columns}
+        called = {name: COLUMN if columns.keys() == {"column"} else name for name in columns}
         statistic: Statistic[Estimate] = kind.statistic(**called, **options)
         return on_columns(statistic, {called[name]: values for name, values in columns.items()}, **own)
 

@@ -5,6 +5,7 @@ from .bounds.statistic import Bounds as Bounds
 from .boxplot.statistic import Boxplot as Boxplot
 from .calibration.statistic import HosmerLemeshow as HosmerLemeshow
 from .count.statistic import Count as Count
+from .crosstab.statistic import Crosstab as Crosstab
 from .describe.statistic import Describe as Describe
 from .ecdf.statistic import Ecdf as Ecdf
 from .every import STATISTICS as STATISTICS

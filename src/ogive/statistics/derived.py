@@ -34,9 +34,11 @@ def call_of(
         release: Is called with what was given for columns, for options, and for parameters of the function itself.
         own: Defaults and documentation of these parameters.
         first: Parameters before the columns, such as `self`; columns may then be left out.
-        called: Parameters for columns that do not have the name of their field, by these.
+        called: The parameter for the only column, where it does not have the name of its field, by that.
     """
     columns = _columns(kind)
+    if len(columns) > 1:
+        called = {}  # of several columns each keeps its name
     usual = inspect.Parameter.empty if not first else None
     signature = inspect.Signature(
         [

@@ -156,6 +156,10 @@ KINDS = (
         "describe", "describe", "Describe", "describe.estimate:DescribeEstimate", "ogive.describe/1",
         "the first table of a report: every variable described, by groups or not",
     ),
+    Kind(
+        "crosstab", "crosstab", "Crosstab", "crosstab.estimate:CrosstabEstimate", "ogive.crosstab/1",
+        "a table of two columns, with a test of whether they are independent",
+    ),
     Kind("groups", "groups", "Grouped", "groups.estimate:GroupEstimates", "ogive.groups/1"),
     Kind("labels", "labels", "Labels", "labels.estimate:LabelsEstimate", "ogive.labels/1"),
 )  # fmt: skip

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from ogive.columns import Domain, LabelValue, Listed, OpenCategories
 from ogive.errors import ParameterError, quoted
@@ -17,8 +17,9 @@ from ogive.statistics.base import OF_COUNT, Estimate
 from ogive.statistics.confidence import check_level
 from ogive.statistics.discovery import shown_interval
 from ogive.statistics.histogram.found import share_interval
-from ogive.statistics.sums.measured import LinearForm, Measured, Reading, records_at, reported_variance
+from ogive.statistics.sums.measured import LinearForm, Measured, Reading
 from ogive.statistics.sums.stated import query_of
+from ogive.statistics.sums.tables import count_reading, share_reading
 
 Interval = tuple[float, float]
 
@@ -82,42 +83,11 @@ class HistogramEstimate(Estimate):
 
     @cached_property
     def _counts(self) -> tuple[Reading, ...]:
-        measured = self.measured
-        none = self._one
-        high = math.inf if measured.total is None else float(measured.total)
-        return tuple(
-            Reading(
-                measured,
-                records_at(measured, place),
-                none,
-                low=0.0,
-                high=high,
-                reporting=self._reporting(None if measured.total is None else 1 / max(1, measured.total)),
-            )
-            for place in range(len(self.categories))
-        )
+        return tuple(count_reading(self.measured, (place,)) for place in range(len(self.categories)))
 
     @cached_property
     def _shares(self) -> tuple[Reading, ...]:
-        measured = self.measured
-        return tuple(
-            Reading(
-                measured,
-                records_at(measured, place),
-                measured.records,
-                low=0.0,
-                high=1.0,
-                sampling=lambda share: max(0.0, self.records) * share * (1 - share),
-                reporting=self._reporting(1.0),
-            )
-            for place in range(len(self.categories))
-        )
-
-    def _reporting(self, unit: float | None) -> Any:
-        """Variance of a count by what owners drew, at a ratio of which so much is a share of 1."""
-        if self.measured.epsilon is None or unit is None:
-            return None
-        return lambda ratio: reported_variance(self.measured, [(1.0, 1, min(1.0, ratio * unit))])
+        return tuple(share_reading(self.measured, (place,)) for place in range(len(self.categories)))
 
     @property
     def records(self) -> float:

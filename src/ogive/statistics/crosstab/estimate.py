@@ -1,0 +1,343 @@
+"""Counts of combinations of two columns, their shares and margins, and whether the columns are independent."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
+from functools import cached_property
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+
+from ogive.columns import Domain, LabelValue, Listed
+from ogive.contrast import Number, difference, ratio
+from ogive.errors import ParameterError
+from ogive.provenance import Provenance
+from ogive.queries import CellsQuery, MomentsQuery
+from ogive.statistics.base import OF_COUNT, Estimate
+from ogive.statistics.confidence import check_level
+from ogive.statistics.crosstab.independence import Independence, independence
+from ogive.statistics.histogram.estimate import Interval, names_of
+from ogive.statistics.sums.measured import Measured, Reading
+from ogive.statistics.sums.stated import query_of
+from ogive.statistics.sums.tables import count_reading, share_reading
+
+Numbers = tuple[tuple[float, ...], ...]
+Intervals = tuple[tuple[Interval, ...], ...]
+
+
+class Association(NamedTuple):
+    """How the last column of a table of two rows and two columns goes with the rows.
+
+    Fields:
+        value: The number; NaN where noise leaves none.
+        low, high: Ends of its interval, perhaps infinite.
+    """
+
+    value: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, repr=False)
+class CrosstabEstimate(Estimate):
+    """How many records have each combination of values of two columns.
+
+    Counts and margins are those of the records, with noise alone; shares and comparisons are meant of the population
+    that the records are from, with noise and sampling.
+
+    Fields:
+        row: Column whose values are the rows.
+        column: Column whose values are the columns.
+        measured: The noisy integers that came back, row by row, which may be negative.
+        rows: The declared values of the rows.
+        columns: The declared values of the columns.
+        other: What a value that was not declared meant.
+        missing: What a missing value meant.
+        confidence_level: Of intervals where no other is asked for.
+        provenance: What was released, at what price and under whose trust.
+    """
+
+    schema: ClassVar[str] = "ogive.crosstab/1"
+    indent: ClassVar[int | None] = 1
+
+    row: str
+    column: str
+    measured: Measured
+    _: KW_ONLY
+    rows: tuple[LabelValue, ...]
+    columns: tuple[LabelValue, ...]
+    other: str
+    missing: str
+    confidence_level: float
+    provenance: Provenance | None = None
+
+    @property
+    def listed(self) -> tuple[Listed, Listed]:
+        """Both columns with their values."""
+        return (
+            Listed(self.row, self.rows, self.other, self.missing),
+            Listed(self.column, self.columns, self.other, self.missing),
+        )
+
+    @cached_property
+    def row_names(self) -> tuple[str, ...]:
+        """Names of the rows: the declared values, then "other" and "missing" where these are counted."""
+        return names_of(self.rows, self.other, self.missing)
+
+    @cached_property
+    def column_names(self) -> tuple[str, ...]:
+        """Names of the columns, in the same way."""
+        return names_of(self.columns, self.other, self.missing)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns."""
+        return len(self.row_names), len(self.column_names)
+
+    @cached_property
+    def _places(self) -> tuple[tuple[int, ...], ...]:
+        rows, columns = self.shape
+        return tuple(tuple(range(row * columns, (row + 1) * columns)) for row in range(rows))
+
+    @cached_property
+    def _counts(self) -> tuple[tuple[Reading, ...], ...]:
+        return tuple(tuple(count_reading(self.measured, (place,)) for place in row) for row in self._places)
+
+    @cached_property
+    def _row_shares(self) -> tuple[tuple[Reading, ...], ...]:
+        return tuple(tuple(share_reading(self.measured, (place,), row) for place in row) for row in self._places)
+
+    @cached_property
+    def _column_shares(self) -> tuple[tuple[Reading, ...], ...]:
+        columns = tuple(zip(*self._places, strict=True))
+        return tuple(
+            tuple(share_reading(self.measured, (place,), column) for place, column in zip(row, columns, strict=True))
+            for row in self._places
+        )
+
+    @cached_property
+    def _row_totals(self) -> tuple[Reading, ...]:
+        return tuple(count_reading(self.measured, row) for row in self._places)
+
+    @cached_property
+    def _column_totals(self) -> tuple[Reading, ...]:
+        return tuple(count_reading(self.measured, column) for column in zip(*self._places, strict=True))
+
+    @property
+    def records(self) -> float:
+        """The number of counted records, noisy where it is private."""
+        return self.measured.at(self.measured.records)
+
+    @property
+    def defined(self) -> bool:
+        """Whether records are seen through the noise."""
+        return self.records >= 1
+
+    @property
+    def raw(self) -> Numbers:
+        """The noisy counts as they were measured, row by row, unbiased, perhaps negative and not whole."""
+        return tuple(tuple(self.measured.at(each.numerator) for each in row) for row in self._counts)
+
+    @property
+    def counts(self) -> Numbers:
+        """Records of each combination, row by row, at least 0 and at most all."""
+        return _values(self._counts)
+
+    @property
+    def row_shares(self) -> Numbers:
+        """Share of each column among the records of its row; NaN where noise leaves no record of the row."""
+        return _values(self._row_shares)
+
+    @property
+    def column_shares(self) -> Numbers:
+        """Share of each row among the records of its column; NaN where noise leaves no record of the column."""
+        return _values(self._column_shares)
+
+    @property
+    def row_totals(self) -> tuple[float, ...]:
+        """Records of each row: sums of noisy counts, at least 0."""
+        return tuple(each.value for each in self._row_totals)
+
+    @property
+    def column_totals(self) -> tuple[float, ...]:
+        """Records of each column, in the same way."""
+        return tuple(each.value for each in self._column_totals)
+
+    @property
+    def noise_errors(self) -> Numbers:
+        """Standard deviation of each count by noise, or by the randomness of reports, in records."""
+        return tuple(tuple(each.error(sampling=False) for each in row) for row in self._counts)
+
+    def count_intervals(self, confidence_level: float | None = None) -> Intervals:
+        """An interval of the number of these records of each combination: noise alone.
+
+        Args:
+            confidence_level: Above 0 and at most 0.9999; that of the release by default.
+
+        Raises:
+            ParameterError: the level is out of range.
+        """
+        return _intervals(self._counts, self._level(confidence_level), sampling=False)
+
+    def row_total_intervals(self, confidence_level: float | None = None) -> tuple[Interval, ...]:
+        """An interval of the number of these records of each row: noise alone.
+
+        Args:
+            confidence_level: As of `count_intervals`.
+
+        Raises:
+            ParameterError: the level is out of range.
+        """
+        return _intervals([self._row_totals], self._level(confidence_level), sampling=False)[0]
+
+    def column_total_intervals(self, confidence_level: float | None = None) -> tuple[Interval, ...]:
+        """An interval of the number of these records of each column: noise alone.
+
+        Args:
+            confidence_level: As of `count_intervals`.
+
+        Raises:
+            ParameterError: the level is out of range.
+        """
+        return _intervals([self._column_totals], self._level(confidence_level), sampling=False)[0]
+
+    def row_share_intervals(self, confidence_level: float | None = None) -> Intervals:
+        """An interval of the share of each column within its row, in the population: sampling and noise.
+
+        Args:
+            confidence_level: As of `count_intervals`.
+
+        Raises:
+            ParameterError: the level is out of range.
+        """
+        return _intervals(self._row_shares, self._level(confidence_level), sampling=True)
+
+    def column_share_intervals(self, confidence_level: float | None = None) -> Intervals:
+        """An interval of the share of each row within its column, in the population: sampling and noise.
+
+        Args:
+            confidence_level: As of `count_intervals`.
+
+        Raises:
+            ParameterError: the level is out of range.
+        """
+        return _intervals(self._column_shares, self._level(confidence_level), sampling=True)
+
+    @cached_property
+    def independence(self) -> Independence | None:
+        """A test of whether rows and columns are independent, which knows the noise; None where noise leaves no record.
+
+        Source:
+            Kifer and Rogers 2017; Gaboardi, Lim, Rogers and Vadhan 2016.
+        """
+        if not self.defined:
+            return None
+        return independence(self.measured, np.array(self.raw), self.records)
+
+    def risk_difference(self, confidence_level: float | None = None) -> Association:
+        """Share of the last column in the first row, less that in the second.
+
+        Args:
+            confidence_level: As of `count_intervals`.
+
+        Raises:
+            ParameterError: the table has not two rows and two columns, or is from reports, whose rows are not
+                independent.
+        """
+        level, one, other = self._risks(confidence_level)
+        value, _, low, high = difference(one, other, level)
+        return Association(value, low, high)
+
+    def relative_risk(self, confidence_level: float | None = None) -> Association:
+        """Share of the last column in the first row, divided by that in the second.
+
+        Args:
+            confidence_level: As of `count_intervals`.
+
+        Raises:
+            ParameterError: as `risk_difference`.
+        """
+        level, one, other = self._risks(confidence_level)
+        value, _, low, high = ratio(one, other, level)
+        return Association(value, max(0.0, low), high)
+
+    def odds_ratio(self, confidence_level: float | None = None) -> Association:
+        """Odds of the last column in the first row, divided by those in the second; by intervals of the log-odds.
+
+        Args:
+            confidence_level: As of `count_intervals`.
+
+        Raises:
+            ParameterError: as `risk_difference`.
+        """
+        level, one, other = self._risks(confidence_level)
+        if math.isnan(one.value) or math.isnan(other.value):
+            return Association(math.nan, 0.0, math.inf)
+        first, second = (Number(each.what, *map(_logit, (each.value, each.low, each.high))) for each in (one, other))
+        if math.isinf(first.value) or math.isinf(second.value):
+            return Association(math.nan, 0.0, math.inf)
+        value, _, low, high = difference(first, second, level)
+        return Association(
+            math.exp(value), *(math.exp(min(end, 700.0)) if end < 700 else math.inf for end in (low, high))
+        )
+
+    @property
+    def compares_rows(self) -> bool:
+        """Whether the table has two rows and two columns with independent noise, so that its rows can be compared."""
+        return self.shape == (2, 2) and self.measured.form == "cells"
+
+    def _risks(self, confidence_level: float | None) -> tuple[float, Number, Number]:
+        if not self.compares_rows:
+            raise ParameterError(
+                "rows are compared in tables of two rows and two columns that are not from owners' reports"
+            )
+        level = self._level(confidence_level)
+        found = []
+        for row in self._row_shares:
+            low, high = row[1].interval(level, sampling=True)
+            found.append(Number(f"share of {self.column_names[1]}", row[1].value, low, high, row[1].error()))
+        return level, found[0], found[1]
+
+    @property
+    def noise_beside(self) -> str:
+        """The records."""
+        return OF_COUNT
+
+    def noise_share(self) -> float:
+        """Standard deviation of the noise of a count, as a share of the records; infinite where noise leaves none."""
+        return max(map(max, self.noise_errors)) / self.records if self.defined else math.inf
+
+    def errors(self, truth: CrosstabEstimate) -> dict[str, float]:
+        """The largest distance of a count from the exact one, as a share of the records.
+
+        Raises:
+            ParameterError: the truth is of other columns or values.
+        """
+        if truth.listed != self.listed:
+            raise ParameterError(f"the truth for {self.row} and {self.column} must be of the same values")
+        far = np.abs(np.array(self.counts) - np.array(truth.counts)).max()
+        return {"share": float(far) / max(1.0, truth.records)}
+
+    def _level(self, confidence_level: float | None) -> float:
+        return self.confidence_level if confidence_level is None else float(check_level(confidence_level))
+
+    @property
+    def query(self) -> CellsQuery | MomentsQuery | None:
+        """What was asked, with the noise that there was; None where there was none, or owners were asked."""
+        return query_of(self.measured, Domain(self.listed))
+
+
+def _values(readings: Sequence[Sequence[Reading]]) -> Numbers:
+    return tuple(tuple(each.value for each in row) for row in readings)
+
+
+def _intervals(readings: Sequence[Sequence[Reading]], level: float, *, sampling: bool) -> Intervals:
+    return tuple(tuple(each.interval(level, sampling=sampling) for each in row) for row in readings)
+
+
+def _logit(share: float) -> float:
+    if not 0 < share < 1:
+        return -math.inf if share <= 0 else math.inf
+    return math.log(share / (1 - share))

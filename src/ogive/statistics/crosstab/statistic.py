@@ -1,0 +1,97 @@
+"""How many records have each combination of values of two columns."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Generator
+from dataclasses import KW_ONLY, dataclass
+from typing import ClassVar, TypedDict
+
+from ogive.columns import LISTING_POLICIES, Domain, LabelValues, Listed, ListingPolicy
+from ogive.parameters import one_of
+from ogive.queries import Answer, Query
+from ogive.statistics.base import Terms
+from ogive.statistics.confidence import check_level
+from ogive.statistics.crosstab.estimate import CrosstabEstimate
+from ogive.statistics.histogram.statistic import declared
+from ogive.statistics.sums.ask import ask_table
+
+MOST_CELLS = 2500
+
+
+class CrosstabOptions(TypedDict, total=False):
+    """The fields of `Crosstab` that are options."""
+
+    rows: LabelValues | None
+    columns: LabelValues | None
+    other: ListingPolicy
+    missing: ListingPolicy
+    confidence_level: float
+
+
+@dataclass(frozen=True)
+class Crosstab:
+    """Number of the records with each combination of values of two columns, and a test of whether they are independent.
+
+    Fields:
+        row: Column whose values are the rows of the table: numbers, truth values or text.
+        column: Column whose values are the columns of the table, another one.
+        rows: The values of the first column, public, in the order in which they are shown.
+        columns: The values of the second column, public.
+        other: What a value that is not declared means, in both columns: "refuse" (an error), "count" (a row or column
+            of its own) or "drop" (the record is not counted; ADD_OR_REMOVE only).
+        missing: What a missing value means, in both columns: "refuse" (an error), "count" (a row or column of its own)
+            or "drop" (the record is not counted; ADD_OR_REMOVE only).
+        confidence_level: Of the intervals, above 0 and at most 0.9999.
+    """
+
+    name: ClassVar[str] = "crosstab"
+
+    row: str
+    column: str
+    _: KW_ONLY
+    rows: LabelValues | None = None
+    columns: LabelValues | None = None
+    other: ListingPolicy = one_of(*LISTING_POLICIES)
+    missing: ListingPolicy = one_of(*LISTING_POLICIES)
+    confidence_level: float = 0.95
+
+    def __post_init__(self) -> None:
+        """Refuse what no release could use, before any data is touched."""
+        object.__setattr__(self, "confidence_level", float(check_level(self.confidence_level)))
+        Domain(self.listed).check_size(MOST_CELLS)
+
+    @property
+    def listed(self) -> tuple[Listed, Listed]:
+        """Which row and which column of the table a record is of."""
+        return (
+            Listed(self.row, declared(self.rows, "rows"), self.other, self.missing),
+            Listed(self.column, declared(self.columns, "columns"), self.other, self.missing),
+        )
+
+    def canonical(self) -> Crosstab:
+        """The one spelling that stands for all of the same question."""
+        row, column = self.listed
+        return dataclasses.replace(self, rows=row.values, columns=column.values)
+
+    def alternatives(self) -> dict[str, Crosstab]:
+        """There is one way, which the trust model decides."""
+        return {"crosstab": self}
+
+    def questions(self, terms: Terms) -> Generator[Query, Answer, CrosstabEstimate]:
+        """Count every combination once.
+
+        Privacy: one measurement at the whole of `terms.privacy`, or one report of every owner.
+        """
+        row, column = self.listed
+        measured = yield from ask_table((row, column), terms)
+        return CrosstabEstimate(
+            self.row,
+            self.column,
+            measured,
+            rows=row.values,
+            columns=column.values,
+            other=self.other,
+            missing=self.missing,
+            confidence_level=self.confidence_level,
+        )

@@ -1,0 +1,94 @@
+"""The test of independence rejects independent columns as rarely as it says, whatever the noise.
+
+Level: of 400 tables at 5 % more than 34 are rejected with probability about 0.001. The control, the usual chi-square
+test of the same noisy counts, must reject more than 40 of them. Of columns that do depend on each other the test must
+reject more than half, so that its level is not kept by never rejecting.
+"""
+
+import numpy as np
+import pytest
+from scipy.stats import chi2_contingency
+
+import ogive
+from ogive.noise import KeyedSource
+
+TABLES = 400
+MOST, CONTROL = 34, 40
+REPLACE, ADD = ogive.Adjacency.REPLACE, ogive.Adjacency.ADD_OR_REMOVE
+pytestmark = pytest.mark.distribution
+
+PURE, LITTLE = ogive.PureDP("0.4"), ogive.PureDP("0.1")
+GAUSSIAN = ogive.ApproxDP("0.4", "1e-6")
+CASES = {
+    "few, Laplace": (60, PURE, REPLACE, ogive.Central),
+    "few, Laplace, private number": (60, PURE, ADD, ogive.Central),
+    "many, Laplace": (3000, LITTLE, REPLACE, ogive.Central),
+    "many, Laplace, private number": (3000, LITTLE, ADD, ogive.Central),
+    "few, Gaussian": (100, GAUSSIAN, REPLACE, ogive.Central),
+    "few, Gaussian, private number": (100, GAUSSIAN, ADD, ogive.Central),
+    "many, Gaussian": (3000, ogive.ApproxDP("0.1", "1e-6"), REPLACE, ogive.Central),
+    "reports": (1500, ogive.PureDP(1), REPLACE, ogive.Local),
+    "reports of bits": (1500, ogive.PureDP("0.4"), REPLACE, ogive.Local),
+}
+ROW, COLUMN = (0.6, 0.4), (0.7, 0.2, 0.1)
+
+
+def tables(name, *, dependent=False):
+    """Independent columns, or such whose second row moves a part of the first column to the last."""
+    size, privacy, adjacency, trust = CASES[name]
+    random = np.random.default_rng(17)
+    asked = ogive.Crosstab("r", "c", rows=(0, 1), columns=(0, 1, 2))
+    for run in range(TABLES // (8 if dependent else 1)):
+        row, column = random.choice(2, size, p=ROW), random.choice(3, size, p=COLUMN)
+        if dependent:
+            column = np.where(row == 1, 2, column)
+        holder, source = trust({"r": row, "c": column}), KeyedSource.from_seed(run)
+        yield ogive.release(asked, trust=holder, privacy=privacy, adjacency=adjacency, source=source)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_the_level_is_held_and_the_test_that_ignores_noise_does_not_hold_it(name):
+    rejected = usual = 0
+    for found in tables(name):
+        test = found.independence
+        rejected += test is not None and test.p_value <= 0.05
+        counts = np.maximum(found.raw, 0.5)
+        usual += chi2_contingency(counts, correction=False).pvalue <= 0.05
+    assert rejected <= MOST
+    assert usual > CONTROL
+
+
+@pytest.mark.parametrize("name", [name for name in CASES if name.startswith(("many", "reports"))])
+def test_dependence_is_found(name):
+    found = [each.independence for each in tables(name, dependent=True)]
+    assert np.mean([test is not None and test.p_value <= 0.05 for test in found]) > 0.5
+
+
+@pytest.mark.parametrize("trust", [ogive.Central, ogive.Local], ids=lambda each: each.name)
+@pytest.mark.parametrize("adjacency", [REPLACE, ADD], ids=lambda each: each.value)
+def test_intervals_of_shares_and_of_two_risks_cover_the_population(adjacency, trust):
+    """Of 100 releases fewer than 87 intervals of 95 % hold with probability about 0.0005; the control is a quarter."""
+    if trust is ogive.Local and adjacency is ADD:
+        pytest.skip("owners can be counted")
+    random, held, narrow = np.random.default_rng(23), [], []
+    asked = ogive.Crosstab("r", "c", rows=("a", "b"), columns=(0, 1))
+    privacy = ogive.PureDP("0.3" if trust is ogive.Central else 1)
+    for run in range(100):
+        row = random.choice(["a", "b"], 400, p=ROW)
+        holder = trust({"r": row, "c": (random.random(400) < np.where(row == "a", 0.2, 0.4)).astype(int)})
+        source = KeyedSource.from_seed(run)
+        found = ogive.release(asked, trust=holder, privacy=privacy, adjacency=adjacency, source=source)
+        shares, intervals = found.row_shares, found.row_share_intervals()
+        wanted = [(truth, shares[row][1], intervals[row][1]) for row, truth in enumerate((0.2, 0.4))]
+        wanted += [(0.12 / 0.28, found.column_shares[0][1], found.column_share_intervals()[0][1])]
+        if found.compares_rows:
+            for truth, told in (
+                (-0.2, found.risk_difference()),
+                (0.5, found.relative_risk()),
+                (0.375, found.odds_ratio()),
+            ):
+                wanted.append((truth, told.value, told[1:]))
+        held.append([low <= truth <= high for truth, _, (low, high) in wanted])
+        narrow.append([abs(truth - value) <= (high - low) / 8 for truth, value, (low, high) in wanted])
+    assert np.mean(held, axis=0).min() >= 0.87
+    assert np.mean(narrow, axis=0).min() < 0.75

@@ -1,0 +1,226 @@
+"""Cross tables: counts, margins, shares, comparisons of two rows, what is refused, and what is read of a stored one."""
+
+import copy
+import json
+import math
+
+import numpy as np
+import pytest
+from scipy.stats import chi2_contingency
+
+import ogive
+from ogive.errors import DataError, ParameterError
+from ogive.noise import DiscreteLaplace, KeyedSource
+from ogive.privacy import Adjacency
+from ogive.statistics.crosstab.independence import Spread, chi_square, independence, shares, simulated
+from ogive.statistics.sums.measured import Measured
+
+PURE = ogive.PureDP(1)
+REPLACE, ADD = ogive.Adjacency.REPLACE, ogive.Adjacency.ADD_OR_REMOVE
+COUNTS = np.array([[40, 20, 12], [15, 30, 3]])
+ROWS, COLUMNS = zip(*((r, c) for r in range(2) for c in range(3) for _ in range(COUNTS[r, c])), strict=True)
+DATA = {
+    "ward": ["AB"[r] for r in ROWS],
+    "stage": list(COLUMNS),
+    "died": [int(c > 0) for c in COLUMNS],
+    "gap": [None if r else "x" for r in ROWS],
+}
+TABLE = {"rows": ("A", "B"), "columns": (0, 1, 2)}
+TWO = {"rows": ("A", "B"), "columns": (0, 1)}
+
+
+def released(statistic, *, trust=ogive.Central, privacy=PURE, adjacency=REPLACE, seed=4):
+    source = KeyedSource.from_seed(seed)
+    return ogive.release(statistic, trust=trust(DATA), privacy=privacy, adjacency=adjacency, source=source)
+
+
+def exact(statistic, adjacency=REPLACE):
+    return released(statistic, trust=ogive.Clear, privacy=None, adjacency=adjacency)
+
+
+def test_counts_margins_and_shares_are_those_of_numpy():
+    found = exact(ogive.Crosstab("ward", "stage", **TABLE))
+    assert found.counts == found.raw == tuple(map(tuple, COUNTS))
+    assert found.row_totals == tuple(COUNTS.sum(axis=1))
+    assert found.column_totals == tuple(COUNTS.sum(axis=0))
+    np.testing.assert_allclose(found.row_shares, COUNTS / COUNTS.sum(axis=1)[:, None])
+    np.testing.assert_allclose(found.column_shares, COUNTS / COUNTS.sum(axis=0))
+    turned = exact(ogive.Crosstab("stage", "ward", rows=(0, 1, 2), columns=("A", "B")))
+    assert turned.counts == tuple(map(tuple, COUNTS.T))
+
+
+def test_without_noise_the_test_is_pearsons():
+    found = exact(ogive.Crosstab("ward", "stage", **TABLE)).independence
+    wanted = chi2_contingency(COUNTS, correction=False)
+    assert found.chi_square == pytest.approx(wanted.statistic)
+    assert found.degrees == wanted.dof == 2
+    assert found.p_value < 0.002
+    other = np.array([[40, 20, 12], [15, 9, 3]])
+    measured = Measured("cells", tuple(map(int, other.ravel())), None, REPLACE, int(other.sum()))
+    weak = independence(measured, other.astype(float), float(other.sum()))
+    assert weak.p_value == pytest.approx(chi2_contingency(other, correction=False).pvalue, abs=0.04)
+
+
+def test_an_empty_row_without_noise_takes_no_part():
+    counts = np.array([[40.0, 20], [0, 0], [15, 30]])
+    found, degrees = chi_square(counts[None], Spread(105.0, 0.0))
+    assert found[0] == pytest.approx(chi2_contingency(counts[[0, 2]], correction=False).statistic)
+    assert degrees[0] == 1
+
+
+@pytest.mark.parametrize("spread", [Spread(200.0, 30.0), Spread(300.0, 90.0, 20.0), Spread(0.0, 5.0)], ids=str)
+def test_the_statistic_is_the_quadratic_form_with_the_inverse_covariance(spread):
+    """Built from whole matrices, without rotations."""
+    counts = np.random.default_rng(4).normal(30, 20, (5, 3, 4))
+    rows, columns = shares(counts)
+    for table, a, b, found in zip(counts, rows, columns, chi_square(counts, spread)[0], strict=True):
+        left, right = np.eye(3) - np.outer(a, np.ones(3)), np.eye(4) - np.outer(b, np.ones(4))
+        residual = np.kron(left[:2], right[:3])
+        ones = np.ones(12)
+        whole = spread.scale * np.diag(np.outer(a, b).ravel()) + spread.level * np.eye(12)
+        covariance = residual @ (whole - spread.common * np.outer(ones, ones)) @ residual.T
+        r = residual @ table.ravel()
+        assert found == pytest.approx(r @ np.linalg.solve(covariance, r))
+
+
+@pytest.mark.parametrize("form", ["cells", "reports", "unary"])
+def test_the_covariance_of_residuals_is_that_of_simulated_tables(form):
+    """200,000 tables, of which a tenth with a wrong covariance would be seen."""
+    chance = np.outer([0.6, 0.4], [0.5, 0.3, 0.2])
+    law = DiscreteLaplace(6) if form == "cells" else None
+    measured = Measured(form, (1,) * (6 + (form == "unary")), law, REPLACE, 400, epsilon=None if law else 1)
+    tables = simulated(measured, chance, 400, 200_000, np.random.default_rng(2)).reshape(-1, 6)
+    np.testing.assert_allclose(tables.mean(axis=0), 400 * chance.ravel(), atol=1.0)
+    residual = np.kron((np.eye(2) - np.outer([0.6, 0.4], [1, 1])), np.eye(3) - np.outer([0.5, 0.3, 0.2], [1, 1, 1]))
+    spread = Spread.of(measured, 400.0)
+    whole = spread.scale * np.diag(chance.ravel()) + spread.level * np.eye(6) - spread.common * np.ones((6, 6))
+    wanted, seen = residual @ whole @ residual.T, residual @ np.cov(tables.T) @ residual.T
+    np.testing.assert_allclose(seen, wanted, atol=0.02 * wanted.max())
+
+
+def test_comparisons_of_two_rows_without_noise_are_the_usual_ones():
+    found = exact(ogive.Crosstab("ward", "died", **TWO))
+    risks = [each / total for each, total in zip((32, 33), (72, 48), strict=True)]
+    assert found.risk_difference().value == pytest.approx(risks[0] - risks[1])
+    assert found.relative_risk().value == pytest.approx(risks[0] / risks[1])
+    odds = found.odds_ratio()
+    assert odds.value == pytest.approx((32 / 40) / (33 / 15))
+    error = math.sqrt(sum(1 / count for count in (32, 40, 33, 15)))
+    assert math.log(odds.high / odds.value) == pytest.approx(1.96 * error, rel=0.05)
+    low, high = found.risk_difference()[1:]
+    assert low < risks[0] - risks[1] < high
+    assert found.odds_ratio(0.5).high < odds.high
+
+
+def test_comparisons_are_for_two_rows_and_two_columns_that_are_counted():
+    for found in (
+        released(ogive.Crosstab("ward", "stage", **TABLE)),
+        released(ogive.Crosstab("ward", "died", **TWO), trust=ogive.Local, privacy=ogive.PureDP(4)),
+    ):
+        for compared in (found.risk_difference, found.relative_risk, found.odds_ratio):
+            with pytest.raises(ParameterError, match="two rows and two columns"):
+                compared()
+        assert "odds ratio" not in str(found)
+
+
+def test_policies_hold_for_both_columns():
+    whole = exact(ogive.Crosstab("ward", "gap", rows=("A", "C"), columns=("x",), other="count", missing="count"))
+    assert whole.row_names == ("A", "C", "other", "missing")
+    assert whole.column_names == ("x", "other", "missing")
+    assert whole.counts == ((72, 0, 0), (0, 0, 0), (0, 0, 48), (0, 0, 0))
+    some = exact(ogive.Crosstab("ward", "stage", rows=("A", "B"), columns=(0, 1), other="drop"), ADD)
+    assert some.counts == ((40, 20), (15, 30))
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"columns": (0, 1)}, r"declare the categories, for example `?rows="),
+        ({"rows": ("A", "B")}, r"declare the categories, for example `?columns="),
+        ({"rows": ("A",), "columns": (0, 1)}, "cannot be compared"),
+        ({"rows": ("A", "B"), "columns": "01"}, "must be a list"),
+        ({"rows": range(100), "columns": range(100)}, "more than 2500"),
+        ({**TWO, "other": "maybe"}, "must be one of"),
+        ({**TWO, "confidence_level": 0}, "must be above 0"),
+    ],
+    ids=str,
+)
+def test_bad_questions_are_refused_in_one_line(options, words):
+    with pytest.raises(ParameterError, match=words) as problem:
+        ogive.Crosstab("ward", "stage", **options)
+    assert "\n" not in str(problem.value)
+
+
+def test_one_column_is_no_table_of_two():
+    with pytest.raises(ParameterError, match="named twice"):
+        ogive.Crosstab("ward", "ward", rows=("A", "B"), columns=("A", "B"))
+    with pytest.raises(DataError, match="not declared"):
+        exact(ogive.Crosstab("ward", "stage", **TWO))
+
+
+def test_margins_have_the_noise_of_their_cells():
+    found = released(ogive.Crosstab("ward", "stage", **TABLE))
+    np.testing.assert_allclose(np.array(found.raw).sum(axis=1), found.row_totals)
+    (low, high), (low_count, high_count) = found.row_total_intervals()[0], found.count_intervals()[0][0]
+    assert 1.4 < (high - low) / (high_count - low_count) < 3
+    assert low <= found.row_totals[0] <= high
+    assert found.column_total_intervals(0.5)[0][1] < found.column_total_intervals()[0][1]
+
+
+def test_noise_that_hides_all_records_leaves_the_table_undefined():
+    asked = ogive.Crosstab("ward", "stage", **TABLE)
+    found = [released(asked, privacy=ogive.PureDP("1/10000"), adjacency=ADD, seed=seed) for seed in range(8)]
+    hidden = [each for each in found if not each.defined]
+    assert 0 < len(hidden) < len(found)
+    for each in hidden:
+        assert each.independence is None
+        assert "undefined" in str(each)
+        assert ogive.CrosstabEstimate.from_json(each.to_json()) == each
+
+
+def test_the_same_table_gives_the_same_p_value():
+    one, other = (released(ogive.Crosstab("ward", "died", **TWO)) for _ in range(2))
+    assert one.independence == other.independence
+    assert "chi-square" in str(one)
+    assert "(noise included)" in str(one)
+
+
+def test_functions_take_two_arrays_and_groups_have_tables():
+    table = ogive.crosstab(DATA["ward"], DATA["died"], **TWO, privacy=ogive.PureDP(1000))
+    assert np.rint(table.counts).tolist() == [[40, 32], [15, 33]]
+    session = ogive.Session(DATA, limit=ogive.PureDP(1000))
+    groups = session.crosstab("ward", "died", **TWO, by="stage", groups=(0, 1, 2), privacy=ogive.PureDP(900))
+    assert np.rint(groups[0].counts).tolist() == [[40, 0], [15, 0]]
+    assert "A, 0" in str(groups)
+
+
+def test_what_is_stored_is_read_again_and_damage_is_refused():
+    for options in ({}, {"adjacency": ADD}, {"trust": ogive.Local}, {"privacy": ogive.ApproxDP(1, "1e-6")}):
+        found = released(ogive.Crosstab("ward", "stage", **TABLE), **options)
+        assert ogive.CrosstabEstimate.from_json(found.to_json()) == found
+        data = json.loads(found.to_json())
+        for damage in (
+            {"rows": ["A"]},
+            {"columns": [0, 0, 1]},
+            {"row": "stage"},
+            {"other": "maybe"},
+            {"missing": "count"},
+            {"measured": {**data["measured"], "values": data["measured"]["values"][:3]}},
+            {"measured": {**data["measured"], "form": "moments"}},
+        ):
+            with pytest.raises(DataError):
+                ogive.CrosstabEstimate.from_dict({**copy.deepcopy(data), **damage})
+
+
+def test_the_truth_is_of_the_same_values():
+    found, truth = released(ogive.Crosstab("ward", "died", **TWO)), exact(ogive.Crosstab("ward", "died", **TWO))
+    far = np.abs(np.array(found.counts) - np.array(truth.counts)).max()
+    assert found.errors(truth) == {"share": far / 120}
+    with pytest.raises(ParameterError, match="same values"):
+        found.errors(exact(ogive.Crosstab("ward", "died", rows=("B", "A"), columns=(0, 1))))
+
+
+def test_the_noise_is_the_same_for_both_adjacencies_but_for_its_scale():
+    one, other = (released(ogive.Crosstab("ward", "died", **TWO), adjacency=each) for each in Adjacency)
+    ratios = np.divide(one.noise_errors, other.noise_errors)
+    assert {round(float(each), 1) for each in ratios.ravel()} in ({2.0}, {0.5})
