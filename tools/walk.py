@@ -24,8 +24,13 @@ FIRST_DAY = datetime.date(2019, 1, 1)
 DAYS = 4 * 365
 PAID = "--person patient --max-rows-per-person 1 --ledger budget.db --limit-epsilon 5"
 
+DESCRIBED = (
+    "--columns age male education totChol sysBP --bounds age=18:100,totChol=100:400,sysBP=80:260 "
+    "--values male=1 education=1,2,3,4 --missing totChol=240 education=count"
+)
+
 COMMANDS = [
-    shlex.split(line.format(paid=PAID))
+    shlex.split(line.format(paid=PAID, table=DESCRIBED))
     for line in """
 plan ecdf --bounds 18 100 --grid integers --records 4000 --epsilon 0.5
 ecdf patients.csv --column age --bounds 18 100 --grid integers {paid} --epsilon 0.5 -o age.json --plot age.png
@@ -34,8 +39,10 @@ quantiles patients.csv --column totChol --bounds 100 400 --missing 240 {paid} --
 boxplot patients.csv --column sysBP --bounds 80 260 --by TenYearCHD --groups 0 1 {paid} --epsilon 0.5 -o pressure.json
 roc patients.csv --score risk --label TenYearCHD --bounds 0 1 {paid} --epsilon 1 -o roc.json --plot roc.png
 calibration patients.csv --probability risk --label TenYearCHD {paid} --epsilon 1 -o calibration.json
+describe patients.csv {table} --by TenYearCHD --by-groups 0 1 {paid} --epsilon 1 -o table.json --plot table.png
 ledger show budget.db
 report age.json visit.json cholesterol.json pressure.json roc.json calibration.json -o report.html --title Heart
+report table.json -o table.html
 """.strip().splitlines()
 ]
 

@@ -11,7 +11,7 @@ import contextlib
 import dataclasses
 import datetime
 import math
-from collections.abc import Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar, Literal, get_args
@@ -510,12 +510,15 @@ class Schema:
     """What the columns of a table hold, which is public.
 
     Fields:
-        kinds: By column, in order: "numbers", "truth values", "dates", "times", "text", "no values at all", or others.
+        columns: Their names, in order.
+        kind: Of a column: "numbers", "truth values", "dates", "times", "text", "no values at all", or others. Of a text
+            file this reads cells.
         guessed: Whether kinds are guessed from the cells, since the table declares none.
         person: The column that identifies the person; None where a person has one record.
     """
 
-    kinds: Mapping[str, str]
+    columns: tuple[str, ...]
+    kind: Callable[[str], str]
     guessed: bool
     person: str | None = None
 

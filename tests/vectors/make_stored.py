@@ -216,6 +216,8 @@ def numbers():
     wards = {"by": "ward", "groups": ("north", "south")}
     yield "describe groups", Describe(("age", "ill"), **described, **wards), {"privacy": PureDP(4)}
     found = {"numbers": ("age",), "values": {"ill": 1}, "public_groups": False, **level}
+    kinds = {"values": {"vote": (0, 1, 2)}, "missing": "count", "public_groups": False, **level}
+    yield "describe categories", Describe(("vote",), **kinds), {}
     yield "describe found", Describe(("age", "ill"), **found), {"privacy": APPROXIMATE, "adjacency": ADD}
 
 

@@ -143,6 +143,7 @@ def adding_up():
         yield f"auc cells {'public' if public else 'private'} labels", auc, PURE
     described = {"bounds": {"age": (0, 100)}, "values": {"ill": 1}, "weights": {"ill": "0.5"}, "confidence_level": 0.95}
     yield "describe", Describe(("age", "ill"), **described, missing="refuse", public_groups=False), PURE
+    yield "describe categories", Describe(values={"vote": (0, 1, 2)}, columns=("vote",)), PURE
     wards = {"by": "ward", "groups": ("north", "south"), "public_groups": False}
     yield "describe groups", Describe(("age", "ill"), numbers=("age",), values={"ill": 1}, **wards), PURE
     yield "labels margins", Labels(LargestMargins(None, keep=1), BALLOTS, max_answers=None), PURE

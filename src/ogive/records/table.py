@@ -103,13 +103,13 @@ class Records:
         return self._source.columns
 
     def schema(self) -> Schema:
-        """What the columns hold: of a typed table its types, of a text file what its cells look like.
-
-        Raises:
-            DataError: the table cannot be read.
-        """
-        kinds = {column: content_kind(self._source.type(column)) for column in self.columns}
-        return Schema(kinds, self._source.guesses_kinds, self.person)
+        """What the columns hold: of a typed table its types, of a text file what its cells look like."""
+        return Schema(
+            self.columns,
+            lambda column: content_kind(self._source.type(column)),
+            self._source.guesses_kinds,
+            self.person,
+        )
 
     def check_named(self, named: Mapping[str, Any]) -> None:
         """Refuse parameters that name no column; says which names there are.

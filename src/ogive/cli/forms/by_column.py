@@ -71,15 +71,19 @@ BY_COLUMN = {
         "Smallest and largest possible value of variables of numbers, public, as in age=0:120,weight=30:250. Bounds of "
         "the others are found privately, at a tenth of the variable's part of the guarantee.",
     ),
-    "ValuesByColumn | None": _form(_values, "The value that is counted, public, as in died=yes sex=F."),
+    "ValuesByColumn | None": _form(
+        _values,
+        "The values that are counted, public, as in died=yes sex=F,M. Of one value every other one is the rest; of "
+        "several any other one is an error.",
+    ),
     "WeightsByColumn | None": _form(
         _weights, "How large the parts of variables are, in proportion to the others, as in age=2; 1 by default."
     ),
     "Policies": _form(
         _policies,
         "What a missing value means: refuse (an error) or drop (not counted; --adjacency add_or_remove only) for every "
-        "variable; or by column, as in age=low smoker=no *=drop: for numbers also low, high or a public value, for "
-        "counted values also no.",
+        "variable; or by column, as in age=low smoker=no *=drop: for numbers also low, high or a public value, for one "
+        "counted value also no, for several also count (a category of its own).",
     ),
     "tuple[str, ...]": Form(lambda default: tuple[str, ...], lambda words: tuple(words.said), several=True),
 }

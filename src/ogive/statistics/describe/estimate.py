@@ -127,11 +127,20 @@ class DescribeEstimate(Estimate):
         listed = ", ".join(quoted(each.column) for each in self.variables)
         raise ParameterError(f"there is no variable {quoted(column)}; there are {listed}")
 
+    @cached_property
+    def _added_up(self) -> dict[str, dict[str, Estimate]]:
+        """What was computed of all groups together, by variable."""
+        return {}
+
     def _overall(self, variable: Variable) -> dict[str, Estimate]:
         from ogive.statistics.describe.overall import added_up
 
-        each = [self.of(variable.column, group) for group in self.groups]
-        return {part: added_up([found[part] for found in each], self.provenance) for part in variable.parts}
+        if variable.column not in self._added_up:
+            each = [self.of(variable.column, group) for group in self.groups]
+            self._added_up[variable.column] = {
+                part: added_up([found[part] for found in each], self.provenance) for part in variable.parts
+            }
+        return self._added_up[variable.column]
 
     def with_provenance(self, provenance: Provenance) -> Self:
         """The same estimates, each carrying the provenance, with its group's condition and number of records."""

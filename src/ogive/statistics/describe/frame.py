@@ -7,6 +7,7 @@ from typing import Any
 
 from ogive.statistics.describe.estimate import DescribeEstimate
 from ogive.statistics.describe.lines import columns_of
+from ogive.statistics.histogram.estimate import HistogramEstimate
 from ogive.statistics.quantiles.estimate import QuantileEstimates
 from ogive.statistics.sums.estimate import MeanEstimate, NumberEstimate, ProportionEstimate
 
@@ -25,7 +26,10 @@ def columns(found: DescribeEstimate) -> dict[str, Any]:
         for group in columns_of(found):
             for estimate in found.of(variable.column, group).values():
                 shown = None if group is None else str(group)
-                rows += [(variable.column, counted, shown, *row) for row in _rows(estimate)]
+                if isinstance(estimate, HistogramEstimate):
+                    rows += [(variable.column, row[0], shown, *row[1:]) for row in _categories(estimate)]
+                else:
+                    rows += [(variable.column, counted, shown, *row) for row in _rows(estimate)]
     return {name: [row[place] for row in rows] for place, name in enumerate(names)}
 
 
@@ -43,3 +47,13 @@ def _rows(estimate: Any) -> Iterator[tuple[str, float | None, float | None, floa
     yield estimate.what, estimate.value, estimate.standard_error, *estimate.interval()
     if isinstance(estimate, MeanEstimate):
         yield "sd", estimate.standard_deviation, None, None, None
+
+
+def _categories(found: HistogramEstimate) -> Iterator[tuple[str | None, str, float | None, Any, Any, Any]]:
+    """How many records there are, and the share of each category."""
+    yield None, "n", max(0.0, found.records), None, None, None
+    for category, share, error, (low, high) in zip(
+        found.categories, found.shares, found.standard_errors, found.intervals(), strict=True
+    ):
+        told = (share, error, low, high) if found.defined else (None, None, None, None)
+        yield category, "proportion", *told

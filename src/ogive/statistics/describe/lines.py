@@ -5,11 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from ogive.columns import LabelValue
 from ogive.statistics.describe.estimate import DescribeEstimate
-from ogive.statistics.describe.variables import Number, Variable
+from ogive.statistics.describe.variables import Number, Share, Variable
+from ogive.statistics.histogram.estimate import HistogramEstimate
 from ogive.statistics.quantiles.estimate import QuantileEstimates
 from ogive.statistics.sums.estimate import MeanEstimate, ProportionEstimate
 from ogive.statistics.sums.text import between, number, shown
@@ -76,9 +78,15 @@ def _of_variable(found: DescribeEstimate, variable: Variable) -> Iterator[Line]:
         yield row(f"{100 * variable.confidence_level:g} % interval", "mean", interval_cell)
         yield row("median [Q1, Q3]", "quantiles", median_cell)
         part = "mean"
-    else:
+    elif isinstance(variable, Share):
         yield row(f"{label_of(variable)}, n (%)", "proportion", share_cell, inner=False)
         part = "proportion"
+    else:
+        yield row(f"{name}, n (%)", "histogram", lambda _: "", inner=False)
+        histogram: Any = each[0]["histogram"]
+        for place, category in enumerate(histogram.categories):
+            yield row(category, "histogram", partial(category_cell, place=place))
+        part = "histogram"
     counted: list[Any] = [parts[part] for parts in each]
     if any(one.measured.total is None for one in counted):
         # where the number of records is private every variable has its own, without the missing values that it drops
@@ -87,7 +95,7 @@ def _of_variable(found: DescribeEstimate, variable: Variable) -> Iterator[Line]:
 
 def label_of(variable: Variable) -> str:
     """What a variable's number is of: its name, with the value that is counted."""
-    if isinstance(variable, Number) or variable.positive is True:
+    if not isinstance(variable, Share) or variable.positive is True:
         return variable.column
     return f"{variable.column} = {variable.positive}"
 
@@ -97,8 +105,10 @@ def mean_cell(found: MeanEstimate) -> str:
     if not found.defined:
         return NOTHING
     deviation = found.standard_deviation
-    spread = "" if deviation is None else f" ({shown(found, deviation, found.value)})"
-    return f"{shown(found, found.value)}{spread}"
+    if deviation is None:
+        return shown(found, found.value)
+    spread = NOTHING if deviation == 0 and found.private else shown(found, deviation, found.value)
+    return f"{shown(found, found.value)} ({spread})"
 
 
 def interval_cell(found: MeanEstimate) -> str:
@@ -119,14 +129,21 @@ def median_cell(found: QuantileEstimates) -> str:
 
 def share_cell(found: ProportionEstimate) -> str:
     """Number and share of the records that have the value."""
+    return _count(counted(found), found.value, found.standard_error) if found.defined else NOTHING
+
+
+def category_cell(found: HistogramEstimate, place: int) -> str:
+    """Number and share of the records of one category."""
     if not found.defined:
         return NOTHING
-    error = 100 * found.standard_error
-    share = number(100 * found.value, max(error, 1.0) if error > 0 else 1.0)
-    return f"{counted(found):,} ({share})"
+    return _count(round(found.counts[place]), found.shares[place], found.standard_errors[place])
 
 
-def records_cell(found: MeanEstimate | ProportionEstimate) -> str:
+def _count(records: int, share: float, error: float) -> str:
+    return f"{records:,} ({number(100 * share, max(100 * error, 1.0))})"
+
+
+def records_cell(found: MeanEstimate | ProportionEstimate | HistogramEstimate) -> str:
     """How many records there are, noise included."""
     return f"{max(0, round(found.records)):,}"
 
@@ -142,7 +159,7 @@ def notes(found: DescribeEstimate) -> list[str]:
     if found.private:
         said.append(
             "All numbers carry noise. Intervals are of the population: they count sampling and noise. Percentages are "
-            "of the records of the column."
+            "of the records of the column. Noise may hide a standard deviation, or all records of a group: (-), -."
         )
     if found.groups:
         said.append("Overall adds up the groups, with the noise of all of them.")

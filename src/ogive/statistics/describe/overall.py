@@ -16,6 +16,7 @@ from ogive.provenance import Provenance
 from ogive.statistics.base import Estimate
 from ogive.statistics.curve import bins as curve_bins
 from ogive.statistics.curve.estimate import Curve
+from ogive.statistics.histogram.estimate import HistogramEstimate
 from ogive.statistics.quantiles.estimate import QuantileEstimates
 from ogive.statistics.sums.estimate import NumberEstimate
 from ogive.statistics.sums.measured import Measured
@@ -34,11 +35,11 @@ def added_up(each: Sequence[Any], provenance: Provenance | None) -> Estimate:
         Post-processing.
     """
     first = each[0]
-    if isinstance(first, NumberEstimate):
+    if isinstance(first, NumberEstimate | HistogramEstimate):
         everyone = None if provenance is None else provenance.total
         measured = _sum([found.measured for found in each], everyone)
         return dataclasses.replace(first, measured=measured, provenance=provenance)
-    assert isinstance(first, QuantileEstimates), "numbers and quantiles are described"
+    assert isinstance(first, QuantileEstimates), "numbers, categories and quantiles are described"
     curve = _curve([found.curve for found in each])
     return _quantiles(first, dataclasses.replace(curve, provenance=provenance), provenance)
 

@@ -11,6 +11,7 @@ from ogive.statistics import prediction
 from ogive.statistics.describe.estimate import DescribeEstimate
 from ogive.statistics.describe.statistic import Describe
 from ogive.statistics.describe.variables import Number, Variable
+from ogive.statistics.histogram.estimate import HistogramEstimate
 from ogive.statistics.prediction import Errors
 from ogive.statistics.quantiles.estimate import QuantileEstimates
 from ogive.statistics.sums.estimate import NumberEstimate
@@ -54,7 +55,7 @@ class Prediction(prediction.Prediction):
         return Errors(errors, basis=(f"{_BASIS}{groups}; {missing}",))
 
 
-_NAMES = {"mean": "mean", "quantiles": "median", "proportion": "%"}
+_NAMES = {"mean": "mean", "quantiles": "median", "proportion": "%", "histogram": "%"}
 
 
 def _unit(variable: Variable) -> tuple[float, str]:
@@ -74,6 +75,8 @@ def _noise(estimate: object, size: float) -> float:
         strategy: Strategy | None = estimate.curve.strategy
         known = estimate.curve.total is not None
         return 0.0 if strategy is None else math.sqrt(float(strategy.variance(total_known=known).mean())) / size
+    if isinstance(estimate, HistogramEstimate):
+        return max(estimate.noise_errors) / size
     assert isinstance(estimate, NumberEstimate)
     reading = estimate.reading
     ratios = (reading.low, (reading.low + reading.high) / 2, reading.high)

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any, Unpack
 
-from ogive.pictures import BLUE, GRAY, Style, caption, lighten, new_axes, styled
+from ogive.columns import LabelValue
+from ogive.pictures import BLUE, GRAY, Style, caption, legend, lighten, new_axes, styled
 from ogive.statistics.describe.estimate import DescribeEstimate
 from ogive.statistics.describe.lines import columns_of, label_of, titles
 from ogive.statistics.describe.text import about
-from ogive.statistics.describe.variables import Number
-from ogive.statistics.sums.estimate import ProportionEstimate
+from ogive.statistics.describe.variables import Number, Share, Variable
 
 _WIDTH = 7.2
 _HEAD, _TITLE, _ROW, _TICKS = 0.9, 0.3, 0.24, 0.3
@@ -33,39 +34,68 @@ def draw(found: DescribeEstimate, ax: Any = None, **style: Unpack[Style]) -> Any
     Raises:
         ParameterError: matplotlib is not installed, or the style is none.
     """
-    look = styled(style, color=BLUE, linestyle="none", label="")
+    look = styled(style, color=BLUE, linestyle="none", label="released" if found.private else "exact")
+    label = look.pop("label")
     shown = columns_of(found)
+    panels = [panel for variable in found for panel in _panels(found, variable, shown)]
     panel_height = _TITLE + _ROW * len(shown) + _TICKS
     axes = new_axes(ax)
     figure = axes.get_figure(root=True)
     if len(figure.get_axes()) == 1:  # a picture of its own is as high as its panels
-        figure.set_size_inches(_WIDTH, _HEAD + panel_height * len(found))
+        figure.set_size_inches(_WIDTH, _HEAD + panel_height * len(panels))
     axes.set_axis_off()
     names = titles(found)
     left = min(0.3, 0.03 + 0.012 * max(map(len, names)))
-    for number, variable in enumerate(found):
-        bottom = 1 - (number + (_TITLE + _ROW * len(shown)) / panel_height) / len(found)
-        height = _ROW * len(shown) / panel_height / len(found)
-        panel = axes.inset_axes((left, bottom, 0.98 - left, height))
-        part = "mean" if isinstance(variable, Number) else "proportion"
-        _draw_groups(panel, [found.of(variable.column, group)[part] for group in shown], look)
-        panel.set_yticks(range(len(shown)), names, parse_math=False, fontsize=_SMALL)
-        panel.set_ylim(len(shown) - 0.5, -0.5)
-        panel.tick_params(labelsize=_SMALL)
-        unit = "mean" if part == "mean" else "%"
-        panel.set_title(f"{label_of(variable)}, {unit}", loc="left", fontsize=9, color=GRAY, parse_math=False)
-        lighten(panel, grid="x")
+    for number, panel in enumerate(panels):
+        bottom = 1 - (number + (_TITLE + _ROW * len(shown)) / panel_height) / len(panels)
+        height = _ROW * len(shown) / panel_height / len(panels)
+        place = axes.inset_axes((left, bottom, 0.98 - left, height))
+        for line, point in enumerate(panel.points):
+            if point is not None:
+                value, low, high = point
+                place.hlines(line, low, high, color=look["color"], linewidth=5, alpha=0.35)
+                place.plot([value], [line], marker="o", markersize=5, **look)
+        place.set_yticks(range(len(shown)), names, parse_math=False, fontsize=_SMALL)
+        place.set_ylim(len(shown) - 0.5, -0.5)
+        place.tick_params(labelsize=_SMALL)
+        place.set_title(panel.title, loc="left", fontsize=9, color=GRAY, parse_math=False)
+        lighten(place, grid="x")
+    axes.plot([], [], marker="o", markersize=5, **look, label=f"{label}, with its interval")
+    legend(axes)
     title = about(found)
     caption(axes, f"{title[0].upper()}{title[1:]}", found.caption, private=found.private)
     return axes
 
 
-def _draw_groups(panel: Any, estimates: Sequence[Any], look: dict[str, Any]) -> None:
-    """A point with its interval in each line."""
-    for place, estimate in enumerate(estimates):
-        if not estimate.defined:
-            continue
-        scale = 100 if isinstance(estimate, ProportionEstimate) else 1
-        low, high = (scale * each for each in estimate.interval())
-        panel.hlines(place, low, high, color=look["color"], linewidth=5, alpha=0.35)
-        panel.plot([scale * estimate.value], [place], marker="o", markersize=5, **look)
+@dataclass(frozen=True)
+class _Panel:
+    """What is drawn of one number: a point with the ends of its interval for each column of the table."""
+
+    title: str
+    points: tuple[tuple[float, float, float] | None, ...]
+
+
+def _panels(found: DescribeEstimate, variable: Variable, shown: Sequence[LabelValue | None]) -> Iterator[_Panel]:
+    each: list[Any] = [found.of(variable.column, group) for group in shown]
+    if isinstance(variable, Number):
+        yield _Panel(f"{variable.column}, mean", tuple(_point(parts["mean"], 1) for parts in each))
+    elif isinstance(variable, Share):
+        yield _Panel(f"{label_of(variable)}, %", tuple(_point(parts["proportion"], 100) for parts in each))
+    else:
+        for place, category in enumerate(each[0]["histogram"].categories):
+            points = tuple(_category(parts["histogram"], place) for parts in each)
+            yield _Panel(f"{variable.column} = {category}, %", points)
+
+
+def _point(estimate: Any, scale: float) -> tuple[float, float, float] | None:
+    if not estimate.defined:
+        return None
+    low, high = estimate.interval()
+    return scale * estimate.value, scale * low, scale * high
+
+
+def _category(estimate: Any, place: int) -> tuple[float, float, float] | None:
+    if not estimate.defined:
+        return None
+    low, high = estimate.intervals()[place]
+    return 100 * estimate.shares[place], 100 * low, 100 * high

@@ -21,7 +21,7 @@ from ogive.statistics.base import Estimate, Terms
 from ogive.statistics.bounds.estimate import BoundsEstimate
 from ogive.statistics.confidence import check_level
 from ogive.statistics.describe.estimate import DescribeEstimate
-from ogive.statistics.describe.variables import SHARE_OF_BOUNDS, Number, Share, Variable, weighted
+from ogive.statistics.describe.variables import SHARE_OF_BOUNDS, Categories, Number, Share, Variable, weighted
 from ogive.statistics.groups.stated import stated
 from ogive.statistics.methods.base import owners_answer
 from ogive.statistics.methods.groups import Groups, ask_parts
@@ -56,8 +56,8 @@ class DescribeOptions(TypedDict, total=False):
 class Describe:
     """The first table of a report: each variable summed up, for all records or for each of several groups.
 
-    A variable of numbers has its number of records, mean, standard deviation, median and quartiles; one of which a
-    value is named has the number and the share of the records with that value. All of it is one release, within one
+    A variable of numbers has its number of records, mean, standard deviation, median and quartiles; one of which
+    values are declared has the number and the share of the records of each. All of it is one release, within one
     guarantee, of which every variable has an equal part unless `weights` says otherwise.
 
     Fields:
@@ -66,14 +66,16 @@ class Describe:
         left_out: Columns that are not described, and why; filled in by the release.
         bounds: Smallest and largest possible value of variables of numbers, public, by column. Bounds of the others are
             found privately, at a tenth of the variable's part of the guarantee.
-        values: The value that is counted, public, by column: {"died": "yes"}.
+        values: The values that are counted, public, by column. Of one value, {"died": "yes"}, every other one is the
+            rest; of several, {"sex": ("F", "M")}, any other one is an error.
         numbers: Variables that are numbers, though they have no bounds here; what is declared is not read from the
             table.
         by: Column of groups, each of which has a column in the table; without one all records are one column.
         groups: The values of that column, public: all of them, also those that no record has.
         missing: What a missing value means: "refuse" (an error) or "drop" (not counted; ADD_OR_REMOVE only) for every
-            variable; or policies by column, for numbers also "low", "high" or a public value, for counted values also
-            "no". The others of such a list refuse, or have the policy of "*".
+            variable; or policies by column, for numbers also "low", "high" or a public value, for one counted
+            value also "no", for several also "count" (a category of its own). The others of such a list refuse, or
+            have the policy of "*".
         weights: How large the parts of variables are, in proportion to the others, by column; 1 where nothing is said.
         public_groups: Whether everybody may know each record's group; only the other values are then hidden, with less
             noise, and the privacy unit must declare the column public. None: whether it does.
@@ -164,8 +166,10 @@ class Describe:
 
     def _variable(self, name: str) -> Variable:
         if name in self._given("values"):
-            (value,) = self._given("values")[name]
-            return Share(name, value, self._policy(name), self.confidence_level)
+            values = self._given("values")[name]
+            if len(values) > 1:
+                return Categories(name, values, self._policy(name), self.confidence_level)
+            return Share(name, values[0], self._policy(name), self.confidence_level)
         try:
             return Number(name, self._given("bounds").get(name), self._policy(name), self.confidence_level)
         except ParameterError as problem:
@@ -187,16 +191,16 @@ class Describe:
             DataError: a column is not there.
         """
         named = self.columns
-        columns = named or tuple(name for name in schema.kinds if name not in (schema.person, self.by))
+        columns = named or tuple(name for name in schema.columns if name not in (schema.person, self.by))
         numbers, values, guessed = list(self.numbers), dict(self._given("values")), []
         left_out: dict[str, str] = {}
         for name in (*columns, *(() if self.by is None else (self.by,))):
-            if name not in schema.kinds:
+            if name not in schema.columns:
                 raise DataError(_no_column(name, schema))
         for name in columns:
             if self._known(name):
                 continue
-            kind = schema.kinds.get(name, "")
+            kind = schema.kind(name)
             if schema.guessed:
                 guessed.append(name)
             match kind:
@@ -205,7 +209,7 @@ class Describe:
                 case "numbers":
                     numbers.append(name)
                 case "text":
-                    left_out[name] = "text has no mean, and no value is declared that is to be counted"
+                    left_out[name] = "text has no mean, and no values are declared that are to be counted"
                 case _:
                     left_out[name] = f"{kind} are not described"
         if named and left_out:
@@ -327,8 +331,8 @@ def _names(given: Any, parameter: str) -> tuple[str, ...]:
 
 
 def _no_column(name: str, schema: Schema) -> str:
-    near = difflib.get_close_matches(name, schema.kinds, n=3)
-    there = list(schema.kinds)[:_MOST_LISTED]
+    near = difflib.get_close_matches(name, schema.columns, n=3)
+    there = schema.columns[:_MOST_LISTED]
     words = f"did you mean {' or '.join(map(quoted, near))}?" if near else f"it has {', '.join(map(quoted, there))}"
     return f"the table has no column {quoted(name)}; {words}"
 
@@ -351,11 +355,12 @@ def _listed(name: str, given: Any) -> tuple[LabelValue, ...]:
     """The values of a column that are counted.
 
     Raises:
-        ParameterError: these are none, or several.
+        ParameterError: there is none.
     """
-    listed = tuple(given) if isinstance(given, tuple | list) else (given,)
-    if len(listed) != 1:
-        raise ParameterError(f"name one value of column {quoted(name)}, which is counted, got {quoted(given)}")
+    listed = given.tolist() if hasattr(given, "tolist") else given
+    listed = tuple(listed) if isinstance(listed, tuple | list) else (listed,)
+    if not listed:
+        raise ParameterError(f"name the values of column {quoted(name)} that are counted, or leave the column out")
     return listed
 
 

@@ -12,7 +12,8 @@ from ogive.provenance import Provenance
 from ogive.queries.aggregates import check_groups
 from ogive.statistics.base import Estimate
 from ogive.statistics.describe.estimate import DescribeEstimate
-from ogive.statistics.describe.variables import Number, Share, Variable
+from ogive.statistics.describe.variables import Categories, Number, Share, Variable
+from ogive.statistics.histogram.estimate import HistogramEstimate
 from ogive.statistics.kinds import read_estimate
 from ogive.statistics.plain_json import Fields, is_number, is_text
 from ogive.statistics.stated_price import loss_of
@@ -20,7 +21,12 @@ from ogive.statistics.sums.estimate import NumberEstimate
 
 MOST_VARIABLES = 1000
 _NEEDED = ("variables", "by", "groups", "public_groups", "guessed", "left_out", "found", "provenance")
-_PARTS = {"mean": "ogive.mean/1", "quantiles": "ogive.quantiles/1", "proportion": "ogive.proportion/1"}
+_PARTS = {
+    "mean": "ogive.mean/1",
+    "quantiles": "ogive.quantiles/1",
+    "proportion": "ogive.proportion/1",
+    "histogram": "ogive.histogram/1",
+}
 
 
 def to_dict(found: DescribeEstimate) -> dict[str, Any]:
@@ -42,8 +48,10 @@ def _written(variable: Variable) -> dict[str, Any]:
     own: dict[str, Any]
     if isinstance(variable, Number):
         own = {"bounds": None if variable.bounds is None else list(variable.bounds)}
-    else:
+    elif isinstance(variable, Share):
         own = {"positive": variable.positive}
+    else:
+        own = {"values": list(variable.values)}
     return {
         "column": variable.column,
         "kind": variable.kind,
@@ -89,7 +97,7 @@ def from_dict(data: Any) -> DescribeEstimate:
 def _estimate(data: Any) -> Estimate:
     schema = data.get("schema") if isinstance(data, dict) else None
     if schema not in (*_PARTS.values(), "ogive.bounds/1"):
-        raise DataError("described variables hold bounds, means, quantiles and proportions alone")
+        raise DataError("described variables hold bounds, means, quantiles, proportions and histograms alone")
     return read_estimate(data)
 
 
@@ -108,8 +116,11 @@ def _variables(known: Fields) -> tuple[Variable, ...]:
                 found.append(Number(column, _bounds(row.data.get("bounds")), missing, level))
             elif kind == Share.kind:
                 found.append(Share(column, row.data.get("positive", True), missing, level))
+            elif kind == Categories.kind and isinstance(row.data.get("values"), list):
+                found.append(Categories(column, tuple(row.data["values"]), missing, level))
             else:
-                raise DataError(f"the kind of a variable must be {Number.kind} or {Share.kind}")
+                kinds = ", ".join(each.kind for each in (Number, Share, Categories))
+                raise DataError(f"the kind of a variable must be one of {kinds}, with what belongs to it")
         except ParameterError as problem:
             raise DataError(f"a described variable contradicts itself: {plain(problem)}") from None
     if len({each.column for each in found}) < len(found):
@@ -178,7 +189,7 @@ def _check_price(found: DescribeEstimate, source: Provenance) -> None:
 
 def _loss(estimate: Estimate, source: Provenance) -> Loss | None:
     """What the noise of an estimate costs."""
-    if isinstance(estimate, NumberEstimate):
+    if isinstance(estimate, NumberEstimate | HistogramEstimate):
         adjacency = estimate.measured.adjacency
         unit = source.unit if adjacency is source.adjacency else PrivacyUnit(adjacency, source.person)
         return None if estimate.query is None else estimate.query.price(unit)

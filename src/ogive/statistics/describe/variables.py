@@ -8,13 +8,15 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
 
-from ogive.columns import Binning, LabelValue, Missing
+from ogive.checks import among
+from ogive.columns import LISTING_POLICIES, Binning, LabelValue, Missing
 from ogive.errors import ParameterError, quoted
 from ogive.grids import Bound, Grid
 from ogive.queries import Answer, Query
 from ogive.statistics.base import Terms
 from ogive.statistics.bounds.estimate import BoundsEstimate
 from ogive.statistics.bounds.statistic import Bounds
+from ogive.statistics.histogram.statistic import Histogram
 from ogive.statistics.mean.statistic import Mean
 from ogive.statistics.methods.base import CurveTask
 from ogive.statistics.methods.choose import unbiased
@@ -168,7 +170,42 @@ class Share:
         return {"proportion": Asked(Fraction(1), share.questions)}
 
 
-Variable = Number | Share
+@dataclass(frozen=True)
+class Categories:
+    """A variable of declared categories: number and share of the records of each.
+
+    Fields:
+        column: Its column.
+        values: The categories, public; any other value is an error.
+        missing: What a missing value means: "refuse", "count" (a category of its own) or "drop".
+        confidence_level: Of intervals.
+    """
+
+    kind: ClassVar[str] = "categories"
+    parts: ClassVar[Mapping[str, Fraction]] = {"histogram": Fraction(1)}
+
+    column: str
+    values: tuple[LabelValue, ...]
+    missing: Missing
+    confidence_level: float
+
+    def __post_init__(self) -> None:
+        """Refuse what no release could use."""
+        among(self.missing, f"missing values of {self.column}", LISTING_POLICIES)
+        self.asked()
+
+    def asked(self) -> dict[str, Asked[Any]]:
+        """What is asked of it, by the name of its part."""
+        histogram = Histogram(
+            self.column,
+            values=self.values,
+            missing=self.missing,  # type: ignore[arg-type]
+            confidence_level=self.confidence_level,
+        )
+        return {"histogram": Asked(Fraction(1), histogram.questions)}
+
+
+Variable = Number | Share | Categories
 
 
 def weighted(asked: Asked[Any], weight: Fraction) -> Asked[Any]:
