@@ -32,7 +32,7 @@ def run(capsys):
 
 X = ("--column", "x", "--bounds", "-5", "6")
 ONE = ("--epsilon", "1")
-COLORS = ("--by", "color", "--groups", "red", "blue")
+COLORS = ("--by", "color", "--by-groups", "red", "blue")
 
 
 def test_prints_a_row_for_each_group(run, table):
@@ -43,7 +43,7 @@ def test_prints_a_row_for_each_group(run, table):
 
 def test_json_reads_back_and_groups_may_be_numbers(run, table):
     status, out, _ = run(
-        "boxplot", table, *X, *ONE, "--by", "wave", "--groups", "1", "2", "--method", "five_numbers", "--json"
+        "boxplot", table, *X, *ONE, "--by", "wave", "--by-groups", "1", "2", "--method", "five_numbers", "--json"
     )
     assert status == 0
     boxes = ogive.Boxplots.from_dict(json.loads(out))
@@ -71,10 +71,10 @@ def test_a_ledger_pays_once_and_a_report_shows_the_boxes(run, table, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("--by", "color", *ONE), "--groups a b"),
-        (("--groups", "red", *ONE), "--groups needs --by"),
-        (("--by", "color", "--groups", "red", *ONE), "list all public groups with --groups"),
-        (("--by", "wave", "--groups", "red", *ONE), "its groups are texts"),
+        (("--by", "color", *ONE), "--by-groups a b"),
+        (("--by-groups", "red", *ONE), "--by-groups needs --by"),
+        (("--by", "color", "--by-groups", "red", *ONE), "list all public groups with --by-groups"),
+        (("--by", "wave", "--by-groups", "red", *ONE), "its groups are texts"),
         ((*ONE, "--method", "smith"), "method"),
         ((*ONE, "--method", "five_numbers", "--shares", "1", "0", "0", "0", "0"), "shares must be five numbers"),
         ((*ONE, "--beyond", "1.5"), "must be a whole number"),
@@ -94,7 +94,7 @@ def test_refuses_in_one_line_and_writes_nothing(run, table, tmp_path, arguments,
 
 def test_a_plan_compares_ways_to_draw_the_boxes_and_reads_no_records(run):
     asked = ("--records", "3000", "--epsilon", "1", "--bounds", "0", "10", "--bins", "64", "--runs", "4")
-    status, out, err = run("plan", "boxplot", *asked, "--by", "g", "--groups", "a", "b", "--json")
+    status, out, err = run("plan", "boxplot", *asked, "--by", "g", "--by-groups", "a", "b", "--json")
     assert status == 0, err
     rows = {row["method"]: row for row in json.loads(out)["rows"]}
     assert set(rows) == {"tree_ls", "projection", "five_numbers", "resample"}

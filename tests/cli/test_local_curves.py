@@ -13,7 +13,7 @@ RNG = np.random.default_rng(6)
 REGION = RNG.choice(["north", "south"], N, p=[0.4, 0.6])
 AGE = (RNG.normal(45, 12, N) + 15 * (REGION == "south")).clip(0, 120).round(1)
 MEASURE = ("--column", "age", "--bounds", "0", "120", "--bins", "32")
-GROUPS = ("--by", "region", "--groups", "north", "south")
+GROUPS = ("--by", "region", "--by-groups", "north", "south")
 LOCAL = ("--epsilon", "4", "--trust", "local")
 
 
@@ -118,7 +118,7 @@ def test_every_curve_can_be_described_with_its_predicted_errors(run):
     [
         (("boxplot", *MEASURE, *LOCAL, *GROUPS), "groups are public under trust local; use --public-groups"),
         (
-            ("boxplot", *MEASURE, *LOCAL, "--by", "region", "--groups", "north", "--public", "region"),
+            ("boxplot", *MEASURE, *LOCAL, "--by", "region", "--by-groups", "north", "--public", "region"),
             "not among its categ",
         ),
         (("boxplot", *MEASURE, *LOCAL, "--method", "five_numbers"), "boxplot with --method resample"),

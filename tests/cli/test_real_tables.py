@@ -59,7 +59,7 @@ def test_words_are_named_on_the_command_line(run, table):
 
 def test_blanks_around_texts_do_not_matter_and_categories_keep_their_names(run, table):
     box = ("boxplot", "t.csv", "--column", "age", "--bounds", "0", "120", "--na", "unknown", "--missing", "30")
-    status, out, _ = run(*box, "--by", "ward", "--groups", "east", "west", "?", "--epsilon", "9")
+    status, out, _ = run(*box, "--by", "ward", "--by-groups", "east", "west", "?", "--epsilon", "9")
     assert status == 0
     assert [line.split()[0] for line in out.splitlines()[2:5]] == ["east", "west", "?"]
     roc = ("roc", "t.csv", "--score", "age", "--label", "sick", "--positive", "yes", "--bounds", "0", "120")

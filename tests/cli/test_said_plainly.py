@@ -64,7 +64,7 @@ def test_a_release_is_compared_with_a_table_that_comes_with_the_package(said):
         ),
         (("ecdf", "people.csv", "--column", "age", *RELEASE, "--by", "sex", "--by-groups", "F"), "with --by-groups"),
         (("mean", "people.csv", "--column", "age", *RELEASE, "--by", "sex", "--by-groups", "F"), "with --by-groups"),
-        (("boxplot", "people.csv", "--column", "age", *RELEASE, "--by", "sex", "--groups", "F"), "with --groups"),
+        (("boxplot", "people.csv", "--column", "age", *RELEASE, "--by", "sex", "--by-groups", "F"), "with --by-groups"),
     ],
     ids=lambda each: each[0] if isinstance(each, tuple) else "",
 )

@@ -88,8 +88,7 @@ def to_owners(problem: OgiveError) -> str:
 
 def _said(text: str, options: Collection[str] | None) -> str:
     """A marked text as options; the text itself where the command has none for it."""
-    if text.startswith("groups=") and "--by-groups" in (options or ()) and not text.removeprefix("groups=").isdigit():
-        # the commands with groups of their own call those of the records otherwise
+    if _are_values(text, options or ()):
         text = f"by_{text}"
     try:
         said = _SPANS[text] if text in _SPANS else _option(text, options)
@@ -99,6 +98,14 @@ def _said(text: str, options: Collection[str] | None) -> str:
     # advice may be on another command, which has the option: what has a value or an underscore is no English
     known = options is None or named in options or "='" in text or "_" in text
     return said if known or not named.startswith("--") else text
+
+
+def _are_values(text: str, options: Collection[str]) -> bool:
+    """Whether `groups` are the values of a column, which the command line calls --by-groups, and not a number."""
+    name, given, value = text.partition("=")
+    if name != "groups" or "--by-groups" not in options:
+        return False
+    return not value.isdigit() if given else "--groups" not in options
 
 
 def _option(text: str, options: Collection[str] | None) -> str:

@@ -25,6 +25,7 @@ def _check_violins(given: Mapping[str, Any]) -> None:
 
 
 COMMAND = Command(
+    names={"groups": "by-groups"},
     help={
         "method": "resample: box, whiskers and outliers of one private curve. five_numbers: both ends and the three "
         "quartiles, found one by one; no outliers.",
