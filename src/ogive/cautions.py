@@ -41,6 +41,12 @@ def tell_unbooked() -> None:
         _LOGGER.warning(UNBOOKED)
 
 
+def tell_left_out(statistic: Any) -> None:
+    """Say by the same logger which columns of a table a statistic leaves out, and why, before anything is spent."""
+    for name, reason in (getattr(statistic, "left_out", None) or {}).items():
+        _LOGGER.warning("ogive: %s: not described, since %s", name, reason)
+
+
 def no_books_wanted() -> None:
     """Say nothing of releases that are in no ledger: that is what was asked for."""
     _Process.unbooked = True

@@ -111,6 +111,7 @@ def release(
         trust.check_columns(check_columns(public))
     statistic = settled(completed(statistic, trust.schema), unit)
     name = innermost(statistic).name
+    cautions.tell_left_out(innermost(statistic))
     books = Payment(ledger if trust.private else None, describe(statistic), name, privacy, unit, trust, batch=named)
     stored = books.stored()
     if stored is not None:

@@ -156,8 +156,11 @@ def test_what_is_declared_is_not_read_from_the_table():
     assert told.guessed == ("died",)
 
 
-def test_columns_that_cannot_be_described_are_left_out_and_named():
-    found = described()
+def test_columns_that_cannot_be_described_are_left_out_and_named(caplog):
+    with caplog.at_level("WARNING", logger="ogive.cautions"):
+        found = described()
+    told = [record.getMessage() for record in caplog.records if "not described" in record.getMessage()]
+    assert [message.split(":")[1].strip() for message in told] == ["ward", "note"]
     assert found.left_out.keys() == {"ward", "note"}
     assert "Not described: ward, note, since text" in str(found)
     with pytest.raises(ParameterError, match=r"column 'note' cannot be described, since text has no mean"):

@@ -209,14 +209,14 @@ class Describe:
                 case "numbers":
                     numbers.append(name)
                 case "text":
-                    left_out[name] = "text has no mean, and no values are declared that are to be counted"
+                    left_out[name] = "text has no mean; declare the values that are to be counted"
                 case _:
                     left_out[name] = f"{kind} are not described"
         if named and left_out:
             name, reason = next(iter(left_out.items()))
             raise ParameterError(
-                f"column {quoted(name)} cannot be described, since {plain(reason)}; declare what it holds by "
-                "`values=`, `bounds=` or `numbers=`, or leave it out"
+                f"column {quoted(name)} cannot be described, since {plain(reason)}; use `values=`, "
+                "`bounds=` or `numbers=`, or leave it out"
             )
         described = tuple(name for name in columns if name not in left_out)
         if not described:
