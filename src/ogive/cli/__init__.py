@@ -92,6 +92,7 @@ def _run(arguments: list[str]) -> None:
     from cyclopts import CycloptsError, UnusedCliTokensError
 
     from ogive.cli.help import ALL, FLAGS, help_asked, help_of
+    from ogive.cli.notes import gathered_notes
     from ogive.cli.options.trust import not_of
     from ogive.cli.parsing import in_words
 
@@ -104,7 +105,8 @@ def _run(arguments: list[str]) -> None:
         if (lists and not rest) or (asked is not None and not lists):
             print(help_of(app, words, everything=asked == ALL, without=not_of))
             return
-        app(words, exit_on_error=False, print_error=False, result_action="return_none")
+        with gathered_notes():
+            app(words, exit_on_error=False, print_error=False, result_action="return_none")
     except UnusedCliTokensError as problem:
         if ALIASES.get(arguments[0], arguments[0]) not in COMMANDED or any(
             word.startswith("-") for word in problem.unused_tokens or ()
