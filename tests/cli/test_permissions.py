@@ -35,6 +35,7 @@ VERBS = {
     ("bounds",): ("--column", "age"),
     ("mean",): AGE_OPTIONS[:5],
     ("sum",): AGE_OPTIONS[:5],
+    ("describe",): ("--columns", "age", "ill", "--bounds", "age=0:100", "--values", "ill=1"),
     ("proportion",): ("--column", "ill"),
     ("crosstab",): ("--row", "ill", "--column", "vote", "--rows", "0,1", "--columns", "0,1,2"),
     ("histogram",): ("--column", "ill", "--values", "0,1"),
