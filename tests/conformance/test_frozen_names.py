@@ -233,6 +233,8 @@ def test_the_walk_sees_a_name_in_a_digest_and_not_one_in_an_error():
 # --- names of fields are written in questions and files
 
 DESCRIBED = {
+    "describe": "columns guessed left_out bounds values numbers by groups missing weights public_groups "
+    "confidence_level",
     "bounds": "column base smallest largest false_alarm confidence_level missing",
     "boxplot": "column bounds by groups bins grid method curve public_groups shares beyond missing expected_records",
     "calibration": "probability label groups positive negative bins method split form constants bits floor df missing "

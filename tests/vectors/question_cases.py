@@ -349,6 +349,7 @@ def met():
 
 def exact():
     """What the oracle of the tests answers, who has no privacy and pays nothing."""
+    yield "describe", Describe(("age", "ill"), bounds={"age": (0, 100)}, values={"ill": 1}, public_groups=False)
     yield "ecdf", Ecdf("age", **CURVE, method="auto")
     yield "quantiles", Quantiles("age", (0.25, 0.5), **READ, method="auto")
     yield "boxplot", Boxplot("age", **BOX, method="resample", curve="auto", public_groups=False)
