@@ -124,3 +124,12 @@ def test_a_plan_asks_for_the_number_of_records_that_satisfy_a_condition(run, pat
     status, _, err = run("plan", "ecdf", patients, *AGE, "--where", "ill == 1", "--epsilon", "1")
     assert status == 2
     assert "--records" in err
+
+
+@pytest.mark.parametrize("command", ["mean", "boxplot"])
+def test_a_single_word_with_commas_is_a_list(run, patients, command):
+    asked = (command, patients, "--column", "age", "--bounds", "0", "100", "--by", "ward", "--epsilon", "1", "--json")
+    spaced, joined = (run(*asked, "--by-groups", *words)[1] for words in (("A", "B"), ("A,B",)))
+    for out in (spaced, joined):
+        assert out.count('"A"') == spaced.count('"A"') > 0
+        assert '"A,B"' not in out

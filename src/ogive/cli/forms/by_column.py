@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ogive.cli.forms.base import Form, Words
-from ogive.cli.forms.plain import group_of
+from ogive.cli.forms.plain import group_of, listed
 from ogive.errors import ParameterError, quoted
 
 _NEXT = re.compile(r",(?=[^,=]+=)")
@@ -85,5 +85,5 @@ BY_COLUMN = {
         "variable; or by column, as in age=low smoker=no *=drop: for numbers also low, high or a public value, for one "
         "counted value also no, for several also count (a category of its own).",
     ),
-    "tuple[str, ...]": Form(lambda default: tuple[str, ...], lambda words: tuple(words.said), several=True),
+    "tuple[str, ...]": Form(lambda default: tuple[str, ...], lambda words: listed(words.said), several=True),
 }

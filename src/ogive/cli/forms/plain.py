@@ -59,10 +59,14 @@ def meanings(words: Sequence[str]) -> tuple[LabelValue, ...]:
     return tuple(found)
 
 
+def listed(said: Sequence[str]) -> tuple[str, ...]:
+    """Words of a list; a single word with commas is several."""
+    return tuple(word.strip() for word in said[0].split(",")) if len(said) == 1 else tuple(said)
+
+
 def _categories(words: Words) -> tuple[LabelValue, ...]:
-    """Categories, each a word; a single word with commas is several."""
-    listed = words.said[0].split(",") if len(words.said) == 1 else words.said
-    return tuple(group_of(word.strip()) for word in listed)
+    """Categories, each a word."""
+    return tuple(map(group_of, listed(words.said)))
 
 
 def _number(words: Words) -> float:
@@ -100,6 +104,7 @@ _INTEGER = Form(lambda default: int | None, converter=whole)
 _TRUTH = Form(lambda default: bool | None)
 _EXACT = Form(lambda default: str | None)  # the library reads the digits as they are written
 _CLASS = Form(lambda default: tuple[str, ...], lambda words: meanings(words.said), _POSITIVE, several=True)
+_CATEGORIES = Form(lambda default: tuple[str, ...], _categories, several=True)
 
 PLAIN = {
     "str": WORD,
@@ -125,10 +130,8 @@ PLAIN = {
     "Sequence[float]": Form(lambda default: tuple[float, ...], several=True),
     "LabelValue | tuple[LabelValue, ...]": _CLASS,
     "LabelValue | tuple[LabelValue, ...] | None": Form(_CLASS.annotation, _CLASS.read, _NEGATIVE, several=True),
-    "LabelValues | None": Form(lambda default: tuple[str, ...], _categories, several=True),
-    "tuple[LabelValue, ...] | None": Form(
-        lambda default: tuple[str, ...], lambda words: tuple(map(group_of, words.said)), several=True
-    ),
+    "LabelValues | None": _CATEGORIES,
+    "tuple[LabelValue, ...] | None": _CATEGORIES,
 }
 
 

@@ -229,10 +229,10 @@ class PartOptions(SubsetOptions):
         if self.by is None and self.by_groups:
             raise ParameterError("--by-groups are the values of a column, as in --by ward --by-groups A B; add --by")
         if self.by is not None:
-            from ogive.cli.forms.plain import group_of
+            from ogive.cli.forms.plain import group_of, listed
             from ogive.statistics.groups.statistic import Grouped
 
-            statistic = Grouped(statistic, self.by, tuple(map(group_of, self.by_groups)) or None)
+            statistic = Grouped(statistic, self.by, tuple(map(group_of, listed(self.by_groups))) or None)
         return super().asked(statistic)
 
 
