@@ -19,6 +19,8 @@ from ogive.statistics.sums.text import between, number, shown
 OVERALL = "Overall"
 NOTHING = "-"
 Cells = tuple[str, ...]
+_COUNTED = {"number": "mean", "share": "proportion", "categories": "histogram"}
+"""The part of each kind of variable that knows the number of records."""
 
 
 @dataclass(frozen=True)
@@ -54,12 +56,30 @@ def titles(found: DescribeEstimate) -> Cells:
 def lines(found: DescribeEstimate) -> list[Line]:
     """The lines of the table, variable by variable."""
     told = [_records(found, group) for group in columns_of(found)]
-    first = [] if told[0] is None else [Line("n", tuple(NOTHING if each is None else f"{each:,}" for each in told))]
+    first = [] if None in told else [Line("n", tuple(f"{each:,}" for each in told))]
     return [*first, *(line for variable in found for line in _of_variable(found, variable))]
 
 
 def _records(found: DescribeEstimate, group: LabelValue | None) -> int | None:
-    """The number of records of a column of the table, where it is public."""
+    """The number of records of a column of the table, where it is public or some variable counts all of them.
+
+    Several variables measure it with independent noise, so their mean is taken with weights of the inverse variance.
+    """
+    total = _public_total(found, group)
+    if total is not None:
+        return total
+    all_of_them = [variable for variable in found if variable.missing != "drop"]
+    if not all_of_them:
+        return None
+    counted: list[Any] = [found.of(each.column, group)[_COUNTED[each.kind]] for each in all_of_them]
+    measured = [each.measured for each in counted]
+    errors = [each.records_variance for each in measured]
+    weights = [1.0 if min(errors) == 0 else 1 / each for each in errors]
+    mean = math.fsum(weight * each.at(each.records) for weight, each in zip(weights, measured, strict=True))
+    return max(0, round(mean / math.fsum(weights)))
+
+
+def _public_total(found: DescribeEstimate, group: LabelValue | None) -> int | None:
     if group is None:
         return None if found.provenance is None else found.provenance.total
     source = next(iter(found.of(found.variables[0].column, group).values())).provenance
@@ -77,19 +97,17 @@ def _of_variable(found: DescribeEstimate, variable: Variable) -> Iterator[Line]:
         yield row(f"{name}, mean (SD)", "mean", mean_cell, inner=False)
         yield row(f"{100 * variable.confidence_level:g} % interval", "mean", interval_cell)
         yield row("median [Q1, Q3]", "quantiles", median_cell)
-        part = "mean"
     elif isinstance(variable, Share):
         yield row(f"{label_of(variable)}, n (%)", "proportion", share_cell, inner=False)
-        part = "proportion"
     else:
         yield row(f"{name}, n (%)", "histogram", lambda _: "", inner=False)
         histogram: Any = each[0]["histogram"]
         for place, category in enumerate(histogram.categories):
             yield row(category, "histogram", partial(category_cell, place=place))
-        part = "histogram"
+    part = _COUNTED[variable.kind]
     counted: list[Any] = [parts[part] for parts in each]
-    if any(one.measured.total is None for one in counted):
-        # where the number of records is private every variable has its own, without the missing values that it drops
+    if variable.missing == "drop" and any(one.measured.total is None for one in counted):
+        # without the missing values that are dropped
         yield row("n", part, records_cell)
 
 
@@ -120,9 +138,10 @@ def median_cell(found: QuantileEstimates) -> str:
     """Median and quartiles."""
     if found.curve is not None and not found.curve.defined:
         return NOTHING
-    # thresholds are no finer than their distance, which says how many digits a quantile has
+    # no digit beyond the distance of the thresholds, or a tenth of the widest interval
     step = (found.grid.high - found.grid.low) / found.grid.bins
-    digits = max(0, math.ceil(-math.log10(step)))
+    widest = max(high - low for low, high in zip(found.low, found.high, strict=True))
+    digits = max(0, math.ceil(-math.log10(max(step, widest / 10))))
     low, middle, high = (f"{round(each, digits) + 0.0:,.{digits}f}" for each in found.numbers)
     return f"{middle} [{low}, {high}]"
 
@@ -159,7 +178,7 @@ def notes(found: DescribeEstimate) -> list[str]:
     if found.private:
         said.append(
             "All numbers carry noise. Intervals are of the population: they count sampling and noise. Percentages are "
-            "of the records of the column. Noise may hide a standard deviation, or all records of a group: (-), -."
+            "of the records of the column. A dash stands for what noise hides."
         )
     if found.groups:
         said.append("Overall adds up the groups, with the noise of all of them.")

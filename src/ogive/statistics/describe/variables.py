@@ -35,7 +35,7 @@ FOUND_STEPS = 1 << 12
 """Steps of the lattice between bounds that were found, so that the price is the same whatever they are."""
 
 FOUND_BINS = 1 << 9
-_MOST_BINS = 500
+_MOST_BINS = 4000
 _NO_BOUNDS: tuple[float, float] = (0.0, 1.0)  # stands for bounds that are not found yet, or were not found
 
 MISSING_OF_SHARES = ("refuse", "no", "drop")

@@ -73,6 +73,13 @@ class Measured:
         assert self.weights is not None, "sums have weights"
         return self.sum_of(1 / self.weights.count, *zeros[1:])
 
+    @property
+    def records_variance(self) -> float:
+        """Variance of the noise in the number of records."""
+        if self.law is None:
+            return 0.0
+        return self.draws * float(self.law.variance) * sum(each**2 for each in self.records.coefficients)
+
 
 @dataclass(frozen=True)
 class LinearForm:
