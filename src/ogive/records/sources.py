@@ -236,6 +236,12 @@ def arrow_array(values: Any, column: str, words: MissingWords = USUAL) -> Any:
             with contextlib.suppress(*CONVERSION_ERRORS):
                 return pa.array(values, from_pandas=True)
         floats = _nearest_floats(values)
+        if floats is not None and any(map(_rounds, values)):
+            # rounding them for the sake of another record would make one value of two, for all records
+            raise DataError(
+                f"column {quoted(column)} mixes whole numbers beyond 2^53 with fractions or with numbers beyond 64 "
+                "bits; give it one type"
+            ) from None
         if floats is None:
             raise DataError(
                 f"column {quoted(column)} must hold values of one kind, numbers or dates; it mixes kinds"
@@ -281,6 +287,11 @@ def _nearest_floats(values: Any) -> Any:
 
 def _is_number(value: Any) -> bool:
     return isinstance(value, numbers.Real) and not isinstance(value, bool)
+
+
+def _rounds(value: Any) -> bool:
+    """Whether a value is a whole number of 64 bits that no float is."""
+    return isinstance(value, numbers.Integral) and abs(int(value)) < 1 << 63 and int(float(value)) != value
 
 
 def _nearest_float(value: Any) -> float:

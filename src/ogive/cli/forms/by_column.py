@@ -23,7 +23,7 @@ def _pairs(words: Words, example: str) -> dict[str, str]:
     found: dict[str, str] = {}
     for word in words.said:
         for each in _NEXT.split(word):
-            column, equals, said = each.partition("=")
+            column, equals, said = map(str.strip, each.partition("="))
             if not equals or not column or not said:
                 raise ParameterError(f"--{words.option} must be written as in {example}, got {quoted(each)}")
             if column in found:
@@ -45,7 +45,7 @@ def _bounds(words: Words) -> Any:
 
 def _values(words: Words) -> Any:
     found = _pairs(words, f"--{words.option} died=yes")
-    return {column: tuple(map(group_of, said.split(","))) for column, said in found.items()}
+    return {column: tuple(map(group_of, listed([said]))) for column, said in found.items()}
 
 
 def _weights(words: Words) -> Any:

@@ -103,7 +103,7 @@ WORD = Form(lambda default: str | None)
 _INTEGER = Form(lambda default: int | None, converter=whole)
 _TRUTH = Form(lambda default: bool | None)
 _EXACT = Form(lambda default: str | None)  # the library reads the digits as they are written
-_CLASS = Form(lambda default: tuple[str, ...], lambda words: meanings(words.said), _POSITIVE, several=True)
+_CLASS = Form(lambda default: tuple[str, ...], lambda words: meanings(listed(words.said)), _POSITIVE, several=True)
 _CATEGORIES = Form(lambda default: tuple[str, ...], _categories, several=True)
 
 PLAIN = {

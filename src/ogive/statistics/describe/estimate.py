@@ -89,6 +89,11 @@ class DescribeEstimate(Estimate):
                 return estimate
         return None
 
+    def bounded(self, column: str) -> bool:
+        """Whether a variable has bounds: they were declared, or found; without any nothing is known of it."""
+        bounds = self.bounds_of(column)
+        return bounds is None or bounds.defined
+
     def of(self, column: str, group: LabelValue | None = None) -> dict[str, Estimate]:
         """The estimates of a variable in one group, by the names of their parts.
 

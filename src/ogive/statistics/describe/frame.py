@@ -28,6 +28,8 @@ def columns(found: DescribeEstimate) -> dict[str, Any]:
                 shown = None if group is None else str(group)
                 if isinstance(estimate, HistogramEstimate):
                     rows += [(variable.column, row[0], shown, *row[1:]) for row in _categories(estimate)]
+                elif not found.bounded(variable.column):
+                    rows += [(variable.column, counted, shown, row[0], *(None,) * 4) for row in _rows(estimate)]
                 else:
                     rows += [(variable.column, counted, shown, *row) for row in _rows(estimate)]
     return {name: [row[place] for row in rows] for place, name in enumerate(names)}

@@ -10,7 +10,7 @@ from typing import Any
 
 from ogive.columns import LabelValue
 from ogive.statistics.describe.estimate import DescribeEstimate
-from ogive.statistics.describe.variables import Number, Share, Variable
+from ogive.statistics.describe.variables import Number, Share, Variable, widened
 from ogive.statistics.histogram.estimate import HistogramEstimate
 from ogive.statistics.quantiles.estimate import QuantileEstimates
 from ogive.statistics.sums.estimate import MeanEstimate, ProportionEstimate
@@ -68,7 +68,7 @@ def _records(found: DescribeEstimate, group: LabelValue | None) -> int | None:
     total = _public_total(found, group)
     if total is not None:
         return total
-    all_of_them = [variable for variable in found if variable.missing != "drop"]
+    all_of_them = [each for each in found if each.missing != "drop" and found.bounded(each.column)]
     if not all_of_them:
         return None
     counted: list[Any] = [found.of(each.column, group)[_COUNTED[each.kind]] for each in all_of_them]
@@ -90,6 +90,8 @@ def _of_variable(found: DescribeEstimate, variable: Variable) -> Iterator[Line]:
     each = [found.of(variable.column, group) for group in columns_of(found)]
 
     def row(label: str, part: str, cell: Callable[[Any], str], *, inner: bool = True) -> Line:
+        if not found.bounded(variable.column):
+            return Line(label, (NOTHING,) * len(each), inner)
         return Line(label, tuple(cell(parts[part]) for parts in each), inner)
 
     name = variable.column
@@ -184,7 +186,11 @@ def notes(found: DescribeEstimate) -> list[str]:
         said.append("Overall adds up the groups, with the noise of all of them.")
     finding = [each.column for each in found.finding]
     if finding:
-        said.append(f"Bounds were found privately: {', '.join(map(_found_bounds(found), finding))}.")
+        bounds = ", ".join(map(_found_bounds(found), finding))
+        said.append(
+            f"Bounds were found privately: {bounds}. Values beyond them count as the bound; the intervals do not "
+            "include that error, so declare bounds where they are known."
+        )
     if found.guessed:
         listed = ", ".join(found.guessed)
         said.append(f"Read from the file and counted as public: of what kind the columns are ({listed}).")
@@ -198,7 +204,8 @@ def _found_bounds(found: DescribeEstimate) -> Callable[[str], str]:
     def words(column: str) -> str:
         bounds = found.bounds_of(column)
         if bounds is None or not bounds.defined:
-            return f"{column} (none: too few records are seen through the noise)"
-        return f"{column} {bounds.low:g} to {bounds.high:g}"
+            return f"{column} (none: noise hides where its values are)"
+        low, high = widened(bounds)
+        return f"{column} {low:g} to {high:g}"
 
     return words

@@ -78,7 +78,8 @@ class _Panel:
 def _panels(found: DescribeEstimate, variable: Variable, shown: Sequence[LabelValue | None]) -> Iterator[_Panel]:
     each: list[Any] = [found.of(variable.column, group) for group in shown]
     if isinstance(variable, Number):
-        yield _Panel(f"{variable.column}, mean", tuple(_point(parts["mean"], 1) for parts in each))
+        bounded = found.bounded(variable.column)
+        yield _Panel(f"{variable.column}, mean", tuple(_point(parts["mean"], 1) if bounded else None for parts in each))
     elif isinstance(variable, Share):
         yield _Panel(f"{label_of(variable)}, %", tuple(_point(parts["proportion"], 100) for parts in each))
     else:

@@ -31,6 +31,9 @@ QUARTILES = (0.25, 0.5, 0.75)
 SHARE_OF_BOUNDS = Fraction(1, 10)
 """Of a variable's part of the guarantee, where its bounds are found privately."""
 
+FALSE_ALARM = 1e-4
+"""Largest probability that noise makes the bounds of a variable too wide."""
+
 FOUND_STEPS = 1 << 12
 """Steps of the lattice between bounds that were found, so that the price is the same whatever they are."""
 
@@ -71,14 +74,17 @@ class Number:
             self.finding()
 
     def finding(self) -> Bounds:
-        """How its bounds are found."""
-        return Bounds(self.column, missing=self.missing)
+        """How its bounds are found: magnitudes below 1 are one, so that few ones among zeros still have their place."""
+        return Bounds(self.column, smallest=1.0, false_alarm=FALSE_ALARM, missing=self.missing)
 
     def between(self, found: BoundsEstimate | None) -> tuple[Bound, Bound]:
-        """Its bounds: those that were declared, or found; a placeholder where noise hides where the records are."""
+        """Its bounds: those that were declared, or found and moved out by one magnitude, since noise hides few records.
+
+        A placeholder stands where noise hides all of them.
+        """
         if self.bounds is not None:
             return self.bounds
-        return found.bounds if found is not None and found.defined else _NO_BOUNDS
+        return widened(found) if found is not None and found.defined else _NO_BOUNDS
 
     def asked(self, bounds: tuple[Bound, Bound]) -> dict[str, Asked[Any]]:
         """What is asked of it between these bounds, by the names of its parts.
@@ -90,11 +96,11 @@ class Number:
         step = None if self.bounds is not None else (width.high - width.low) / FOUND_STEPS
         missing = self._missing(bounds)
         mean = Mean(self.column, bounds, step=step, missing=missing, confidence_level=self.confidence_level)
-        bins = FOUND_BINS
-        if self.bounds is not None:
-            span = width.high - width.low
-            bins = -(-span // usual_step(span, _MOST_BINS))
-        quartiles = Quartiles(self.column, Grid.linear(*bounds, bins=int(bins)), missing, self.confidence_level)
+        span = width.high - width.low
+        bins = FOUND_BINS if self.bounds is None else int(-(-span // usual_step(span, _MOST_BINS)))
+        # one bin more, so that the lower bound itself is a threshold: many records may have it
+        grid = Grid.linear(float(width.low - span / bins), float(width.high), bins=bins + 1)
+        quartiles = Quartiles(self.column, grid, missing, self.confidence_level)
         return {
             "mean": Asked(self.parts["mean"], mean.questions),
             "quantiles": Asked(self.parts["quantiles"], quartiles.questions),
@@ -203,6 +209,21 @@ class Categories:
             confidence_level=self.confidence_level,
         )
         return {"histogram": Asked(Fraction(1), histogram.questions)}
+
+
+def widened(found: BoundsEstimate) -> tuple[float, float]:
+    """Bounds that were found, one magnitude wider on either side; those from 0 to 1 stay, as of zeros and ones."""
+    low, high = found.bounds
+    if (low, high) == (0.0, 1.0):
+        return low, high
+    return -_outwards(-low), _outwards(high)
+
+
+def _outwards(end: float) -> float:
+    """An upper bound, one magnitude up; below 0 one magnitude nearer to it."""
+    if end >= 0:
+        return 2 * end
+    return end / 2 if end < -1 else 0.0
 
 
 Variable = Number | Share | Categories
