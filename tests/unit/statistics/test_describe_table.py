@@ -12,6 +12,7 @@ from ogive import Adjacency, ApproxDP, Central, Clear, Describe, PureDP, SecAgg,
 from ogive.accounting import covers
 from ogive.columns import Schema
 from ogive.errors import BudgetError, DataError, ParameterError, UnsupportedError
+from ogive.report import render_report
 
 N = 3000
 REPLACE, ADD = Adjacency.REPLACE, Adjacency.ADD_OR_REMOVE
@@ -238,7 +239,8 @@ BAD = {
     "a category twice": ({"values": {"sex": ("F", "F")}}, "named once"),
     "bounds and values": ({"bounds": {"smoker": (0, 1)}}, "has `bounds` and `values`"),
     "not described": ({"columns": ("age",)}, "is declared and not described"),
-    "groups alone": ({"groups": ("A",)}, "go together"),
+    "groups alone": ({"groups": ("A",)}, "are the values of a column"),
+    "public groups without names": ({"by": "ward", "public_groups": True}, "groups that everybody may know are named"),
     "the groups' column": ({"by": "smoker", "groups": ("yes",)}, "is that of the groups"),
     "no weight": ({"weights": {"age": 0}}, "must be above 0"),
     "a policy that is none": ({"missing": "ignore"}, "missing"),
@@ -314,3 +316,83 @@ def test_an_account_of_an_approximate_limit_is_charged_once_for_all(adjacency, g
     assert isinstance(entry.charge, ZeroConcentratedDP)
     session.describe(("died",), values={"died": True}, privacy=ApproxDP("0.1", "1e-6"))
     assert len(session.history) == 2
+
+
+APPROXIMATE = ApproxDP(4, "1e-6")
+
+
+def wards():
+    """People of whom twelve have a ward of their own, and some have none."""
+    data = people()
+    data["ward"] = ["rare"] * 12 + [None] * 30 + data["ward"].tolist()[42:]
+    return data
+
+
+@pytest.mark.parametrize("adjacency", Adjacency)
+def test_groups_that_nobody_named_are_found_within_the_guarantee(adjacency):
+    data = wards()
+    found = described(APPROXIMATE, adjacency, data=data, by="ward", numbers=("age",), bounds={"pressure": (40, 240)})
+    assert found.groups == ("A", "B", "C")
+    assert found.provenance.method.startswith("discovery+")
+    assert covers(APPROXIMATE, found.provenance.price)
+    assert found.provenance.price.epsilon > 3.9
+    assert found.provenance.total is None
+    assert type(found).from_dict(found.to_dict()) == found
+    assert found.of("age", "A")["mean"].provenance.where == "ward == 'A'"
+    grouped = N - 42
+    for part in (found["sex"]["histogram"], found["pressure"]["mean"]):
+        assert part.measured.total is None
+        assert part.records == pytest.approx(grouped, abs=300)
+    few = f"values of ward with fewer than about {found.threshold} records are in no group"
+    text = " ".join(str(found).split())
+    assert f"Groups were found: {few}; records of no group are not in Overall." in text
+    page = render_report([found], title="Wards")
+    assert few in page
+    truth = described(None, adjacency, Clear, data=data, by="ward", numbers=("age",), bounds={"pressure": (40, 240)})
+    assert (truth.groups, truth.threshold) == (("A", "B", "C", "rare"), 1)
+    assert "Groups were found: records of no group are not in Overall." in str(truth)
+    assert truth["sex"]["histogram"].records == N - 30
+    errors = found.errors(truth)
+    assert errors["mean of pressure"] < 15
+    known = found.exact(truth)
+    assert (known.groups, known["sex"]["histogram"].records) == (("A", "B", "C"), grouped)
+    assert "rare" not in render_report([found], truths=[truth], title="Wards")
+    frame = pd.DataFrame(data)
+    mean = frame[frame["ward"] == "B"]["pressure"].mean()
+    assert known.of("pressure", "B")["mean"].value == pytest.approx(mean, abs=0.05)
+
+
+def test_an_account_is_charged_once_for_groups_that_are_found():
+    session = ogive.Session(wards(), limit=ApproxDP(8, "1e-5"))
+    with pytest.raises(DataError, match="no column 'weight'"):
+        session.describe(("weight",), bounds={"weight": (0, 1)}, by="ward", privacy=APPROXIMATE)
+    assert session.spent is None
+    found = session.describe(("age",), bounds={"age": (0, 120)}, by="ward", privacy=APPROXIMATE)
+    (entry,) = session.history
+    assert entry.charge == APPROXIMATE
+    assert session.describe(("age",), bounds={"age": (0, 120)}, by="ward", privacy=APPROXIMATE) == found
+    assert len(session.history) == 1
+
+
+def test_groups_are_not_found_without_a_delta_a_curator_or_many_records():
+    asked = Describe(("age",), bounds={"age": (0, 120)}, by="ward")
+    with pytest.raises(ParameterError, match=r"needs a delta; name the values, .*groups="):
+        release(asked, trust=Central(wards()), privacy=PureDP(4))
+    with pytest.raises(UnsupportedError, match="only by a curator who sees all records"):
+        release(asked, trust=SecAgg([wards(), wards()]), privacy=APPROXIMATE)
+    with pytest.raises(DataError, match="so many records that it is found"):
+        release(asked, trust=Central(wards()), privacy=ApproxDP("0.01", "1e-9"))
+    with pytest.raises(ParameterError, match="a plan needs groups"):
+        ogive.plan(asked, privacy=APPROXIMATE, records=N)
+    with pytest.raises(ParameterError, match="leave where out"):
+        ogive.Subset(asked, "age > 3")
+
+
+@pytest.mark.parametrize("threshold", [None, 0, "9", True, 2.5, 2**70])
+def test_a_threshold_that_is_none_is_refused(threshold):
+    found = described(APPROXIMATE, data=wards(), by="ward").to_dict()
+    with pytest.raises(DataError, match="threshold"):
+        ogive.DescribeEstimate.from_dict({**found, "threshold": threshold})
+    for other in ({"by": None, "groups": []}, {"public_groups": True}):
+        with pytest.raises(DataError):
+            ogive.DescribeEstimate.from_dict({**found, **other})

@@ -24,7 +24,7 @@ def chapter(found: DescribeEstimate, truth: DescribeEstimate | None) -> Chapter:
     if truth is not None:
         if not isinstance(truth, DescribeEstimate) or truth.private:
             raise ParameterError("the truth of described variables must be exact values of the same variables")
-        found.errors(truth)
+        truth = found.exact(truth)
     assert found.provenance is not None
     names = [variable.column for variable in found]
     title = about(found)

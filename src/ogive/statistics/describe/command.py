@@ -6,7 +6,8 @@ COMMAND = Command(
     names={"groups": "by-groups"},
     help={
         "groups": "The values of that column, public: all of them, also those that no record has. A word stands for "
-        "the number or truth value that it writes, which is also the text.",
+        "the number or truth value that it writes, which is also the text. By default those that enough records have "
+        "are found, which needs --delta.",
         "columns": "The variables, in the order of the table. By default all columns but those of persons and groups.",
         "public_groups": (
             "Each record's group is public knowledge: only the other values are hidden, with less noise. The default "

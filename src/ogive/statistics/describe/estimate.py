@@ -30,6 +30,8 @@ class DescribeEstimate(Estimate):
         public_groups: Whether everybody may know each record's group; numbers of records of the groups are then exact.
         guessed: Variables whose kind was guessed from the cells of a text file.
         left_out: Columns that are not described, and why.
+        threshold: Of groups that were found the noisy number of records from which on they are, 1 of exact ones; None
+            of named ones.
         provenance: What was released, at what price and under whose trust.
 
     Example:
@@ -52,6 +54,7 @@ class DescribeEstimate(Estimate):
     guessed: tuple[str, ...] = ()
     left_out: Mapping[str, str] = field(default_factory=dict)
     provenance: Provenance | None = None
+    threshold: int | None = None
 
     @property
     def finding(self) -> tuple[Variable, ...]:
@@ -166,13 +169,7 @@ class DescribeEstimate(Estimate):
         Raises:
             ParameterError: the truth is of other variables or groups.
         """
-        alike = isinstance(truth, DescribeEstimate) and (
-            (truth.by, truth.groups) == (self.by, self.groups)
-            and [(each.column, each.kind) for each in truth.variables]
-            == [(each.column, each.kind) for each in self.variables]
-        )
-        if not alike:
-            raise ParameterError("the truth must be of the same variables and groups, in the same order")
+        truth = self.exact(truth)
         errors: dict[str, float] = {}
         for (group, column, part), place in self._places.items():
             exact = truth.found[truth._places[group, column, part]]
@@ -180,3 +177,22 @@ class DescribeEstimate(Estimate):
                 key = f"{name} of {column}"
                 errors[key] = max(errors.get(key, 0.0), error)
         return errors
+
+    def exact(self, truth: Any) -> DescribeEstimate:
+        """The true values of these variables and groups; of groups that were found the truth may have more.
+
+        Raises:
+            ParameterError: the truth is of other variables or groups.
+        """
+        alike = isinstance(truth, DescribeEstimate) and (
+            truth.by == self.by
+            and (truth.groups == self.groups or (self.threshold is not None and set(self.groups) <= set(truth.groups)))
+            and [(each.column, each.kind) for each in truth.variables]
+            == [(each.column, each.kind) for each in self.variables]
+        )
+        if not alike:
+            raise ParameterError("the truth must be of the same variables and groups, in the same order")
+        known: DescribeEstimate = truth
+        parts = (list(known.of(each.column, group).values()) for group in self.columns for each in known.variables)
+        each = [estimate for estimates in parts for estimate in estimates]
+        return dataclasses.replace(known, groups=self.groups, found=(*known.found[: len(known.finding)], *each))

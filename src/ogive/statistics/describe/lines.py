@@ -184,6 +184,9 @@ def notes(found: DescribeEstimate) -> list[str]:
         )
     if found.groups:
         said.append("Overall adds up the groups, with the noise of all of them.")
+    if found.threshold is not None:
+        fewer = f"values of {found.by} with fewer than about {found.threshold:,} records are in no group; "
+        said.append(f"Groups were found: {fewer * found.private}records of no group are not in Overall.")
     finding = [each.column for each in found.finding]
     if finding:
         bounds = ", ".join(map(_found_bounds(found), finding))

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import math
-from typing import cast
+from typing import Any, cast
 
 from ogive.errors import quoted
 from ogive.privacy import Adjacency
 from ogive.statistics import prediction
+from ogive.statistics.base import Statistic, Terms
 from ogive.statistics.describe.estimate import DescribeEstimate
 from ogive.statistics.describe.statistic import Describe
 from ogive.statistics.describe.variables import Number, Variable
+from ogive.statistics.groups.found import unplanned
 from ogive.statistics.histogram.estimate import HistogramEstimate
-from ogive.statistics.prediction import Errors
+from ogive.statistics.prediction import Errors, Setting
 from ogive.statistics.quantiles.estimate import QuantileEstimates
 from ogive.statistics.sums.estimate import NumberEstimate
 from ogive.strategies import Strategy
@@ -30,6 +32,12 @@ _DROPPED = ", or drops them"
 
 class Prediction(prediction.Prediction):
     """The noise of a mean and a median, or of a share, of each variable, for all records."""
+
+    def __init__(self, statistic: Statistic[Any], terms: Terms, setting: Setting) -> None:
+        asked = cast(Describe, statistic)
+        if asked.by is not None and asked.groups is None:
+            raise unplanned()
+        super().__init__(statistic, terms, setting)
 
     @property
     def decided(self) -> bool:

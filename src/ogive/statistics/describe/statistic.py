@@ -22,6 +22,7 @@ from ogive.statistics.bounds.estimate import BoundsEstimate
 from ogive.statistics.confidence import check_level
 from ogive.statistics.describe.estimate import DescribeEstimate
 from ogive.statistics.describe.variables import SHARE_OF_BOUNDS, Categories, Number, Share, Variable, weighted
+from ogive.statistics.groups.found import ask_found, check_open
 from ogive.statistics.groups.stated import stated
 from ogive.statistics.methods.base import owners_answer
 from ogive.statistics.methods.groups import Groups, ask_parts
@@ -71,7 +72,9 @@ class Describe:
         numbers: Variables that are numbers, though they have no bounds here; what is declared is not read from the
             table.
         by: Column of groups, each of which has a column in the table; without one all records are one column.
-        groups: The values of that column, public: all of them, also those that no record has.
+        groups: The values of that column, public: all of them, also those that no record has. None: those that enough
+            records have are found first, which needs an `ApproxDP` guarantee and a trusted curator; other records are
+            left out.
         missing: What a missing value means: "refuse" (an error) or "drop" (not counted; ADD_OR_REMOVE only) for every
             variable; or policies by column, for numbers also "low", "high" or a public value, for one counted
             value also "no", for several also "count" (a category of its own). The others of such a list refuse, or
@@ -119,12 +122,14 @@ class Describe:
     def _check_groups(self) -> None:
         if self.public_groups is not None:
             truth(self.public_groups, "public_groups")
-        if self.by is None and self.groups is None:
+        if self.groups is None:
+            if self.by is not None:
+                check_open(self.by, self.public_groups)
             return
-        if self.by is None or self.groups is None or isinstance(self.groups, str):
+        if self.by is None or isinstance(self.groups, str):
             raise ParameterError(
-                "`by` and `groups` go together: the column, and its values, which are public and never read from "
-                "records, for example `by='ward', groups=('A', 'B')`"
+                "`groups` are the values of a column, which are public and never read from records, for example "
+                "`by='ward', groups=('A', 'B')`"
             )
         object.__setattr__(self, "groups", tuple(self.groups))
         check_groups(self.by, self.groups)
@@ -236,7 +241,7 @@ class Describe:
         """The same with groups public or not."""
         if self.public_groups is not None:
             return self
-        public = self.by is not None and unit.adjacency is Adjacency.REPLACE and self.by in unit.public
+        public = self.groups is not None and unit.adjacency is Adjacency.REPLACE and self.by in unit.public
         return dataclasses.replace(self, public_groups=public)
 
     def canonical(self) -> Describe:
@@ -265,8 +270,20 @@ class Describe:
                 "describe asks several questions of each record, and an owner sends one report; use trust central or "
                 "secagg, or release single statistics"
             )
+        if self.by is not None and self.groups is None:
+            return (yield from self._ask_found(self.by, terms))
         check_served(self._ask(dataclasses.replace(terms, simulations=0)), dataclasses.replace(terms, simulations=0))
         return (yield from self._ask(terms))
+
+    def _ask_found(self, by: str, terms: Terms) -> Procedure[DescribeEstimate]:
+        """Find the groups, then ask everything of every variable of the records of those that were found."""
+        found, threshold = yield from ask_found(
+            by,
+            dataclasses.replace(self, by=None),
+            lambda groups: dataclasses.replace(self, groups=groups, public_groups=False),
+            terms,
+        )
+        return dataclasses.replace(found, threshold=threshold or 1)
 
     def _ask(self, terms: Terms) -> Procedure[DescribeEstimate]:
         finding = [each for each in self.variables if isinstance(each, Number) and each.bounds is None]

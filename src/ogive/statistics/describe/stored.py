@@ -10,6 +10,7 @@ from ogive.errors import DataError, ParameterError, plain
 from ogive.privacy import Loss, PrivacyUnit
 from ogive.provenance import Provenance
 from ogive.queries.aggregates import check_groups
+from ogive.queries.discovery import LARGEST_THRESHOLD
 from ogive.statistics.base import Estimate
 from ogive.statistics.describe.estimate import DescribeEstimate
 from ogive.statistics.describe.variables import Categories, Number, Share, Variable
@@ -37,6 +38,7 @@ def to_dict(found: DescribeEstimate) -> dict[str, Any]:
         "by": found.by,
         "groups": list(found.groups),
         "public_groups": found.public_groups,
+        **({} if found.threshold is None else {"threshold": found.threshold}),
         "guessed": list(found.guessed),
         "left_out": dict(found.left_out),
         "found": [estimate.to_dict() for estimate in found.found],
@@ -83,6 +85,7 @@ def from_dict(data: Any) -> DescribeEstimate:
         public,
         tuple(_texts(known, "guessed")),
         _reasons(known),
+        threshold=_threshold(known),
     )
     _check_found(found)
     if provenance is None:
@@ -148,6 +151,19 @@ def _groups(known: Fields) -> tuple[str | None, tuple[Any, ...]]:
     except (ParameterError, TypeError):
         raise DataError("the field 'groups' must list different numbers, texts or truth values") from None
     return by, tuple(listed)
+
+
+def _threshold(known: Fields) -> int | None:
+    """From how many records on groups were found.
+
+    Raises:
+        DataError: it is no such number, or there are no groups.
+    """
+    if "threshold" not in known.data:
+        return None
+    if known.data["by"] is None or known.data["public_groups"]:
+        raise DataError("the field 'threshold' belongs to groups that were found, which are private")
+    return known.whole("threshold", 1, LARGEST_THRESHOLD)
 
 
 def _texts(known: Fields, name: str) -> list[str]:

@@ -50,7 +50,8 @@ class Subset(Generic[EstimateT]):
         check_statistic(self.statistic)
         if isinstance(self.statistic, Subset):
             raise ParameterError("a subset of a subset is one subset; join both conditions by the word and")
-        if self.statistic.name == "groups" and getattr(self.statistic, "groups", ()) is None:
+        by = getattr(self.statistic, "by", None)
+        if by is not None and getattr(self.statistic, "groups", ()) is None:
             raise ParameterError(
                 "groups are found among all records; name them, for example `groups=('a', 'b')`, or leave `where` out"
             )

@@ -1,0 +1,96 @@
+"""Groups that nobody has named: found first, then asked as if they had been named.
+
+Source:
+    `docs/proofs/discovery.md`, `docs/proofs/together.md`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Generator
+from fractions import Fraction
+from typing import Any, TypeVar
+
+from ogive.columns import LabelValue, OpenCategories
+from ogive.errors import DataError, ParameterError, quoted
+from ogive.local.classes import MAX_CLASSES
+from ogive.predicates import Among
+from ogive.privacy import ApproxDP, PureDP
+from ogive.queries import Answer, Query
+from ogive.statistics.base import Estimate, Statistic, Terms
+from ogive.statistics.discovery import discover
+from ogive.statistics.groups.subset import Subset
+
+FoundT = TypeVar("FoundT", bound=Estimate)
+
+EXAMPLE = "groups=('a', 'b')"
+FINDING = Fraction(1, 4)
+"""Part of epsilon that is spent on finding groups or categories."""
+
+
+def ask_found(
+    by: str,
+    alone: Statistic[Any],
+    named: Callable[[tuple[LabelValue, ...]], Statistic[FoundT]],
+    terms: Terms,
+) -> Generator[Query, Answer, tuple[FoundT, int | None]]:
+    """Find the groups of a column, then ask of the records of those that were found.
+
+    Args:
+        by: The column.
+        alone: What is asked of each group, for a look at its columns before anything is paid.
+        named: What is asked once the groups are named.
+        terms: What all of it may cost.
+
+    Returns:
+        The estimate, and the least noisy number of records with which a group was found; None where all were.
+
+    Raises:
+        ParameterError: the guarantee has no delta.
+        UnsupportedError: no curator sees all records.
+        DataError: no group was found.
+
+    Privacy:
+        A quarter of epsilon with all of delta, and a pure guarantee of the rest.
+    """
+    first, rest = divided(terms)
+    terms.preflight(next(alone.questions(rest)))  # what is wrong with its columns is found before the spend
+    discovered = yield from discover(OpenCategories(by, "count"), first, parameter="groups")
+    groups = discovered.most(MAX_CLASSES)
+    if not groups:
+        raise DataError(
+            f"no value of column {quoted(by)} has so many records that it is found, about "
+            f"{discovered.threshold}; use a larger guarantee, or name the groups, for example `{EXAMPLE}`"
+        )
+    found = yield from Subset(named(groups), Among(by, groups), public=False).questions(rest)
+    return found, discovered.threshold
+
+
+def check_open(by: str, public: bool | None) -> None:
+    """Refuse groups that nobody has named where they would have to be known.
+
+    Raises:
+        ParameterError: they are to be public, or the column is no name.
+    """
+    OpenCategories(by)
+    if public:
+        raise ParameterError(f"groups that everybody may know are named, for example `{EXAMPLE}`")
+
+
+def divided(terms: Terms) -> tuple[Terms, Terms]:
+    """The terms under which values are found, and those under which everything else is asked."""
+    privacy = terms.privacy
+    if not isinstance(privacy, ApproxDP):  # refused where there is privacy, and else of no account
+        return terms, terms
+    return (
+        dataclasses.replace(terms, privacy=ApproxDP(privacy.epsilon * FINDING, privacy.delta)),
+        dataclasses.replace(terms, privacy=PureDP(privacy.epsilon * (1 - FINDING))),
+    )
+
+
+def unplanned() -> ParameterError:
+    """Why there is no plan: how many groups there will be is not known."""
+    return ParameterError(
+        "a plan needs groups: name them, or stand-ins for as many as there may be, for example "
+        f"`{EXAMPLE}`; finding them takes a quarter of epsilon and all of delta"
+    )
