@@ -89,7 +89,7 @@ def divided(terms: Terms) -> tuple[Terms, Terms]:
 
 
 def unplanned() -> ParameterError:
-    """Why there is no plan: how many groups there will be is not known."""
+    """Why nothing can be planned: how many groups there will be is not known."""
     return ParameterError(
         "a plan needs groups: name them, or stand-ins for as many as there may be, for example "
         f"`{EXAMPLE}`; finding them takes a quarter of epsilon and all of delta"
