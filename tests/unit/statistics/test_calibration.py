@@ -296,8 +296,8 @@ def test_bad_parameters_are_refused_in_one_line(fields, message):
 @pytest.mark.parametrize(
     ("table", "message"),
     [
-        ({"p": np.array([0.1, 1.2]), "y": np.array([0, 1])}, "0 to 1;"),
-        ({"p": np.array([-0.1, 0.2]), "y": np.array([0, 1])}, "0 to 1;"),
+        ({"p": np.array([0.1, 1.2]), "y": np.array([0, 1])}, "0 to 1, which"),
+        ({"p": np.array([-0.1, 0.2]), "y": np.array([0, 1])}, "0 to 1, which"),
         ({"p": np.array([np.nan, 0.2]), "y": np.array([0, 1])}, "missing"),
         ({"p": np.array([0.1, 0.2, 0.3]), "y": np.array([0, 1, 2])}, "'y'"),
         ({"p": np.array([0.1, 0.2]), "z": np.array([0, 1])}, "no column 'y'"),

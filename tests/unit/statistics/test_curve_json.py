@@ -97,7 +97,7 @@ def changed(**changes):
         (changed(grid=None), "'grid'"),
         (changed(grid={**PLAIN["grid"], "bins": 1 << 24}), "bins = 8"),
         (changed(grid={**PLAIN["grid"], "high": 10**400}), "finite numbers low and high"),
-        (changed(grid={**PLAIN["grid"], "kind": "integers"}), "contradict"),
+        (changed(grid={**PLAIN["grid"], "kind": "integers"}), "inconsistent"),
         (changed(grid={**PLAIN["grid"], "kind": ["linear"]}), "unknown kind"),
         (changed(grid={**PLAIN["grid"], "spam": 1}), "contradicts itself"),
         (changed(grid={**PLAIN["grid"], "thresholds": [1, 2]}), "thresholds of the grid"),

@@ -168,7 +168,7 @@ def test_what_is_no_probability_is_refused(inputs):
     features, truth = inputs
     student = train_student(Odd(), features, truth, classes=3)
     for some in (features, features[:2]):
-        with pytest.raises(DataError, match="no probabilities") as caught:
+        with pytest.raises(DataError, match="invalid probabilities") as caught:
             student.probabilities(some)
         assert "\n" not in str(caught.value)
 
