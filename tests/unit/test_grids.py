@@ -166,5 +166,5 @@ def test_a_description_that_lacks_a_field_is_refused():
         del data[field]
         with pytest.raises(ParameterError, match=field):
             Grid.from_dict(data)
-    with pytest.raises(ParameterError, match="contradict"):
+    with pytest.raises(ParameterError, match="inconsistent"):
         Grid.from_dict({**GRIDS["explicit"].to_dict(), "high": 9.0})
