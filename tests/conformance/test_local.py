@@ -17,8 +17,11 @@ from ogive.statistics import (
     Bounds,
     Boxplot,
     Count,
+    Crosstab,
+    Describe,
     Ecdf,
     Grouped,
+    Histogram,
     HosmerLemeshow,
     Labels,
     Mean,
@@ -74,6 +77,11 @@ SUMS = [
     Proportion("y"),
     Count("a", among=(4, 5)),
 ]
+TABLES = [
+    Histogram("a", values=(1, 2, 3, 4)),
+    Crosstab("y", "c", rows=(0, 1), columns=(0, 1, 2)),
+]
+SEVERAL = [Describe(("x",), bounds={"x": (0, 1)})]
 REFUSED = [
     Ecdf("x", (0, 1), bins=64, method="projection"),
     Ecdf("x", (0, 1), bins=64, method="adaptive"),
@@ -137,6 +145,24 @@ def test_sums_are_within_five_standard_errors_and_spend_pure_reports(statistic):
         assert 0.99 < found.provenance.price.epsilon <= 1
 
 
+@pytest.mark.parametrize("statistic", TABLES, ids=lambda each: each.name)
+def test_tables_are_within_six_standard_errors_and_spend_pure_reports(statistic):
+    truth = np.array(release(statistic, trust=Clear(TABLE)).counts, float)
+    for privacy in (PureDP(1), ZeroConcentratedDP("0.5"), ApproxDP(1, "1e-6")):
+        found = released(statistic, privacy)
+        off = np.abs(np.array(found.counts, float) - truth)
+        assert off.max() > 0
+        assert (off <= 6 * np.array(found.noise_errors, float) + 1).all()
+        assert isinstance(found.provenance.price, PureDP)
+        assert 0.99 < found.provenance.price.epsilon <= 1
+
+
+@pytest.mark.parametrize("statistic", SEVERAL, ids=lambda each: each.name)
+def test_an_owner_who_sends_one_report_answers_no_several_questions(statistic):
+    with pytest.raises(UnsupportedError, match="use trust central or secagg"):
+        released(statistic, PureDP(1))
+
+
 def shares(estimate):
     """Where an estimate says the quartiles or thresholds are, as positions on the grid, shape (numbers,)."""
     if isinstance(estimate, Boxplots):
@@ -181,7 +207,8 @@ def test_what_needs_somebody_who_sees_records_is_refused_in_one_line_that_says_w
 
 
 def test_every_statistic_is_either_asked_by_reports_here_or_refused():
-    assert {kind.name for kind in STATISTICS} == {each.name for each in (*ASKED, *CURVES, *SUMS, *REFUSED)}
+    asked = (*ASKED, *CURVES, *SUMS, *TABLES, *SEVERAL, *REFUSED)
+    assert {kind.name for kind in STATISTICS} == {each.name for each in asked}
 
 
 def test_nobody_but_owners_answers_reports_and_owners_answer_nothing_else():

@@ -23,8 +23,11 @@ from ogive.statistics import (
     Bounds,
     Boxplot,
     Count,
+    Crosstab,
+    Describe,
     Ecdf,
     Grouped,
+    Histogram,
     HosmerLemeshow,
     Labels,
     Mean,
@@ -86,6 +89,9 @@ REFUSED = [
     Sum("x", (0, 1)),
     Proportion("y"),
     Count("y", among=1),
+    Histogram("y", values=(0, 1)),
+    Crosstab("y", "x", rows=(0, 1), columns=(0, 1)),
+    Describe(("x",), bounds={"x": (0, 1)}),
     Labels(LargestMargins(None, keep=1), Ballots(("y",), classes=2)),
 ]
 
