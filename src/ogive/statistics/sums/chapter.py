@@ -114,7 +114,7 @@ def _table(found: NumberEstimate, exact: NumberEstimate | None) -> Html | None:
 
 def _deviation(found: MeanEstimate) -> str:
     deviation = found.standard_deviation
-    return "–" if deviation is None else f"{deviation:,.4g}"
+    return "–" if deviation is None or (deviation == 0 and found.private) else f"{deviation:,.4g}"
 
 
 def _details(found: NumberEstimate) -> tuple[tuple[str, str], ...]:

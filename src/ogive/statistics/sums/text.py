@@ -35,7 +35,8 @@ def _facts(found: NumberEstimate) -> list[tuple[str, str]]:
         ]
     rows = [("value", shown(found, found.value))]
     if isinstance(found, MeanEstimate) and found.standard_deviation is not None:
-        rows.append(("SD", shown(found, found.standard_deviation, found.value)))
+        hidden = found.standard_deviation == 0 and found.private  # noise took the variance to 0 or below
+        rows.append(("SD", "- (noise hides it)" if hidden else shown(found, found.standard_deviation, found.value)))
     if found.private or found.sampling_error is not None:
         rows.append(("interval", f"{between(found)} ({level(found)}, {counted(found)})"))
     if found.private:
