@@ -36,7 +36,7 @@ plan ecdf --bounds 18 100 --grid integers --records 4000 --epsilon 0.5
 ecdf patients.csv --column age --bounds 18 100 --grid integers {paid} --epsilon 0.5 -o age.json --plot age.png
 ecdf patients.csv --column visit --bounds 2019-01-01 2022-12-31 --grid months {paid} --epsilon 0.5 -o visit.json
 quantiles patients.csv --column totChol --bounds 100 400 --missing 240 {paid} --epsilon 0.5 -o cholesterol.json
-boxplot patients.csv --column sysBP --bounds 80 260 --by TenYearCHD --groups 0 1 {paid} --epsilon 0.5 -o pressure.json
+boxplot patients.csv --column sysBP --bounds 80 260 --by TenYearCHD --by-groups 0 1 {paid} --epsilon 0.5 -o pressure.json
 roc patients.csv --score risk --label TenYearCHD --bounds 0 1 {paid} --epsilon 1 -o roc.json --plot roc.png
 calibration patients.csv --probability risk --label TenYearCHD {paid} --epsilon 1 -o calibration.json
 describe patients.csv {table} --by TenYearCHD --by-groups 0 1 {paid} --epsilon 1 -o table.json --plot table.png

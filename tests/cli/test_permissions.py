@@ -50,7 +50,8 @@ def table(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     rows = zip(AGE, RISK, ILL, strict=True)
     Path("people.csv").write_text(
-        "age,risk,ill\n" + "".join(f"{a:.2f},{r:.4f},{i}\n" for a, r, i in rows), encoding="utf-8"
+        "age,risk,ill,vote\n" + "".join(f"{a:.2f},{r:.4f},{i},{n % 3}\n" for n, (a, r, i) in enumerate(rows)),
+        encoding="utf-8",
     )
     votes = RNG.integers(0, 2, (50, 3))
     Path("votes.csv").write_text(
