@@ -36,12 +36,12 @@ plan ecdf --bounds 18 100 --grid integers --records 4000 --epsilon 0.5
 ecdf patients.csv --column age --bounds 18 100 --grid integers {paid} --epsilon 0.5 -o age.json --plot age.png
 ecdf patients.csv --column visit --bounds 2019-01-01 2022-12-31 --grid months {paid} --epsilon 0.5 -o visit.json
 quantiles patients.csv --column totChol --bounds 100 400 --missing 240 {paid} --epsilon 0.5 -o cholesterol.json
-boxplot patients.csv --column sysBP --bounds 80 260 --by TenYearCHD --by-groups 0 1 {paid} --epsilon 0.5 -o pressure.json
+boxplot patients.csv --column sysBP --bounds 80 260 --by TenYearCHD --by-groups 0 1 {paid} --epsilon 0.5 -o box.json
 roc patients.csv --score risk --label TenYearCHD --bounds 0 1 {paid} --epsilon 1 -o roc.json --plot roc.png
 calibration patients.csv --probability risk --label TenYearCHD {paid} --epsilon 1 -o calibration.json
 describe patients.csv {table} --by TenYearCHD --by-groups 0 1 {paid} --epsilon 1 -o table.json --plot table.png
 ledger show budget.db
-report age.json visit.json cholesterol.json pressure.json roc.json calibration.json -o report.html --title Heart
+report age.json visit.json cholesterol.json box.json roc.json calibration.json -o report.html --title Heart
 report table.json -o table.html
 """.strip().splitlines()
 ]

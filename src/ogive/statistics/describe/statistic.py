@@ -129,7 +129,7 @@ class Describe:
         if self.by is None or isinstance(self.groups, str):
             raise ParameterError(
                 "`groups` are the values of a column, which are public and never read from records, for example "
-                "`by='ward', groups=('A', 'B')`"
+                "`by='ward'` and `groups=('A', 'B')`"
             )
         object.__setattr__(self, "groups", tuple(self.groups))
         check_groups(self.by, self.groups)
@@ -225,9 +225,7 @@ class Describe:
             )
         described = tuple(name for name in columns if name not in left_out)
         if not described:
-            raise ParameterError(
-                "no variable is left to describe; declare some, for example `bounds={'age': (0, 120)}`"
-            )
+            raise ParameterError("no variable is left to describe; declare some by `bounds`, `values` or `numbers`")
         return dataclasses.replace(
             self,
             columns=described,
@@ -262,9 +260,7 @@ class Describe:
             UnsupportedError: owners answer, who have one report each.
         """
         if not self.variables:
-            raise ParameterError(
-                "say which variables there are, for example `bounds={'age': (0, 120)}, values={'died': 'yes'}`"
-            )
+            raise ParameterError("say which variables there are, by `bounds`, `values` or `numbers`")
         if owners_answer(terms):
             raise UnsupportedError(
                 "describe asks several questions of each record, and an owner sends one report; use trust central or "
