@@ -138,8 +138,8 @@ def test_hostile_files_are_one_line(tmp_path, content, suffix):
             read()
         assert "\n" not in str(caught.value)
         assert str(path) in str(caught.value)
-    assert time.thread_time() - begun < 1
-    assert time.perf_counter() - since < 10  # nor does it wait
+    assert time.thread_time() - begun < 5  # a machine that does other work stretches processor time, too
+    assert time.perf_counter() - since < 30  # nor does it wait
 
 
 def test_a_bomb_is_refused_before_it_is_unpacked(tmp_path):
