@@ -30,6 +30,7 @@ _LONGEST_TEXT = 10_000
 # bits of a numerator or denominator: some 4000 digits, since Python neither reads nor writes more than 4300
 _LONGEST_PART = 13_287
 _LONGEST_SHOWN = 24
+_MOST_DIGITS = 14  # of a decimal, so that 1 / 3 as a float is not shown with all of its digits
 _LONGEST_NAME = 400
 
 _UNSEEN = {"Cc", "Cs", "Zl", "Zp"}  # control characters, halves of characters, breaks of lines and paragraphs
@@ -188,14 +189,14 @@ def exact(value: Rational, name: str) -> Fraction:
 
 
 def number_text(value: Fraction) -> str:
-    """Write a rational as a decimal where that is exact, else as a fraction, or about, if that is long."""
+    """Write a rational as a decimal where that is exact, else as a fraction; about, if that is long."""
     rest = value.denominator
     for prime in (2, 5):
         while rest % prime == 0:
             rest //= prime
     digits = repr(float(value)).removesuffix(".0")
     if rest == 1 and Fraction(digits) == value:
-        return digits
+        return digits if len(digits) <= _MOST_DIGITS else f"about {float(value):.6g}"
     fraction = str(value)
     return fraction if len(fraction) <= _LONGEST_SHOWN else f"about {float(value):.6g}"
 

@@ -5,7 +5,7 @@ import sqlite3
 import pytest
 
 from ogive.cli import main
-from ogive.planning.brief import counted
+from ogive.planning.scale import counted
 from ogive.statistics.mean.statistic import Mean
 
 RELEASE = ("--bounds", "0", "120", "--epsilon", "1")

@@ -131,6 +131,12 @@ def test_text_of_a_number_reads_back(value):
     assert text.startswith("about ") or exact(text, "value") == value
 
 
+def test_a_long_decimal_is_shown_with_few_digits():
+    assert str(ApproxDP(1, 1 / 45_211)) == "epsilon = 1, delta = about 2.21185e-05"
+    assert str(ApproxDP("0.125", "1e-6")) == "epsilon = 0.125, delta = 1e-06"
+    assert str(PureDP(1 / 3)) == "epsilon = about 0.333333"
+
+
 @given(st.fractions(min_value=Fraction(1, 10**6), max_value=100), st.fractions(Fraction(1, 10**9), Fraction(1, 2)))
 def test_plain_data_reads_back(loss, slack):
     for privacy in (PureDP(loss), ZeroConcentratedDP(loss), ApproxDP(loss, slack)):

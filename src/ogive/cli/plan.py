@@ -109,11 +109,12 @@ def _made(
 
 
 def _told(made: Plan, planned: PlanOptions) -> str:
-    from ogive.planning.brief import page, takes_unit
     from ogive.planning.text import table
 
-    if planned.unit_name is not None and (planned.all or not takes_unit(made)):
-        where = "--all shows" if planned.all else f"this plan of {made.statistic['name']} has"
-        raise ParameterError(f"--unit is for errors in units of the column, and {where} none; leave out --unit")
-    told = table(made, in_options) if planned.all else page(made, in_options, unit=planned.unit_name)
+    told = table(made, in_options, unit=planned.unit_name)
+    if planned.unit_name is not None and told == table(made, in_options):
+        raise ParameterError(
+            f"--unit is for errors in units of the column, and this plan of {made.statistic['name']} has none; "
+            "leave out --unit"
+        )
     return told if planned.error is None else f"{planned.error} needs {made.chosen.privacy}\n\n{told}"

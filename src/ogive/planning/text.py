@@ -1,21 +1,36 @@
-"""A plan as a table to read."""
+"""A plan on a page of 100 columns: rows to choose from, what is taken, what does not apply, what columns say."""
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Callable, Sequence
+import re
+import textwrap
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
-from ogive.errors import marks_of, unmarked
+from ogive.errors import marks_of, plain, unmarked
 from ogive.planning.base import LeftOut
 from ogive.planning.metrics import Metrics, in_order, metrics_of, title
+from ogive.planning.missing import policy
 from ogive.planning.rows import Plan, PlanRow
+from ogive.planning.scale import Scale
 from ogive.planning.table import Column, Table
-from ogive.privacy import Privacy
+from ogive.statistics.kinds import prediction_of
+from ogive.statistics.prediction import UNITS
 from ogive.statistics.questions import what_of, which_records
 from ogive.statistics.showing import Card
 
+WIDTH = 100
 _COLUMNS = ("column", "score", "probability")
+_READ_OFF = ("ecdf", "quantiles")
+"""Statistics whose curve one reads quantiles off, which err by distances of values."""
+
+_READ_OFF_CURVE = "resample"
+"""The method of boxes that are read off a curve, which has a method of its own."""
+
+_SIZE = re.compile(r"\+/- \S+ records$")
+_OPTIONS = re.compile(r"(?<!`)\b(like=|grid='integers')")
+"""Options that the basis of a plan names, which a stored plan keeps without marks."""
+
 _TRAFFIC = {
     "per party": "bytes that each party or client sends, to all servers together",
     "to party": "bytes that each party receives, lists of all the others among them",
@@ -41,25 +56,35 @@ def heading(plan: Plan) -> str:
     return " ".join([named, *which_records(plan.statistic)])
 
 
-def table(plan: Plan, say: Callable[[str], str] = unmarked) -> str:
-    """Aligned rows, then what was left out, then what the columns say; `say` shows the messages that mark Python."""
-    errors = _errors(plan)
-    several = any(row.trust is not None for row in plan.rows)
-    shown = Table([Column[PlanRow](" ", lambda row: "*" if row.chosen else " ", left=True), *_columns(plan)], plan.rows)
-    models = "trust models" if several else "trust model"
-    lines = [f"plan for {heading(plan)}: {plan.records} records, {models} {plan.trust}", plan.unit.words]
+def table(plan: Plan, say: Callable[[str], str] = unmarked, *, unit: str | None = None) -> str:
+    """The page of a plan.
+
+    Args:
+        plan: What is shown.
+        say: Shows the messages that mark Python.
+        unit: Of the column's values, for people.
+    """
+    shown = _Shown(plan, unit)
+    tables, below = shown.tables(), shown.below()
+    lines = [*_wrapped(f"plan for {heading(plan)}: {plan.records} records, trust {plan.trust}")]
+    lines += _wrapped(plan.unit.words)
+    lines += [line for told in policy(plan) for line in _wrapped(say(told))]
     if plan.guessed:
-        shares = "" if errors == ["value"] else "; errors are shares of that many records"
-        lines.append(f"{plan.records} is your own guess{shares}")
-    granted = tuple(dict.fromkeys([row.privacy for row in plan.rows] + [each.privacy for each in plan.left_out]))
-    always, others = _once_for_all(plan.left_out, granted)
+        lines += _wrapped(f"{plan.records} is your own guess")
     for privacy in dict.fromkeys(row.privacy for row in plan.rows):
-        lines += ["", f"{privacy}", shown.heading]
-        lines += [shown.line(row) for row in plan.rows if row.privacy == privacy]
-        lines += map(say, _reasons([each for each in others if each.privacy == privacy], plan))
-    if always:
-        lines += [*([""] if len(granted) > 1 else []), *map(say, _reasons(always, plan))]
-    return "\n".join([*lines, "", *_legend(plan, say)])
+        under = [row for row in plan.rows if row.privacy == privacy]
+        lines += ["", str(privacy)]
+        for number, each in enumerate(tables):
+            lines += [*([""] if number else []), each.heading]
+            for row in under:
+                lines += [each.line(row), *shown.errors_below(row, below)]
+        lines += _traffic(under)
+        for row in under:
+            if row.chosen:
+                lines += _wrapped(say(_taken(plan, row))) + _wrapped(shown.distances(row))
+    reasons = [line for told in _reasons(plan) for line in _wrapped(say(told))]
+    lines += ["", *reasons] if reasons else []
+    return "\n".join([*lines, "", *(line for told in shown.legend(say) for line in _wrapped(told))]).rstrip("\n")
 
 
 def short(plan: Plan) -> str:
@@ -74,7 +99,10 @@ def short(plan: Plan) -> str:
 
 def card(plan: Plan) -> Card:
     """What notebooks show."""
-    columns = [Column[PlanRow]("guarantee", lambda row: str(row.privacy)), *_columns(plan)]
+    shown = _Shown(plan, None)
+    traffic = _moved_columns() if any(row.traffic is not None for row in plan.rows) else []
+    guarantee = Column[PlanRow]("guarantee", lambda row: str(row.privacy))
+    columns = [guarantee, *_names(plan.rows), *shown.facts(), *shown.errors(), *traffic]
     mark = {True: " *", False: ""}
     method = [column.title for column in columns].index("method")
     rows = [
@@ -83,93 +111,193 @@ def card(plan: Plan) -> Card:
     ]
     guess = " (your own guess)" if plan.guessed else ""
     facts = [("records", f"{plan.records}{guess}"), ("hides", plan.unit.words), ("trust", plan.trust)]
-    notes = [line.strip() for line in _reasons(plan.left_out, plan)]
+    taken = dict.fromkeys(_taken(plan, row) for row in plan.rows if row.chosen)
+    notes = [*policy(plan), *taken, *_reasons(plan)]
     return Card(
         f"Plan for {heading(plan)}",
         facts,
         [column.title for column in columns],
         rows,
-        [*map(unmarked, notes), *_legend(plan, unmarked)],
+        [*map(unmarked, notes), *shown.legend(unmarked)],
     )
 
 
-def _named(row: PlanRow) -> str:
-    return row.method if row.trust is None else f"{row.method} under {row.trust}"
+class _Shown:
+    """The errors that are shown of a plan, and how.
+
+    Args:
+        plan: What is shown.
+        unit: Of the column's values, for people.
+    """
+
+    def __init__(self, plan: Plan, unit: str | None) -> None:
+        self.plan, self.statistic = plan, what_of(plan.statistic)
+        name = str(self.statistic.get("name"))
+        self.metrics: Metrics = metrics_of(name)
+        there = {name for row in plan.rows for name in row.errors}
+        self.names = [name for name in prediction_of(name).shown if name in there] or in_order(self.metrics, there)
+        if "ks" in self.names and "rmse" in self.names:
+            self.names.remove("rmse")  # the same as the size of the noise, which is shown
+        self.scale = Scale.of(self.statistic, unit)
+
+    def tables(self) -> list[Table[PlanRow]]:
+        """The rows in one table where it fits the page, else in two; without errors where these do not fit either."""
+        rows, named = self.plan.rows, [_MARK, *_names(self.plan.rows)]
+        one = Table([*named, *self.facts(), *self.errors()], rows)
+        if len(one.heading) <= WIDTH:
+            return [one]
+        facts, errors = Table([*named, *self.facts()], rows), Table([*named, *self.errors()], rows)
+        return [facts] if self.below() else [facts, errors]
+
+    def below(self) -> list[str]:
+        """The errors that stand below each other, since there are too many for a line, as of many variables."""
+        errors = Table([_MARK, *_names(self.plan.rows), *self.errors()], self.plan.rows)
+        return self.names if len(errors.heading) > WIDTH else []
+
+    def facts(self) -> list[Column[PlanRow]]:
+        """Price and noise."""
+        priced = any(str(row.price) != str(row.privacy) for row in self.plan.rows)
+        return [
+            *([Column[PlanRow]("price", lambda row: str(row.price), left=True)] if priced else []),
+            Column("noise", lambda row: _size(row.noise), left=True),
+        ]
+
+    def errors(self) -> list[Column[PlanRow]]:
+        """A column for each error."""
+        return [Column(title(self.metrics, name), partial(self._error, name=name)) for name in self.names]
+
+    def errors_below(self, row: PlanRow, names: Sequence[str]) -> list[str]:
+        """Errors of a row, one in a line."""
+        names = [name for name in names if name in row.errors]
+        titles = [title(self.metrics, name) for name in names]
+        errors = [self._error(row, name) for name in names]
+        widths = [max(map(len, cells), default=0) for cells in (titles, errors)]
+        return [
+            f"    {heading.ljust(widths[0])}  {error.rjust(widths[1])}"
+            for heading, error in zip(titles, errors, strict=True)
+        ]
+
+    def _error(self, row: PlanRow, name: str) -> str:
+        """An error, or the smallest and the largest of it over the public shapes."""
+        factor = self.scale.span if self._scaled(name) else 1.0
+        if name in row.spans:
+            return "..".join(f"{factor * each:.2g}" for each in row.spans[name])
+        return f"{factor * row.errors[name]:.3g}" if name in row.errors else "-"
+
+    def _scaled(self, name: str) -> bool:
+        return name in self.metrics and self.metrics[name].of_range
+
+    def legend(self, say: Callable[[str], str]) -> list[str]:
+        """What the columns say."""
+        lines = []
+        for name in self.names:
+            if name in self.metrics:
+                words = self.metrics[name].words.replace(UNITS, self.scale.words(self.metrics[name]))
+                lines.append(f"{title(self.metrics, name)}: {words}")
+        if any(row.traffic is not None for row in self.plan.rows):
+            lines += [f"{name}: {words}" for name, words in _TRAFFIC.items()]
+        basis = _OPTIONS.sub(r"`\1`", marks_of(self.plan.basis))
+        return [*lines, *say(basis).split("\n")] if basis else lines
+
+    def distances(self, row: PlanRow) -> str:
+        """Errors of quantiles as distances of values; nothing where they are not read, or the grid is not even."""
+        if self.statistic.get("name") not in _READ_OFF or "ks_95" not in row.errors or self.scale.step is None:
+            return ""
+        told = f"every quantile within {self.scale.within(row.errors['ks_95'])}"
+        if "rmse" in row.errors:
+            told = f"median within {self.scale.within(2 * row.errors['rmse'])}, {told}"
+        return (
+            f"  {told} in 95 of 100 releases, a step of the grid included and sampling error not, if values are "
+            "spread evenly over the bounds; where they are dense it is less, where they are sparse more"
+        )
 
 
-def _metrics(plan: Plan) -> Metrics:
-    return metrics_of(str(what_of(plan.statistic).get("name")))
+_MARK: Column[PlanRow] = Column(" ", lambda row: "*" if row.chosen else " ", left=True)
 
 
-def _errors(plan: Plan) -> list[str]:
-    return in_order(_metrics(plan), {name for row in plan.rows for name in row.errors})
-
-
-def _columns(plan: Plan) -> list[Column[PlanRow]]:
-    """What is said of each row, without the mark of those that are taken."""
-    several = any(row.trust is not None for row in plan.rows)
-    shared = any(row.traffic is not None for row in plan.rows)
+def _names(rows: Sequence[PlanRow]) -> list[Column[PlanRow]]:
+    """What a row is called by."""
+    several = any(row.trust is not None for row in rows)
     return [
         *([Column[PlanRow]("trust", lambda row: row.trust or "", left=True)] if several else []),
         Column("method", lambda row: row.method, left=True),
-        Column("price", lambda row: str(row.price), left=True),
-        Column("noise", lambda row: row.noise, left=True),
-        *([Column("upload", _upload, left=True)] if shared else []),
-        *(Column(title(_metrics(plan), name), partial(_error, name=name)) for name in _errors(plan)),
-        *(Column(name, partial(_moved, name=name)) for name in (_TRAFFIC if shared else ())),
+        *([Column[PlanRow]("upload", _upload, left=True)] if any(row.traffic is not None for row in rows) else []),
     ]
-
-
-def _legend(plan: Plan, say: Callable[[str], str]) -> list[str]:
-    """What the columns say."""
-    metrics = _metrics(plan)
-    lines = ['* what this statistic takes; with method="auto" the best that fits']
-    lines += [f"{title(metrics, name)}: {metrics[name].words}" for name in _errors(plan) if name in metrics]
-    if any(row.traffic is not None for row in plan.rows):
-        lines += [f"{name}: {words}" for name, words in _TRAFFIC.items()]
-    return [*lines, say(marks_of(plan.basis))] if plan.basis else lines
-
-
-def _once_for_all(
-    left_out: Sequence[LeftOut], granted: Sequence[Privacy]
-) -> tuple[tuple[LeftOut, ...], tuple[LeftOut, ...]]:
-    """What is left out under every guarantee for one reason, said once; then the rest."""
-    under: dict[LeftOut, set[Privacy]] = {}
-    for each in left_out:
-        under.setdefault(dataclasses.replace(each, privacy=granted[0]), set()).add(each.privacy)
-    always = tuple(each for each, guarantees in under.items() if len(guarantees) == len(granted))
-    rest = tuple(each for each in left_out if dataclasses.replace(each, privacy=granted[0]) not in always)
-    return always, rest
-
-
-def _reasons(left_out: Sequence[LeftOut], plan: Plan) -> list[str]:
-    """A line for every reason, marked, with all methods that it holds for."""
-    places: dict[tuple[str, str], list[str | None]] = {}
-    for each in left_out:
-        # advice on what else to write follows a semicolon, and is for those who asked for that very method
-        places.setdefault((marks_of(each.reason).split(";")[0], each.method), []).append(each.trust)
-    methods: dict[tuple[str, str], list[str]] = {}
-    for (reason, method), trusts in places.items():
-        named = [trust for trust in trusts if trust is not None]
-        place = "" if set(named) in (set(), set(plan.trust.split(", "))) else f" under {' and '.join(named)}"
-        shared = reason.removeprefix(method)  # some begin with the method's name
-        methods.setdefault((place, shared), []).append(method)
-    lines = []
-    for (place, reason), names in methods.items():
-        subject = ("each" if len(names) > 1 else names[0]) if reason.startswith(" ") else ""
-        lines.append(f"   left out{place}: {', '.join(names)}, since {subject}{reason}")
-    return lines
 
 
 def _upload(row: PlanRow) -> str:
     return "-" if row.traffic is None else row.traffic.upload
 
 
-def _error(row: PlanRow, name: str) -> str:
-    """An error, or the smallest and the largest of it over the public shapes."""
-    if name in row.spans:
-        return "..".join(f"{each:.3g}" for each in row.spans[name])
-    return f"{row.errors[name]:.3g}" if name in row.errors else "-"
+def _named(row: PlanRow) -> str:
+    return row.method if row.trust is None else f"{row.method} under {row.trust}"
+
+
+def _taken(plan: Plan, row: PlanRow) -> str:
+    """Which row the statistic takes, and why, as a marked message."""
+    asked = what_of(plan.statistic)
+    named = next((key for key in ("method", "curve") if asked.get(key) == row.method), None)
+    if asked.get("method") == "auto":
+        reason = "`method='auto'` chooses it by its predicted error"
+    elif asked.get("curve") == "auto" and row.method == _READ_OFF_CURVE:
+        reason = "its curve is the one that `curve='auto'` chooses by its predicted error"
+    elif {each.method for each in plan.rows} | {each.method for each in plan.left_out} == {row.method}:
+        reason = "there is no other method"
+    elif named is not None and row.method.isidentifier():
+        reason = f"`{named}='{row.method}'` names it"
+    else:
+        reason = "it is what was asked for"
+    return f"* {plain(_named(row))} will be used: {reason}"
+
+
+def _reasons(plan: Plan) -> Iterator[str]:
+    """Marked lines on the methods that do not fit, one for each guarantee and trust model that they do not fit.
+
+    A method that fits no guarantee has the reason of the first.
+    """
+    granted = dict.fromkeys([row.privacy for row in plan.rows] + [each.privacy for each in plan.left_out])
+    models = plan.trust.split(", ")
+    places: dict[tuple[str, str | None], list[LeftOut]] = {}
+    for each in plan.left_out:
+        places.setdefault((each.method, each.trust), []).append(each)
+    told: dict[str, dict[str, list[str]]] = {}
+    for (method, trust), found in places.items():
+        guarantees = [each.privacy for each in found]
+        under = [] if len(guarantees) == len(granted) else [" and ".join(map(str, guarantees))]
+        everywhere = all((method, model) in places for model in models)
+        under += [] if trust is None or everywhere else [plain(trust)]
+        place = f" under {', '.join(under)}" if under else ""
+        # advice on what else to write follows a semicolon, and is for those who asked for that very method
+        reason = marks_of(found[0].reason).split(";")[0]
+        for front in (f"method '{method}' ", f"method {method} ", f"{method} "):
+            reason = reason.removeprefix(front)
+        methods = told.setdefault(place, {}).setdefault(reason, [])
+        methods += [] if plain(method) in methods else [plain(method)]
+    for place, reasons in told.items():
+        yield f"does not apply{place}: " + ", ".join(f"{_and(names)} ({why})" for why, names in reasons.items())
+
+
+def _and(names: Sequence[str]) -> str:
+    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
+
+
+def _size(noise: str) -> str:
+    """The size of the noise, where it is known as a number of records; else its words."""
+    found = _SIZE.search(noise)
+    return noise if found is None else found[0]
+
+
+def _traffic(rows: Sequence[PlanRow]) -> list[str]:
+    """What rows take of parties and servers, in a table of its own."""
+    sent = [row for row in rows if row.traffic is not None]
+    if not sent:
+        return []
+    shown = Table([_MARK, *_names(sent), *_moved_columns()], sent)
+    return ["", shown.heading, *map(shown.line, sent)]
+
+
+def _moved_columns() -> list[Column[PlanRow]]:
+    return [Column(name, partial(_moved, name=name)) for name in _TRAFFIC]
 
 
 def _moved(row: PlanRow, name: str) -> str:
@@ -192,3 +320,7 @@ def _bytes(count: int) -> str:
         if count >= 10**power:
             return f"{count / 10**power:.3g} {unit}"
     return f"{count} B"
+
+
+def _wrapped(text: str) -> list[str]:
+    return textwrap.wrap(text, WIDTH, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)

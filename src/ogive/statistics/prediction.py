@@ -46,11 +46,13 @@ class Metric:
         words: What it is.
         squared: Whether simulated errors are summed up as a root mean square, as those of single estimates are;
             otherwise as a mean.
+        of_range: Whether it is a share of the distance between the bounds. A page shows it as a distance of values.
     """
 
     title: str
     words: str
     squared: bool = False
+    of_range: bool = False
 
 
 UNITS = "in units of the column"
@@ -159,6 +161,9 @@ class Prediction:
 
     deciding: ClassVar[tuple[str, ...]] = ()
     """Errors by which one decides: a picture shows the first of them that a plan has."""
+
+    shown: ClassVar[tuple[str, ...]] = ()
+    """Errors that people are shown, where these are not all: the others are in JSON."""
 
     labeled: ClassVar[bool] = False
     """Whether imagined records have classes."""

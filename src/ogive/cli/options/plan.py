@@ -71,10 +71,7 @@ class PlanOptions(HolderOptions):
     """Releases to simulate for each row, if needed; 200 by default, 40 for calibration."""
 
     unit_name: Annotated[str | None, Parameter(name="--unit", group=OUTPUT)] = None
-    """Unit of the column's values, such as mg/dL, for errors of quantiles, means and sums."""
-
-    all: Annotated[bool, Parameter(group=OUTPUT, show_default=False)] = False
-    """Show price and noise of each method in words, and every reason in full."""
+    """Unit of the column's values, such as mg/dL, for errors of quantiles, boxes, means and sums."""
 
     def unit(self) -> Adjacency:
         """The adjacency that was said, or the one that fits."""

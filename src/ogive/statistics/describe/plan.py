@@ -5,8 +5,6 @@ from __future__ import annotations
 import math
 from typing import Any, cast
 
-from ogive.errors import quoted
-from ogive.privacy import Adjacency
 from ogive.statistics import prediction
 from ogive.statistics.base import Statistic, Terms
 from ogive.statistics.describe.estimate import DescribeEstimate
@@ -23,11 +21,6 @@ _BASIS = (
     "errors: largest standard deviations of the noise, in the units of the column or in percent; of the median "
     "if values are spread evenly over the bounds"
 )
-_REFUSED = (
-    "missing values: refused, before anything is paid; `missing=` has them count as a public value, and for counted "
-    "values as not counted"
-)
-_DROPPED = ", or drops them"
 
 
 class Prediction(prediction.Prediction):
@@ -47,7 +40,6 @@ class Prediction(prediction.Prediction):
     def errors(self) -> Errors:
         """The noise of every number, in units of its column; of groups, that of an average one."""
         found = cast(DescribeEstimate, self.rehearsal.estimate)
-        asked = cast(Describe, self.statistic)
         size = self.setting.records / len(found.columns)
         errors: dict[str, float] = {}
         for variable in found:
@@ -56,11 +48,7 @@ class Prediction(prediction.Prediction):
             for part, estimate in parts.items():
                 errors[f"{variable.column}: {_NAMES[part]}{words}"] = unit * _noise(estimate, size)
         groups = "" if found.by is None else f"; of one of {len(found.groups)} groups of {size:,.0f} records"
-        missing = f"missing values: {quoted(asked.missing)}"
-        if asked.missing == "refuse":
-            dropped = _DROPPED if self.terms.unit.adjacency is Adjacency.ADD_OR_REMOVE else ""
-            missing = f"{_REFUSED}{dropped}"
-        return Errors(errors, basis=(f"{_BASIS}{groups}; {missing}",))
+        return Errors(errors, basis=(f"{_BASIS}{groups}",))
 
 
 _NAMES = {"mean": "mean", "quantiles": "median", "proportion": "%", "histogram": "%"}

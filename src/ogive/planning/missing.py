@@ -1,0 +1,44 @@
+"""What a release will do about missing values, in a line: the policy, and what it tells."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from ogive.errors import plain
+from ogive.planning.rows import Plan
+from ogive.statistics.questions import what_of
+
+_OTHERS = "*"
+_WORDS = {
+    "refuse": "refused before anything is paid, so that a release tells that there are none; "
+    "`missing=` has them count otherwise",
+    "low": "count as the lower bound; how many there are is not published",
+    "high": "count as the upper bound; how many there are is not published",
+    "drop": "left out; how many records are left is published with noise only",
+    "count": "a category of their own, counted with noise like the others",
+    "no": "do not count; how many there are is not published",
+}
+
+
+def policy(plan: Plan) -> Iterator[str]:
+    """A marked line on missing values; none where the statistic has no policy for them.
+
+    Nothing is counted: a plan reads no private records.
+    """
+    statistic = what_of(plan.statistic)
+    missing = statistic.get("missing")
+    if isinstance(missing, Mapping):
+        rest = str(missing.get(_OTHERS, "refuse"))
+        named = {str(column): each for column, each in missing.items() if column != _OTHERS}
+        for column, each in named.items():
+            yield f"missing values of {plain(column)}: {_words(each)}"
+        yield f"missing values{' of the others' if named else ''}: {_words(rest)}"
+    elif missing is not None:
+        yield f"missing values: {_words(missing)}"
+
+
+def _words(each: Any) -> str:
+    if isinstance(each, str) and each in _WORDS:
+        return _WORDS[each]
+    return f"count as {plain(each)}; how many there are is not published"
