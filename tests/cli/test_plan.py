@@ -135,3 +135,26 @@ def test_a_plan_of_pairs_takes_the_headed_error_and_refuses_an_assumed_model(run
         status, out, err = run(*asked, "--epsilon", "1", option, value)
         assert (status, out) == (2, "")
         assert f"leave out {option} {value}, or give --like for" in err
+
+
+def test_the_whole_description_of_a_table_is_planned(run, table):
+    found = ("describe", table, "--by", "sick", "--epsilon", "2", "--delta", "1e-6")
+    status, out, err = run(*found)
+    assert (status, err) == (0, "")
+    text = " ".join(out.split())
+    assert "700 records" in text
+    assert "age: mean, % of the bounds found" in text
+    assert "not known beforehand: which groups of sick are found" in text
+    assert "not known beforehand: bounds that are not declared" in text
+    status, out, err = run(*found, "--adjacency", "add_or_remove")
+    assert status == 2
+    assert "give your own guess with --records" in err
+    status, out, err = run(*found, "--adjacency", "add_or_remove", "--records", 900)
+    assert (status, err) == (0, "")
+    assert "900 is your own guess" in out
+    status, out, err = run(*found, "--records", 900)
+    assert status == 2
+    assert "either a file or --records" in err
+    status, out, err = run("describe", "--records", 900, "--epsilon", "2")
+    assert status == 2
+    assert "or name the table, whose columns then say it" in err

@@ -35,7 +35,8 @@ DATA = Annotated[
     Path | None,
     Parameter(
         group=QUESTION,
-        help="A file whose rows are counted, instead of --records, where their number is public.",
+        help="A file whose rows are counted, instead of --records, where their number is public. Of the records only "
+        "what columns hold is read besides, for plan describe.",
         converter=data_file,
     ),
 ]
@@ -98,7 +99,8 @@ def _made(
 ) -> Plan:
     from ogive.planning import plan, required_privacy
 
-    arguments = planned.arguments(data)
+    statistic, records = planned.held(data, statistic)
+    arguments = {"records": records, **planned.arguments()}
     if wanted is None:
         return plan(statistic, privacy=privacy, progress=progress, **arguments)
     if planned.delta is not None and planned.kind == "zcdp":

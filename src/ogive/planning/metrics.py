@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
 from ogive.statistics.kinds import prediction_of
 from ogive.statistics.prediction import UNDEFINED, Metric
@@ -31,7 +31,6 @@ def listed(metrics: Metrics, names: Iterable[str]) -> str:
     return ", ".join(name if name == heading else f"{name} ({heading})" for name, heading in titles.items())
 
 
-def in_order(metrics: Metrics, names: set[str]) -> list[str]:
-    """Names as a table shows them."""
-    known = [name for name in metrics if name in names]
-    return known + sorted(names - set(known))
+def in_order(metrics: Metrics, names: Collection[str]) -> list[str]:
+    """Names as a table shows them: in the order of their metrics, and those that have none as they come."""
+    return [*(name for name in metrics if name in names), *(name for name in names if name not in metrics)]

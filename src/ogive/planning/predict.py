@@ -29,6 +29,7 @@ from ogive.statistics.base import (
     Statistic,
     Terms,
     check_statistic,
+    completed,
     describe,
     innermost,
     parted,
@@ -84,7 +85,8 @@ def plan(
         adjacency: Which data sets would be adjacent.
         person: Column with the person's identifier, as for `Central`.
         max_rows_per_person: How many of a person's records would be kept.
-        trust: Trust model: an instance, its type or name, or a `Simulation`; or several of them to compare.
+        trust: Trust model: an instance, its type or name, or a `Simulation`; or several of them to compare. Of an
+            instance's records only what columns hold is read, where a statistic leaves that to the table.
         public: Public columns, as for `release`.
         like: Public or synthetic records with the required columns, in any form that `Central` reads, on which whole
             releases are simulated. Never use the records to be protected.
@@ -220,7 +222,8 @@ class Planner:
             rehearse=rehearse,
             answer=answer_imagined,
         )
-        asked = settled(statistic, unit)
+        held = trust.schema if isinstance(trust, TrustModel) else lambda: None
+        asked = settled(completed(statistic, held), unit)
         return Planner(innermost(asked), setting, model, runs, asked)
 
     @property

@@ -134,7 +134,7 @@ class _Shown:
         self.plan, self.statistic = plan, what_of(plan.statistic)
         name = str(self.statistic.get("name"))
         self.metrics: Metrics = metrics_of(name)
-        there = {name for row in plan.rows for name in row.errors}
+        there = dict.fromkeys(name for row in plan.rows for name in row.errors)
         self.names = [name for name in prediction_of(name).shown if name in there] or in_order(self.metrics, there)
         if "ks" in self.names and "rmse" in self.names:
             self.names.remove("rmse")  # the same as the size of the noise, which is shown

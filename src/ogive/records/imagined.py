@@ -107,6 +107,8 @@ class BinormalShape:
         if isinstance(aggregate, Parted):
             part = dataclasses.replace(self, records=max(1, self.records // len(aggregate.each)))
             return np.concatenate([part.sums(each).ravel() for each in aggregate.each])
+        if isinstance(aggregate, Selected):  # every imagined record satisfies the condition
+            return self.sums(aggregate.values)
         return Repeated(self._table(aggregate), self.records).sums(aggregate)
 
     def _table(self, aggregate: Aggregate) -> dict[str, Any]:
@@ -127,8 +129,7 @@ class BinormalShape:
             return {aggregate.probability.column: values, aggregate.label.column: _labels(aggregate.label, positive)}
         if isinstance(aggregate, ValueCounts):
             return {aggregate.column.column: _values_of_halves(len(hidden))}
-        assert not isinstance(aggregate, Ballots), "votes are imagined by AgreeingTeachers"
-        assert not isinstance(aggregate, Selected | Parted), "a plan simulates the records of one part"
+        assert not isinstance(aggregate, Ballots | Parted | Selected), "votes are imagined by AgreeingTeachers"
         return self._columns(aggregate.domain, hidden, positive)
 
     def _columns(self, domain: Domain, hidden: Float64, positive: Bool) -> dict[str, Any]:

@@ -23,7 +23,7 @@ from ogive.releasing import release
 from ogive.session.opening import default_adjacency, name_of, open_account, open_ledger, public_size
 from ogive.session.statement import card, disclosure, left, statement
 from ogive.session.verbs import Verbs
-from ogive.statistics.base import Estimate, EstimateT, Statistic, check_statistic, describe
+from ogive.statistics.base import Estimate, EstimateT, Statistic, check_statistic, completed, describe
 from ogive.statistics.kinds import is_cost, read_recorded
 from ogive.statistics.questions import subjects
 from ogive.statistics.showing import Card, as_html
@@ -289,7 +289,7 @@ class Session(Verbs):
             )
         self._records.check_columns(subjects({"statistic": describe(statistic)}))
         return plan(
-            statistic,
+            completed(statistic, self._records.schema),
             privacy=privacy,
             records=public_size(self._records, self.unit, records),
             adjacency=self.unit.adjacency,

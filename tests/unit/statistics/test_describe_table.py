@@ -295,6 +295,52 @@ def test_a_plan_says_the_noise_that_releases_have(groups):
     assert "age: median" in str(plan)
 
 
+@pytest.mark.parametrize("adjacency", Adjacency)
+def test_a_plan_of_groups_that_nobody_named_has_the_price_and_the_noise_of_the_release(adjacency):
+    asked = Describe(("age", "died"), bounds={"age": (0, 120)}, values={"died": True}, by="ward")
+    table = {**people(), "ward": np.resize(list("ABC"), N)}
+    plan = ogive.plan(asked, privacy=ApproxDP(2, "1e-6"), records=N, adjacency=adjacency)
+    found = release(asked, trust=Central(table), privacy=ApproxDP(2, "1e-6"), adjacency=adjacency)
+    assert found.provenance.price == plan.chosen.price
+    size = N / 3
+    told = plan.chosen.errors["died: %"] / 100 * min(1000, N) / size
+    assert 0.9 < told / found.of("died", "A")["proportion"].noise_error < 2  # at most, over all shares
+    if adjacency is ADD:  # groups are measured at three quarters of epsilon, as named ones would be
+        named = dataclasses.replace(asked, groups=("A", "B", "C"))
+        three = ogive.plan(named, privacy=PureDP("1.5"), records=3000, adjacency=adjacency)
+        assert three.chosen.errors == pytest.approx(plan.chosen.errors)
+    text = " ".join(str(plan).split())
+    assert "not known beforehand: which groups of ward are found, and how many records they have" in text
+    assert f"a value that fewer than about {found.threshold} records have will probably not be found" in text
+    with pytest.raises(ParameterError, match="delta"):
+        ogive.plan(asked, privacy=PureDP(1), records=N)
+
+
+def test_a_plan_on_a_table_is_that_of_all_its_columns():
+    table = people()
+    asked = Describe(bounds={"age": (0, 120)})
+    plan = ogive.plan(asked, privacy=PureDP(2), records=N, trust=Central(table))
+    found = release(asked, trust=Central(table), privacy=PureDP(2))
+    assert found.provenance.price == plan.chosen.price
+    assert {name.split(":")[0] for name in plan.chosen.errors} == {each.column for each in found}
+    text = " ".join(str(plan).split())
+    assert "not described: smoker, sex, ward, note, since text has no mean" in text
+    session = ogive.Session(table, limit=PureDP(2))
+    assert session.plan(asked, privacy=PureDP(2)).chosen.errors == plan.chosen.errors
+    with pytest.raises(ParameterError, match="or name the table"):
+        ogive.plan(Describe(), privacy=PureDP(1), records=N)
+
+
+def test_a_plan_says_that_bounds_are_found_and_not_known_beforehand():
+    table = people()
+    asked = Describe(("age",))
+    plan = ogive.plan(asked, privacy=PureDP(2), records=N, trust=Central(table))
+    assert set(plan.chosen.errors) == {"age: mean, % of the bounds found", "age: median, % of the bounds found"}
+    assert "not known beforehand: bounds that are not declared" in " ".join(str(plan).split())
+    declared = ogive.plan(dataclasses.replace(asked, bounds={"age": (0, 120)}), privacy=PureDP(2), records=N)
+    assert "not known beforehand" not in str(declared)
+
+
 def test_alike_questions_are_one_question():
     words = {"bounds": {"age": ("0", "120")}, "values": {"smoker": ("yes",)}}
     numbers = {"bounds": {"age": (0, 120.0)}, "values": {"smoker": "yes"}}
@@ -384,8 +430,8 @@ def test_groups_are_not_found_without_a_delta_a_curator_or_many_records():
         release(asked, trust=SecAgg([wards(), wards()]), privacy=APPROXIMATE)
     with pytest.raises(DataError, match="so many records that it is found"):
         release(asked, trust=Central(wards()), privacy=ApproxDP("0.01", "1e-9"))
-    with pytest.raises(ParameterError, match="a plan needs groups"):
-        ogive.plan(asked, privacy=APPROXIMATE, records=N)
+    with pytest.raises(DataError, match="so many records that it is found"):
+        ogive.plan(asked, privacy=ApproxDP("0.01", "1e-9"), records=N)
     with pytest.raises(ParameterError, match="leave where out"):
         ogive.Subset(asked, "age > 3")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +18,7 @@ from ogive.errors import ParameterError, quoted
 
 if TYPE_CHECKING:
     from ogive.privacy import Adjacency, Privacy
+    from ogive.statistics.base import Statistic
 
 
 @Parameter(name="*", group=PRIVACY)
@@ -81,14 +83,26 @@ class PlanOptions(HolderOptions):
             return Adjacency(self.adjacency)
         return Adjacency.ADD_OR_REMOVE if self.max_rows_per_person > 1 else Adjacency.REPLACE
 
-    def arguments(self, data: Path | None) -> dict[str, Any]:
-        """Keyword arguments that `plan` and `required_privacy` share.
+    def held(self, data: Path | None, statistic: Statistic[Any]) -> tuple[Statistic[Any], int]:
+        """The statistic with what it leaves to the table, and how many records there are.
 
         Raises:
             ParameterError, DataError: the number of records is not said, or is private and would be counted.
         """
+        from ogive.privacy import Adjacency
+        from ogive.records import Records
+        from ogive.statistics.base import completed, innermost
+
+        if data is None or not hasattr(innermost(statistic), "completed_by"):
+            return statistic, self._records(data)
+        records = Records.of(data)
+        asked = completed(statistic, lambda: dataclasses.replace(records.schema(), person=self.person))
+        guessed = self.records is not None and (self.unit() is Adjacency.ADD_OR_REMOVE or self.person is not None)
+        return asked, self._records(None if guessed else data)
+
+    def arguments(self) -> dict[str, Any]:
+        """Keyword arguments that `plan` and `required_privacy` share, besides the number of records."""
         return {
-            "records": self._records(data),
             "adjacency": self.unit(),
             "person": self.person,
             "max_rows_per_person": self.max_rows_per_person,

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from typing import Any, cast
 
+from ogive.errors import ParameterError, plain
 from ogive.statistics import prediction
 from ogive.statistics.base import Statistic, Terms
 from ogive.statistics.describe.estimate import DescribeEstimate
 from ogive.statistics.describe.statistic import Describe
-from ogive.statistics.describe.variables import Number, Variable
-from ogive.statistics.groups.found import unplanned
+from ogive.statistics.describe.variables import SHARE_OF_BOUNDS, Number, Variable
 from ogive.statistics.histogram.estimate import HistogramEstimate
 from ogive.statistics.prediction import Errors, Setting
 from ogive.statistics.quantiles.estimate import QuantileEstimates
@@ -21,15 +22,19 @@ _BASIS = (
     "errors: largest standard deviations of the noise, in the units of the column or in percent; of the median "
     "if values are spread evenly over the bounds"
 )
+_GROUP = 1000
+"""Records of a group whose errors are told, where groups are found by the release."""
 
 
 class Prediction(prediction.Prediction):
     """The noise of a mean and a median, or of a share, of each variable, for all records."""
 
     def __init__(self, statistic: Statistic[Any], terms: Terms, setting: Setting) -> None:
-        asked = cast(Describe, statistic)
-        if asked.by is not None and asked.groups is None:
-            raise unplanned()
+        if not cast(Describe, statistic).variables:
+            raise ParameterError(
+                "say which variables there are, by `bounds`, `values` or `numbers`, or name the table, whose columns "
+                "then say it"
+            )
         super().__init__(statistic, terms, setting)
 
     @property
@@ -38,17 +43,53 @@ class Prediction(prediction.Prediction):
         return True
 
     def errors(self) -> Errors:
-        """The noise of every number, in units of its column; of groups, that of an average one."""
+        """The noise of every number, in units of its column; of groups, that of one of a stated size."""
         found = cast(DescribeEstimate, self.rehearsal.estimate)
-        size = self.setting.records / len(found.columns)
+        size = self._size(found)
         errors: dict[str, float] = {}
         for variable in found:
             parts = found.of(variable.column, found.columns[0])
             unit, words = _unit(variable)
             for part, estimate in parts.items():
                 errors[f"{variable.column}: {_NAMES[part]}{words}"] = unit * _noise(estimate, size)
-        groups = "" if found.by is None else f"; of one of {len(found.groups)} groups of {size:,.0f} records"
-        return Errors(errors, basis=(f"{_BASIS}{groups}",))
+        return Errors(errors, basis=tuple(self._basis(found, size)))
+
+    @property
+    def _open(self) -> bool:
+        """Whether the release finds the groups."""
+        asked = cast(Describe, self.statistic)
+        return asked.by is not None and asked.groups is None
+
+    def _size(self, found: DescribeEstimate) -> float:
+        """How many records a group has, of which the errors are told."""
+        return min(_GROUP, self.setting.records) if self._open else self.setting.records / len(found.columns)
+
+    def _basis(self, found: DescribeEstimate, size: float) -> Iterator[str]:
+        """What the errors rest on, and what cannot be known before the release."""
+        asked = cast(Describe, self.statistic)
+        if self._open:
+            yield f"{_BASIS}; of a group of {size:,.0f} records"
+            yield (
+                f"not known beforehand: which groups of {plain(asked.by)} are found, and how many records they have; "
+                f"errors of a group of n records are {size:,.0f} / n times as large, and a value that fewer than about "
+                f"{found.threshold} records have will probably not be found"
+            )
+        else:
+            groups = "" if found.by is None else f"; of one of {len(found.groups)} groups of {size:,.0f} records"
+            yield f"{_BASIS}{groups}"
+        if any(isinstance(each, Number) and each.bounds is None for each in found):
+            yield (
+                f"not known beforehand: bounds that are not declared; the release finds them at {SHARE_OF_BOUNDS} of "
+                "the variable's part, and errors are then in % of the distance between them; `bounds=` declares them, "
+                "for less noise"
+            )
+        if asked.guessed:
+            yield f"what they are is guessed from the cells of the file: {plain(', '.join(asked.guessed))}"
+        reasons: dict[str, list[str]] = {}
+        for column, reason in (asked.left_out or {}).items():
+            reasons.setdefault(reason, []).append(column)
+        for reason, columns in reasons.items():
+            yield f"not described: {plain(', '.join(columns))}, since {plain(reason)}"
 
 
 _NAMES = {"mean": "mean", "quantiles": "median", "proportion": "%", "histogram": "%"}
