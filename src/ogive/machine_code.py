@@ -32,13 +32,13 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from numba.core.caching import (
-    CompileResultCacheImpl,
-    FunctionCache,
-    InTreeCacheLocator,
-)
+from numba.core import caching
+from numba.core.caching import CompileResultCacheImpl, FunctionCache
 
 from ogive import __version__
+
+_LOCATOR: Any = getattr(caching, "InTreeCacheLocator", None) or getattr(caching, "_InTreeCacheLocator")  # noqa: B009
+"""Numba's own places of code; the name has an underscore in its earlier versions."""
 
 
 def is_guarded(folder: Path) -> bool:
@@ -120,8 +120,7 @@ def folders_of(source: Path) -> tuple[list[Path], Path | None]:
 
 
 def _subfolder(source: Path) -> str:
-    named: Any = InTreeCacheLocator.get_suitable_cache_subpath
-    return str(named(str(source)))
+    return str(_LOCATOR.get_suitable_cache_subpath(str(source)))
 
 
 def _can_make(folder: Path) -> bool:
@@ -190,7 +189,7 @@ def _digest(path: Path) -> bytes:
 
 
 def _cache_in(folder: Path, function: Callable[..., Any], stamp: bytes) -> Any:
-    class Locator(InTreeCacheLocator):
+    class Locator(_LOCATOR):  # type: ignore[misc]
         def get_cache_path(self) -> str:
             return str(folder)
 
