@@ -132,3 +132,16 @@ def test_refuses_in_one_line(files, capsys, others, words):
     assert words in err
     assert err.startswith("ogive: error:")
     assert err.count("\n") == 1
+
+
+def test_words_for_missing_values_are_named(files, tmp_path, capsys):
+    coded = tmp_path / "coded.csv"
+    coded.write_text("value\n" + "0.4\n" * 60 + "refused\n-9\n")
+    status, _, _ = run(capsys, files["a"], coded, "--missing", "drop")
+    assert status == 2
+    status, out, _ = run(capsys, files["a"], coded, "--missing", "drop", "--na", "refused", "-9")
+    assert status == 0
+    plain = tmp_path / "plain.csv"
+    plain.write_text("value\n" + "0.4\n" * 60)
+    wanted = run(capsys, files["a"], plain)[1].replace("plain.csv", "coded.csv")
+    assert out == wanted

@@ -4,6 +4,7 @@ import sqlite3
 
 import pytest
 
+import ogive
 from ogive.cli import main
 from ogive.planning.scale import counted
 from ogive.statistics.mean.statistic import Mean
@@ -19,6 +20,7 @@ def said(tmp_path, monkeypatch, capsys):
     (tmp_path / "people.csv").write_text("age,sex,old\n" + rows)
     sqlite3.connect(tmp_path / "b.db").execute("create table t (x)").connection.close()
     (tmp_path / "e.json").write_text("{}")
+    ogive.plan(Mean("age", bounds=(0, 120)), privacy=ogive.PureDP(1), records=600).to_json(tmp_path / "p.json")
     (tmp_path / "f.json").write_text('{"schema": "ogive.odd/1"}')
 
     def run(*words):
@@ -53,6 +55,8 @@ def test_a_release_is_compared_with_a_table_that_comes_with_the_package(said):
     ("words", "wanted"),
     [
         (("show", "e.json", "f.json"), "ogive show takes fewer values; f.json is too many: call it once for each"),
+        (("report", "f.json"), "costs from ogive pate sanitize"),
+        (("report", "p.json"), "pate sanitize; ogive show p.json prints it"),
         (("report", "b.db"), "a ledger is reported by ogive report --ledger b.db"),
         (("show", "b.db"), "a ledger is shown by ogive ledger show b.db"),
         (("show", "e.json"), "this is no file that ogive wrote: it names no schema"),

@@ -16,12 +16,15 @@ from ogive.errors import DataError, OgiveError, ParameterError, plain
 from ogive.provenance import publishable
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ogive.grids import Grid
     from ogive.statistics.curve.distances import Distances
     from ogive.statistics.curve.estimate import Curve
 
 SCHEMA = "ogive.comparison/1"
 _THRESHOLDS = 1 << 20
+NaWords = Annotated[tuple[str, ...], Parameter(consume_multiple=True, show_default=False)]
 
 
 def compare(
@@ -29,6 +32,7 @@ def compare(
     *others: Annotated[Path, Parameter(converter=data_file)],
     column: str | None = None,
     missing: str = "refuse",
+    na: NaWords = (),
     between: str | None = None,
     output: OutputOptions = TABLE,
     plot: Plot = None,
@@ -44,6 +48,7 @@ def compare(
         column: Which column of the records; by default the one that was released.
         missing: What a missing value in records means: refuse, drop, low or high for the end it counts at, or the
             value that it counts as.
+        na: Words and numbers that say that a value in records is missing, beside the usual ones such as NA.
         between: What a curve does between its thresholds: lines or steps; by default steps on whole numbers and dates.
         output: Where the result goes.
         plot: A picture of quantiles of the first against those of the other, where there is one other.
@@ -58,7 +63,7 @@ def compare(
     from ogive.statistics.curve.distances import distances
 
     curve = read_curve(first)
-    compared = [read_curve(path) if _is_release(path) else _exact(path, curve, column, missing) for path in others]
+    compared = [read_curve(path) if _is_release(path) else _exact(path, curve, column, missing, na) for path in others]
     public = publishable(*(each.provenance for each in (curve, *compared)))
     found = []
     for path, other in zip(others, compared, strict=True):
@@ -97,7 +102,7 @@ def read_curve(path: Path) -> Curve:
         raise DataError(plain(said if said.startswith("cannot read") else f"{path}: {said}")) from None
 
 
-def _exact(path: Path, curve: Curve, column: str | None, missing: str) -> Curve:
+def _exact(path: Path, curve: Curve, column: str | None, missing: str, na: Sequence[str]) -> Curve:
     """The exact curve of records, within the bounds of a released one and on many more thresholds."""
     from ogive.columns import Binning
     from ogive.records import Records
@@ -106,7 +111,7 @@ def _exact(path: Path, curve: Curve, column: str | None, missing: str) -> Curve:
 
     name, grid = curve.column if column is None else column, _refined(curve.grid)
     try:
-        counts = Records.of(path).histogram(Binning(name, grid, missing))
+        counts = Records.of(path, na_values=na).histogram(Binning(name, grid, missing))
     except DataError as problem:
         # distances have no adjacency, so missing values may always be left out
         raise DataError(problem.marked.replace(DROP_TOO, f"{LOW_OR_HIGH}, or `'drop'`")) from None

@@ -78,7 +78,7 @@ def _read_all(files: Sequence[Path]) -> tuple[list[_Named], list[SanitizedCost]]
         DataError: a file is neither.
     """
     from ogive.pate import PrivacyCost, SanitizedCost
-    from ogive.statistics.kinds import read_estimate
+    from ogive.statistics.kinds import SCHEMAS, read_estimate
     from ogive.statistics.plain_json import parse
 
     releases: list[_Named] = []
@@ -93,12 +93,27 @@ def _read_all(files: Sequence[Path]) -> tuple[list[_Named], list[SanitizedCost]]
                 raise DataError(INDEPENDENT if data.get("publishable") is True else PRIVATE)
             if schema == SanitizedCost.schema:
                 costs.append(SanitizedCost.from_dict(data))
+            elif isinstance(schema, str) and schema not in SCHEMAS:
+                raise DataError(_no_release(schema, path))
             else:
                 releases.append((read_estimate(data), path.name))
         except OgiveError as problem:
             said = str(problem)
             raise DataError(plain(said if said.startswith("cannot read") else f"{path}: {said}")) from None
     return releases, list(dict.fromkeys(costs))
+
+
+def _no_release(schema: str, path: Path) -> str:
+    """What a report takes, where a file holds something else."""
+    from ogive.local.description import SCHEMA as DESCRIPTION
+    from ogive.pate import LabelsPlan
+    from ogive.planning import Plan
+
+    held = {Plan.schema: Plan.kind, LabelsPlan.schema: LabelsPlan.kind, DESCRIPTION: "a description of a collection"}
+    takes = "a report takes releases, as the other commands write them with -o, and costs from ogive pate sanitize"
+    if schema in held:
+        return f"this is {held[schema]}, which releases nothing; {takes}; ogive show {plain(path)} prints it"
+    return f"its schema is {quoted(schema)}, which is no release; {takes}"
 
 
 def _opened(place: str) -> Ledger:

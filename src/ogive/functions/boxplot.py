@@ -10,6 +10,7 @@ from ogive.errors import DataError, quoted
 from ogive.functions.calling import COLUMN, GROUP, declared, on_columns
 from ogive.noise.base import RandomSource
 from ogive.privacy import Adjacency, Privacy
+from ogive.records.missing_words import NaValues
 from ogive.statistics.boxplot.estimate import Boxplots
 from ogive.statistics.boxplot.statistic import Boxplot, BoxplotOptions
 from ogive.statistics.options import takes_options_of
@@ -24,6 +25,7 @@ def boxplot(
     adjacency: Adjacency = Adjacency.REPLACE,
     trust: TrustOf = Central,
     source: RandomSource | None = None,
+    na_values: NaValues = (),
     **options: Unpack[BoxplotOptions],
 ) -> Boxplots:
     """Release the boxplot of an array, or one for each of several disjoint arrays.
@@ -35,6 +37,7 @@ def boxplot(
         adjacency: REPLACE (n is public) or ADD_OR_REMOVE (n is private).
         trust: Trust model: its type or name, such as `Local` or "local", or a `Simulation`.
         source: Source of the noise key; by default the operating system.
+        na_values: Texts and numbers that mark a missing value of a measured column, besides words such as NA.
 
     Raises:
         ParameterError, DataError: as `release`.
@@ -63,6 +66,7 @@ def boxplot(
         adjacency=adjacency,
         trust=trust,
         source=source,
+        na_values=na_values,
         public=public,
     )
 

@@ -7,6 +7,8 @@ from typing import Any
 
 from ogive.noise.base import RandomSource
 from ogive.privacy import Adjacency, Privacy
+from ogive.records import Records
+from ogive.records.missing_words import NaValues
 from ogive.releasing import release
 from ogive.statistics.base import EstimateT, Statistic
 from ogive.trust import Simulation, TrustOf
@@ -23,11 +25,12 @@ def on_columns(
     adjacency: Adjacency,
     trust: TrustOf,
     source: RandomSource | None,
+    na_values: NaValues,
     batch: str | None = None,
     public: Sequence[str] = (),
 ) -> EstimateT:
     """One release of arrays by name, whoever would hold them."""
-    holder = Simulation.of(trust).over(table)
+    holder = Simulation.of(trust).over(Records.of(table, na_values=na_values))
     return release(
         statistic, trust=holder, privacy=privacy, adjacency=adjacency, batch=batch, public=public, source=source
     )

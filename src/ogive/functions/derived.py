@@ -16,6 +16,7 @@ _OWN = {
     "adjacency": (Adjacency.REPLACE, "REPLACE (the number of records is public) or ADD_OR_REMOVE (it is private)."),
     "trust": (Central, "Trust model: its type or name, or a `Simulation`."),
     "source": (None, "Source of the noise key; by default the operating system."),
+    "na_values": ((), "Texts and numbers that mark a missing value of a measured column, besides words such as NA."),
 }
 
 

@@ -8,6 +8,8 @@ from typing import Any, Unpack
 from ogive.functions.calling import declared
 from ogive.noise.base import RandomSource
 from ogive.privacy import Adjacency, Privacy
+from ogive.records import Records
+from ogive.records.missing_words import NaValues
 from ogive.releasing import release
 from ogive.statistics.describe.estimate import DescribeEstimate
 from ogive.statistics.describe.statistic import Describe, DescribeOptions
@@ -24,6 +26,7 @@ def describe(
     adjacency: Adjacency = Adjacency.REPLACE,
     trust: TrustOf = Central,
     source: RandomSource | None = None,
+    na_values: NaValues = (),
     **options: Unpack[DescribeOptions],
 ) -> DescribeEstimate:
     """Release the first table of a report: every variable described, of all records or of each of several groups.
@@ -35,6 +38,7 @@ def describe(
         adjacency: REPLACE (the number of records is public) or ADD_OR_REMOVE (it is private).
         trust: Who would hold the records: a trust model's type or name, or a `Simulation`.
         source: Where the noise key comes from; the operating system by default.
+        na_values: Texts and numbers that mark a missing value of a measured column, besides words such as NA.
 
     Raises:
         ParameterError, DataError: as `release`.
@@ -55,5 +59,5 @@ def describe(
     """
     asked = Describe((columns,) if isinstance(columns, str) else tuple(columns), **options)
     public = () if asked.by is None else declared(asked.by, asked.public_groups, adjacency)
-    holder = Simulation.of(trust).over(table)
+    holder = Simulation.of(trust).over(Records.of(table, na_values=na_values))
     return release(asked, trust=holder, privacy=privacy, adjacency=adjacency, public=public, source=source)

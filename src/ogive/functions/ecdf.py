@@ -7,6 +7,7 @@ from typing import Any, Unpack
 from ogive.functions.calling import COLUMN, on_columns
 from ogive.noise.base import RandomSource
 from ogive.privacy import Adjacency, Privacy
+from ogive.records.missing_words import NaValues
 from ogive.statistics.curve.estimate import Curve
 from ogive.statistics.ecdf.statistic import Ecdf, EcdfOptions
 from ogive.statistics.options import takes_options_of
@@ -22,6 +23,7 @@ def ecdf(
     trust: TrustOf = Central,
     batch: str | None = None,
     source: RandomSource | None = None,
+    na_values: NaValues = (),
     **options: Unpack[EcdfOptions],
 ) -> Curve:
     """Release the whole distribution function of an array.
@@ -33,6 +35,7 @@ def ecdf(
         trust: Trust model: its type or name, such as `Local` or "local", or a `Simulation`.
         batch: Public name of these records, for merging curves.
         source: Source of the noise key; by default the operating system.
+        na_values: Texts and numbers that mark a missing value of a measured column, besides words such as NA.
 
     Raises:
         ParameterError, DataError: as `release`.
@@ -54,5 +57,6 @@ def ecdf(
         adjacency=adjacency,
         trust=trust,
         source=source,
+        na_values=na_values,
         batch=batch,
     )

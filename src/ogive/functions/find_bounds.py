@@ -7,6 +7,7 @@ from typing import Any, Unpack
 from ogive.functions.calling import COLUMN, on_columns
 from ogive.noise.base import RandomSource
 from ogive.privacy import Adjacency, Privacy
+from ogive.records.missing_words import NaValues
 from ogive.statistics.bounds.estimate import BoundsEstimate
 from ogive.statistics.bounds.statistic import Bounds, BoundsOptions
 from ogive.statistics.options import takes_options_of
@@ -21,6 +22,7 @@ def find_bounds(
     adjacency: Adjacency = Adjacency.REPLACE,
     trust: TrustOf = Central,
     source: RandomSource | None = None,
+    na_values: NaValues = (),
     **options: Unpack[BoundsOptions],
 ) -> BoundsEstimate:
     """Find bounds of an array with unknown range, at a privacy cost.
@@ -31,6 +33,7 @@ def find_bounds(
         adjacency: REPLACE (n is public) or ADD_OR_REMOVE (n is private).
         trust: Trust model: its type or name, such as `Local` or "local", or a `Simulation`.
         source: Source of the noise key; by default the operating system.
+        na_values: Texts and numbers that mark a missing value of a measured column, besides words such as NA.
 
     Raises:
         ParameterError, DataError: as `release`.
@@ -46,5 +49,11 @@ def find_bounds(
         True
     """
     return on_columns(
-        Bounds(COLUMN, **options), {COLUMN: values}, privacy=privacy, adjacency=adjacency, trust=trust, source=source
+        Bounds(COLUMN, **options),
+        {COLUMN: values},
+        privacy=privacy,
+        adjacency=adjacency,
+        trust=trust,
+        source=source,
+        na_values=na_values,
     )

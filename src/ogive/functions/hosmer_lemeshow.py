@@ -7,6 +7,7 @@ from typing import Any, Unpack
 from ogive.functions.calling import LABEL, PROBABILITY, on_columns
 from ogive.noise.base import RandomSource
 from ogive.privacy import Adjacency, Privacy
+from ogive.records.missing_words import NaValues
 from ogive.statistics.calibration.estimate import Calibration
 from ogive.statistics.calibration.statistic import HosmerLemeshow, HosmerLemeshowOptions
 from ogive.statistics.options import takes_options_of
@@ -22,6 +23,7 @@ def hosmer_lemeshow(
     adjacency: Adjacency = Adjacency.REPLACE,
     trust: TrustOf = Central,
     source: RandomSource | None = None,
+    na_values: NaValues = (),
     **options: Unpack[HosmerLemeshowOptions],
 ) -> Calibration:
     """Release Hosmer and Lemeshow's test of predicted probabilities against labels, with its groups.
@@ -34,6 +36,7 @@ def hosmer_lemeshow(
         adjacency: REPLACE (n is public) or ADD_OR_REMOVE (n is private).
         trust: Trust model: its type or name, such as `Local` or "local", or a `Simulation`.
         source: Source of the noise key; by default the operating system.
+        na_values: Texts and numbers that mark a missing value of a measured column, besides words such as NA.
 
     Raises:
         ParameterError, DataError: as `release`.
@@ -57,4 +60,5 @@ def hosmer_lemeshow(
         adjacency=adjacency,
         trust=trust,
         source=source,
+        na_values=na_values,
     )

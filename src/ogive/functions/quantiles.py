@@ -8,6 +8,7 @@ from typing import Any, Unpack
 from ogive.functions.calling import COLUMN, on_columns
 from ogive.noise.base import RandomSource
 from ogive.privacy import Adjacency, Privacy
+from ogive.records.missing_words import NaValues
 from ogive.statistics.options import takes_options_of
 from ogive.statistics.quantiles.estimate import QuantileEstimates
 from ogive.statistics.quantiles.statistic import DECILES, Quantiles, QuantilesOptions
@@ -23,6 +24,7 @@ def quantiles(
     adjacency: Adjacency = Adjacency.REPLACE,
     trust: TrustOf = Central,
     source: RandomSource | None = None,
+    na_values: NaValues = (),
     **options: Unpack[QuantilesOptions],
 ) -> QuantileEstimates:
     """Release quantiles of an array with simultaneous intervals.
@@ -34,6 +36,7 @@ def quantiles(
         adjacency: REPLACE (n is public) or ADD_OR_REMOVE (n is private).
         trust: Trust model: its type or name, such as `Local` or "local", or a `Simulation`.
         source: Source of the noise key; by default the operating system.
+        na_values: Texts and numbers that mark a missing value of a measured column, besides words such as NA.
 
     Raises:
         ParameterError, DataError: as `release`.
@@ -55,4 +58,5 @@ def quantiles(
         adjacency=adjacency,
         trust=trust,
         source=source,
+        na_values=na_values,
     )

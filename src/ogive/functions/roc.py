@@ -7,6 +7,7 @@ from typing import Any, Unpack
 from ogive.functions.calling import LABEL, SCORE, declared, on_columns
 from ogive.noise.base import RandomSource
 from ogive.privacy import Adjacency, Privacy
+from ogive.records.missing_words import NaValues
 from ogive.statistics.options import takes_options_of
 from ogive.statistics.roc.estimate import RocEstimate
 from ogive.statistics.roc.statistic import Roc, RocOptions
@@ -22,6 +23,7 @@ def roc(
     adjacency: Adjacency = Adjacency.REPLACE,
     trust: TrustOf = Central,
     source: RandomSource | None = None,
+    na_values: NaValues = (),
     **options: Unpack[RocOptions],
 ) -> RocEstimate:
     """Release the ROC curve of scores for two classes, with the area under it.
@@ -33,6 +35,7 @@ def roc(
         adjacency: REPLACE (n is public) or ADD_OR_REMOVE (n is private).
         trust: Trust model: its type or name, such as `Local` or "local", or a `Simulation`.
         source: Source of the noise key; by default the operating system.
+        na_values: Texts and numbers that mark a missing value of a measured column, besides words such as NA.
 
     Raises:
         ParameterError, DataError: as `release`.
@@ -59,5 +62,6 @@ def roc(
         adjacency=adjacency,
         trust=trust,
         source=source,
+        na_values=na_values,
         public=public,
     )

@@ -10,6 +10,7 @@ from ogive.errors import DataError, ParameterError, quoted
 from ogive.functions.calling import COLUMN, LABEL, declared, on_columns
 from ogive.noise.base import RandomSource
 from ogive.privacy import Adjacency, Privacy
+from ogive.records.missing_words import NaValues
 from ogive.statistics.options import takes_options_of
 from ogive.statistics.ustatistic.estimate import UstatisticEstimate
 from ogive.statistics.ustatistic.statistic import Ustatistic, UstatisticOptions
@@ -26,6 +27,7 @@ def ustatistic(
     adjacency: Adjacency = Adjacency.REPLACE,
     trust: TrustOf = Central,
     source: RandomSource | None = None,
+    na_values: NaValues = (),
     **options: Unpack[UstatisticOptions],
 ) -> UstatisticEstimate:
     """Release a statistic of pairs of records: Gini, Kendall's tau, an AUC, collision entropy, any pairwise loss.
@@ -40,6 +42,7 @@ def ustatistic(
         trust: Trust model: its type or name, such as `Local` or "local", or a `Simulation`.
         adjacency: REPLACE (n is public) or ADD_OR_REMOVE (n is private; not with local reports).
         source: Source of the noise key; by default the operating system.
+        na_values: Texts and numbers that mark a missing value of a measured column, besides words such as NA.
 
     Raises:
         ParameterError, DataError: as `release`.
@@ -65,7 +68,16 @@ def ustatistic(
             "record's class is public"
         )
     public = declared(list(table)[-1], known, adjacency)
-    return on_columns(statistic, table, privacy=privacy, adjacency=adjacency, trust=trust, source=source, public=public)
+    return on_columns(
+        statistic,
+        table,
+        privacy=privacy,
+        adjacency=adjacency,
+        trust=trust,
+        source=source,
+        na_values=na_values,
+        public=public,
+    )
 
 
 def _columns(data: Any, labels: Any) -> dict[str, Any]:

@@ -16,10 +16,11 @@ from ogive.records import engine
 from ogive.records.csv_header import read_header
 from ogive.records.digests import file_digest
 from ogive.records.engine import CELLS_HINT, one_line, read_csv, stream
-from ogive.records.missing_words import MissingWords, tell
+from ogive.records.missing_words import MissingWords, tell, tell_padded
 from ogive.records.text_columns import (
     NOT_OF_ITS_KIND,
     NOTHING,
+    NUMBERS,
     SAMPLE_ROWS,
     TEXT,
     Judged,
@@ -35,6 +36,7 @@ CHUNK_BYTES = 1 << 20
 UNPACKED_FREELY = 1 << 28
 MOST_RATIO = 200
 JUDGED_AT_ONCE = 100
+_PADDED = r"^\s*[+-]?0[0-9]"
 
 
 class CsvSource:
@@ -106,12 +108,26 @@ class CsvSource:
                     kind, marked = found[self._name(column)]
                     if marked and kind is not TEXT:
                         self._mark(column, first)
+                self._tell_padded([column for column in some if self._kinds[column] is NUMBERS], first)
 
     def _judged_later(self, table: Any, name: str, before: Judged) -> dict[str, Judged]:
         """The kind of a column whose first cells are empty or words for missing, by the cells after them."""
         later = table.filter(said(engine.name(name), self._words)).limit(SAMPLE_ROWS)
         kind, _ = judge(later, [name], self._words)[name]
         return {} if kind is NOTHING else {name: (kind, before[1])}
+
+    def _tell_padded(self, columns: Sequence[str], rows: Any) -> None:
+        """Say which columns of numbers are written with leading zeros, as codes are.
+
+        They stay numbers: to read all as text for the sake of one would make a cell depend on other records.
+        """
+        if not columns:
+            return
+        cells = [engine.name(self._name(column)) for column in columns]
+        asked = ", ".join(f"coalesce(bool_or(regexp_matches({cell}, {engine.text(_PADDED)})), false)" for cell in cells)
+        for column, padded in zip(columns, rows.aggregate(asked).fetchone(), strict=True):
+            if padded:
+                tell_padded(column, self.name)
 
     def _mark(self, column: str, rows: Any) -> None:
         """Read a column as text first from here on, and say why."""

@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 from ogive.arrays import Bool
 from ogive.columns import LabelValue
 from ogive.errors import DataError, plain, quoted
-from ogive.grids import MICROSECONDS_PER_DAY
+from ogive.grids import MAX_WHOLE, MICROSECONDS_PER_DAY
 from ogive.predicates import All, Among, Comparison, Either, Missing, Not, Predicate, columns_of, leaves
 from ogive.records.binning import float_values, kind_of, type_words
 from ogive.records.missing_words import USUAL, MissingWords
@@ -47,6 +47,7 @@ class FilteredSource:
             _check(leaf, source.type(leaf.column))
             if source.guesses_kinds:
                 _check_words(leaf, words)
+                _check_exact(leaf, source.name)
         self.name = source.name
         self.columns = source.columns
         self.has_names = source.has_names
@@ -214,6 +215,17 @@ def _check_words(leaf: Comparison | Among | Missing, words: MissingWords) -> Non
             raise DataError(
                 f"{quoted(value)} means a missing value in a CSV file, which `where` compares with nothing; "
                 f"write {plain(leaf.column)} is missing"
+            )
+
+
+def _check_exact(leaf: Comparison | Among | Missing, name: str) -> None:
+    """Refuse a comparison with a number from 2^53 on, where cells are floats, which take it for its neighbors."""
+    values = () if isinstance(leaf, Missing) else leaf.values if isinstance(leaf, Among) else (leaf.value,)
+    for value in values:
+        if isinstance(value, int) and abs(value) >= MAX_WHOLE:
+            raise DataError(
+                f"numbers of {plain(name)} are read as floats, which are not told apart from 2^53 on, so `where` "
+                f"cannot compare column {quoted(leaf.column)} with {value}; use Parquet or a data frame"
             )
 
 

@@ -17,6 +17,7 @@ USUAL_WORDS = ("", "NA", "N/A", "#N/A", "<NA>", "NaN", "null", "None", "?", ".")
 """What says that a number or date is missing, in any case and with blanks around it."""
 
 Named = str | int | float
+NaValues = Named | Iterable[Named]
 _LOGGER = logging.getLogger(__name__)
 
 
@@ -31,7 +32,7 @@ class MissingWords:
     named: tuple[Named, ...] = ()
 
     @staticmethod
-    def of(named: Named | Iterable[Named]) -> MissingWords:
+    def of(named: NaValues) -> MissingWords:
         """The usual words, and these.
 
         Raises:
@@ -76,6 +77,16 @@ def tell(column: str, table: str, words: MissingWords, cells: Iterable[str]) -> 
     _LOGGER.warning(
         "ogive: %s in column %s of %s counts as missing; other words are named by na_values=, on the command line --na",
         shown,
+        quoted(column),
+        plain(table),
+    )
+
+
+def tell_padded(column: str, table: str) -> None:
+    """Say once that leading zeros of a column of numbers do not count."""
+    _LOGGER.warning(
+        "ogive: numbers in column %s of %s are written with leading zeros, which do not count: 001 and 1 are one "
+        "value; where they are codes, use Parquet or a data frame",
         quoted(column),
         plain(table),
     )

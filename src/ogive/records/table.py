@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import difflib
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -28,7 +28,7 @@ from ogive.records.bounding import content_words, kept_rows
 from ogive.records.contributions import Contributions, columns_of, contributor, start_sums
 from ogive.records.dealing import MOST_PARTS, PartSource, deal
 from ogive.records.labels import Columns, LabelCodes, check_category_type, check_label_type
-from ogive.records.missing_words import USUAL, MissingWords, Named
+from ogive.records.missing_words import USUAL, MissingWords, NaValues
 from ogive.records.person_hashes import smallest_hashes
 from ogive.records.persons import PersonCodes, check_person_type
 from ogive.records.sources import BATCH_ROWS, Source, memory_source, names_shown
@@ -51,7 +51,7 @@ class Records:
         self.max_rows_per_person = 1
 
     @staticmethod
-    def of(data: Any, *, column: str = "value", na_values: Named | Iterable[Named] = ()) -> Records:
+    def of(data: Any, *, column: str = "value", na_values: NaValues = ()) -> Records:
         """Open a table.
 
         Args:
@@ -72,7 +72,7 @@ class Records:
         return records
 
     @staticmethod
-    def of_party(data: Any, *, column: str = "value", na_values: Named | Iterable[Named] = ()) -> Records:
+    def of_party(data: Any, *, column: str = "value", na_values: NaValues = ()) -> Records:
         """Open the table of one of several parties, which may have no rows: it then adds zeros to every sum.
 
         Nor need a column of numbers or dates have any value: all are missing then, and so they are counted. Whether a
@@ -148,10 +148,12 @@ class Records:
             return self.size
         if self.max_rows_per_person > 1:
             raise ParameterError("with several rows per person the number of rows is private and is not counted")
-        seen: set[Any] = set()
-        for (persons,) in self._source.batches((self.person,)):
-            seen.update(persons.unique().to_pylist())
-        return len(seen)
+        if self.is_empty:
+            return 0
+        persons = PersonCodes(self.person, self._source.type(self.person))
+        for (names,) in self._source.batches((self.person,), identifiers={self.person}):
+            persons.add(names)
+        return persons.finish().number
 
     def bounded(self, person: str | None, max_rows_per_person: int = 1) -> Records:
         """The same table with at most some rows of each person, chosen at random once and for all.
@@ -329,7 +331,7 @@ class Records:
                 else labels[column.column].encode(
                     batch[column.column]
                     if column.column in written
-                    else cells.read(column.column, batch[column.column])
+                    else cells.labels(column.column, batch[column.column])
                 )
                 for column in columns
             )

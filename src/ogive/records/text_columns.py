@@ -9,10 +9,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from ogive.errors import DataError, plain, quoted
+from ogive.grids import MAX_WHOLE
 from ogive.records.binning import type_words
 from ogive.records.missing_words import MissingWords, tell
 from ogive.records.sources import Source
@@ -38,8 +40,9 @@ class Kind(NamedTuple):
 
 
 DATES = Kind(r"^\d{4}-\d{2}-\d{2}$", "DATE", pa.date32())
+NUMBERS = Kind("", "DOUBLE", pa.float64())
 KINDS = (
-    Kind("", "DOUBLE", pa.float64()),
+    NUMBERS,
     Kind(r"(?i)^(true|false)$", "BOOLEAN", pa.bool_()),
     DATES,
     # in UTC where no offset is written; the type without a zone would ignore the offset
@@ -228,6 +231,21 @@ class LabelCells:
         if not missing:
             return cells
         return pc.if_else(pc.is_in(cells, value_set=pa.array(missing, pa.string())), None, cells)
+
+    def labels(self, column: str, array: Any) -> Any:
+        """The same of labels, which are told apart.
+
+        Raises:
+            DataError: a cell is of a kind that is not text, or a number that floats take for its neighbors.
+        """
+        if self._source.guesses_kinds and pa.types.is_floating(array.type):
+            sizes = np.abs(array.to_numpy(zero_copy_only=False))
+            if np.any(np.isfinite(sizes) & (sizes >= MAX_WHOLE)):
+                raise DataError(
+                    f"column {quoted(column)} of {plain(self._source.name)} has numbers from 2^53 on, which are read "
+                    "as floats from a CSV file and not told apart; write codes as words, or use Parquet or a data frame"
+                )
+        return self.read(column, array)
 
 
 def any_other_kind(cells: Sequence[str]) -> bool:

@@ -6,7 +6,7 @@ import dataclasses
 import functools
 import warnings
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, NoReturn, Self
@@ -18,7 +18,7 @@ from ogive.planning import plan
 from ogive.pointwise import PointwiseCurve
 from ogive.privacy import Adjacency, Privacy, PrivacyUnit, check_adjacency, check_columns
 from ogive.records import Records
-from ogive.records.missing_words import Named
+from ogive.records.missing_words import NaValues
 from ogive.releasing import release
 from ogive.session.opening import default_adjacency, name_of, open_account, open_ledger, public_size
 from ogive.session.statement import card, disclosure, left, statement
@@ -105,7 +105,7 @@ class Session(Verbs):
         part: str | None = None,
         updated: bool = False,
         other_people: bool = False,
-        na_values: Named | Iterable[Named] = (),
+        na_values: NaValues = (),
     ) -> None:
         self._simulation = Simulation.of(trust)
         private = self._simulation.private

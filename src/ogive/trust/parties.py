@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
@@ -15,7 +15,7 @@ from ogive.privacy import Adjacency, PrivacyUnit
 from ogive.queries import Aggregate, Query
 from ogive.records import Records
 from ogive.records.contributions import columns_of
-from ogive.records.missing_words import Named
+from ogive.records.missing_words import NaValues
 from ogive.trust.base import TableModel
 
 ReadT = TypeVar("ReadT")
@@ -83,7 +83,7 @@ def _at_each(
 
 
 def read_parties(
-    parties: Sequence[Any], *, person: str | None, max_rows_per_person: int, na_values: Named | Iterable[Named] = ()
+    parties: Sequence[Any], *, person: str | None, max_rows_per_person: int, na_values: NaValues = ()
 ) -> tuple[Records, ...]:
     """The records of every party, bounded per person; a party may have none.
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any, Self
 
 from ogive.columns import Schema
 from ogive.privacy import Adjacency, PrivacyUnit
 from ogive.progress import Progress
 from ogive.records import Records
-from ogive.records.missing_words import Named
+from ogive.records.missing_words import NaValues
 from ogive.trust.base import TableModel
 
 
@@ -31,7 +31,7 @@ class SingleTable(TableModel):
         *,
         person: str | None = None,
         max_rows_per_person: int = 1,
-        na_values: Named | Iterable[Named] = (),
+        na_values: NaValues = (),
     ) -> None:
         self.options = self.options_type()
         self.records = Records.of(data, na_values=na_values).bounded(person, max_rows_per_person)

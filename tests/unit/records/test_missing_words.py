@@ -186,6 +186,31 @@ def test_sessions_and_models_pass_names_on(tmp_path):
     assert ogive.release(ogive.Ecdf("x", **asked), trust=model).evaluate(4) == pytest.approx(1 / 3)
 
 
+def test_functions_of_arrays_pass_names_on():
+    values = [1, -9, 7] * 100
+    asked = {"bounds": (0, 10), "missing": 5, "trust": "clear", "na_values": -9}
+    assert ogive.ecdf(values, grid="integers", **asked).evaluate(4) == pytest.approx(1 / 3)
+    assert ogive.quantiles(values, [0.5], grid="integers", **asked).numbers[0] == 5
+    assert ogive.boxplot(values, grid="integers", **asked).boxes[0].median == 5
+    assert ogive.mean(values, **asked).value == pytest.approx(13 / 3, abs=0.01)
+    assert ogive.find_bounds(values, trust="clear", missing=5, na_values=[-9]).bounds[0] >= 0
+    table = ogive.describe({"x": values}, bounds={"x": (0, 10)}, missing={"x": 5}, trust="clear", na_values=["-9"])
+    assert table["x"]["mean"].value == pytest.approx(13 / 3, abs=0.01)
+    scores, labels = [0.1, -9, 0.9], [0, 0, 1]
+    curve = ogive.roc(scores, labels, bounds=(0, 1), missing="low", trust="clear", na_values=-9)
+    assert curve.auc == 1
+    pairs = ogive.ustatistic(values, bounds=(0, 10), grid="integers", missing=5, trust="clear", na_values=-9)
+    assert pairs.value == pytest.approx(
+        ogive.ustatistic([1, 5, 7] * 100, bounds=(0, 10), grid="integers", trust="clear").value
+    )
+    test = ogive.hosmer_lemeshow(scores * 50, labels * 50, groups=2, missing="low", trust="clear", na_values=-9)
+    assert test.provenance.assumption
+    with pytest.raises(ogive.DataError, match="missing values"):
+        ogive.mean(values, bounds=(0, 10), trust="clear", na_values=-9)
+    with pytest.raises(ogive.ParameterError, match="na_values must be texts or numbers"):
+        ogive.mean(values, bounds=(0, 10), trust="clear", na_values=[None])
+
+
 def test_parts_and_subsets_of_a_table_mean_the_same(tmp_path):
     records = Records.of(_csv(tmp_path, (*CELLS, "-9")), na_values=-9)
     parts = [part.histogram(Binning("x", GRID, 5)) for part in records.split(2)]

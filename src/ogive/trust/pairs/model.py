@@ -14,7 +14,6 @@ to hide from each other.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
 from typing import Any, Self
 
 from cryptography.hazmat.primitives import hashes
@@ -32,7 +31,7 @@ from ogive.progress import Progress
 from ogive.queries import Answer, PairsQuery, RowValues
 from ogive.queries.pair_program import Evaluate
 from ogive.records import Records
-from ogive.records.missing_words import Named
+from ogive.records.missing_words import NaValues
 from ogive.trust.base import Opening
 from ogive.trust.pairs.options import CLEAR, GARBLED, PairsOptions
 from ogive.trust.table import SingleTable
@@ -87,7 +86,7 @@ class Pairs(SingleTable):
         absent: float = 0.0,
         person: str | None = None,
         max_rows_per_person: int = 1,
-        na_values: Named | Iterable[Named] = (),
+        na_values: NaValues = (),
         progress: Progress | None = None,
     ) -> None:
         self.options: PairsOptions = PairsOptions(circuits, absent)

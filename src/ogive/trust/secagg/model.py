@@ -22,7 +22,7 @@ Source:
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Self
 
 from ogive.crypto.aggregation import MOST_PARTIES, Round
@@ -30,7 +30,7 @@ from ogive.errors import ParameterError, quoted
 from ogive.privacy import Adjacency
 from ogive.progress import Progress
 from ogive.records import Records
-from ogive.records.missing_words import Named
+from ogive.records.missing_words import NaValues
 from ogive.trust.parties import SeveralTables, read_parties
 from ogive.trust.secagg.opening import SecAggOpening, gone
 from ogive.trust.secagg.options import COLLUDING, SecAggOptions
@@ -82,7 +82,7 @@ class SecAgg(SeveralTables):
         leaving: Mapping[int, str] | None = None,
         person: str | None = None,
         max_rows_per_person: int = 1,
-        na_values: Named | Iterable[Named] = (),
+        na_values: NaValues = (),
     ) -> None:
         if not isinstance(parties, list | tuple) or not 2 <= len(parties) <= MOST_PARTIES:
             raise ParameterError(

@@ -24,7 +24,6 @@ Source:
 from __future__ import annotations
 
 import datetime
-from collections.abc import Iterable
 from numbers import Number
 from typing import Any, Self
 
@@ -33,7 +32,7 @@ from ogive.errors import DataError, ParameterError
 from ogive.privacy import Adjacency
 from ogive.progress import Progress
 from ogive.records import Records
-from ogive.records.missing_words import Named
+from ogive.records.missing_words import NaValues
 from ogive.trust.parties import SeveralTables, read_parties
 from ogive.trust.servers.opening import ServersOpening
 from ogive.trust.servers.options import ServersOptions
@@ -93,7 +92,7 @@ class Servers(SeveralTables):
         tolerated: float = DEFAULT_TOLERATED,
         person: str | None = None,
         max_rows_per_person: int = 1,
-        na_values: Named | Iterable[Named] = (),
+        na_values: NaValues = (),
         progress: Progress | None = None,
     ) -> None:
         tables = data if _are_tables(data) else [data]
