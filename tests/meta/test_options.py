@@ -25,7 +25,7 @@ from ogive.statistics.ustatistic.methods import METHODS as OF_PAIRS
 from ogive.strategies.smoothing import SMOOTHINGS
 from ogive.trust.models import MODELS, model_named, options_named
 
-OWN = {"privacy", "adjacency", "trust", "batch", "source", "labels", "where"}
+OWN = {"privacy", "adjacency", "trust", "batch", "source", "na_values", "labels", "where"}
 GROUPS = {"by", "groups", "by_groups"}
 """Of verbs whose statistic has no groups of its own."""
 
