@@ -44,14 +44,14 @@ def test_verbs_are_those_of_the_one_call_functions():
         function = inspect.signature(getattr(ogive, name)).parameters
         verb = inspect.signature(getattr(Session, name)).parameters
         named = {key: each for key, each in function.items() if each.kind is each.KEYWORD_ONLY}
-        missing, own = {"adjacency", "trust"}, {"where"}
+        missing, own = {"adjacency", "trust", "na_values"}, {"where"}
         if name != "find_bounds":
             own |= {"by", "by_groups" if name == "hosmer_lemeshow" else "groups"}
         assert {key for key in verb if verb[key].kind is verb[key].KEYWORD_ONLY} == (named.keys() - missing) | own
         for key, parameter in named.items():
             if key == "privacy":
                 assert verb[key].default is None, "a forgotten privacy is met by advice, not by a TypeError"
-            elif key not in ("adjacency", "trust"):
+            elif key not in missing:
                 assert verb[key].default == parameter.default, key
     assert all(callable(getattr(Session, name)) for name in vars(Verbs) if not name.startswith("_"))
 
