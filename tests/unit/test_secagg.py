@@ -17,6 +17,7 @@ from ogive.privacy import Adjacency, PureDP, ZeroConcentratedDP
 from ogive.queries import CurveQuery
 from ogive.strategies import LeastSquaresTree, design_hats, design_path, design_projection, design_tree
 from ogive.trust import Central, Clear, SecAgg
+from ogive.trust.secagg import contribution as contribution_module
 from ogive.trust.secagg import opening as opening_module
 from ogive.trust.secagg.modulus import largest_share, noise_bound
 from ogive.trust.secagg.options import SecAggOptions
@@ -262,7 +263,7 @@ def test_masks_are_fresh_and_noise_is_not_when_a_release_goes_on(monkeypatch):
 
 
 def test_numbers_that_might_not_fit_are_refused_at_the_party(monkeypatch):
-    monkeypatch.setattr(opening_module, "largest_share", lambda laws, *, parties, honest: 250)
+    monkeypatch.setattr(contribution_module, "largest_share", lambda laws, *, parties, honest: 250)
     with pytest.raises(
         DataError, match=r"^party 1: its numbers go beyond 250, so that the sum of all parties might not"
     ):

@@ -4,23 +4,23 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
+from contextlib import AbstractContextManager
+from math import prod
 
 import numpy as np
 from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
-from ogive.arrays import Int64, UInt64
+from ogive.arrays import UInt64
 from ogive.crypto.aggregation import Round
 from ogive.errors import DataError, PeerError
-from ogive.noise import DerivedNodes
-from ogive.noise.shares import ShareNodes
 from ogive.noise.source import KEY_BYTES
 from ogive.privacy import Adjacency
-from ogive.queries import Aggregate, Answer, CurveQuery, LinearQuery
+from ogive.queries import Answer, CurveQuery, LinearQuery
 from ogive.records import Records
 from ogive.trust.base import Opening
 from ogive.trust.parties import naming
-from ogive.trust.secagg.modulus import largest_share
+from ogive.trust.secagg.contribution import Contribution, of_no_records, opened_totals, shape_of
 from ogive.trust.secagg.session import Enrolment, Notes, Session
 from ogive.trust.secagg.terms import AggregationTerms
 
@@ -53,12 +53,13 @@ class SecAggOpening(Opening[LinearQuery]):
         adjacency: Adjacency,
         secret: bytes,
     ) -> None:
-        self._parties = parties
+        self._parties = {
+            number: Contribution(records, number, terms, adjacency) for number, records in enumerate(parties, 1)
+        }
         self._terms = terms
         self._leaving = dict(leaving)
         self._adjacency = adjacency
         self.secret = secret
-        self._sums: dict[tuple[Aggregate, int], Int64] = {}
         self._enrolment = Enrolment(len(parties))
         self._notes = {number: Notes() for number in range(1, len(parties) + 1)}
         self._included: tuple[int, ...] | None = None
@@ -77,7 +78,7 @@ class SecAggOpening(Opening[LinearQuery]):
         """
         included, _ = self._collect(query)
         total, totals = self._waiting.pop(query).open()
-        values = total.view(np.int64).reshape(self._shape(query))
+        values = total.view(np.int64).reshape(shape_of(query))
         return Answer(values, totals or None, adding=len(included), honest=self._terms.honest)
 
     def context(self, query: LinearQuery) -> bytes:
@@ -116,20 +117,14 @@ class SecAggOpening(Opening[LinearQuery]):
         without = gone(self._leaving)
         return tuple(number for number in range(1, len(self._parties) + 1) if number not in without)
 
-    def _shape(self, query: LinearQuery) -> tuple[int, ...]:
-        return query.measure(_nothing(query)).shape
-
     def _session(self, query: LinearQuery, staying: tuple[int, ...], context: bytes) -> Session:
-        laws = [level.law for level in query.levels]
-        most = largest_share(laws, parties=len(self._parties), honest=self._terms.honest)
-        nothing = query.totals(_nothing(query), Adjacency.REPLACE) or ()
+        nothing = query.totals(of_no_records(query), Adjacency.REPLACE) or ()
         # one that leaves before its vector commits to something too, which is never opened
         declared = dict.fromkeys(range(1, len(self._parties) + 1) if self._included is None else staying, nothing)
-        declared |= {
-            number: query.totals(self._party_sums(query.aggregate, number), Adjacency.REPLACE) or ()
-            for number in staying
-        }
-        opened = query.totals(_nothing(query), self._adjacency) or ()
+        for number in staying:
+            with self._naming(number):
+                declared[number] = self._parties[number].declared(query)
+        opened = opened_totals(query, self._adjacency)
         if opened and not any(map(any, declared.values())):
             raise DataError("no party has any records; where their number is public, a release needs at least one")
         settings = self._terms.settings(
@@ -137,42 +132,33 @@ class SecAggOpening(Opening[LinearQuery]):
             release=self._derived(b"release"),
             parties=self._enrolment.public(),
             server=self._enrolment.server.public_key().public_bytes_raw(),
-            length=int(np.prod(self._shape(query))),
-            totals=len(opened),
+            length=prod(shape_of(query)),
+            totals=opened,
         )
         return Session(
             settings,
             self._enrolment,
-            lambda number: self._vector(query, context, number, most),
+            lambda number: self._vector(query, context, number),
             declared=declared,
             leaving=self._leaving,
             notes=self._notes,
         )
 
-    def _vector(self, query: LinearQuery, context: bytes, number: int, most: int) -> UInt64:
-        """What one party adds: its exact integers and its share of the noise, modulo 2^64; shape (length,)."""
-        exact = query.measure(self._party_sums(query.aggregate, number))
-        with naming(number - 1, len(self._parties)):
-            if exact.size and max(int(exact.max()), -int(exact.min())) > most:
-                raise DataError(
-                    f"its numbers go beyond {most}, so that the sum of all parties might not fit in 64 bits"
-                )
+    def _vector(self, query: LinearQuery, context: bytes, number: int) -> UInt64:
         key = self._derived(b"noise" + number.to_bytes(8, "big"))
-        noise = query.noise(ShareNodes(DerivedNodes(key, context), self._terms.honest))
-        return np.ascontiguousarray(exact + noise).view(np.uint64).reshape(-1)
+        with self._naming(number):
+            return self._parties[number].vector(query, key=key, context=context)
+
+    def _naming(self, number: int) -> AbstractContextManager[None]:
+        return naming(number - 1, len(self._parties))
 
     def _derived(self, purpose: bytes) -> bytes:
         """Derive 32 bytes for one purpose from the secret of the release."""
         return HKDF(hashes.SHA256(), KEY_BYTES, salt=None, info=b"ogive secagg\n" + purpose).derive(self.secret)
 
     def _own_context(self, query: LinearQuery, number: int) -> bytes:
-        """Digest of one party's part of a measurement."""
-        terms = self._terms
-        found = hashlib.sha256(b"ogive secure aggregation 3\n")
-        for value in (terms.parties, terms.honest, number):
-            found.update(value.to_bytes(8, "big"))
-        found.update(query.digest(self._party_sums(query.aggregate, number), self._adjacency))
-        return found.digest()
+        with self._naming(number):
+            return self._parties[number].context(query)
 
     def _study(self, query: LinearQuery) -> bytes:
         """Digest of the release and of all that is public about a measurement.
@@ -181,18 +167,6 @@ class SecAggOpening(Opening[LinearQuery]):
         """
         points = query.points if isinstance(query, CurveQuery) else None
         found = hashlib.sha256(b"ogive secure aggregation study 1\n" + self._derived(b"release"))
-        found.update(query.digest(_nothing(query), self._adjacency))
+        found.update(query.digest(of_no_records(query), self._adjacency))
         found.update(b"all" if points is None else np.asarray(points, "<u8").tobytes())
         return found.digest()
-
-    def _party_sums(self, aggregate: Aggregate, number: int) -> Int64:
-        # summed once: what a file holds may change while a release is open, the release may not
-        if (aggregate, number) not in self._sums:
-            with naming(number - 1, len(self._parties)):
-                self._sums[aggregate, number] = self._parties[number - 1].aggregate(aggregate)
-        return self._sums[aggregate, number]
-
-
-def _nothing(query: LinearQuery) -> Int64:
-    """The sums of no records."""
-    return np.zeros(query.aggregate.shape, np.int64)
