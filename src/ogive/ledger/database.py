@@ -72,7 +72,7 @@ def retried(transaction: Callable[P, T]) -> Callable[P, T]:
 
 
 class Database:
-    """One place where a ledger is kept: memory, an SQLite file or a PostgreSQL database.
+    """One place where a ledger, or other state, is kept: memory, an SQLite file or a PostgreSQL database.
 
     Every transaction has a connection of its own, so that threads and forked processes do not share any.
     A database in memory has one connection and belongs to the process that made it.
@@ -80,14 +80,16 @@ class Database:
     Args:
         place: None for memory, a path, `sqlite:///path`, or `postgresql://user@host/name`.
         read_only: Open a file so that nothing is written, not even beside it where that is not allowed.
+        called: What is kept there, in a word for messages.
 
     Raises:
         ParameterError: place has none of these forms.
         LedgerError: the driver is missing.
     """
 
-    def __init__(self, place: str | Path | None, *, read_only: bool = False) -> None:
-        url = _url(place)
+    def __init__(self, place: str | Path | None, *, read_only: bool = False, called: str = "ledger") -> None:
+        url = _url(place, called)
+        self.called = called
         self.postgres = url.get_backend_name() == "postgresql"
         self.path = Path(url.database) if not self.postgres and url.database else None
         self.in_memory = not self.postgres and self.path is None
@@ -113,13 +115,13 @@ class Database:
             )
         except ModuleNotFoundError:
             raise LedgerError(
-                f"the ledger {self.words} needs the PostgreSQL driver; run pip install 'ogive[postgres]'"
+                f"the {self.called} {self.words} needs the PostgreSQL driver; run pip install 'ogive[postgres]'"
             ) from None
         if self.in_memory:
             # a session that nobody closed: SQLite's objects warn when they are collected open
             weakref.finalize(self, self._engine.dispose).atexit = False
         if self.postgres:
-            _check_options(url)
+            _check_options(url, called)
         else:
             event.listen(self._engine, "connect", _prepare_sqlite)
             event.listen(self._engine, "begin", _begin_sqlite)
@@ -154,7 +156,7 @@ class Database:
         if self.path is None:
             return False
         if self.path.is_dir():
-            raise LedgerError(f"the ledger {plain(self.path)} cannot be opened: it is a folder")
+            raise LedgerError(f"the {self.called} {plain(self.path)} cannot be opened: it is a folder")
         target = self.path.resolve()
         name: str | None = None
         try:
@@ -167,7 +169,7 @@ class Database:
                 return False
             handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
             os.close(handle)
-            draft = Database(Path(name))
+            draft = Database(Path(name), called=self.called)
             draft.words = self.words
             with draft.write() as connection:
                 fill(connection)
@@ -177,7 +179,7 @@ class Database:
         except FileExistsError:
             return False
         except OSError as problem:
-            raise LedgerError(f"the ledger {plain(self.path)} cannot be opened: {problem.strerror}") from None
+            raise LedgerError(f"the {self.called} {plain(self.path)} cannot be opened: {problem.strerror}") from None
         finally:
             if name is not None:
                 Path(name).unlink(missing_ok=True)
@@ -206,8 +208,8 @@ class Database:
                         other.unlink()
             if names > 1 and target.stat().st_nlink > 1:
                 raise LedgerError(
-                    f"the ledger {plain(self.path)} has a second name, a hard link, under which its budget would be "
-                    "counted separately; remove one of the names, or make a symbolic link"
+                    f"the {self.called} {plain(self.path)} has a second name, a hard link, under which "
+                    "its budget would be counted separately; remove one of the names, or make a symbolic link"
                 )
 
     @contextmanager
@@ -242,9 +244,14 @@ class Database:
         level = connection.execute(text("SHOW transaction_isolation")).scalar_one()
         if level.upper() != wanted:
             raise LedgerError(
-                f"the ledger {self.words} runs a transaction as {level.upper()} that was begun as {wanted}; "
+                f"the {self.called} {self.words} runs a transaction as {level.upper()} that was begun as {wanted}; "
                 "connect to the PostgreSQL server itself, without what changes this in between"
             )
+
+    def session(self) -> Connection:
+        """A connection that stays open, without a transaction, for locks that end with it; on PostgreSQL."""
+        with in_words(self.words, self.called):
+            return self._engine.connect().execution_options(isolation_level="AUTOCOMMIT")
 
     def lock_making(self, connection: Connection) -> None:
         """Let one process at a time make tables; SQLite's write transactions do that anyway."""
@@ -282,11 +289,13 @@ class Database:
     @contextmanager
     def _connect(self, *, write: bool, begin: bool = True) -> Iterator[Connection]:
         if self.in_memory and os.getpid() != self._process:
-            raise LedgerError("a ledger in memory belongs to the process that made it; keep it in a file to share it")
+            raise LedgerError(
+                f"a {self.called} in memory belongs to the process that made it; keep it in a file to share it"
+            )
         if self._lock is not None:
             self._lock.acquire()
         try:
-            with in_words(self.words), self._engine.connect() as plain:
+            with in_words(self.words, self.called), self._engine.connect() as plain:
                 options: dict[str, Any] = {"ogive_begin": begin, "ogive_write": write}
                 if self.postgres:
                     options |= {"isolation_level": WRITING if write else READING}
@@ -309,13 +318,13 @@ class Database:
 _DURABLE = text("SELECT set_config('lock_timeout', :patience, true), set_config('synchronous_commit', 'on', true)")
 
 
-def _url(place: str | Path | None) -> URL:
+def _url(place: str | Path | None, called: str) -> URL:
     if place is None:
         return URL.create("sqlite")
     if isinstance(place, Path):
         return URL.create("sqlite", database=str(place.expanduser()))
     if not isinstance(place, str) or not place:
-        raise ParameterError(f"a ledger's place must be a path or a URL, got {quoted(place)}")
+        raise ParameterError(f"a {called}'s place must be a path or a URL, got {quoted(place)}")
     if "://" not in place:
         return URL.create("sqlite", database=str(Path(place).expanduser()))
     try:
@@ -327,18 +336,18 @@ def _url(place: str | Path | None) -> URL:
         name = url.database
         if url.query or str(name).startswith("file:"):
             raise ParameterError(
-                "a ledger's place sqlite:///budget.db takes no options; name the file alone, as in sqlite:///budget.db"
+                f"a {called}'s place sqlite:///budget.db takes no options; name the file alone, as in sqlite:///budget.db"
             )
         return URL.create("sqlite", database=None if name in (None, "", ":memory:") else str(Path(name).expanduser()))
     if backend in ("postgresql", "postgres"):
         return url.set(drivername="postgresql+psycopg")
     raise ParameterError(
-        "a ledger's place must be a path, sqlite:///budget.db or postgresql://user@host/name, "
+        f"a {called}'s place must be a path, sqlite:///budget.db or postgresql://user@host/name, "
         f"got {place.split('://')[0]}://..."
     )
 
 
-def _check_options(url: URL) -> None:
+def _check_options(url: URL, called: str) -> None:
     """Refuse options of a URL that are the driver's and not PostgreSQL's: some change what statements answer.
 
     Raises:
@@ -349,7 +358,7 @@ def _check_options(url: URL) -> None:
     known = {option.keyword.decode() for option in psycopg.pq.Conninfo.get_defaults()}
     for option in url.query:
         if option not in known:
-            raise ParameterError(f"a ledger's place on PostgreSQL takes no option {quoted(option)}")
+            raise ParameterError(f"a {called}'s place on PostgreSQL takes no option {quoted(option)}")
 
 
 def _beside(path: Path) -> tuple[Path, Path]:

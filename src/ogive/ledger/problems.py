@@ -23,7 +23,7 @@ _WORDS = {
     "readonly database": _READ_ONLY,
     "read-only": _READ_ONLY,
     "permission denied": _READ_ONLY,
-    "is not a database": "is not a ledger: it is a file of another kind",
+    "is not a database": "is not a {called}: it is a file of another kind",
     "disk is full": _FULL,
     "disk i/o error": _FULL,
     "no space left": _FULL,
@@ -47,8 +47,12 @@ class ConflictError(LedgerError):
 
 
 @contextmanager
-def in_words(place: str) -> Iterator[None]:
+def in_words(place: str, called: str = "ledger") -> Iterator[None]:
     """Turn a database's errors into a `LedgerError` of one line that names the ledger.
+
+    Args:
+        place: Where it is.
+        called: What is kept there, if it is no ledger.
 
     Raises:
         ConflictError: the transaction may be tried again.
@@ -57,17 +61,17 @@ def in_words(place: str) -> Iterator[None]:
         yield
     except DBAPIError as problem:
         if getattr(problem.orig, "sqlstate", None) in _CONFLICTS:
-            raise ConflictError(f"the ledger {plain(place)} is in use by too many at once; try again") from None
-        raise LedgerError(f"the ledger {plain(place)} {plain(_describe(str(problem.orig)))}") from None
+            raise ConflictError(f"the {called} {plain(place)} is in use by too many at once; try again") from None
+        raise LedgerError(f"the {called} {plain(place)} {plain(_describe(str(problem.orig), called))}") from None
     except (SQLAlchemyError, sqlite3.Error) as problem:
-        raise LedgerError(f"the ledger {plain(place)} {plain(_describe(str(problem)))}") from None
+        raise LedgerError(f"the {called} {plain(place)} {plain(_describe(str(problem), called))}") from None
     except UnicodeDecodeError:  # of the driver, whose own message quotes damaged bytes
-        raise LedgerError(f"the ledger {plain(place)} {DAMAGED}") from None
+        raise LedgerError(f"the {called} {plain(place)} {DAMAGED}") from None
 
 
-def _describe(message: str) -> str:
+def _describe(message: str, called: str) -> str:
     for needle, words in _WORDS.items():
         if needle in message.lower():
-            return words
+            return words.format(called=called)
     first = " ".join(message.split("\n")[0].split("FATAL:")[-1].split())
     return f"cannot be used: {first[:300]}"

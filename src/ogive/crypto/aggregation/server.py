@@ -90,6 +90,11 @@ class AggregationServer:
         return self._included
 
     @property
+    def asked(self) -> tuple[int, ...]:
+        """Who may answer in this round, ascending; nobody once the sum is open."""
+        return self._asked
+
+    @property
     def totals(self) -> tuple[int, ...]:
         """Sums of what those in the sum declared, where the settings say that it is opened."""
         return tuple(self._totals)

@@ -125,16 +125,21 @@ class AggregationTerms:
             neighbours=neighbours,
         )
 
-    def assumption(self) -> str:
-        """Who holds the records, what each of them sees and what is assumed."""
+    def assumption(self, *, simulated: bool = True) -> str:
+        """Who holds the records, what each of them sees and what is assumed.
+
+        Args:
+            simulated: Whether all parties live in one process, which is said then.
+        """
         whole = "All" if self.honest == self.parties else f"At least {self.honest}"
         verb, keep = ("adds", "keeps") if self.honest == 1 else ("add", "keep")
         readers = ALONE if self.colluding else NOBODY
         server = "" if self.confirmed else " The server follows the protocol."
+        where = " The parties were simulated in one process, which saw everything." if simulated else ""
         return trust_statement(
             holds=f"Each of {self.parties} parties holds its own records and adds its share of the noise.",
             sees="Anyone who sees only the sum of all parties' masked vectors learns only what is published, and so do "
-            "colluding parties. The parties were simulated in one process, which saw everything.",
+            f"colluding parties.{where}",
             assumed=f"{whole} of the {self.parties} parties {verb} their share of the noise and {keep} it secret. "
             f"{readers}{server} The records of each person are with one party.",
         )

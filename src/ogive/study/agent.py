@@ -1,0 +1,343 @@
+"""The agent: the one process of a party that holds records, key, ledger and protocol state.
+
+    question  ->  check signature, study, place, attempt and ledger
+              ->  compute the answer from the records and the stored state
+              ->  store state, notes and answer in one transaction
+              ->  reply
+
+So the process may end at any moment: what was answered is stored, and a repeated question gets the same bytes. Whatever
+carries the bytes can delay or lose them, and nothing else. The agent answers what the study says and refuses the rest;
+why it refused is told to its owner alone, since it may depend on the records.
+
+Learns: what the parties of an aggregation learn, and the sums that were opened.
+
+Source:
+    `docs/proofs/attempts.md`.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+from ogive.accounting import covers
+from ogive.crypto.aggregation import AggregationParty, AggregationSettings
+from ogive.crypto.wire import Reader
+from ogive.errors import BudgetError, OgiveError, PeerError, ReleaseMismatchError
+from ogive.ledger import Account
+from ogive.privacy import Loss
+from ogive.queries import Answer, LinearQuery
+from ogive.releasing import Payment
+from ogive.statistics.base import describe, innermost, settled
+from ogive.study.course import Step, course
+from ogive.study.document import Study, StudyRelease
+from ogive.study.frames import Question, Reply, Stage, digest_of, read_answer, write_answer
+from ogive.study.measurement import settings_of
+from ogive.study.own import OwnPart, OwnRecords
+from ogive.study.result import estimate_of
+from ogive.study.store import Kept, Store
+
+LOG = logging.getLogger("ogive.study")
+
+CONFIRMED_SET = 1 << 30
+"""The number under which a reservation is bound to the set of parties that was confirmed; measurements count from 0."""
+
+_STUDY = "study"
+_APPROVED = "approved"
+
+
+@dataclass(frozen=True)
+class _Place:
+    """Where a party stands in a release: the query and the attempt that it last took part in."""
+
+    query: int
+    attempt: int
+
+    def to_bytes(self) -> bytes:
+        return self.query.to_bytes(4, "little") + self.attempt.to_bytes(4, "little")
+
+    @staticmethod
+    def from_bytes(data: bytes) -> _Place:
+        reader = Reader(data, "stored place")
+        return _Place(reader.number(4), reader.number(4))
+
+
+class Agent:
+    """One party of a study.
+
+    Args:
+        study: As its owner approved it.
+        records: The party's records, anything that `Records.of` reads; there may be none.
+        key: The party's enrolment key.
+        store: Keeps its protocol state.
+        account: Pays the party's part of each release.
+        random: Gives so many random bytes.
+
+    Raises:
+        ParameterError: no party of the study has this key.
+        DataError: the records cannot be read.
+        LedgerError: the account is of another privacy unit, or the store is of another study.
+    """
+
+    def __init__(
+        self,
+        study: Study,
+        records: object,
+        *,
+        key: Ed25519PrivateKey,
+        store: Store,
+        account: Account,
+        random: Callable[[int], bytes] = os.urandom,
+    ) -> None:
+        self.study = study
+        self.number = study.number_of(key.public_key().public_bytes_raw())
+        self._key = key
+        self._store = store
+        self._account = account
+        self._random = random
+        self._own = OwnRecords(study, self.number, records)
+        self._parts: dict[int, OwnPart] = {}
+        self._one = threading.Lock()
+        account.check_unit(study.unit)
+        with store.write() as kept:
+            of = kept.put_new(_STUDY, study.digest)
+        if of not in (None, study.digest):
+            raise PeerError(f"the state {store.words} is of another study; give each study a file of its own")
+
+    def answer(self, data: bytes) -> bytes:
+        """The reply to a question.
+
+        Raises:
+            PeerError: these bytes are no question of this study's coordinator to this party; nothing is answered.
+            LedgerError: the answer could not be stored, so it is not given.
+        """
+        with self._one:
+            return self._answer(data)
+
+    def results(self) -> dict[str, dict[str, Any]]:
+        """What was released so far, by the name of the release, as plain data."""
+        found = {}
+        for number, release in enumerate(self.study.releases):
+            stored = self._payment(number).stored()
+            if stored is not None:
+                found[release.name] = stored
+        return found
+
+    def _answer(self, data: bytes) -> bytes:
+        question = Question.from_bytes(data, coordinator=self.study.coordinator)
+        if question.study != self.study.digest:
+            raise PeerError("the question is about another study, or another version of this one")
+        if question.party != self.number:
+            raise PeerError(f"the question is for party {question.party}, and this is party {self.number}")
+        digest = digest_of(data)
+        where = _reply(question)
+        with self._store.read() as kept:
+            told = kept.get(where)
+        if told is not None and told[: len(digest)] == digest:
+            return told[len(digest) :]  # it was delivered twice, or the reply was lost
+        try:
+            if told is not None:
+                raise PeerError("the same step was asked before in other words")
+            if question.release >= len(self.study.releases):
+                raise PeerError(f"the study has no release number {question.release + 1}")
+            with self._store.write() as kept:
+                reply = Reply(digest, False, self._step(kept, question)).to_bytes(self._key)
+                kept.put(where, digest + reply)
+        except OgiveError as problem:
+            LOG.warning("%s: refused: %s", self._words(question), problem)
+            return Reply(digest, True).to_bytes(self._key)
+        LOG.info("%s: answered", self._words(question))
+        return reply
+
+    def _words(self, question: Question) -> str:
+        if question.release >= len(self.study.releases):
+            return f"release number {question.release + 1}"
+        name = self.study.releases[question.release].name
+        return f"release {name}, query {question.query + 1}, attempt {question.attempt + 1}, {question.stage.word}"
+
+    def _step(self, kept: Kept, question: Question) -> bytes:
+        payment = self._payment(question.release)
+        if question.stage is Stage.RESULT:
+            self._record(question, payment)
+            kept.drop(_of(question.release))
+            return b""
+        if payment.stored() is not None:
+            raise PeerError("this release is complete")
+        place = _Place(question.query, question.attempt)
+        if question.stage is Stage.KEYS:
+            answers = question.answers
+            party, step = self._begin(kept, question, payment)
+        else:
+            if kept.get(_of(question.release, "place")) != place.to_bytes():
+                raise PeerError("this party does not take part in that attempt")
+            answers = _read_answers(kept.get(_of(question.release, "answers")) or b"")
+            step = self._next(question, answers)
+            party = self._restored(kept, question, step, payment)
+        match question.stage:
+            case Stage.KEYS:
+                body = party.advertise()
+            case Stage.SHARES:
+                body = party.share_keys(question.message)
+            case Stage.INPUT:
+                part = self._pay(question.release, payment, answers)
+                body = party.mask(question.message, part.vector(step.query))
+            case Stage.CONFIRM:
+                body = party.confirm(question.message)
+            case Stage.UNMASK:
+                body = party.unmask(question.message)
+        kept.put(_of(question.release, "state"), party.to_bytes())
+        return body
+
+    def _begin(self, kept: Kept, question: Question, payment: Payment) -> tuple[AggregationParty, Step]:
+        """Take part in an attempt; earlier ones are over."""
+        earlier = kept.get(_of(question.release, "place"))
+        place = _Place(question.query, question.attempt)
+        if earlier is not None:
+            before = _Place.from_bytes(earlier)
+            if (place.query, place.attempt) <= (before.query, before.attempt):
+                raise PeerError("this party took part in that attempt, or in a later one")
+        step = self._next(question, question.answers)
+        self._check_budget(self.study.releases[question.release], payment)
+        party = AggregationParty(
+            self._settings(question, step),
+            number=self.number,
+            key=self._key,
+            declared=self._part(question.release).contribution.declared(step.query),
+            note=self._noting(kept, payment),
+            random=self._random,
+        )
+        kept.put(_of(question.release, "place"), place.to_bytes())
+        kept.put(_of(question.release, "answers"), b"".join(map(write_answer, question.answers)))
+        kept.drop(_of(question.release, "reply/"))  # of attempts that are over
+        return party, step
+
+    def _restored(self, kept: Kept, question: Question, step: Step, payment: Payment) -> AggregationParty:
+        return AggregationParty.from_bytes(
+            kept.get(_of(question.release, "state")) or b"",
+            self._settings(question, step),
+            key=self._key,
+            note=self._noting(kept, payment),
+            random=self._random,
+        )
+
+    def _next(self, question: Question, answers: tuple[Answer, ...]) -> Step:
+        step = course(self.study, self.study.releases[question.release], answers)
+        if not isinstance(step, Step) or step.number != question.query:
+            raise PeerError(f"query {question.query + 1} is not what this release asks after {len(answers)} sums")
+        return step
+
+    def _settings(self, question: Question, step: Step) -> AggregationSettings:
+        return settings_of(self.study, question.release, step, question.attempt)
+
+    def _noting(self, kept: Kept, payment: Payment) -> Callable[[bytes, bytes], bytes | None]:
+        """Notes of this party: steps in its store, and the set of parties of a release in its ledger.
+
+        The ledger notices when an older copy is put in its place, so a party whose state was restored from a backup
+        still confirms no second set.
+        """
+
+        def note(token: bytes, value: bytes) -> bytes | None:
+            if not token.startswith(b"release "):
+                return kept.put_new(f"note/{token.hex()}", value)
+            reserved = self._account.reserved(payment.question)
+            if reserved is None:
+                raise PeerError("this party has no vector in a sum of this release")
+            try:
+                reserved.bind(CONFIRMED_SET, value)
+            except ReleaseMismatchError:
+                return b"another set"
+            return value
+
+        return note
+
+    def _payment(self, release: int) -> Payment:
+        """The account's side of a release, which is a question of its own in every study."""
+        asked = self.study.releases[release]
+        question = {
+            "study": self.study.digest.hex(),
+            "release": asked.name,
+            **describe(settled(asked.statistic, self.study.unit)),
+        }
+        return Payment(
+            self._account,
+            question,
+            innermost(asked.statistic).name,
+            asked.privacy,
+            self.study.unit,
+            self._own,
+            batch=self.study.name,
+        )
+
+    def _check_budget(self, release: StudyRelease, payment: Payment) -> None:
+        """Refuse before anything is sent what the account could not pay.
+
+        Raises:
+            BudgetError: it could not.
+        """
+        if self._account.reserved(payment.question) is not None or self._account.limit is None:
+            return
+        remaining = self._account.remaining
+        if remaining is None or (type(remaining) is type(release.privacy) and not covers(remaining, release.privacy)):
+            left = "nothing" if remaining is None else remaining
+            raise BudgetError(f"release {release.name} costs {release.privacy}, and the account has {left} left")
+
+    def _part(self, release: int) -> OwnPart:
+        if release not in self._parts:
+            self._parts[release] = self._own.resume(self.study.unit.adjacency, secret=self._random(32))
+        return self._parts[release]
+
+    def _pay(self, release: int, payment: Payment, answers: tuple[Answer, ...]) -> OwnPart:
+        """Make the charge durable, with the key of the noise, before noise is drawn; it is charged once a release."""
+        part = self._part(release)
+
+        def pay(loss: Loss, query: LinearQuery) -> None:
+            nonlocal part
+            opening = payment.pay(loss, query, part)
+            assert isinstance(opening, OwnPart)
+            part = OwnPart(part.contribution, opening.secret)
+
+        course(self.study, self.study.releases[release], answers, pay=pay)
+        self._parts[release] = part
+        return part
+
+    def _record(self, question: Question, payment: Payment) -> None:
+        """Compute the result from the opened sums, and close the charge with it."""
+        reserved = self._account.reserved(payment.question)
+        estimate = estimate_of(self.study, question.release, question.answers)
+        if reserved is not None:
+            reserved.record(estimate.to_dict())
+
+
+def approve(store: Store, study: Study) -> None:
+    """Note that the owner of the records approves a study, once."""
+    with store.write() as kept:
+        kept.put(_APPROVED, study.digest)
+
+
+def is_approved(store: Store, study: Study) -> bool:
+    """Whether the owner of the records approved exactly this study."""
+    with store.read() as kept:
+        return kept.get(_APPROVED) == study.digest
+
+
+def _of(release: int, what: str = "") -> str:
+    """Name of what is kept of a release."""
+    return f"release/{release}/{what}"
+
+
+def _reply(question: Question) -> str:
+    return _of(question.release, f"reply/{question.query}/{question.attempt}/{int(question.stage)}")
+
+
+def _read_answers(data: bytes) -> tuple[Answer, ...]:
+    reader = Reader(data, "stored list of sums")
+    found = []
+    while reader.left:
+        found.append(read_answer(reader))
+    return tuple(found)

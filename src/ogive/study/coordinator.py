@@ -1,0 +1,458 @@
+"""The coordinator of a study: collects masked vectors, opens their sums, and publishes what follows from them.
+
+It is a state machine between the network and the disk: `question` says what a party is to answer now, `receive` takes
+in its reply, and `advance` goes on when all have answered or time is up. All of it is stored before anybody sees it, so
+that the process may end at any moment. A release is requested, then running, and in the end released, or over.
+
+An attempt that too few parties answered before anybody was asked to confirm a set ends, and another one begins. Once
+anybody was asked, that set is completed or the release is over.
+
+Learns: masked vectors, who takes part, the sums that are opened, and the parties' numbers of records where the
+adjacency makes these public.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+from ogive.crypto.aggregation import AggregationServer
+from ogive.crypto.wire import Reader
+from ogive.errors import OgiveError, ParameterError, PeerError
+from ogive.queries import Answer
+from ogive.study.course import Step, course
+from ogive.study.document import Study
+from ogive.study.frames import Question, Reply, Stage, digest_of, read_answer, write_answer
+from ogive.study.measurement import settings_of
+from ogive.study.result import estimate_of
+from ogive.study.store import Kept, Store
+from ogive.trust.secagg.contribution import shape_of
+
+LOG = logging.getLogger("ogive.study")
+
+STEP_SECONDS = 60.0
+"""How long a step waits for those who have not answered, while enough others may."""
+OPENING_SECONDS = 86_400.0
+"""How long a confirmed set is waited for before the release is over."""
+ATTEMPTS = 100
+"""How many attempts are made before a release is over."""
+
+REFUSED_SECONDS = 5.0
+"""After how long a party that refused a step is asked again, while the step is open."""
+
+_STUDY = "study"
+_KEPT_REASONS = 10
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a release is.
+
+    Fields:
+        state: "requested", "running", "released" or "over".
+        query: The query that is asked, from 0.
+        attempt: From 0.
+        stage: The step, by number.
+        members: The parties whose records are in the sums, once that is settled; empty before.
+        reason: Why the release is over.
+        failed: Why the last attempts ended, one line each.
+    """
+
+    state: str
+    query: int = 0
+    attempt: int = 0
+    stage: int = 0
+    members: tuple[int, ...] = ()
+    reason: str = ""
+    failed: tuple[str, ...] = ()
+
+    def to_bytes(self) -> bytes:
+        """JSON."""
+        return json.dumps(asdict(self)).encode()
+
+    @staticmethod
+    def from_bytes(data: bytes) -> Progress:
+        """The inverse of `to_bytes`."""
+        fields = json.loads(data)
+        return Progress(**fields | {name: tuple(fields[name]) for name in ("members", "failed")})
+
+
+@dataclass
+class _Session:
+    """One step of one attempt at a query, in memory.
+
+    Fields:
+        number: Of the release.
+        running: How far it is.
+        step: The query.
+        server: Its aggregation.
+        asked: Who is asked in this step.
+        began: When the step began in this process, in seconds of its clock.
+        answered: Who has answered.
+        refused: Who has refused, and when.
+        questions: The bytes that each party is asked, once it has come for them.
+    """
+
+    number: int
+    running: Progress
+    step: Step
+    server: AggregationServer
+    asked: tuple[int, ...]
+    began: float
+    answered: set[int] = field(default_factory=set)
+    refused: dict[int, float] = field(default_factory=dict)
+    questions: dict[int, bytes] = field(default_factory=dict)
+
+    @property
+    def stage(self) -> Stage:
+        return Stage(self.running.stage)
+
+
+class Coordinator:
+    """The coordinator of one study.
+
+    Args:
+        study: The study.
+        key: The coordinator's key.
+        store: Keeps its state.
+        step_seconds: How long a step waits for those who have not answered.
+        opening_seconds: How long a confirmed set is waited for before the release is over.
+        clock: Seconds, never back; for tests.
+
+    Raises:
+        ParameterError: the study names another coordinator's key.
+        PeerError: the store is of another study.
+    """
+
+    def __init__(
+        self,
+        study: Study,
+        *,
+        key: Ed25519PrivateKey,
+        store: Store,
+        step_seconds: float = STEP_SECONDS,
+        opening_seconds: float = OPENING_SECONDS,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        if key.public_key().public_bytes_raw() != study.coordinator:
+            raise ParameterError("this is not the key of the study's coordinator")
+        self.study = study
+        self._key = key
+        self._store = store
+        self._step_seconds = step_seconds
+        self._opening_seconds = opening_seconds
+        self._clock = clock
+        self._one = threading.RLock()
+        self._session: _Session | None = None
+        with store.write() as kept:
+            of = kept.put_new(_STUDY, study.digest)
+            self._untold = {_untold(name) for name in kept.names("untold/")}
+        if of not in (None, study.digest):
+            raise PeerError(f"the state {store.words} is of another study; give each study a file of its own")
+
+    def request(self, name: str) -> None:
+        """Ask for a release; one that was asked for stays as it is.
+
+        Raises:
+            ParameterError: the study has no release of that name.
+        """
+        with self._store.write() as kept:
+            request(kept, self.study, name)
+
+    def progress(self) -> dict[str, Progress]:
+        """How far each release is that was asked for, by name."""
+        with self._store.read() as kept:
+            return progress(kept, self.study)
+
+    def result(self, name: str) -> dict[str, Any] | None:
+        """What was released under a name, as plain data; None before."""
+        with self._store.read() as kept:
+            return result(kept, self.study, name)
+
+    @property
+    def waiting_for(self) -> tuple[int, ...]:
+        """Parties who are asked in this step and have not answered; who refused is asked again after a while."""
+        with self._one:
+            return () if self._session is None else self._missing(self._session)
+
+    def question(self, party: int) -> bytes | None:
+        """What a party is to answer now; the same bytes until it has; None if there is nothing to do.
+
+        Raises:
+            LedgerError: the state cannot be read or written.
+        """
+        with self._one:
+            self.advance()
+            session = self._session
+            if session is not None and party in self._missing(session):
+                if party not in session.questions:
+                    session.questions[party] = self._ask(session, party).to_bytes(self._key)
+                return session.questions[party]
+            return self._result_for(party)
+
+    def receive(self, party: int, data: bytes) -> None:
+        """Take in a party's reply to its question.
+
+        Raises:
+            PeerError: it is no reply of that party to what it is asked now; nothing has changed.
+            LedgerError: it could not be stored, so it does not count.
+        """
+        with self._one:
+            reply = Reply.from_bytes(data, party=self.study.parties[party - 1].key)
+            session = self._session
+            asked = None if session is None else session.questions.get(party)
+            if session is None or asked is None or reply.question != digest_of(asked):
+                if not self._told(party, reply):
+                    raise PeerError(f"party {party} was not asked what it answers, or it is too late")
+            elif party in session.answered:
+                return  # the same reply again: signed, and to the same question
+            elif reply.refused:
+                session.refused[party] = self._clock()
+                LOG.warning("party %s refused step %s; its log says why", self._party(party), session.stage.word)
+            else:
+                self._take(session, party, reply.body)
+            self.advance()
+
+    def advance(self) -> None:
+        """Go on where all have answered or time is up, and begin what was asked for.
+
+        Raises:
+            LedgerError: the state cannot be read or written.
+        """
+        with self._one:
+            if self._session is None:
+                self._resume()
+            while self._session is not None and self._is_due(self._session):
+                if not self._close_step(self._session):
+                    return
+
+    # one step
+
+    def _missing(self, session: _Session) -> tuple[int, ...]:
+        again = self._clock() - min(REFUSED_SECONDS, self._step_seconds)
+        refused = {party for party, when in session.refused.items() if when > again}
+        return tuple(party for party in session.asked if party not in session.answered | refused)
+
+    def _is_due(self, session: _Session) -> bool:
+        waited = self._clock() - session.began >= self._step_seconds
+        return waited or not set(session.asked) - session.answered - set(session.refused)
+
+    def _take(self, session: _Session, party: int, body: bytes) -> None:
+        """Let the aggregation read a reply, and keep it."""
+        session.server.receive(body)
+        try:
+            with self._store.write() as kept:
+                kept.put(_of(session.number, f"received/{session.running.stage}/{party}"), body)
+        except OgiveError:
+            self._session = None  # it holds more than what is stored; read that again
+            raise
+        session.answered.add(party)
+
+    def _close_step(self, session: _Session) -> bool:
+        """Go on to the next step; False if there are too few for it, and they are waited for."""
+        number, running, stage = session.number, session.running, session.stage
+        try:
+            if stage <= Stage.INPUT and set(running.members) - session.answered:
+                raise PeerError("a party whose records are in an earlier sum of this release has left")
+            asked = session.server.close_round()
+        except PeerError as problem:
+            return self._fail(session, str(problem))
+        LOG.info("release %s: step %s: %d parties", self._name(number), stage.word, len(session.answered))
+        self._session = None
+        with self._store.write() as kept:
+            kept.drop(_of(number, "received/"))
+            if stage is Stage.UNMASK:
+                self._open(kept, session)
+                return self._resume_in(kept)
+            running = replace(running, stage=stage + 1)
+            kept.put(_of(number, "server"), session.server.to_bytes())
+            kept.put(_of(number, "progress"), running.to_bytes())
+        self._session = _Session(number, running, session.step, session.server, asked, self._clock())
+        return True
+
+    def _fail(self, session: _Session, reason: str) -> bool:
+        """End an attempt whose time is up, or the release where a set may be confirmed already."""
+        number, running = session.number, session.running
+        waited = self._clock() - session.began
+        opening = session.stage >= Stage.CONFIRM
+        if waited < (self._opening_seconds if opening else self._step_seconds):
+            return False  # those who are needed may come back
+        if session.refused:
+            reason += f"; refused by {', '.join(map(self._party, sorted(session.refused)))}, whose logs say why"
+        if opening:
+            reason = f"a set of parties was confirmed and cannot be opened: {reason}"
+        over = opening or running.attempt + 1 >= ATTEMPTS
+        what = "is over" if over else f"attempt {running.attempt + 1} ended"
+        LOG.warning("release %s: %s: %s", self._name(number), what, reason)
+        self._session = None
+        with self._store.write() as kept:
+            self._forget(kept, number)
+            if over:
+                following = replace(running, state="over", reason=reason)
+            else:
+                failed = (*running.failed, reason)[-_KEPT_REASONS:]
+                following = replace(running, attempt=running.attempt + 1, stage=0, failed=failed)
+            kept.put(_of(number, "progress"), following.to_bytes())
+            return self._resume_in(kept)
+
+    def _open(self, kept: Kept, session: _Session) -> None:
+        """Keep an opened sum, and go on with the next query or publish."""
+        number, server = session.number, session.server
+        answer = Answer(
+            server.sum().view(np.int64).reshape(shape_of(session.step.query)),
+            server.totals or None,
+            adding=len(server.included),
+            honest=self.study.options.terms.honest,
+        )
+        answers = (*_answers(kept, number), answer)
+        kept.put(_of(number, "answers"), b"".join(map(write_answer, answers)))
+        self._forget(kept, number)
+        following = course(self.study, self.study.releases[number], answers)
+        running = replace(session.running, attempt=0, stage=0, members=server.included)
+        if isinstance(following, Step):
+            running = replace(running, query=following.number)
+        else:
+            estimate = estimate_of(self.study, number, answers)
+            kept.put(_of(number, "result"), json.dumps(estimate.to_dict()).encode())
+            running = replace(running, state="released")
+            for party in range(1, len(self.study.parties) + 1):
+                kept.put(f"untold/{number}/{party}", b"")
+                self._untold.add((number, party))
+            LOG.info("release %s is complete", self._name(number))
+        kept.put(_of(number, "progress"), running.to_bytes())
+
+    def _forget(self, kept: Kept, number: int) -> None:
+        kept.drop(_of(number, "received/"))
+        kept.drop(_of(number, "server"))
+
+    # what is asked
+
+    def _ask(self, session: _Session, party: int) -> Question:
+        running = session.running
+        question = Question(self.study.digest, party, session.number, running.query, running.attempt, session.stage)
+        if session.stage is Stage.KEYS:
+            with self._store.read() as kept:
+                return replace(question, answers=_answers(kept, session.number))
+        return replace(question, message=session.server.message(party))
+
+    def _result_for(self, party: int) -> bytes | None:
+        """The result of a release that a party has not read yet, as the last question about it."""
+        for number, other in sorted(self._untold):
+            if other == party:
+                with self._store.read() as kept:
+                    answers = _answers(kept, number)
+                question = Question(self.study.digest, party, number, len(answers), 0, Stage.RESULT, answers)
+                return question.to_bytes(self._key)
+        return None
+
+    def _told(self, party: int, reply: Reply) -> bool:
+        """Whether a reply says that a party has read a result; it is not told again."""
+        told = self._result_for(party)
+        if told is None or reply.question != digest_of(told):
+            return False
+        number = min(number for number, other in self._untold if other == party)
+        if reply.refused:
+            LOG.warning("party %s refused the result of release %s", self._party(party), self._name(number))
+        with self._store.write() as kept:
+            kept.drop_one(f"untold/{number}/{party}")
+        self._untold.discard((number, party))
+        return True
+
+    # from disk
+
+    def _resume(self) -> None:
+        """Go on with the release that is running, or begin the next that was asked for."""
+        with self._store.read() as kept:
+            waiting = any(found.state in ("running", "requested") for found in progress(kept, self.study).values())
+        if waiting:
+            with self._store.write() as kept:
+                self._resume_in(kept)
+
+    def _resume_in(self, kept: Kept) -> bool:
+        """As `_resume`, in a transaction; True."""
+        found = progress(kept, self.study)
+        for state in ("running", "requested"):
+            for name in found:
+                if found[name].state == state and self._session is None:
+                    self._begin(kept, self._number(name), replace(found[name], state="running"))
+        return True
+
+    def _begin(self, kept: Kept, number: int, running: Progress) -> None:
+        kept.put(_of(number, "progress"), running.to_bytes())
+        try:
+            step = course(self.study, self.study.releases[number], _answers(kept, number))
+        except OgiveError as problem:
+            LOG.warning("release %s is over: %s", self._name(number), problem)
+            kept.put(_of(number, "progress"), replace(running, state="over", reason=str(problem)).to_bytes())
+            return
+        assert isinstance(step, Step), "a release whose queries are all answered is released"
+        settings = settings_of(self.study, number, step, running.attempt)
+        stored = kept.get(_of(number, "server"))
+        server = (
+            AggregationServer(settings, key=self._key)
+            if stored is None
+            else AggregationServer.from_bytes(stored, settings, key=self._key)
+        )
+        # whose records are in the sums is settled by the first query
+        asked = running.members if running.members and running.stage == Stage.KEYS else server.asked
+        self._session = _Session(number, running, step, server, asked, self._clock())
+        for name in kept.names(_of(number, f"received/{running.stage}/")):
+            self._session.answered.add(server.receive(kept.get(name) or b""))
+
+    def _number(self, name: str) -> int:
+        return self.study.releases.index(self.study.release_named(name))
+
+    def _name(self, number: int) -> str:
+        return self.study.releases[number].name
+
+    def _party(self, number: int) -> str:
+        return f"{number} ({self.study.parties[number - 1].name})"
+
+
+def request(kept: Kept, study: Study, name: str) -> None:
+    """Ask for a release, on the state of a coordinator that may be running."""
+    number = study.releases.index(study.release_named(name))
+    kept.put_new(_of(number, "progress"), Progress("requested").to_bytes())
+
+
+def progress(kept: Kept, study: Study) -> dict[str, Progress]:
+    """How far each release is that was asked for, by name."""
+    found = {}
+    for number, release in enumerate(study.releases):
+        stored = kept.get(_of(number, "progress"))
+        if stored is not None:
+            found[release.name] = Progress.from_bytes(stored)
+    return found
+
+
+def result(kept: Kept, study: Study, name: str) -> dict[str, Any] | None:
+    """What was released under a name, as plain data; None before."""
+    stored = kept.get(_of(study.releases.index(study.release_named(name)), "result"))
+    found: dict[str, Any] | None = None if stored is None else json.loads(stored)
+    return found
+
+
+def _of(release: int, what: str) -> str:
+    return f"release/{release}/{what}"
+
+
+def _untold(name: str) -> tuple[int, int]:
+    """Release and party of a result that was not read yet."""
+    _, number, party = name.split("/")
+    return int(number), int(party)
+
+
+def _answers(kept: Kept, number: int) -> tuple[Answer, ...]:
+    reader = Reader(kept.get(_of(number, "answers")) or b"", "stored list of sums")
+    found = []
+    while reader.left:
+        found.append(read_answer(reader))
+    return tuple(found)

@@ -1,0 +1,108 @@
+"""The course of a release: which query comes next, given the sums that were opened before.
+
+Coordinator and parties each follow it on their own from the study and the opened sums alone, so nobody is told what to
+ask, and every party knows the price of a query before it answers. A coordinator that tells other sums than were opened
+chooses other queries of the same course; the price holds for any choice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ogive.asking import Outcome, drive
+from ogive.errors import ParameterError
+from ogive.privacy import Loss
+from ogive.queries import Answer, LinearQuery, Query
+from ogive.statistics.base import Terms, settled
+from ogive.study.document import Study, StudyRelease
+
+
+@dataclass(frozen=True)
+class Step:
+    """The query that comes next.
+
+    Fields:
+        number: Of the query within the release, from 0.
+        query: What is asked.
+    """
+
+    number: int
+    query: LinearQuery
+
+
+def _unpaid(loss: Loss, query: Query) -> None:
+    """Nobody pays: the coordinator holds no records, and a party looks ahead."""
+
+
+def course(
+    study: Study,
+    release: StudyRelease,
+    answers: Sequence[Answer],
+    *,
+    pay: Callable[[Loss, LinearQuery], None] = _unpaid,
+) -> Step | Outcome[Any]:
+    """Follow a release as far as its opened sums go.
+
+    Args:
+        study: Says who takes part.
+        release: Of the study.
+        answers: The sums that were opened so far, in order.
+        pay: Called with every measurement, the next one included, and the loss of all up to it.
+
+    Returns:
+        The query that comes next, or what came out.
+
+    Raises:
+        ParameterError: there are more answers than queries.
+        UnsupportedError, BudgetError: as `release` does.
+    """
+    follower = _Follower(answers, pay)
+    try:
+        outcome = drive(settled(release.statistic, study.unit), terms_of(study, release), follower)
+    except _Waiting:
+        assert follower.next is not None
+        return follower.next
+    if follower.used < len(answers):
+        raise ParameterError(f"release {release.name} asks {follower.used} queries, and {len(answers)} were answered")
+    return outcome
+
+
+def terms_of(study: Study, release: StudyRelease) -> Terms:
+    """What a release of the study may ask, which is public."""
+    options = study.options
+    return Terms(
+        release.privacy,
+        study.unit,
+        options.refusal,
+        count=lambda: study.records,
+        one_loss_type=True,
+        adding=options.adding,
+        honest=options.honest,
+        cell_limit=options.cell_limit,
+    )
+
+
+class _Waiting(Exception):  # noqa: N818 - no error: the sum of this query is not open yet
+    pass
+
+
+class _Follower:
+    def __init__(self, answers: Sequence[Answer], pay: Callable[[Loss, LinearQuery], None]) -> None:
+        self._answers = answers
+        self._pay = pay
+        self.used = 0
+        self.next: Step | None = None
+
+    def pay(self, loss: Loss, query: Query) -> None:
+        assert isinstance(query, LinearQuery), "other queries are not served"
+        self._pay(loss, query)
+
+    def answer(self, query: Query) -> Answer:
+        if self.used == len(self._answers):
+            assert isinstance(query, LinearQuery), "other queries are not served"
+            self.next = Step(self.used, query)
+            raise _Waiting
+        self.used += 1
+        return self._answers[self.used - 1]

@@ -1,0 +1,207 @@
+"""What coordinator and agent say to each other, as bytes that any carrier may move and none can forge.
+
+    question   magic | signature of the coordinator | study digest 32 | party | release | query | attempt | step
+               | number of answers | answers | length 8 | message
+    reply      magic | signature of the party | SHA-256 of the question 32 | refused 1 | body
+
+Numbers have 4 bytes, little-endian, unless said otherwise. The answers of earlier queries come with the first step of
+an attempt and with the last; the message is that of the aggregation.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+from math import prod
+
+import numpy as np
+from cryptography.exceptions import InvalidSignature
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
+
+from ogive.crypto.aggregation import Round
+from ogive.crypto.channels import SIGNATURE_BYTES
+from ogive.crypto.wire import Reader
+from ogive.errors import PeerError
+from ogive.queries import Answer
+
+QUESTION = b"ogive study question 1\n"
+REPLY = b"ogive study reply 1\n"
+
+LONGEST = 1 << 31
+"""Bytes of a frame; a question carries the opened sums of the queries before it."""
+
+_MOST_AXES = 8
+_MOST_ANSWERS = 1 << 10
+_MOST_TOTALS = 1 << 20
+
+
+class Stage(IntEnum):
+    """The steps of one query: the rounds of the aggregation, and after the last query the result."""
+
+    KEYS = Round.KEYS
+    SHARES = Round.SHARES
+    INPUT = Round.INPUT
+    CONFIRM = Round.CONFIRM
+    UNMASK = Round.UNMASK
+    RESULT = 5
+
+    @property
+    def word(self) -> str:
+        """As messages and logs write it."""
+        return self.name.lower()
+
+
+@dataclass(frozen=True)
+class Question:
+    """What the coordinator asks of one party.
+
+    Fields:
+        study: Digest of the study, 32 bytes.
+        party: Number of the party.
+        release: Number of the release within the study, from 0.
+        query: Number of the query within the release, from 0.
+        attempt: From 0; the next begins everything of this query anew.
+        stage: The step.
+        answers: The opened sums of the queries before; empty but in the first step and the last.
+        message: Of the aggregation; empty in the first step and the last.
+    """
+
+    study: bytes
+    party: int
+    release: int
+    query: int
+    attempt: int
+    stage: Stage
+    answers: tuple[Answer, ...] = ()
+    message: bytes = b""
+
+    @property
+    def place(self) -> tuple[int, int, int, int]:
+        """Where in the study it stands: release, query, attempt and step."""
+        return self.release, self.query, self.attempt, int(self.stage)
+
+    def to_bytes(self, key: Ed25519PrivateKey) -> bytes:
+        """The question, signed by the coordinator."""
+        numbers = (self.party, self.release, self.query, self.attempt, self.stage, len(self.answers))
+        body = b"".join(
+            [
+                self.study,
+                *(number.to_bytes(4, "little") for number in numbers),
+                *map(write_answer, self.answers),
+                len(self.message).to_bytes(8, "little"),
+                self.message,
+            ]
+        )
+        return _signed(QUESTION, body, key)
+
+    @staticmethod
+    def from_bytes(data: bytes, *, coordinator: bytes) -> Question:
+        """Read a question.
+
+        Args:
+            data: Any bytes.
+            coordinator: The coordinator's public key.
+
+        Raises:
+            PeerError: they are no question of that coordinator.
+        """
+        reader = _opened(data, QUESTION, coordinator, "question", "the coordinator of this study")
+        study = reader.take(32)
+        party, release, query, attempt, stage, count = (reader.number(4) for _ in range(6))
+        if stage not in list(Stage):
+            raise PeerError(f"the question is about step {stage}, which there is not")
+        if count > _MOST_ANSWERS:
+            raise PeerError(f"the question says that it has {count} answers, and there are at most {_MOST_ANSWERS}")
+        answers = tuple(read_answer(reader) for _ in range(count))
+        message = reader.take(reader.number(8))
+        reader.finish()
+        return Question(study, party, release, query, attempt, Stage(stage), answers, message)
+
+
+@dataclass(frozen=True)
+class Reply:
+    """What a party answers.
+
+    Fields:
+        question: SHA-256 of the question's bytes.
+        refused: Whether the party refuses; why is in its own log.
+        body: The party's message of the aggregation; empty in the last step and where it refuses.
+    """
+
+    question: bytes
+    refused: bool
+    body: bytes = b""
+
+    def to_bytes(self, key: Ed25519PrivateKey) -> bytes:
+        """The reply, signed by the party."""
+        return _signed(REPLY, self.question + bytes([self.refused]) + self.body, key)
+
+    @staticmethod
+    def from_bytes(data: bytes, *, party: bytes) -> Reply:
+        """Read a reply.
+
+        Args:
+            data: Any bytes.
+            party: The party's public key.
+
+        Raises:
+            PeerError: they are no reply of that party.
+        """
+        reader = _opened(data, REPLY, party, "reply", "this party")
+        question, refused = reader.take(32), reader.number(1)
+        if refused > 1:
+            raise PeerError("the reply neither answers nor refuses")
+        return Reply(question, bool(refused), reader.take(reader.left))
+
+
+def digest_of(question: bytes) -> bytes:
+    """SHA-256 of a question's bytes."""
+    return hashlib.sha256(question).digest()
+
+
+def _signed(magic: bytes, body: bytes, key: Ed25519PrivateKey) -> bytes:
+    return magic + key.sign(magic + body) + body
+
+
+def _opened(data: bytes, magic: bytes, public: bytes, what: str, who: str) -> Reader:
+    if not isinstance(data, bytes) or not data.startswith(magic):
+        raise PeerError(f"this is no {what} of this version")
+    if len(data) > LONGEST:
+        raise PeerError(f"the {what} has more than {LONGEST} bytes")
+    front = len(magic) + SIGNATURE_BYTES
+    signature, body = data[len(magic) : front], data[front:]
+    try:
+        Ed25519PublicKey.from_public_bytes(public).verify(signature, magic + body)
+    except (InvalidSignature, ValueError):
+        raise PeerError(f"the {what} is not signed by {who}") from None
+    return Reader(body, what)
+
+
+def write_answer(answer: Answer) -> bytes:
+    """An opened sum as bytes: how many added noise, how many shares make it whole, totals, shape and values."""
+    totals: Sequence[int] = answer.totals or ()
+    numbers = (answer.adding, answer.honest, len(totals), answer.values.ndim, *answer.values.shape)
+    return b"".join(
+        [
+            *(number.to_bytes(4, "little") for number in numbers),
+            *(total.to_bytes(8, "little") for total in totals),
+            answer.values.astype("<i8", copy=False).tobytes(),
+        ]
+    )
+
+
+def read_answer(reader: Reader) -> Answer:
+    """The inverse of `write_answer`.
+
+    Raises:
+        PeerError: this is none.
+    """
+    adding, honest, count, axes = (reader.number(4) for _ in range(4))
+    if not 1 <= honest <= adding or count > _MOST_TOTALS or axes > _MOST_AXES:
+        raise PeerError("an opened sum states numbers that none can have")
+    shape = tuple(reader.number(4) for _ in range(axes))
+    totals = tuple(reader.number(8) for _ in range(count))
+    values = reader.array(prod(shape), "<i8").astype(np.int64).reshape(shape)
+    return Answer(values, totals or None, adding=adding, honest=honest)

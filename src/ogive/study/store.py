@@ -1,0 +1,150 @@
+"""What an agent or a coordinator keeps on disk: named bytes, in transactions that are durable when they end."""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from sqlalchemy import Column, Connection, LargeBinary, MetaData, String, Table, delete, insert, select, text, update
+
+from ogive.errors import LedgerError, plain
+from ogive.ledger.database import Database
+
+CALLED = "state"
+
+_TABLES = MetaData()
+_KEPT = Table(
+    "ogive_study_state",
+    _TABLES,
+    Column("name", String(200), primary_key=True),
+    Column("value", LargeBinary, nullable=False),
+)
+_FORMAT, _VERSION = "format", b"1"
+_LOCK = 0x0617F  # PostgreSQL's advisory lock of whoever runs on the state
+
+
+class Kept:
+    """The named bytes within one transaction."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    def get(self, name: str) -> bytes | None:
+        """The bytes of that name; None if there are none."""
+        found = self._connection.execute(select(_KEPT.c.value).where(_KEPT.c.name == name)).scalar_one_or_none()
+        return None if found is None else bytes(found)
+
+    def put(self, name: str, value: bytes) -> None:
+        """Keep bytes under a name, instead of those that it had."""
+        changed = self._connection.execute(update(_KEPT).where(_KEPT.c.name == name).values(value=value))
+        if not changed.rowcount:
+            self._connection.execute(insert(_KEPT).values(name=name, value=value))
+
+    def put_new(self, name: str, value: bytes) -> bytes | None:
+        """Keep bytes under a name unless it has some, and say which it had."""
+        earlier = self.get(name)
+        if earlier is None:
+            self.put(name, value)
+        return earlier
+
+    def names(self, front: str) -> list[str]:
+        """The names that begin so, in order."""
+        found = self._connection.execute(select(_KEPT.c.name).where(_KEPT.c.name.startswith(front, autoescape=True)))
+        return sorted(found.scalars())
+
+    def drop_one(self, name: str) -> None:
+        """Forget what has this name."""
+        self._connection.execute(delete(_KEPT).where(_KEPT.c.name == name))
+
+    def drop(self, front: str) -> None:
+        """Forget what has a name that begins so."""
+        self._connection.execute(delete(_KEPT).where(_KEPT.c.name.startswith(front, autoescape=True)))
+
+
+class Store:
+    """A place of named bytes: memory, an SQLite file, or a PostgreSQL database by URL.
+
+    Args:
+        place: A path, a URL, or None for memory.
+
+    Raises:
+        ParameterError: the place has none of these forms.
+        LedgerError: it cannot be opened, or holds something else.
+    """
+
+    def __init__(self, place: str | Path | None) -> None:
+        self._database = Database(place, called=CALLED)
+        self._held: int | Connection | None = None
+        self._database.check_one_name()
+        self._database.make_file(_make)
+        with self._database.write() as connection:
+            self._database.lock_making(connection)
+            _make(connection)
+            version = Kept(connection).get(_FORMAT)
+            if version != _VERSION:
+                raise LedgerError(f"the state {plain(self.words)} was written by a newer version of ogive")
+        self._database.log_ahead()
+
+    @property
+    def words(self) -> str:
+        """Where it is, without any password."""
+        return self._database.words
+
+    def hold(self) -> None:
+        """Keep other processes from running on this state until this one ends.
+
+        Raises:
+            LedgerError: another process runs on it.
+        """
+        busy = LedgerError(f"the state {plain(self.words)} is in use by another process that runs on it")
+        if self._database.postgres:
+            connection = self._database.session()
+            if not connection.execute(text(f"SELECT pg_try_advisory_lock({_LOCK})")).scalar_one():
+                connection.close()
+                raise busy
+            self._held = connection
+        elif self._database.path is not None:
+            target = self._database.path.resolve()
+            handle = os.open(target.with_name(target.name + ".lock"), os.O_RDWR | os.O_CREAT, 0o600)
+            try:
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError as problem:
+                os.close(handle)
+                if problem.errno in (errno.EAGAIN, errno.EACCES):
+                    raise busy from None
+                raise LedgerError(f"the state {plain(self.words)} cannot be locked: {problem.strerror}") from None
+            self._held = handle
+
+    @contextmanager
+    def read(self) -> Iterator[Kept]:
+        """A transaction that sees one state and changes nothing."""
+        with self._database.read() as connection:
+            yield Kept(connection)
+
+    @contextmanager
+    def write(self) -> Iterator[Kept]:
+        """A transaction that is durable when it ends, or undone.
+
+        Raises:
+            LedgerError: it could not be written; nothing has changed.
+        """
+        with self._database.write() as connection:
+            yield Kept(connection)
+
+    def close(self) -> None:
+        """Let others run on this state."""
+        if isinstance(self._held, int):
+            os.close(self._held)
+        elif self._held is not None:
+            self._held.close()
+        self._held = None
+        self._database.close()
+
+
+def _make(connection: Connection) -> None:
+    _TABLES.create_all(connection)
+    Kept(connection).put_new(_FORMAT, _VERSION)
