@@ -12,7 +12,14 @@ from ogive.study.coordinator import Coordinator
 from ogive.study.document import Study, key_text
 from ogive.study.store import Store
 
-AGE = {"name": "age", "statistic": "ecdf", "privacy": "{ epsilon = 1 }", "column": "'age'", "bounds": "[0, 120]", "grid": "'integers'"}
+AGE = {
+    "name": "age",
+    "statistic": "ecdf",
+    "privacy": "{ epsilon = 1 }",
+    "column": "'age'",
+    "bounds": "[0, 120]",
+    "grid": "'integers'",
+}
 
 
 def key_of(number):

@@ -21,7 +21,7 @@ LAYERS = """
 cli
 demo
 reproduce report datasets warming
-functions session collecting pate plots pairs.network
+functions session collecting pate plots pairs.network study
 planning pointwise
 releasing streams
 asking cautions

@@ -164,10 +164,10 @@ class Study:
         except (tomllib.TOMLDecodeError, RecursionError, ValueError) as problem:
             raise ParameterError(f"this is no TOML: {plain(problem)}") from None
         if data.get("ogive-study") != FORMAT:
-            raise ParameterError(f"a study begins with `ogive-study = {FORMAT}`")
+            raise ParameterError(f"a study begins with the line ogive-study = {FORMAT}")
         _check_fields(data, "the study")
         if _text(data, "trust", "secagg") != "secagg":
-            raise ParameterError(f'trust must be "secagg", got {quoted(data["trust"])}')
+            raise ParameterError(f"the study's trust must be secagg, got {quoted(data['trust'])}")
         parties = _parties(data)
         options = _options(data, len(parties))
         coordinator = _table(data, "coordinator")
@@ -209,7 +209,7 @@ def read_key(text: Any, whose: str) -> bytes:
             raise ValueError
     except (binascii.Error, ValueError):
         raise ParameterError(
-            f"the key of {whose} must be what `ogive study keys` prints, such as {_KEY}AAAA..., got {quoted(text)}"
+            f"the key of {whose} must be what ogive study keys prints, such as {_KEY}AAAA..., got {quoted(text)}"
         ) from None
     return key
 
@@ -239,7 +239,7 @@ def _list(data: Mapping[str, Any], name: str, least: int) -> list[dict[str, Any]
 def _text(data: Mapping[str, Any], name: str, default: str) -> str:
     value = data.get(name, default)
     if not isinstance(value, str):
-        raise ParameterError(f"{name} must be a text, got {quoted(value)}")
+        raise ParameterError(f"the field {name} must be a text, got {quoted(value)}")
     return value
 
 
@@ -265,7 +265,7 @@ def _parties(data: Mapping[str, Any]) -> tuple[StudyParty, ...]:
         found.append(StudyParty(name, read_key(table.get("key"), f"party {name}")))
     _different([party.name for party in found], "parties")
     if len({party.key for party in found}) < len(found):
-        raise ParameterError("two parties have the same key; each makes one of its own with `ogive study keys`")
+        raise ParameterError("two parties have the same key; each makes one of its own with ogive study keys")
     return tuple(found)
 
 
@@ -303,8 +303,7 @@ def _privacy(value: Any, name: str) -> Privacy:
         case {"rho": rho, **rest} if not rest:
             return ZeroConcentratedDP(rho)
     raise ParameterError(
-        f"{name} must be a guarantee such as {{ epsilon = 1 }}, {{ epsilon = 1, delta = 1e-6 }} or {{ rho = 0.5 }}, "
-        f"got {quoted(value)}"
+        f"the study's {name} must be a table of epsilon, of epsilon and delta, or of rho, got {quoted(value)}"
     )
 
 
@@ -324,7 +323,7 @@ def _statistic(table: Mapping[str, Any]) -> Statistic[Any]:
     kind = COMMANDED.get(table.get("statistic", ""))
     if kind is None:
         raise ParameterError(
-            f"statistic must be one of {', '.join(sorted(COMMANDED))}, got {quoted(table.get('statistic'))}"
+            f"the statistic must be one of {', '.join(sorted(COMMANDED))}, got {quoted(table.get('statistic'))}"
         )
     question: Any = kind.statistic
     fields = {field.name for field in dataclasses.fields(question)}

@@ -68,5 +68,5 @@ def load_key(path: str | Path) -> Ed25519PrivateKey:
     except (ValueError, TypeError, UnsupportedAlgorithm):
         key = None
     if not isinstance(key, Ed25519PrivateKey):
-        raise ParameterError(f"{plain(path)} is no key of a study; `ogive study keys` makes one")
+        raise ParameterError(f"{plain(path)} is no key of a study; ogive study keys makes one")
     return key

@@ -1,4 +1,4 @@
-"""Hostile coordinators: a party confirms one set of parties for a release, whatever it is told and whatever is restored."""
+"""Hostile coordinators: a party confirms one set for a release, whatever it is told and whatever is restored."""
 
 import shutil
 
@@ -76,7 +76,9 @@ def test_the_control_would_give_one_party_away(trial, monkeypatch):
     """Without the note in the ledger the difference of two openings is party 4's own sums and its own noise alone."""
     liar = Liar(trial)
     keep = agent_module.Agent._noting
-    monkeypatch.setattr(agent_module.Agent, "_noting", lambda self, kept, payment: forgetting(keep(self, kept, payment)))
+    monkeypatch.setattr(
+        agent_module.Agent, "_noting", lambda self, kept, payment: forgetting(keep(self, kept, payment))
+    )
     both = liar.attempt(0), liar.attempt(1, without=(4,))
     part = trial.sites[4].agent._parts[0]
     alone = part.vector(liar.step.query).view(np.int64)

@@ -4,9 +4,8 @@ import json
 
 import numpy as np
 import pytest
-from helpers.study import AGE, Site, Trial, people, text_of
+from helpers.study import AGE, Trial, text_of
 
-import ogive
 from ogive import PureDP
 from ogive.statistics.kinds import read_recorded
 from ogive.study.in_process import carry
@@ -122,10 +121,41 @@ def drive_until(trial, agents, last):
 
 
 QUESTIONS = [
-    {"name": "q", "statistic": "quantiles", "privacy": "{ epsilon = 1 }", "column": "'age'", "bounds": "[0, 120]", "method": "'adaptive'"},
-    {"name": "r", "statistic": "roc", "privacy": "{ rho = 0.5 }", "score": "'score'", "label": "'died'", "positive": "'yes'", "negative": "'no'", "bounds": "[0, 1]"},
-    {"name": "m", "statistic": "mean", "privacy": "{ epsilon = 1, delta = 1e-6 }", "column": "'age'", "bounds": "[0, 120]", "by": "'ward'", "groups": "['A', 'B']"},
-    {"name": "p", "statistic": "proportion", "privacy": "{ epsilon = 1 }", "column": "'died'", "positive": "'yes'", "where": '"age >= 65"'},
+    {
+        "name": "q",
+        "statistic": "quantiles",
+        "privacy": "{ epsilon = 1 }",
+        "column": "'age'",
+        "bounds": "[0, 120]",
+        "method": "'adaptive'",
+    },
+    {
+        "name": "r",
+        "statistic": "roc",
+        "privacy": "{ rho = 0.5 }",
+        "score": "'score'",
+        "label": "'died'",
+        "positive": "'yes'",
+        "negative": "'no'",
+        "bounds": "[0, 1]",
+    },
+    {
+        "name": "m",
+        "statistic": "mean",
+        "privacy": "{ epsilon = 1, delta = 1e-6 }",
+        "column": "'age'",
+        "bounds": "[0, 120]",
+        "by": "'ward'",
+        "groups": "['A', 'B']",
+    },
+    {
+        "name": "p",
+        "statistic": "proportion",
+        "privacy": "{ epsilon = 1 }",
+        "column": "'died'",
+        "positive": "'yes'",
+        "where": '"age >= 65"',
+    },
 ]
 
 
