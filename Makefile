@@ -32,7 +32,7 @@ $(VENV)/torch.stamp: $(VENV)/work.stamp
 	touch $@
 
 $(VENV)/work.stamp: pyproject.toml | $(BIN)/python
-	$(BIN)/python -m pip install --quiet -e '.[plots,learn,test,lint,bench,docs]'
+	$(BIN)/python -m pip install --quiet -e '.[plots,learn,serve,test,lint,bench,docs]'
 	touch $@ $(VENV)/use.stamp
 
 torch: $(VENV)/torch.stamp
@@ -52,7 +52,7 @@ test-wheel: $(VENV)/work.stamp
 $(FLOORS)/use.stamp: pyproject.toml .ci/floors
 	$(PYTHON) -m venv --clear $(FLOORS)
 	$(FLOORS)/bin/python .ci/floors > $(FLOORS)/floors.txt
-	$(FLOORS)/bin/python -m pip install --quiet --only-binary :all: -c $(FLOORS)/floors.txt -e '.[plots,learn,test]'
+	$(FLOORS)/bin/python -m pip install --quiet --only-binary :all: -c $(FLOORS)/floors.txt -e '.[plots,learn,serve,test]'
 	touch $@
 
 # compiled code of another numba lies apart, so that neither throws away the other's

@@ -20,8 +20,9 @@ ARCHITECTURE = Path(__file__).parents[2] / "docs" / "architecture.md"
 LAYERS = """
 cli
 demo
+study
 reproduce report datasets warming
-functions session collecting pate plots pairs.network study
+functions session collecting pate plots pairs.network
 planning pointwise
 releasing streams
 asking cautions

@@ -17,6 +17,11 @@ COMMANDS = {
         "ogive.cli.compare:compare",
         "Measure the distances between released curves, or from curves to records.",
     ),
+    "study": (
+        "ogive.cli.study.commands:app",
+        "Release statistics of several organizations that keep their rows: new, keys, check, serve, release, status.",
+    ),
+    "agent": ("ogive.cli.study.agent:agent", "Run the process of one party of a study, beside its records."),
     "ledger": ("ogive.cli.ledger:app", "Show, limit and export the privacy spent on each data set."),
     "plan": ("ogive.cli.plan:app", "Predict price and error of every method before anything is spent."),
     "show": ("ogive.cli.show:show", "Print what a saved file holds: a release, a plan, a cost or a statement."),

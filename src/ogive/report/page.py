@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +11,7 @@ from ogive.files import permissions, write_atomically
 from ogive.html import words
 from ogive.html.chapter import Chapter, write
 from ogive.html.chart import standalone
+from ogive.html.document import document
 from ogive.html.markup import Html, tag
 from ogive.html.parts import figure, not_private, say, table
 from ogive.provenance import publishable
@@ -24,9 +24,6 @@ from ogive.statistics.base import Estimate
 if TYPE_CHECKING:
     from ogive.ledger import Account
     from ogive.pate import SanitizedCost
-
-POLICY = "default-src 'none'; style-src 'unsafe-inline'"
-"""Content security policy: the browser loads nothing, so a page stays self-contained whatever it contains."""
 
 
 def render_report(
@@ -62,8 +59,8 @@ def render_report(
     """
     chapters = _chapters(estimates, truths, names, account, costs)
     alone = len(chapters) + len(costs) == 1
-    body = tag(
-        "body",
+    return document(
+        title,
         tag("header", tag("h1", title), *(tag("p", note) for note in notes or ())),
         _warning(chapters),
         _total(chapters) if account is None else budget(account, _private_ids(chapters)),
@@ -76,18 +73,6 @@ def render_report(
         _limits(chapters),
         tag("footer", tag("p", _made_with(chapters))),
     )
-    style = "".join(_asset(name) for name in ("chart.css", "page.css"))
-    head = tag(
-        "head",
-        tag("meta", charset="utf-8"),
-        tag("meta", http_equiv="Content-Security-Policy", content=POLICY),
-        tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
-        tag("meta", name="color-scheme", content="light dark"),
-        tag("meta", name="referrer", content="no-referrer"),
-        tag("title", title),
-        Html(f"<style>{style}</style>"),
-    )
-    return f"<!DOCTYPE html>\n{tag('html', head, body, lang='en')}\n"
 
 
 def write_report(
@@ -201,10 +186,6 @@ def _chapters(
             )
     none = [None] * len(estimates)
     return chapters_of(estimates, none if truths is None else truths, none if names is None else names, account)
-
-
-def _asset(name: str) -> str:
-    return resources.files("ogive.html").joinpath(name).read_text(encoding="utf-8")
 
 
 def _warning(chapters: list[Chapter]) -> Html | None:

@@ -36,8 +36,17 @@ def write_private(path: str | Path, data: bytes) -> None:
     Raises:
         ParameterError: there is such a file, which is kept, or it cannot be written.
     """
+    write_new(path, data, mode=0o600)
+
+
+def write_new(path: str | Path, data: bytes, *, mode: int = 0o644) -> None:
+    """Write a new file, whole or not at all.
+
+    Raises:
+        ParameterError: there is such a file, which is kept, or it cannot be written.
+    """
     try:
-        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
     except FileExistsError:
         raise ParameterError(f"the file {plain(path)} is there already and is not overwritten") from None
     except OSError as problem:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
@@ -12,6 +14,8 @@ from ogive.noise.source import KEY_BYTES
 from ogive.privacy import Adjacency, PrivacyUnit
 from ogive.queries import Answer, LinearQuery
 from ogive.records import Records
+from ogive.records.contributions import columns_of
+from ogive.study.course import Step, course
 from ogive.study.document import Study
 from ogive.trust.base import Opening, TrustModel
 from ogive.trust.secagg.contribution import Contribution
@@ -54,6 +58,14 @@ class OwnRecords(TrustModel):
         """What the columns hold."""
         return self._records.schema()
 
+    def check_columns(self, columns: Sequence[str]) -> None:
+        """Refuse columns that the party's table lacks.
+
+        Raises:
+            DataError: one is not there; says which are.
+        """
+        self._records.check_columns(columns)
+
     def resume(self, adjacency: Adjacency, *, secret: bytes) -> OwnPart:
         """Go on with the party's part of a release."""
         return OwnPart(Contribution(self._records, self._number, self.options.terms, adjacency), secret)
@@ -84,3 +96,16 @@ class OwnPart(Opening[LinearQuery]):
         info = HashDomain.STUDY_NOISE.encode()
         key = HKDF(hashes.SHA256(), KEY_BYTES, salt=None, info=info).derive(self.secret)
         return self.contribution.vector(query, key=key, context=self.context(query))
+
+
+def check_records(study: Study, number: int, records: object) -> None:
+    """Check that a party's records have the columns that a study asks for; nothing is told of their values.
+
+    Raises:
+        DataError: they lack one, or cannot be read.
+    """
+    own = OwnRecords(study, number, records)
+    for release in study.releases:
+        step = course(study, release, ())
+        assert isinstance(step, Step), "every release asks something"
+        own.check_columns([column.column for column in columns_of(step.query.aggregate)])

@@ -1,0 +1,1 @@
+"""`ogive study`: a study from its file to its releases."""

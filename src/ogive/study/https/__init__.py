@@ -1,0 +1,1 @@
+"""The carrier over HTTPS: the coordinator is a service, and agents connect outwards to it."""

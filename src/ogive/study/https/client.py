@@ -1,0 +1,138 @@
+"""An agent's connection to its coordinator: it connects outwards, waits for questions, and sends replies."""
+
+from __future__ import annotations
+
+import logging
+import random
+import ssl
+import threading
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+import httpx
+
+from ogive.errors import LedgerError, ParameterError, PeerError, plain
+from ogive.study.agent import Agent
+from ogive.study.frames import LONGEST
+
+LOG = logging.getLogger("ogive.study")
+
+WAIT_SECONDS = 25.0
+LONGEST_PAUSE = 15.0
+_PAUSE = 0.25
+
+
+class Connection:
+    """The connection of one agent.
+
+    Args:
+        url: Of the coordinator, such as "https://study.example.org:8443".
+        name: Of the party.
+        token: The party's.
+        authority: File with the certificate of the study's authority; None for those that the system trusts.
+        certificate: Files of the party's own certificate and its key, where the service asks for one.
+
+    Raises:
+        ParameterError: the URL is none, or a file cannot be read.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        name: str,
+        token: str,
+        *,
+        authority: Path | None = None,
+        certificate: tuple[Path, Path] | None = None,
+    ) -> None:
+        if not url.startswith("https://"):
+            raise ParameterError(f"the coordinator's address must begin with https://, got {plain(url)}")
+        self._base = f"{url.rstrip('/')}/v1/parties/{name}"
+        try:
+            context = ssl.create_default_context(cafile=None if authority is None else str(authority))
+            if certificate is not None:
+                context.load_cert_chain(*map(str, certificate))
+        except OSError as problem:  # ssl.SSLError is one
+            which = certificate[0] if certificate else authority
+            raise ParameterError(f"the certificate {plain(which)} cannot be used: {problem.strerror}") from None
+        timeout = httpx.Timeout(WAIT_SECONDS + 35.0, connect=10.0)
+        self._client = httpx.Client(
+            verify=context, timeout=timeout, headers={"Authorization": f"Bearer {token}"}, trust_env=False
+        )
+        self._said = ""
+
+    def run(self, agent: Agent, stop: threading.Event) -> None:
+        """Answer questions until told to stop; a connection that is lost is tried again.
+
+        Raises:
+            PeerError: the service does not know this party's token, or runs another study.
+        """
+        pause = _PAUSE
+        while not stop.is_set():
+            try:
+                busy = self.once(agent)
+            except (httpx.HTTPError, LedgerError, _Busy) as problem:
+                self._say(f"waiting for the coordinator: {_reason(problem)}")
+                stop.wait(pause * (1 + random.random()))  # so that agents do not return all at once
+                pause = min(2 * pause, LONGEST_PAUSE)
+                continue
+            self._say("connected to the coordinator")
+            pause = _PAUSE
+            if not busy:
+                stop.wait(0.01)
+
+    def once(self, agent: Agent) -> bool:
+        """Wait for one question and answer it; False if there was none."""
+        question = self._post("question", b"", wait=WAIT_SECONDS)
+        if question is None:
+            return False
+        try:
+            reply = agent.answer(question)
+        except PeerError as problem:
+            LOG.warning("a question of %d bytes is not answered: %s", len(question), problem)
+            raise _Busy("its questions are not those of this study") from None
+        self._post("reply", reply)
+        return True
+
+    def _post(self, what: str, body: bytes, *, wait: float | None = None) -> bytes | None:
+        parameters = {} if wait is None else {"wait": str(wait)}
+        with self._client.stream("POST", f"{self._base}/{what}", params=parameters, content=body) as response:
+            if response.status_code in (204, 409):
+                return None  # nothing to do, or the reply came too late
+            found = bytearray()
+            for chunk in response.iter_bytes():
+                found += chunk
+                if len(found) > LONGEST:
+                    raise _Busy("it sent more than a question can have")
+        if response.status_code == 401:
+            raise PeerError("the coordinator does not accept this party's token; ask for a new one")
+        if response.status_code != 200:
+            raise _Busy(f"it answered {response.status_code}")
+        return bytes(found)
+
+    def _say(self, line: str) -> None:
+        if line != self._said:
+            self._said = line
+            LOG.info("%s", line)
+
+    def close(self) -> None:
+        """Close the connection."""
+        self._client.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: type[BaseException] | BaseException | TracebackType | None) -> None:
+        self.close()
+
+
+class _Busy(Exception):  # noqa: N818 - it passes
+    """The service cannot be used now."""
+
+
+def _reason(problem: Exception) -> str:
+    text = str(problem) or type(problem).__name__
+    if "CERTIFICATE_VERIFY_FAILED" in text:
+        return f"its certificate is not valid ({plain(text.rpartition(': ')[2])[:200]})"
+    return plain(text)[:200]

@@ -1,0 +1,250 @@
+"""The coordinator as an HTTP service: long polls for questions, replies of limited size, health and metrics.
+
+    GET  /v1/study                     the study file
+    POST /v1/parties/NAME/question     the question that NAME is to answer, waited for up to ?wait= seconds; 204 if none
+    POST /v1/parties/NAME/reply        NAME's reply; 409 if it is not asked any more
+    GET  /v1/status                    how far it is: names of releases, steps and parties, and nothing else
+    GET  /v1/releases/NAME             what was released, as JSON
+    GET  /, /releases/NAME             pages
+    GET  /health, /metrics             for whoever operates it
+
+A party shows its token, as `Authorization: Bearer TOKEN`. Logs hold names, steps, sizes and times, and never a body, a
+token or a header.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import json
+import logging
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager, suppress
+from typing import Any, TypeVar
+
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response
+from starlette.routing import Route
+
+from ogive.errors import LedgerError, ParameterError, PeerError
+from ogive.study.coordinator import Coordinator
+from ogive.study.https.pages import release_page, status_page
+from ogive.study.https.tokens import Tokens
+from ogive.study.status import status_of
+
+LOG = logging.getLogger("ogive.study")
+T = TypeVar("T")
+
+MEDIA = "application/vnd.ogive.study"
+LONGEST_WAIT = 30.0
+LARGEST_REPLY = 1 << 28
+"""Bytes of a reply; a vector of 2^20 bins has some 10 MB."""
+PER_SECOND = 20.0
+"""Requests of one party, on average."""
+BURST = 100.0
+TICK_SECONDS = 0.25
+
+
+class _Limiter:
+    """How many requests a party may make: a bucket of `BURST` that fills by `PER_SECOND`."""
+
+    def __init__(self) -> None:
+        self._left: dict[int, tuple[float, float]] = {}
+
+    def allows(self, party: int) -> bool:
+        now = time.monotonic()
+        left, since = self._left.get(party, (BURST, now))
+        left = min(BURST, left + (now - since) * PER_SECOND)
+        self._left[party] = (max(left - 1, 0.0), now)
+        return left >= 1
+
+
+class Service:
+    """The application around a coordinator.
+
+    Args:
+        coordinator: Of the study.
+        tokens: Of its parties.
+        largest_reply: Bytes of a reply.
+    """
+
+    def __init__(self, coordinator: Coordinator, tokens: Tokens, *, largest_reply: int = LARGEST_REPLY) -> None:
+        self._coordinator = coordinator
+        self._tokens = tokens
+        self._largest = largest_reply
+        self._limiter = _Limiter()
+        self._changed = asyncio.Event()
+        self._numbers = {party.name: number for number, party in enumerate(coordinator.study.parties, 1)}
+        self._seen: dict[int, float] = {}
+        self._counts = {"questions": 0, "replies": 0, "refused": 0, "bytes_in": 0, "bytes_out": 0}
+
+    def application(self) -> Starlette:
+        """The application, to be served by one process."""
+        return Starlette(
+            routes=[
+                Route("/", self._page),
+                Route("/releases/{name}", self._release_page),
+                Route("/health", self._health),
+                Route("/metrics", self._metrics),
+                Route("/v1/study", self._study),
+                Route("/v1/status", self._status),
+                Route("/v1/releases/{name}", self._release),
+                Route("/v1/parties/{name}/question", self._question, methods=["POST"]),
+                Route("/v1/parties/{name}/reply", self._reply, methods=["POST"]),
+            ],
+            lifespan=self._lifespan,
+        )
+
+    @asynccontextmanager
+    async def _lifespan(self, _: Starlette) -> AsyncIterator[None]:
+        ticking = asyncio.create_task(self._tick())
+        try:
+            yield
+        finally:
+            ticking.cancel()
+            with suppress(asyncio.CancelledError):
+                await ticking
+
+    async def _tick(self) -> None:
+        """Close steps whose time is up, and begin what another process asked for."""
+        while True:
+            try:
+                await run_in_threadpool(self._coordinator.advance)
+            except LedgerError as problem:
+                LOG.error("the state cannot be used: %s", problem)
+            self._wake()
+            await asyncio.sleep(TICK_SECONDS)
+
+    def _wake(self) -> None:
+        self._changed.set()
+        self._changed = asyncio.Event()
+
+    async def _as_party(self, request: Request, answer: Callable[[int], Awaitable[Response]]) -> Response:
+        """Answer a party that shows its token."""
+        scheme, _, token = request.headers.get("authorization", "").partition(" ")
+        party = self._tokens.party(token) if scheme.lower() == "bearer" else None
+        if party is None or self._numbers.get(request.path_params["name"]) != party:
+            self._counts["refused"] += 1
+            return _line("this needs the token of that party", 401)
+        if not self._limiter.allows(party):
+            self._counts["refused"] += 1
+            return _line("too many requests; wait a second", 429)
+        self._seen[party] = time.time()
+        try:
+            return await answer(party)
+        except LedgerError as problem:
+            LOG.error("the state cannot be used: %s", problem)
+            return _line("the coordinator cannot store anything now; try again", 503)
+
+    async def _question(self, request: Request) -> Response:
+        try:
+            wait = min(max(float(request.query_params.get("wait", "0")), 0.0), LONGEST_WAIT)
+        except ValueError:
+            return _line("wait must be a number of seconds", 400)
+
+        async def answer(party: int) -> Response:
+            until = time.monotonic() + wait
+            while True:
+                changed = self._changed
+                question = await run_in_threadpool(self._coordinator.question, party)
+                left = until - time.monotonic()
+                if question is not None:
+                    self._counts["questions"] += 1
+                    self._counts["bytes_out"] += len(question)
+                    return Response(question, media_type=MEDIA)
+                if not left > 0:
+                    return Response(status_code=204)
+                with suppress(TimeoutError):
+                    await asyncio.wait_for(changed.wait(), left)
+
+        return await self._as_party(request, answer)
+
+    async def _reply(self, request: Request) -> Response:
+        async def answer(party: int) -> Response:
+            body = bytearray()
+            try:
+                async for chunk in request.stream():
+                    body += chunk
+                    if len(body) > self._largest:
+                        self._counts["refused"] += 1
+                        return _line(f"a reply has at most {self._largest} bytes", 413)
+            except ClientDisconnect:
+                return _line("the reply was cut off", 400)
+            self._counts["bytes_in"] += len(body)
+            try:
+                await run_in_threadpool(self._coordinator.receive, party, bytes(body))
+            except PeerError as problem:
+                self._counts["refused"] += 1
+                LOG.info("party %s: a reply of %d bytes does not count: %s", party, len(body), problem)
+                return _line(str(problem), 409)
+            self._counts["replies"] += 1
+            self._wake()
+            return Response(status_code=204)
+
+        return await self._as_party(request, answer)
+
+    async def _study(self, request: Request) -> Response:
+        return Response(self._coordinator.study.text, media_type="application/toml")
+
+    async def _status(self, request: Request) -> Response:
+        return JSONResponse(await self._told())
+
+    async def _told(self) -> dict[str, Any]:
+        return await run_in_threadpool(functools.partial(status_of, self._coordinator, seen=dict(self._seen)))
+
+    async def _release(self, request: Request) -> Response:
+        found = await self._result(request.path_params["name"])
+        return _line("there is no such release yet", 404) if found is None else JSONResponse(found)
+
+    async def _result(self, name: str) -> dict[str, Any] | None:
+        try:
+            return await run_in_threadpool(self._coordinator.result, name)
+        except ParameterError:
+            return None
+
+    async def _page(self, request: Request) -> Response:
+        return _html(status_page(await self._told()))
+
+    async def _release_page(self, request: Request) -> Response:
+        found = await self._result(request.path_params["name"])
+        if found is None:
+            return _line("there is no such release yet", 404)
+        return _html(await run_in_threadpool(release_page, request.path_params["name"], found))
+
+    async def _health(self, request: Request) -> Response:
+        try:
+            await run_in_threadpool(self._coordinator.progress)
+        except LedgerError:
+            return _line("the state cannot be read", 503)
+        return PlainTextResponse("ok\n")
+
+    async def _metrics(self, request: Request) -> Response:
+        told = await self._told()
+        lines = [f"ogive_study_{name} {value}" for name, value in self._counts.items()]
+        lines.append(f"ogive_study_parties_waited_for {len(told['waiting_for'])}")
+        lines += [
+            f"ogive_study_releases{{state={json.dumps(state)}}} "
+            f"{sum(each['state'] == state for each in told['releases'])}"
+            for state in ("requested", "running", "released", "over")
+        ]
+        return PlainTextResponse("\n".join(lines) + "\n")
+
+
+def _line(text: str, status: int) -> Response:
+    return PlainTextResponse(text + "\n", status_code=status)
+
+
+def _html(page: str) -> Response:
+    policy = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
+    return HTMLResponse(
+        page,
+        headers={
+            "Content-Security-Policy": policy,
+            "X-Content-Type-Options": "nosniff",
+            "Referrer-Policy": "no-referrer",
+            "Cache-Control": "no-store",
+        },
+    )

@@ -1,0 +1,84 @@
+"""The process of the coordinator's service."""
+
+from __future__ import annotations
+
+import logging
+import ssl
+import sys
+from pathlib import Path
+
+import uvicorn
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+from ogive.errors import ParameterError, plain
+from ogive.study.coordinator import Coordinator
+from ogive.study.document import Study
+from ogive.study.https.enrolment import SERVICE, TOKENS
+from ogive.study.https.service import Service
+from ogive.study.https.tokens import Tokens
+from ogive.study.store import Store
+
+_CONNECTIONS = 4096
+
+
+def serve(
+    study: Study,
+    *,
+    key: Ed25519PrivateKey,
+    state: str,
+    folder: Path,
+    host: str,
+    port: int,
+    step_seconds: float,
+    clients: bool,
+) -> None:
+    """Run the service until the process is told to stop.
+
+    Args:
+        study: The study.
+        key: The coordinator's.
+        state: Where its state is kept.
+        folder: Of `enrolment.equip`.
+        host: Address to listen on.
+        port: Port to listen on; 0 for any that is free.
+        step_seconds: How long a step waits for those who have not answered.
+        clients: Whether agents must have a certificate of the study's authority.
+
+    Raises:
+        ParameterError: a file of the folder cannot be used.
+        LedgerError: another process runs on the state, or it cannot be opened.
+    """
+    tokens = Tokens.read(folder / TOKENS, study)
+    files = {name: folder / name for name in (f"{SERVICE}.pem", f"{SERVICE}.key", "ca.pem")}
+    for path in files.values():
+        if not path.is_file():
+            raise ParameterError(f"{plain(path)} is not there; ogive study keys --service makes it")
+    try:
+        ssl.create_default_context(ssl.Purpose.CLIENT_AUTH).load_cert_chain(
+            files[f"{SERVICE}.pem"], files[f"{SERVICE}.key"]
+        )
+    except OSError as problem:
+        raise ParameterError(f"the certificate in {plain(folder)} cannot be used: {problem.strerror}") from None
+    store = Store(state)
+    store.hold()
+    logging.basicConfig(stream=sys.stderr, level=logging.INFO, format="%(asctime)s %(message)s")
+    coordinator = Coordinator(study, key=key, store=store, step_seconds=step_seconds)
+    config = uvicorn.Config(
+        Service(coordinator, tokens).application(),
+        host=host,
+        port=port,
+        ssl_certfile=str(files[f"{SERVICE}.pem"]),
+        ssl_keyfile=str(files[f"{SERVICE}.key"]),
+        ssl_ca_certs=str(files["ca.pem"]) if clients else None,
+        ssl_cert_reqs=ssl.CERT_REQUIRED if clients else ssl.CERT_NONE,
+        limit_concurrency=_CONNECTIONS,
+        timeout_keep_alive=75,
+        timeout_graceful_shutdown=3,
+        access_log=False,
+        log_level="warning",
+        server_header=False,
+        workers=1,
+    )
+    logging.getLogger("ogive.study").info("serving study %s at https://%s:%d", study.name, host, port)
+    uvicorn.Server(config).run()
+    store.close()

@@ -1,0 +1,62 @@
+"""The file of a new study, with one release to be edited."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from ogive.study.document import FORMAT, Study
+
+_TEXT = """\
+# What is computed, by whom, and at what price. Everybody reads the same bytes: compare `sha256sum` of the file.
+ogive-study = {format}
+name = "{name}"
+title = ""
+# about how many records all parties have together; methods are chosen by it
+records = {records}
+# how many parties may collude with the coordinator, or read the release; how many may leave a release
+colluding = 1
+dropouts = {dropouts}
+# what all releases together may cost the records of each party
+budget = {{ epsilon = 1 }}
+
+[unit]
+# "replace" makes the number of records public; "add_or_remove" keeps it private
+adjacency = "replace"
+# person = "patient"
+
+[coordinator]
+key = "{coordinator}"
+{parties}
+[[release]]
+name = "age"
+statistic = "ecdf"
+privacy = {{ epsilon = 1 }}
+column = "age"
+bounds = [0, 120]
+grid = "integers"
+"""
+
+
+def template(name: str, *, coordinator: str, parties: Mapping[str, str], records: int) -> str:
+    """The text of a study, which `Study.parse` reads.
+
+    Args:
+        name: Of the study.
+        coordinator: Its public key, as text.
+        parties: Name -> public key, as text.
+        records: How many all parties have together, about.
+
+    Raises:
+        ParameterError: a name, a key or a number is none.
+    """
+    written = "".join(f'\n[[party]]\nname = "{each}"\nkey = "{key}"\n' for each, key in parties.items())
+    text = _TEXT.format(
+        format=FORMAT,
+        name=name,
+        records=records,
+        dropouts=1 if len(parties) > 3 else 0,
+        coordinator=coordinator,
+        parties=written,
+    )
+    Study.parse(text.encode())
+    return text
