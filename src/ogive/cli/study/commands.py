@@ -176,7 +176,7 @@ def release(
     *,
     state: State,
     output: Annotated[Path | None, Parameter(name=("--output", "-o"))] = None,
-    wait: bool = True,
+    no_wait: bool = False,
 ) -> None:
     """Ask the coordinator for a release, and wait until it is released.
 
@@ -185,7 +185,7 @@ def release(
         name: The release.
         state: Where the coordinator keeps its state.
         output: File for the release, as JSON.
-        wait: Wait until it is released; --no-wait only asks.
+        no_wait: Only ask, and do not wait.
     """
     from ogive.files import write_atomically
     from ogive.statistics.kinds import read_recorded
@@ -212,7 +212,7 @@ def release(
         if line != said:
             print(line, file=sys.stderr)
             said = line
-        if not wait:
+        if no_wait:
             return
         time.sleep(0.2)
     if output is not None:

@@ -1,0 +1,241 @@
+"""Studies over HTTPS on loopback: the same integers as in one process, through faults, and nothing for strangers."""
+
+import datetime
+import json
+import ssl
+import threading
+
+import httpx
+import pytest
+from helpers.serving import Proxy, Serving, running, until
+from helpers.study import AGE, Trial, text_of
+
+from ogive.errors import ParameterError, PeerError
+from ogive.study.frames import Question, Stage
+from ogive.study.https import certificates
+from ogive.study.https.client import Connection
+from ogive.study.https.enrolment import equip
+from ogive.study.https.service import BURST
+from ogive.study.in_process import carry
+
+MEAN = {
+    "name": "mean",
+    "statistic": "mean",
+    "privacy": "{ rho = 0.5 }",
+    "column": "'age'",
+    "bounds": "[0, 120]",
+    "by": "'ward'",
+    "groups": "['A', 'B']",
+}
+TEXT = text_of(releases=(AGE, MEAN), budget="{ epsilon = 9, delta = 1e-6 }")
+
+
+@pytest.fixture(scope="module")
+def alone(tmp_path_factory):
+    """What equal seeds give in one process."""
+    trial = Trial(tmp_path_factory.mktemp("alone"), TEXT, seed="carriers")
+    for name in ("age", "mean"):
+        trial.coordinator.request(name)
+    carry(trial.coordinator, trial.agents)
+    return {name: trial.coordinator.result(name) for name in ("age", "mean")}
+
+
+@pytest.fixture(autouse=True)
+def impatient(monkeypatch):
+    """Agents that ask often, so that tests end soon."""
+    monkeypatch.setattr("ogive.study.https.client.LONGEST_PAUSE", 0.3)
+    monkeypatch.setattr("ogive.study.https.client.WAIT_SECONDS", 1.0)
+
+
+def results(trial):
+    return {name: trial.coordinator.result(name) for name in ("age", "mean")}
+
+
+def released(trial):
+    return all(results(trial).values()) and all(len(site.agent.results()) == 2 for site in trial.sites.values())
+
+
+def ask_for_both(trial):
+    for name in ("age", "mean"):
+        trial.coordinator.request(name)
+
+
+def test_the_same_seeds_give_the_same_integers_as_in_one_process(tmp_path, alone):
+    trial = Trial(tmp_path, TEXT, seed="carriers")
+    with Serving(trial) as serving, running(serving):
+        ask_for_both(trial)
+        until(lambda: released(trial))
+    assert results(trial) == alone
+    for site in trial.sites.values():
+        assert site.agent.results() == alone
+
+
+FAULTS = {
+    "cut": {"cut": 0.05},
+    "delay": {"delay": 0.3},
+    "garble": {"garble": 0.05},
+    "all": {"cut": 0.02, "garble": 0.02, "delay": 0.1},
+}
+
+
+@pytest.mark.parametrize("faults", FAULTS)
+def test_a_bad_network_changes_no_number(tmp_path, alone, faults):
+    trial = Trial(tmp_path, TEXT, seed="carriers")
+    with (
+        Serving(trial) as serving,
+        Proxy(serving.port, faults, FAULTS[faults]) as proxy,
+        running(serving, port=proxy.port),
+    ):
+        ask_for_both(trial)
+        until(lambda: released(trial), 120)
+    assert sum(proxy.done.values()) > 0
+    assert results(trial) == alone
+    assert all(len(site.account.history) == 2 for site in trial.sites.values())
+
+
+@pytest.fixture(scope="module")
+def serving(tmp_path_factory):
+    trial = Trial(tmp_path_factory.mktemp("served"))
+    trial.coordinator.request("age")
+    with Serving(trial, largest_reply=100_000) as served:
+        yield served
+
+
+def client(serving, token=None):
+    context = ssl.create_default_context(cafile=str(serving.folder / "ca.pem"))
+    headers = {} if token is None else {"Authorization": f"Bearer {token}"}
+    return httpx.Client(base_url=f"https://localhost:{serving.port}", verify=context, headers=headers, trust_env=False)
+
+
+def token_of(serving, number):
+    return (serving.folder / f"site-{number}.token").read_text().strip()
+
+
+def test_strangers_learn_what_is_public_and_nothing_else(serving):
+    with client(serving) as stranger:
+        assert stranger.get("/v1/study").content == serving.trial.study.text
+        assert stranger.get("/health").text == "ok\n"
+        status = stranger.get("/v1/status").json()
+        assert status["releases"][0]["state"] == "running"
+        assert set(status["parties"][0]) == {"name", "seen"}
+        assert stranger.get("/v1/releases/age").status_code == 404
+        assert stranger.get("/v1/releases/other").status_code == 404
+        for what in ("question", "reply"):
+            assert stranger.post(f"/v1/parties/site-1/{what}").status_code == 401
+            assert stranger.get(f"/v1/parties/site-1/{what}").status_code == 405
+
+
+@pytest.mark.parametrize("token", [None, "wrong", "0" * 64])
+def test_a_wrong_token_opens_nothing(serving, token):
+    with client(serving, token) as stranger:
+        assert stranger.post("/v1/parties/site-1/question").status_code == 401
+
+
+def test_a_token_is_that_of_one_party(serving):
+    with client(serving, token_of(serving, 2)) as second:
+        assert second.post("/v1/parties/site-1/question").status_code == 401
+        assert second.post("/v1/parties/site-9/question").status_code == 401
+        found = second.post("/v1/parties/site-2/question")
+        assert found.status_code == 200
+        question = Question.from_bytes(found.content, coordinator=serving.trial.study.coordinator)
+        assert (question.party, question.stage) == (2, Stage.KEYS)
+
+
+def test_garbage_and_more_than_a_reply_may_have_are_refused(serving):
+    with client(serving, token_of(serving, 3)) as third:
+        third.post("/v1/parties/site-3/question")
+        for body in (b"", b"garbage", b"ogive study reply 1\n" + bytes(200)):
+            answer = third.post("/v1/parties/site-3/reply", content=body)
+            assert answer.status_code == 409
+            assert answer.text.count("\n") == 1
+        assert third.post("/v1/parties/site-3/reply", content=bytes(100_001)).status_code == 413
+        assert third.post("/v1/parties/site-3/question?wait=long").status_code == 400
+
+
+def test_another_partys_reply_does_not_count(serving):
+    trial = serving.trial
+    reply = trial.sites[1].agent.answer(trial.coordinator.question(1))
+    with client(serving, token_of(serving, 3)) as third:
+        assert third.post("/v1/parties/site-3/reply", content=reply).status_code == 409
+
+
+def test_a_flood_of_one_party_is_held_back_and_others_are_served(serving):
+    with client(serving, token_of(serving, 4)) as fourth:
+        codes = [fourth.post("/v1/parties/site-4/question").status_code for _ in range(int(BURST) + 60)]
+    assert codes[0] == 200
+    assert 429 in codes
+    with client(serving, token_of(serving, 2)) as second:
+        assert second.post("/v1/parties/site-2/question").status_code == 200
+
+
+def test_pages_load_nothing_and_name_no_token(serving):
+    with client(serving) as stranger:
+        page = stranger.get("/")
+    assert "script" not in page.text
+    assert "default-src 'none'" in page.headers["Content-Security-Policy"]
+    assert "Release age is at the step keys" in page.text
+    assert not any(token_of(serving, number) in page.text for number in range(1, 5))
+
+
+def test_an_agent_with_a_wrong_token_ends_with_one_line(serving):
+    with serving.connection(1, token="0" * 64) as connection, pytest.raises(PeerError, match="token"):
+        connection.run(serving.trial.sites[1].agent, threading.Event())
+
+
+@pytest.mark.parametrize("kind", ["expired", "another authority", "another host"])
+def test_a_certificate_that_is_not_valid_is_not_believed(tmp_path, monkeypatch, kind, caplog):
+    trial = Trial(tmp_path)
+    folder = tmp_path / "service"
+    if kind == "expired":
+        monkeypatch.setattr(certificates, "_EARLY", datetime.timedelta(days=500))
+        monkeypatch.setattr(certificates, "CERTIFICATE_DAYS", -1)
+        monkeypatch.setattr(certificates.issue, "__kwdefaults__", {"hosts": (), "days": -1})
+    equip(folder, trial.study, hosts=("example.org",) if kind == "another host" else ("127.0.0.1",))
+    if kind == "another authority":
+        (folder / "ca.pem").unlink()
+        (folder / "ca.key").unlink()
+        certificates.make_authority(folder, "another")
+    trial.coordinator.request("age")
+    stop = threading.Event()
+    with Serving(trial, folder=folder) as serving, serving.connection(1) as connection, caplog.at_level("INFO"):
+        thread = threading.Thread(target=connection.run, args=(trial.sites[1].agent, stop))
+        thread.start()
+        until(lambda: "certificate is not valid" in caplog.text, 20)
+        stop.set()
+        thread.join(20)
+    assert trial.coordinator.waiting_for == (1, 2, 3, 4)
+
+
+def test_an_address_without_tls_is_refused(tmp_path):
+    with pytest.raises(ParameterError, match="https"):
+        Connection("http://127.0.0.1:1", "site-1", "0" * 64)
+
+
+def test_two_coordinators_at_once_lose_nothing(tmp_path, alone):
+    """Two services with the same key on two states: agents answer each step of an attempt once."""
+    trial = Trial(tmp_path, TEXT, seed="carriers")
+    other = Trial(tmp_path / "other", TEXT)
+    with Serving(trial) as serving, Serving(other, folder=serving.folder) as second:
+        ask_for_both(trial)
+        ask_for_both(other)
+        stop, threads = threading.Event(), []
+        for number, site in trial.sites.items():
+            for each in (serving, second):
+                connection = each.connection(number)
+                threads.append(threading.Thread(target=connection.run, args=(site.agent, stop), daemon=True))
+        for thread in threads:
+            thread.start()
+        for _ in range(40):
+            trial.clock.now += 20
+            other.clock.now += 33
+            threading.Event().wait(0.1)
+            if all(results(trial).values()) or all(results(other).values()):
+                break
+        stop.set()
+        for thread in threads:
+            thread.join(40)
+    for site in trial.sites.values():
+        assert len(site.account.history) <= 2
+        assert site.account.spent is None or site.account.spent.epsilon <= 9
+    both = [found for found in (trial.coordinator.result("age"), other.coordinator.result("age")) if found]
+    assert all(json.dumps(each["raw"]) == json.dumps(both[0]["raw"]) for each in both)
