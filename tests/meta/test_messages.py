@@ -36,15 +36,14 @@ NO_PARAMETER = (
 # parameters that no command has as an option, by why
 PYTHON_ALONE = {
     "objects that options cannot write": (
-        *("ax", "ballots", "circuit", "domain", "function", "key", "laws", "measured", "oracle", "source", "statistic"),
-        "study",
+        *("ax", "ballots", "circuit", "domain", "function", "laws", "measured", "oracle", "source", "statistic"),
     ),
     "arrays": (
         *("centers", "choices", "counts", "costs", "edges", "histograms", "inputs", "labels", "payloads"),
         *("points", "reports", "spacings", "sums", "symbols", "thresholds", "wide", "candidates"),
     ),
     "written as several options": ("limit",),
-    "arguments": ("every", "na_values", "paper", "state"),
+    "arguments": ("every", "na_values", "paper"),
     "fields of files": ("context", "id", "release_id"),
     "questions of an estimate": ("against", "backend", "simulations", "target"),
     "streams": ("adaptive", "low", "resolution", "steps"),
