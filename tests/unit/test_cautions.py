@@ -112,17 +112,21 @@ def test_numbers_pairs_and_groups_of_many_records_are_not_warned_of(name, adjace
         )
 
 
+def release_twenty_times(name):
+    # noise makes four records look like many in up to a fifth of the releases: all twenty have probability below 1e-13
+    for _ in range(20):
+        ogive.release(
+            NUMBERS[name][0],
+            trust=ogive.Central(people(4)),
+            privacy=ogive.PureDP("0.02"),
+            adjacency=ogive.Adjacency.ADD_OR_REMOVE,
+        )
+
+
 @pytest.mark.parametrize("name", ["count", "proportion", "mean", "groups"])
 def test_numbers_of_a_private_number_of_records_are_warned_of_once_they_are_released(name):
-    # noise makes four records look like many in up to a fifth of the releases: all twenty have probability below 1e-13
     with pytest.warns(ogive.NoiseWarning, match="not known before the spend|of which it leaves none"):
-        for _ in range(20):
-            ogive.release(
-                NUMBERS[name][0],
-                trust=ogive.Central(people(4)),
-                privacy=ogive.PureDP("0.02"),
-                adjacency=ogive.Adjacency.ADD_OR_REMOVE,
-            )
+        release_twenty_times(name)
 
 
 @pytest.mark.parametrize("name", ["proportion", "mean"])
