@@ -23,7 +23,7 @@ $(BIN)/python:
 	$(BIN)/python -m pip install --quiet --upgrade pip
 
 $(VENV)/use.stamp: pyproject.toml | $(BIN)/python
-	$(BIN)/python -m pip install --quiet -e '.[plots,learn]'
+	$(BIN)/python -m pip install --quiet -e '.[plots,learn,serve]'
 	touch $@
 
 # PyPI's build for Linux brings CUDA, some gigabytes; one for the CPU is enough, wherever pip finds it

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import xml.etree.ElementTree as ET
 from contextlib import nullcontext
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -33,7 +34,8 @@ MODEL = ("roc", "calibration")
 RELEASED = {f"{name}.json" for name in (*CURVES, "boxes", *MODEL)} | {f"{name}-deciles.json" for name in CURVES}
 CHARTS = {f"{name}.svg" for name in (*CURVES, "boxes", *MODEL)}
 LEDGER = {f"ledger.db{part}" for part in ("", ".key", ".key.mark")} | {".ledger.db.key.mark.lock"}
-FILES = RELEASED | CHARTS | LEDGER | {"report.html"}
+BANKS = {"banks", "banks.html", "banks-roc.json", "banks-calibration.json"}
+FILES = RELEASED | CHARTS | LEDGER | BANKS | {"report.html"}
 
 
 def customers(rows):
@@ -70,7 +72,11 @@ def run(table, folder, *options):
         check=False,
     )
     assert found.returncode == 0, found.stderr
-    assert found.stderr == f"wrote {folder / 'report.html'}: open it in a browser\n"
+    pages = str(folder / "report.html")
+    if "--no-banks" in options:
+        assert found.stderr == f"wrote {pages}: open it in a browser\n"
+    else:
+        assert found.stderr == f"wrote {pages} and {folder / 'banks.html'}: open them in a browser\n"
     return found.stdout
 
 
@@ -88,7 +94,7 @@ def releases(summary):
 def test_the_whole_story_is_left_in_the_folder_and_nothing_else(told):
     folder, summary = told
     assert {entry.name for entry in folder.iterdir()} == FILES
-    assert summary["schema"] == "ogive.demo/4"
+    assert summary["schema"] == "ogive.demo/5"
     assert summary["records"] == {"training": SIZE // 2, "evaluation": SIZE // 2}
     page = (folder / "report.html").read_text(encoding="utf-8")
     assert "do not publish" in page
@@ -176,10 +182,53 @@ def test_a_second_run_is_free_and_says_the_same(told, table, tmp_path, capsys):
     assert all(release["free"] and release["remaining"] == "0.25" for release in second["releases"])
     for before, after in zip(first["releases"], second["releases"], strict=True):
         assert {**before, "free": True, "remaining": "0.25"} == after
-    assert main(["demo", "--data", str(table), "-o", str(again)]) == 0
+    assert main(["demo", "--data", str(table), "-o", str(again), "--no-banks"]) == 0
     printed = capsys.readouterr().out
     assert printed.count("free: answered from the ledger") == 5
     assert "--fresh" in printed
+
+
+def test_five_banks_release_the_same_of_the_same_model_and_one_was_killed(told):
+    folder, summary = told
+    banks = summary["banks"]
+    assert sum(banks["records"]) == SIZE // 2
+    assert banks["killed"] == "bank-3"
+    log = (folder / "banks" / "bank-3" / "log.txt").read_text()
+    front, sent, rest = log.partition("release roc, query 1, attempt 1, input: answered")
+    assert sent
+    assert (front.count("connected to the coordinator"), rest.count("connected to the coordinator")) == (1, 1)
+    roc, calibration = banks["releases"]
+    assert roc["auc"]["true"] == releases(summary)["roc"]["auc"]["true"]
+    assert calibration["statistic"]["true"] == releases(summary)["calibration"]["statistic"]["true"]
+    assert roc["errors"]["auc"] < 0.08
+    assert roc["auc"]["low"] < roc["auc"]["private"] < roc["auc"]["high"]
+    for number in range(1, 6):
+        with Ledger.open(folder / "banks" / f"bank-{number}" / "ledger.db", read_only=True) as ledger:
+            (account,) = ledger.accounts()
+        assert account.spent.epsilon == Fraction(banks["spent"]) == Fraction(5, 4)
+        assert [entry.state for entry in account.history] == ["released"] * 2
+    page = (folder / "banks.html").read_text(encoding="utf-8")
+    assert "No row leaves its bank" in page
+
+
+def test_a_study_of_other_customers_is_refused_and_one_that_stopped_goes_on(told, table, tmp_path, capsys):
+    folder, first = told
+    again = tmp_path / "again"
+    shutil.copytree(folder, again)
+    second = json.loads(run(table, again, "--json"))
+    assert second["banks"] == first["banks"] | {"killed": None}
+    for name in LEDGER_FILES:
+        (again / name).unlink(missing_ok=True)
+    other = write_table(tmp_path / "customers.csv", 4_000)
+    assert main(["demo", "--data", str(other), "-o", str(again)]) == 2
+    assert "study of other customers; --fresh starts a new one" in capsys.readouterr().err
+
+
+def test_without_the_libraries_of_services_one_line_says_how_to_get_them(table, tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr("ogive.demo.banks.found_serving", lambda: False)
+    assert main(["demo", "--data", str(table), "-o", str(tmp_path / "demo")]) == 0
+    assert "pip install 'ogive[serve]'" in capsys.readouterr().out
+    assert not (tmp_path / "demo" / "banks").exists()
 
 
 def test_fresh_begins_a_new_ledger(told, table, tmp_path):
@@ -187,15 +236,17 @@ def test_fresh_begins_a_new_ledger(told, table, tmp_path):
     again = tmp_path / "again"
     shutil.copytree(folder, again)
     (again / "mine.txt").write_text("kept")
-    second = json.loads(run(table, again, "--fresh", "--json"))
+    second = json.loads(run(table, again, "--fresh", "--json", "--no-banks"))
     assert not any(release["free"] for release in second["releases"])
     assert releases(second)["roc"]["auc"]["private"] != releases(first)["roc"]["auc"]["private"]
+    assert second["banks"] is None
+    assert not (again / "banks").exists()
     assert (again / "mine.txt").read_text() == "kept"
     assert not any("report" in name or name.endswith(".json") for name in LEDGER_FILES)
 
 
 def test_tables_show_the_account_and_every_decile(table, tmp_path, capsys):
-    assert main(["demo", "--data", str(table), "-o", str(tmp_path / "a" / "b")]) == 0
+    assert main(["demo", "--data", str(table), "-o", str(tmp_path / "a" / "b"), "--no-banks"]) == 0
     printed = capsys.readouterr().out
     for words in (
         "6,000 customers.csv",

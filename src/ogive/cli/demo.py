@@ -5,6 +5,7 @@ from __future__ import annotations
 import json as writer
 import sys
 from pathlib import Path
+from shutil import rmtree
 from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
@@ -14,10 +15,12 @@ from ogive.errors import LedgerError, ParameterError, plain
 from ogive.privacy import number_text
 
 if TYPE_CHECKING:
+    from ogive.demo.banks import Banks
     from ogive.demo.story import Story
     from ogive.session import Session
 
 LEDGER = "ledger.db"
+BANKS_PAGE = "banks.html"
 LEDGER_FILES = (LEDGER, f"{LEDGER}.key", f"{LEDGER}-wal", f"{LEDGER}-shm", f"{LEDGER}-journal")
 
 
@@ -26,21 +29,25 @@ def demo(
     data: Path | None = None,
     output: Annotated[Path, Parameter(name=["--output", "-o"])] = Path("demo"),
     fresh: bool = False,
+    no_banks: bool = False,
     json: Annotated[bool, Parameter(show_default=False)] = False,
 ) -> None:
     """Describe a bank's customers and judge a model of them, all paid from one ledger, until it is refused.
 
     Trains a logistic regression on half of the customers. Of the others it releases the distributions of age and
     balance, the model's ROC curve and its calibration, and compares each with the truth. A second run gets the
-    stored answers, for free.
+    stored answers, for free. Then five banks that share no rows judge the same model together, each with a process of
+    its own, one of which is killed and started again.
 
     Args:
         data: A CSV table with the columns age, balance and y (yes or no), and others to learn from. By default the
             bank's, which comes with the package (UCI Bank Marketing, CC BY 4.0).
-        output: Folder for report.html, the releases as JSON, their charts, and the ledger.
+        output: Folder for report.html, the releases as JSON, their charts, the ledger, and the banks.
         fresh: Begin a new ledger. Forgetting what was spent is harmless only here, where the data are public.
+        no_banks: Leave out the five banks.
         json: Write the comparison as JSON to standard output instead of tables.
     """
+    from ogive.demo.banks import FOLDER, found_serving, pool
     from ogive.demo.data import find_table
     from ogive.demo.model import evaluate
     from ogive.demo.story import LIMIT, Part, Refusal, Story, tell
@@ -58,6 +65,7 @@ def demo(
     if fresh:
         for name in LEDGER_FILES:
             (output / name).unlink(missing_ok=True)
+        rmtree(output / FOLDER, ignore_errors=True)
     try:
         session = Session(evaluation.records, limit=LIMIT, ledger=output / LEDGER, name=table.name)
     except LedgerError as problem:
@@ -81,11 +89,42 @@ def demo(
         story = Story(table, evaluation, tuple(parts), refusal)
         with busy("writing the report"):
             page = _write(story, session, output)
-    if printer is None:
-        print(writer.dumps(summary(story), indent=1))
-    else:
+    if printer is not None:
         printer.findings(story)
-    print(f"wrote {page}: open it in a browser", file=sys.stderr)
+    pooled = pool(output, evaluation, story.parts, busy) if not no_banks and found_serving() else None
+    if pooled is not None:
+        _write_banks(pooled, story, output)
+    if printer is None:
+        print(writer.dumps(summary(story, pooled), indent=1))
+    elif pooled is not None:
+        printer.banks(pooled)
+    elif not no_banks:
+        printer.without_banks()
+    pages = str(page) if pooled is None else f"{page} and {output / BANKS_PAGE}"
+    print(f"wrote {pages}: open {'it' if pooled is None else 'them'} in a browser", file=sys.stderr)
+
+
+def _write_banks(banks: Banks, story: Story, folder: Path) -> Path:
+    """Write the report of what the banks released together, and the releases as JSON."""
+    from ogive.report import write_report
+
+    for each in banks.pooled:
+        each.estimate.to_json(folder / f"banks-{each.name}.json")
+    notes = [
+        f"{len(banks.records)} banks have {' + '.join(f'{rows:,}' for rows in banks.records)} of {story.table.origin}. "
+        "No row leaves its bank. Each bank's agent adds its part of the noise and masks its counts; the coordinator "
+        "sees sums alone.",
+        f"Each bank's ledger paid epsilon = {number_text(banks.spent.epsilon)}, for the records of that bank.",
+        "Dashed lines and columns named True are exact. They let you judge the noise here; in practice they are never "
+        "published.",
+    ]
+    return write_report(
+        [each.estimate for each in banks.pooled],
+        folder / BANKS_PAGE,
+        title="One model, judged by banks that keep their rows",
+        truths=[each.truth for each in banks.pooled],
+        notes=notes,
+    )
 
 
 def _write(story: Story, session: Session, folder: Path) -> Path:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,12 +15,15 @@ from ogive.statistics.curve.estimate import Curve
 from ogive.statistics.quantiles.estimate import QuantileEstimates
 from ogive.statistics.roc.estimate import RocEstimate
 
+if TYPE_CHECKING:
+    from ogive.demo.banks import Banks
 
-def summary(story: Story) -> dict[str, Any]:
-    """The story as plain data."""
+
+def summary(story: Story, banks: Banks | None) -> dict[str, Any]:
+    """The story as plain data, and that of the banks where it was told."""
     refusal = story.refusal
     return {
-        "schema": "ogive.demo/4",
+        "schema": "ogive.demo/5",
         "data": story.table.origin,
         "records": {"training": story.evaluation.trained, "evaluation": story.evaluation.records.size},
         "limit": number_text(LIMIT.epsilon),
@@ -40,6 +43,7 @@ def summary(story: Story) -> dict[str, Any]:
             "epsilon": number_text(refusal.wish.privacy.epsilon),
             "reason": refusal.reason,
         },
+        "banks": None if banks is None else banks_numbers(banks),
     }
 
 
@@ -109,6 +113,26 @@ def box_numbers(found: Boxplots, truth: Boxplots) -> dict[str, Any]:
     pairs = zip(found.boxes, truth.boxes, strict=True)
     boxes = [{"group": box.group, "private": list(box.numbers), "true": list(exact.numbers)} for box, exact in pairs]
     return {"boxes": boxes, "errors": found.errors(truth)}
+
+
+def banks_numbers(banks: Banks) -> dict[str, Any]:
+    """What five banks released together, beside the same from one table and the truth."""
+    return {
+        "records": list(banks.records),
+        "spent": number_text(banks.spent.epsilon),
+        "killed": banks.killed,
+        "releases": [
+            {
+                "name": each.name,
+                **(
+                    roc_numbers(each.estimate, each.truth)
+                    if isinstance(each.estimate, RocEstimate)
+                    else calibration_numbers(each.estimate, each.truth)
+                ),
+            }
+            for each in banks.pooled
+        ],
+    }
 
 
 def calibration_numbers(found: Calibration, truth: Calibration) -> dict[str, Any]:

@@ -21,6 +21,7 @@ from ogive.statistics.quantiles.estimate import QuantileEstimates
 from ogive.statistics.roc.estimate import RocEstimate
 
 if TYPE_CHECKING:
+    from ogive.demo.banks import Banks
     from ogive.demo.data import Table
     from ogive.demo.model import Evaluation
     from ogive.demo.story import Story
@@ -75,6 +76,27 @@ class Printer:
             elif part not in curves:
                 self._print(_roc(part) if isinstance(part.estimate, RocEstimate) else _calibration(part))
 
+    def banks(self, banks: Banks) -> None:
+        """What five banks released together, beside one table and the truth."""
+        self._print()
+        self._print(f"[bold]The same model judged by {len(banks.records)} banks that keep their rows[/]")
+        crash = "" if banks.killed is None else f"{banks.killed} was killed in the middle and went on. "
+        self._print(
+            fill(
+                "Each bank runs an agent of its own; a coordinator adds up masked counts over TLS and sees sums alone. "
+                f"{crash}Each bank's ledger paid epsilon = {number_text(banks.spent.epsilon)}.",
+                _LINE,
+            )
+        )
+        self._print()
+        self._console.print(_pooled(banks))
+        self._print("[dim]* corrected for noise[/]")
+
+    def without_banks(self) -> None:
+        """How to see the part that is not shown."""
+        self._print()
+        self._print(escape("Five banks that keep their rows judge the same model with pip install 'ogive[serve]'."))
+
     def _line(self, words: str, price: str, left: str, remark: str = "") -> None:
         self._print(f"{words:<{_WIDTH}}{price:>8}{left:>8}  {remark}".rstrip())
 
@@ -116,6 +138,32 @@ def _boxes(part: Part) -> Grid:
             answer = ("no", "yes")[int(box["group"])] if name == "private" else ""
             grid.add_row(answer, name, *(show(part.estimate.grid, number, 4) for number in box[name]))
     return grid
+
+
+def _pooled(banks: Banks) -> Grid:
+    grid = Grid(title="Pooled without pooling rows", title_justify="left", box=SIMPLE_HEAD)
+    grid.add_column("")
+    for name in (f"{len(banks.records)} banks", "one table", "true"):
+        grid.add_column(name, justify="right", no_wrap=True)
+    for each in banks.pooled:
+        pair = (each.estimate, each.curator)
+        if isinstance(each.truth, RocEstimate):
+            areas = [roc_numbers(found, each.truth)["auc"] for found in pair]
+            grid.add_row("AUC", *(_written(area["private"], 4) for area in areas), _written(areas[0]["true"], 4))
+            grid.add_row("  95 % CI", *(f"{area['low']:.4f} to {area['high']:.4f}" for area in areas), "")
+            errors = [roc_numbers(found, each.truth)["errors"] or {} for found in pair]
+            grid.add_row("ROC curve, mean error", *(_written(error.get("l1"), 4) for error in errors), "")
+        else:
+            statistics = [found.debiased_statistic for found in pair]
+            grid.add_row(
+                "Hosmer-Lemeshow H*", *(plain_number(found, 3) for found in (*statistics, each.truth.statistic))
+            )
+            grid.add_row("  p-value", *(plain_number(found.p_value, 3) for found in (*pair, each.truth)))
+    return grid
+
+
+def _written(number: float | None, digits: int) -> str:
+    return "none" if number is None else f"{number:.{digits}f}"
 
 
 def _roc(part: Part) -> str:

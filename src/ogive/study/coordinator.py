@@ -440,6 +440,12 @@ def result(kept: Kept, study: Study, name: str) -> dict[str, Any] | None:
     return found
 
 
+def unread(kept: Kept, study: Study, name: str) -> tuple[int, ...]:
+    """Parties that have not read the result of a release yet; their accounts do not hold it."""
+    front = f"untold/{study.releases.index(study.release_named(name))}/"
+    return tuple(sorted(_untold(each)[1] for each in kept.names(front)))
+
+
 def _of(release: int, what: str) -> str:
     return f"release/{release}/{what}"
 
