@@ -17,6 +17,7 @@ Source:
 
 from __future__ import annotations
 
+import json
 import logging
 import os
 import threading
@@ -36,12 +37,14 @@ from ogive.queries import Answer, LinearQuery
 from ogive.releasing import Payment
 from ogive.statistics.base import describe, innermost, settled
 from ogive.study.course import Step, course
-from ogive.study.document import Study, StudyRelease
+from ogive.study.document import MERGE, Study, StudyRelease
 from ogive.study.frames import Question, Reply, Stage, digest_of, read_answer, write_answer
 from ogive.study.measurement import settings_of
+from ogive.study.merging import own_records, read_merged, release_own
 from ogive.study.own import OwnPart, OwnRecords
 from ogive.study.result import estimate_of
 from ogive.study.store import Kept, Store
+from ogive.trust.central.model import Central
 
 LOG = logging.getLogger("ogive.study")
 
@@ -101,7 +104,8 @@ class Agent:
         self._store = store
         self._account = account
         self._random = random
-        self._own = OwnRecords(study, self.number, records)
+        self._curator = own_records(study, records) if study.trust == MERGE else None
+        self._own = None if study.trust == MERGE else OwnRecords(study, self.number, records)
         self._parts: dict[int, OwnPart] = {}
         self._one = threading.Lock()
         account.check_unit(study.unit)
@@ -124,7 +128,7 @@ class Agent:
         """What was released so far, by the name of the release, as plain data."""
         found = {}
         for number, release in enumerate(self.study.releases):
-            stored = self._payment(number).stored()
+            stored = self._merged(number) if self._curator is not None else self._payment(number).stored()
             if stored is not None:
                 found[release.name] = stored
         return found
@@ -162,6 +166,10 @@ class Agent:
         return f"release {name}, query {question.query + 1}, attempt {question.attempt + 1}, {question.stage.word}"
 
     def _step(self, kept: Kept, question: Question) -> bytes:
+        if self._curator is not None:
+            return self._merging(kept, question, self._curator)
+        if question.stage is Stage.OWN:
+            raise PeerError("the parties of this study add up together, and release no curves of their own")
         payment = self._payment(question.release)
         if question.stage is Stage.RESULT:
             self._record(question, payment)
@@ -189,10 +197,28 @@ class Agent:
                 body = party.mask(question.message, part.vector(step.query))
             case Stage.CONFIRM:
                 body = party.confirm(question.message)
-            case Stage.UNMASK:
+            case _:
                 body = party.unmask(question.message)
         kept.put(_of(question.release, "state"), party.to_bytes())
         return body
+
+    def _merging(self, kept: Kept, question: Question, records: Central) -> bytes:
+        """The own curve of this party, whatever attempt asks for it; or note the merged one."""
+        number = question.release
+        if question.stage is Stage.OWN:
+            kept.drop(_of(number, "reply/"))  # of attempts that are over
+            return release_own(self.study, number, self.number, records, self._account)
+        if question.stage is Stage.RESULT:
+            merged = read_merged(self.study, number, question.message)
+            kept.put(_merged_name(number), json.dumps(merged).encode())
+            return b""
+        raise PeerError("the parties of this study add up curves, and have no secure aggregation")
+
+    def _merged(self, number: int) -> dict[str, Any] | None:
+        with self._store.read() as kept:
+            stored = kept.get(_merged_name(number))
+        found: dict[str, Any] | None = None if stored is None else json.loads(stored)
+        return found
 
     def _begin(self, kept: Kept, question: Question, payment: Payment) -> tuple[AggregationParty, Step]:
         """Take part in an attempt; earlier ones are over."""
@@ -258,6 +284,7 @@ class Agent:
 
     def _payment(self, release: int) -> Payment:
         """The account's side of a release, which is a question of its own in every study."""
+        assert self._own is not None, "curves that are merged are paid for as any release"
         asked = self.study.releases[release]
         question = {
             "study": self.study.digest.hex(),
@@ -289,6 +316,7 @@ class Agent:
 
     def _part(self, release: int) -> OwnPart:
         if release not in self._parts:
+            assert self._own is not None, "curves that are merged have no parts"
             self._parts[release] = self._own.resume(self.study.unit.adjacency, secret=self._random(32))
         return self._parts[release]
 
@@ -329,6 +357,10 @@ def is_approved(store: Store, study: Study) -> bool:
 def _of(release: int, what: str = "") -> str:
     """Name of what is kept of a release."""
     return f"release/{release}/{what}"
+
+
+def _merged_name(release: int) -> str:
+    return f"merged/{release}"
 
 
 def _reply(question: Question) -> str:

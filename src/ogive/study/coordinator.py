@@ -4,6 +4,8 @@ It is a state machine between the network and the disk: `question` says what a p
 in its reply, and `advance` goes on when all have answered or time is up. All of it is stored before anybody sees it, so
 that the process may end at any moment. A release is requested, then running, and in the end released, or over.
 
+Where curves are merged, a release has one step, in which each party sends its own.
+
 An attempt that too few parties answered before anybody was asked to confirm a set ends, and another one begins. Once
 anybody was asked, that set is completed or the release is over.
 
@@ -28,10 +30,12 @@ from ogive.crypto.aggregation import AggregationServer
 from ogive.crypto.wire import Reader
 from ogive.errors import OgiveError, ParameterError, PeerError
 from ogive.queries import Answer
+from ogive.statistics.base import Estimate
 from ogive.study.course import Step, course
-from ogive.study.document import Study
+from ogive.study.document import MERGE, Study
 from ogive.study.frames import Question, Reply, Stage, digest_of, read_answer, write_answer
 from ogive.study.measurement import settings_of
+from ogive.study.merging import Collected
 from ogive.study.result import estimate_of
 from ogive.study.store import Kept, Store
 from ogive.trust.secagg.contribution import shape_of
@@ -92,8 +96,8 @@ class _Session:
     Fields:
         number: Of the release.
         running: How far it is.
-        step: The query.
-        server: Its aggregation.
+        step: The query; None where curves are merged.
+        server: Its aggregation, or the curves that came.
         asked: Who is asked in this step.
         began: When the step began in this process, in seconds of its clock.
         answered: Who has answered.
@@ -103,8 +107,8 @@ class _Session:
 
     number: int
     running: Progress
-    step: Step
-    server: AggregationServer
+    step: Step | None
+    server: AggregationServer | Collected
     asked: tuple[int, ...]
     began: float
     answered: set[int] = field(default_factory=set)
@@ -114,6 +118,17 @@ class _Session:
     @property
     def stage(self) -> Stage:
         return Stage(self.running.stage)
+
+    def read(self, party: int, body: bytes) -> None:
+        """Let the aggregation read what a party sent.
+
+        Raises:
+            PeerError: it is not that party's message of this step; nothing has changed.
+        """
+        if isinstance(self.server, Collected):
+            self.server.receive(party, body)
+        else:
+            self.server.receive(body)
 
 
 class Coordinator:
@@ -247,7 +262,7 @@ class Coordinator:
 
     def _take(self, session: _Session, party: int, body: bytes) -> None:
         """Let the aggregation read a reply, and keep it."""
-        session.server.receive(body)
+        session.read(party, body)
         try:
             with self._store.write() as kept:
                 kept.put(_of(session.number, f"received/{session.running.stage}/{party}"), body)
@@ -260,6 +275,8 @@ class Coordinator:
         """Go on to the next step; False if there are too few for it, and they are waited for."""
         number, running, stage = session.number, session.running, session.stage
         try:
+            if isinstance(session.server, Collected):
+                return self._merge(session, session.server)
             if stage <= Stage.INPUT and set(running.members) - session.answered:
                 raise PeerError("a party whose records are in an earlier sum of this release has left")
             asked = session.server.close_round()
@@ -270,7 +287,7 @@ class Coordinator:
         with self._store.write() as kept:
             kept.drop(_of(number, "received/"))
             if stage is Stage.UNMASK:
-                self._open(kept, session)
+                self._open(kept, session, session.server)
                 return self._resume_in(kept)
             running = replace(running, stage=stage + 1)
             kept.put(_of(number, "server"), session.server.to_bytes())
@@ -282,7 +299,7 @@ class Coordinator:
         """End an attempt whose time is up, or the release where a set may be confirmed already."""
         number, running = session.number, session.running
         waited = self._clock() - session.began
-        opening = session.stage >= Stage.CONFIRM
+        opening = session.stage in (Stage.CONFIRM, Stage.UNMASK)
         if waited < (self._opening_seconds if opening else self._step_seconds):
             return False  # those who are needed may come back
         if session.refused:
@@ -299,18 +316,33 @@ class Coordinator:
                 following = replace(running, state="over", reason=reason)
             else:
                 failed = (*running.failed, reason)[-_KEPT_REASONS:]
-                following = replace(running, attempt=running.attempt + 1, stage=0, failed=failed)
+                following = replace(running, attempt=running.attempt + 1, stage=self._first, failed=failed)
             kept.put(_of(number, "progress"), following.to_bytes())
             return self._resume_in(kept)
 
-    def _open(self, kept: Kept, session: _Session) -> None:
+    def _merge(self, session: _Session, collected: Collected) -> bool:
+        """Publish the sum of the parties' curves.
+
+        Raises:
+            PeerError: too few came, or they do not add up.
+        """
+        number, merged = session.number, collected.merged()
+        self._session = None
+        with self._store.write() as kept:
+            self._forget(kept, number)
+            running = replace(session.running, members=collected.included)
+            self._publish(kept, number, running, merged)
+            return self._resume_in(kept)
+
+    def _open(self, kept: Kept, session: _Session, server: AggregationServer) -> None:
         """Keep an opened sum, and go on with the next query or publish."""
-        number, server = session.number, session.server
+        number = session.number
+        assert session.step is not None, "sums are opened of queries"
         answer = Answer(
             server.sum().view(np.int64).reshape(shape_of(session.step.query)),
             server.totals or None,
             adding=len(server.included),
-            honest=self.study.options.terms.honest,
+            honest=self.study.aggregation.terms.honest,
         )
         answers = (*_answers(kept, number), answer)
         kept.put(_of(number, "answers"), b"".join(map(write_answer, answers)))
@@ -318,16 +350,18 @@ class Coordinator:
         following = course(self.study, self.study.releases[number], answers)
         running = replace(session.running, attempt=0, stage=0, members=server.included)
         if isinstance(following, Step):
-            running = replace(running, query=following.number)
+            kept.put(_of(number, "progress"), replace(running, query=following.number).to_bytes())
         else:
-            estimate = estimate_of(self.study, number, answers)
-            kept.put(_of(number, "result"), json.dumps(estimate.to_dict()).encode())
-            running = replace(running, state="released")
-            for party in range(1, len(self.study.parties) + 1):
-                kept.put(f"untold/{number}/{party}", b"")
-                self._untold.add((number, party))
-            LOG.info("release %s is complete", self._name(number))
-        kept.put(_of(number, "progress"), running.to_bytes())
+            self._publish(kept, number, running, estimate_of(self.study, number, answers))
+
+    def _publish(self, kept: Kept, number: int, running: Progress, estimate: Estimate) -> None:
+        """Keep a result, and that no party has read it yet."""
+        kept.put(_of(number, "result"), json.dumps(estimate.to_dict()).encode())
+        kept.put(_of(number, "progress"), replace(running, state="released").to_bytes())
+        for party in range(1, len(self.study.parties) + 1):
+            kept.put(f"untold/{number}/{party}", b"")
+            self._untold.add((number, party))
+        LOG.info("release %s is complete", self._name(number))
 
     def _forget(self, kept: Kept, number: int) -> None:
         kept.drop(_of(number, "received/"))
@@ -341,6 +375,8 @@ class Coordinator:
         if session.stage is Stage.KEYS:
             with self._store.read() as kept:
                 return replace(question, answers=_answers(kept, session.number))
+        if isinstance(session.server, Collected):
+            return question
         return replace(question, message=session.server.message(party))
 
     def _result_for(self, party: int) -> bytes | None:
@@ -349,7 +385,10 @@ class Coordinator:
             if other == party:
                 with self._store.read() as kept:
                     answers = _answers(kept, number)
-                question = Question(self.study.digest, party, number, len(answers), 0, Stage.RESULT, answers)
+                    merged = kept.get(_of(number, "result")) if self.study.trust == MERGE else None
+                question = Question(
+                    self.study.digest, party, number, len(answers), 0, Stage.RESULT, answers, merged or b""
+                )
                 return question.to_bytes(self._key)
         return None
 
@@ -385,7 +424,15 @@ class Coordinator:
                     self._begin(kept, self._number(name), replace(found[name], state="running"))
         return True
 
+    @property
+    def _first(self) -> Stage:
+        """The first step of an attempt."""
+        return Stage.OWN if self.study.trust == MERGE else Stage.KEYS
+
     def _begin(self, kept: Kept, number: int, running: Progress) -> None:
+        if self.study.trust == MERGE:
+            self._begin_merging(kept, number, replace(running, stage=Stage.OWN))
+            return
         kept.put(_of(number, "progress"), running.to_bytes())
         try:
             step = course(self.study, self.study.releases[number], _answers(kept, number))
@@ -404,8 +451,19 @@ class Coordinator:
         # whose records are in the sums is settled by the first query
         asked = running.members if running.members and running.stage == Stage.KEYS else server.asked
         self._session = _Session(number, running, step, server, asked, self._clock())
-        for name in kept.names(_of(number, f"received/{running.stage}/")):
-            self._session.answered.add(server.receive(kept.get(name) or b""))
+        self._read_received(kept, self._session)
+
+    def _begin_merging(self, kept: Kept, number: int, running: Progress) -> None:
+        kept.put(_of(number, "progress"), running.to_bytes())
+        collected = Collected(self.study, number)
+        self._session = _Session(number, running, None, collected, collected.asked, self._clock())
+        self._read_received(kept, self._session)
+
+    def _read_received(self, kept: Kept, session: _Session) -> None:
+        for name in kept.names(_of(session.number, f"received/{session.running.stage}/")):
+            party = int(name.rpartition("/")[2])
+            session.read(party, kept.get(name) or b"")
+            session.answered.add(party)
 
     def _number(self, name: str) -> int:
         return self.study.releases.index(self.study.release_named(name))

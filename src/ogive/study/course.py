@@ -71,7 +71,7 @@ def course(
 
 def terms_of(study: Study, release: StudyRelease) -> Terms:
     """What a release of the study may ask, which is public."""
-    options = study.options
+    options = study.aggregation
     return Terms(
         release.privacy,
         study.unit,

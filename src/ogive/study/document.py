@@ -16,14 +16,19 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from ogive.checks import whole
 from ogive.errors import OgiveError, ParameterError, plain, quoted
+from ogive.pate.aggregators import LargestMargins
 from ogive.privacy import ApproxDP, Privacy, PrivacyUnit, PureDP, ZeroConcentratedDP, check_adjacency, check_columns
+from ogive.queries import Ballots
 from ogive.statistics.base import Statistic
+from ogive.statistics.curve.merging.batches import MOST_BATCHES
+from ogive.statistics.ecdf.statistic import Ecdf
 from ogive.statistics.groups.asked import asked
 from ogive.statistics.kinds import COMMANDED
+from ogive.statistics.labels.statistic import Labels
 from ogive.trust.secagg.options import COLLUDING, SecAggOptions
 from ogive.trust.secagg.terms import ALL_PAIRS
 
@@ -45,6 +50,15 @@ _TABLES = {
     "a [[party]]": {"name", "key"},
 }  # fmt: skip
 _RELEASE = {"name", "statistic", "privacy", "where", "by", "groups"}
+_LABELS = {"name", "statistic", "privacy", "queries", "classes", "keep", "sigma"}
+
+StudyTrust = Literal["secagg", "merge"]
+SECAGG: StudyTrust = "secagg"
+MERGE: StudyTrust = "merge"
+"""How parties come together: by secure aggregation, or by merging curves that each of them releases by itself."""
+
+MERGED_METHODS = ("path", "tree_ls", "hat_ls", "sqrt")
+"""Methods whose curves add up without bias, whatever the sizes of the parties."""
 
 
 @dataclass(frozen=True)
@@ -85,7 +99,9 @@ class Study:
         title: For people.
         records: How many records all parties have together, about: methods are chosen by it.
         unit: Whose data the guarantee hides.
-        options: How many parties there are, and how many may collude or leave.
+        trust: `SECAGG` or `MERGE`.
+        dropouts: How many parties may be missing from a release.
+        options: How many parties there are, and how many may collude or leave; None where curves are merged.
         budget: What all releases together may cost each party's records.
         coordinator: The coordinator's public key, 32 bytes.
         parties: In order; the first is number 1.
@@ -97,7 +113,9 @@ class Study:
     title: str
     records: int
     unit: PrivacyUnit
-    options: SecAggOptions
+    trust: str
+    dropouts: int
+    options: SecAggOptions | None
     budget: Privacy
     coordinator: bytes
     parties: tuple[StudyParty, ...]
@@ -107,6 +125,12 @@ class Study:
     def digest(self) -> bytes:
         """SHA-256 of the file, as `sha256sum` prints it."""
         return hashlib.sha256(self.text).digest()
+
+    @property
+    def aggregation(self) -> SecAggOptions:
+        """How the parties add up together, in a study by secure aggregation."""
+        assert self.options is not None, "curves are merged without a protocol"
+        return self.options
 
     def number_of(self, key: bytes) -> int:
         """The number of the party with this public key.
@@ -166,10 +190,14 @@ class Study:
         if data.get("ogive-study") != FORMAT:
             raise ParameterError(f"a study begins with the line ogive-study = {FORMAT}")
         _check_fields(data, "the study")
-        if _text(data, "trust", "secagg") != "secagg":
-            raise ParameterError(f"the study's trust must be secagg, got {quoted(data['trust'])}")
+        trust = _text(data, "trust", SECAGG)
+        if trust not in (SECAGG, MERGE):
+            raise ParameterError(f"the study's trust must be {SECAGG} or {MERGE}, got {quoted(trust)}")
         parties = _parties(data)
-        options = _options(data, len(parties))
+        dropouts = whole(data.get("dropouts", 0), "dropouts", 0)
+        if trust == MERGE:
+            _check_merging(data, len(parties), dropouts)
+        options = _options(data, len(parties), dropouts) if trust == SECAGG else None
         coordinator = _table(data, "coordinator")
         _check_fields(coordinator, "[coordinator]")
         key = read_key(coordinator.get("key"), "the coordinator")
@@ -182,11 +210,13 @@ class Study:
             title=_text(data, "title", ""),
             records=whole(data.get("records"), "records", 1),
             unit=unit,
+            trust=trust,
+            dropouts=dropouts,
             options=options,
             budget=_privacy(data.get("budget"), "budget"),
             coordinator=key,
             parties=parties,
-            releases=_releases(data, unit),
+            releases=_releases(data, trust),
         )
 
 
@@ -269,9 +299,18 @@ def _parties(data: Mapping[str, Any]) -> tuple[StudyParty, ...]:
     return tuple(found)
 
 
-def _options(data: Mapping[str, Any], parties: int) -> SecAggOptions:
+def _check_merging(data: Mapping[str, Any], parties: int, dropouts: int) -> None:
+    """Check what a study without a protocol says of its parties."""
+    if "colluding" in data:
+        raise ParameterError("where curves are merged nobody can collude; leave out colluding")
+    if parties > MOST_BATCHES:
+        raise ParameterError(f"at most {MOST_BATCHES} parties can merge their curves, got {parties}")
+    if dropouts > parties - 2:
+        raise ParameterError(f"a sum needs two curves, so {dropouts} of {parties} parties cannot be missing")
+
+
+def _options(data: Mapping[str, Any], parties: int, dropouts: int) -> SecAggOptions:
     colluding = whole(data.get("colluding", COLLUDING), "colluding", 1)
-    dropouts = whole(data.get("dropouts", 0), "dropouts", 0)
     if parties > ALL_PAIRS:
         raise ParameterError(f"a study has at most {ALL_PAIRS} parties, got {parties}")
     options = SecAggOptions(parties, colluding, dropouts)
@@ -307,24 +346,54 @@ def _privacy(value: Any, name: str) -> Privacy:
     )
 
 
-def _releases(data: Mapping[str, Any], unit: PrivacyUnit) -> tuple[StudyRelease, ...]:
+def _releases(data: Mapping[str, Any], trust: str) -> tuple[StudyRelease, ...]:
     found = []
     for number, table in enumerate(_list(data, "release", 1), 1):
         name = _name(table.get("name"), f"release {number}")
         try:
-            found.append(StudyRelease(name, _statistic(table), _privacy(table.get("privacy"), "privacy")))
+            release = StudyRelease(name, _statistic(table), _privacy(table.get("privacy"), "privacy"))
+            if trust == MERGE:
+                _check_merged(release)
+            found.append(release)
         except OgiveError as problem:
             raise problem.prefixed(f"release {name}") from None
     _different([release.name for release in found], "releases")
     return tuple(found)
 
 
+def _check_merged(release: StudyRelease) -> None:
+    """Refuse what cannot be merged without bias.
+
+    Raises:
+        ParameterError: it cannot.
+    """
+    asked = release.statistic
+    if not isinstance(asked, Ecdf):
+        raise ParameterError("where parties merge what they release, it must be an ecdf, of all records")
+    if asked.method not in MERGED_METHODS:
+        raise ParameterError(
+            f"curves of parties of any size add up by the methods {', '.join(MERGED_METHODS)}; name one, "
+            f"got {quoted(asked.method)}"
+        )
+
+
+def _labels(table: Mapping[str, Any]) -> Labels:
+    """Labels of public inputs by the votes of the parties' teachers, each a row of the party's table."""
+    _check_fields(table, "a release of labels", _LABELS)
+    queries = table.get("queries")
+    if not isinstance(queries, list):
+        raise ParameterError(f"the field queries must be names of the columns of votes, got {quoted(queries)}")
+    votes = Ballots(tuple(queries), table.get("classes"))  # type: ignore[arg-type]  # it checks what it is given
+    return Labels(LargestMargins(table.get("sigma"), table.get("keep", len(queries))), votes)
+
+
 def _statistic(table: Mapping[str, Any]) -> Statistic[Any]:
+    if table.get("statistic") == Labels.name:
+        return _labels(table)
     kind = COMMANDED.get(table.get("statistic", ""))
     if kind is None:
-        raise ParameterError(
-            f"the statistic must be one of {', '.join(sorted(COMMANDED))}, got {quoted(table.get('statistic'))}"
-        )
+        names = ", ".join(sorted((*COMMANDED, Labels.name)))
+        raise ParameterError(f"the statistic must be one of {names}, got {quoted(table.get('statistic'))}")
     question: Any = kind.statistic
     fields = {field.name for field in dataclasses.fields(question)}
     _check_fields(table, f"a release of {kind.name}", fields | _RELEASE)

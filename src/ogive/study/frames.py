@@ -38,7 +38,10 @@ _MOST_TOTALS = 1 << 20
 
 
 class Stage(IntEnum):
-    """The steps of one query: the rounds of the aggregation, and after the last query the result."""
+    """The steps of one query: the rounds of the aggregation, and after the last query the result.
+
+    Where curves are merged there is one step, in which each party sends its own, and the result.
+    """
 
     KEYS = Round.KEYS
     SHARES = Round.SHARES
@@ -46,6 +49,7 @@ class Stage(IntEnum):
     CONFIRM = Round.CONFIRM
     UNMASK = Round.UNMASK
     RESULT = 5
+    OWN = 6
 
     @property
     def word(self) -> str:
@@ -65,7 +69,7 @@ class Question:
         attempt: From 0; the next begins everything of this query anew.
         stage: The step.
         answers: The opened sums of the queries before; empty but in the first step and the last.
-        message: Of the aggregation; empty in the first step and the last.
+        message: Of the aggregation, empty in the first step and the last; or the merged curve, in the last step.
     """
 
     study: bytes
@@ -127,7 +131,7 @@ class Reply:
     Fields:
         question: SHA-256 of the question's bytes.
         refused: Whether the party refuses; why is in its own log.
-        body: The party's message of the aggregation; empty in the last step and where it refuses.
+        body: The party's message of the aggregation, or its own curve; empty in the last step and where it refuses.
     """
 
     question: bytes

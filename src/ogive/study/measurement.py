@@ -28,7 +28,7 @@ def settings_of(study: Study, release: int, step: Step, attempt: int) -> Aggrega
         attempt: From 0.
     """
     query = step.query
-    return study.options.terms.settings(
+    return study.aggregation.terms.settings(
         study=digest(
             HashDomain.STUDY_MEASUREMENT,
             study.digest,

@@ -15,8 +15,9 @@ from ogive.privacy import Adjacency, PrivacyUnit
 from ogive.queries import Answer, LinearQuery
 from ogive.records import Records
 from ogive.records.contributions import columns_of
+from ogive.statistics.base import innermost
 from ogive.study.course import Step, course
-from ogive.study.document import Study
+from ogive.study.document import MERGE, Study
 from ogive.trust.base import Opening, TrustModel
 from ogive.trust.secagg.contribution import Contribution
 from ogive.trust.secagg.options import SecAggOptions
@@ -37,7 +38,7 @@ class OwnRecords(TrustModel):
     options_type = SecAggOptions
 
     def __init__(self, study: Study, number: int, records: object) -> None:
-        self.options: SecAggOptions = study.options
+        self.options: SecAggOptions = study.aggregation
         self._unit = study.unit
         self._number = number
         self._records = Records.of_party(records).bounded(study.unit.person, study.unit.max_rows_per_person)
@@ -104,6 +105,11 @@ def check_records(study: Study, number: int, records: object) -> None:
     Raises:
         DataError: they lack one, or cannot be read.
     """
+    if study.trust == MERGE:
+        held = Records.of_party(records)
+        for release in study.releases:
+            held.check_columns([innermost(release.statistic).column])
+        return
     own = OwnRecords(study, number, records)
     for release in study.releases:
         step = course(study, release, ())

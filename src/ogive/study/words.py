@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from ogive.planning import plan
+from ogive.privacy import Adjacency
 from ogive.provenance import trust_rows
 from ogive.statistics.base import innermost
-from ogive.study.document import Study, StudyRelease
+from ogive.study.document import MERGE, Study, StudyRelease
 from ogive.trust.secagg.model import SecAgg
 from ogive.trust.simulation import Simulation
 
@@ -17,9 +18,7 @@ def in_words(study: Study, number: int | None) -> str:
         study: The study.
         number: The number of the party whose owner reads; None for anybody.
     """
-    options = study.options
     names = ", ".join(party.name for party in study.parties)
-    together = options.colluding
     lines = [
         f"Study {study.name}" + (f": {study.title}" if study.title else ""),
         f"SHA-256 {study.digest.hex()}",
@@ -31,14 +30,7 @@ def in_words(study: Study, number: int | None) -> str:
     lines += [
         f"The guarantee hides: {study.unit.words}",
         f"Budget of your records for all releases together: {study.budget}",
-        *(said for _, said in trust_rows(options.terms.assumption(simulated=False))),
-        f"Who could learn more: the coordinator together with more than {together} "
-        f"{'party' if together == 1 else 'parties'} of this list.",
-        "The coordinator sees who takes part and when"
-        + (", and the number of records of each party." if study.unit.adjacency.value == "replace" else "."),
-        f"Up to {options.dropouts} parties may leave a release; it is then released without their records."
-        if options.dropouts
-        else "Every party has to stay to the end of a release.",
+        *(_merging(study) if study.trust == MERGE else _adding(study)),
         "",
     ]
     for release in study.releases:
@@ -47,10 +39,54 @@ def in_words(study: Study, number: int | None) -> str:
     return "\n".join(lines).rstrip() + "\n"
 
 
+def _adding(study: Study) -> list[str]:
+    """Who sees what where only sums are opened."""
+    options = study.aggregation
+    together = options.colluding
+    return [
+        *(said for _, said in trust_rows(options.terms.assumption(simulated=False))),
+        f"Who could learn more: the coordinator together with more than {_parties(together)} of this list.",
+        "The coordinator sees who takes part and when"
+        + (", and the number of records of each party." if study.unit.adjacency is Adjacency.REPLACE else "."),
+        f"Up to {_parties(options.dropouts)} may leave a release; it is then released without their records."
+        if options.dropouts
+        else "Every party has to stay to the end of a release.",
+    ]
+
+
+def _merging(study: Study) -> list[str]:
+    """Who sees what where each party releases its own curve."""
+    return [
+        "Your agent releases a curve of your records alone, under your own ledger. The coordinator adds the curves up.",
+        "Everyone may see your curve. It is private by itself, and nobody else has to be trusted.",
+        "The sum has the noise of all parties: as a share of all records, your own curve's error divided by the square "
+        f"root of {len(study.parties)} where all are of one size.",
+        f"Up to {_parties(study.dropouts)} may be missing from the sum."
+        if study.dropouts
+        else "Every party has to send one.",
+    ]
+
+
+def _parties(number: int) -> str:
+    return "1 party" if number == 1 else f"{number} parties"
+
+
 def _planned(study: Study, release: StudyRelease) -> str:
     """Predicted error, bytes and time."""
+    if study.trust == MERGE:
+        return str(
+            plan(
+                release.statistic,
+                privacy=release.privacy,
+                records=max(study.records // len(study.parties), 1),
+                adjacency=study.unit.adjacency,
+                person=study.unit.person,
+                max_rows_per_person=study.unit.max_rows_per_person,
+                public=study.unit.public,
+            )
+        )
     simulation = Simulation(
-        SecAgg, parties=len(study.parties), colluding=study.options.colluding, dropouts=study.options.dropouts
+        SecAgg, parties=len(study.parties), colluding=study.aggregation.colluding, dropouts=study.aggregation.dropouts
     )
     found = plan(
         release.statistic,

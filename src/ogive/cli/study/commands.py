@@ -6,7 +6,7 @@ import json
 import sys
 import time
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 from cyclopts import App, Parameter
 
@@ -29,6 +29,7 @@ def new(
     coordinator: str,
     party: Words,
     records: Annotated[int, Parameter(converter=whole)],
+    trust: Literal["secagg", "merge"] = "secagg",
 ) -> None:
     """Write the file of a study with one release, to be edited.
 
@@ -38,12 +39,13 @@ def new(
         coordinator: Public key of the coordinator, as ogive study keys prints it.
         party: Name and public key of each party, as NAME=ed25519:...
         records: How many records all parties have together, about.
+        trust: secagg opens sums alone; merge adds up curves that each party releases by itself.
     """
     from ogive.study.keys import write_new
     from ogive.study.template import template
 
     parties = dict(each.partition("=")[::2] for each in party)
-    text = template(name, coordinator=coordinator, parties=parties, records=records)
+    text = template(name, coordinator=coordinator, parties=parties, records=records, trust=trust)
     write_new(document, text.encode())
     print(f"wrote {document}; edit its releases, then send the file to every party", file=sys.stderr)
 
