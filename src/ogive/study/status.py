@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
 from typing import Any
 
@@ -40,6 +41,11 @@ def told(
             for release in study.releases
         ],
     }
+
+
+def is_connected(party: Mapping[str, Any]) -> bool:
+    """Whether a party of a status asked for a question within `JOINED_SECONDS`."""
+    return party["seen"] is not None and time.time() - party["seen"] < JOINED_SECONDS
 
 
 def _release(name: str, privacy: str, found: Progress | None, names: list[str]) -> dict[str, Any]:

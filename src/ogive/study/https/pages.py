@@ -10,7 +10,7 @@ from ogive.html.markup import Html, tag
 from ogive.html.parts import fine, say, table
 from ogive.report import render_report
 from ogive.statistics.kinds import read_recorded
-from ogive.study.status import JOINED_SECONDS
+from ogive.study.status import is_connected
 
 REFRESH_SECONDS = 5
 
@@ -18,7 +18,7 @@ REFRESH_SECONDS = 5
 def status_page(told: dict[str, Any]) -> str:
     """The page of a study, which the browser reads again every few seconds."""
     title = told["title"] or told["study"]
-    connected = sum(_is_connected(party) for party in told["parties"])
+    connected = sum(is_connected(party) for party in told["parties"])
     return document(
         title,
         tag("header", tag("h1", title), say(_lead(told, connected))),
@@ -87,13 +87,9 @@ def _reasons(release: dict[str, Any]) -> Html | None:
     return tag("section", tag("h3", f"Attempts of {release['name']}"), tag("ul", *(tag("li", line) for line in lines)))
 
 
-def _is_connected(party: dict[str, Any]) -> bool:
-    return party["seen"] is not None and time.time() - party["seen"] < JOINED_SECONDS
-
-
 def _agent(party: dict[str, Any]) -> str:
     if party["seen"] is None:
         return "not seen yet"
-    if _is_connected(party):
+    if is_connected(party):
         return "connected"
     return f"last seen {time.strftime('%Y-%m-%d %H:%M', time.gmtime(party['seen']))} UTC"

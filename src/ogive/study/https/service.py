@@ -33,7 +33,7 @@ from ogive.errors import LedgerError, ParameterError, PeerError
 from ogive.study.coordinator import Coordinator
 from ogive.study.https.pages import release_page, status_page
 from ogive.study.https.tokens import Tokens
-from ogive.study.status import status_of
+from ogive.study.status import is_connected, status_of
 
 LOG = logging.getLogger("ogive.study")
 T = TypeVar("T")
@@ -224,6 +224,7 @@ class Service:
     async def _metrics(self, request: Request) -> Response:
         told = await self._told()
         lines = [f"ogive_study_{name} {value}" for name, value in self._counts.items()]
+        lines.append(f"ogive_study_parties_connected {sum(is_connected(party) for party in told['parties'])}")
         lines.append(f"ogive_study_parties_waited_for {len(told['waiting_for'])}")
         lines += [
             f"ogive_study_releases{{state={json.dumps(state)}}} "
