@@ -6,43 +6,19 @@ import re
 
 import numpy as np
 import pytest
+from helpers.examples import EXAMPLES, numbers
 
 from ogive.errors import BudgetError, ParameterError, UnsupportedError
 from ogive.noise import DerivedNodes, KeyedSource
-from ogive.pate import LargestMargins
 from ogive.privacy import Adjacency, ApproxDP, PrivacyUnit, PureDP, ZeroConcentratedDP
-from ogive.queries import Answer, Ballots, LinearQuery
+from ogive.queries import Answer, LinearQuery
 from ogive.releasing import release
 from ogive.statistics import (
     STATISTICS,
-    Bounds,
-    Boxplot,
-    Count,
-    Crosstab,
-    Describe,
     Ecdf,
-    Grouped,
-    Histogram,
-    HosmerLemeshow,
-    Labels,
-    Mean,
-    Proportion,
     Quantiles,
-    Roc,
-    Sum,
-    Ustatistic,
 )
-from ogive.statistics.bounds.estimate import BoundsEstimate
 from ogive.statistics.boxplot.estimate import Boxplots
-from ogive.statistics.calibration.estimate import Calibration
-from ogive.statistics.crosstab.estimate import CrosstabEstimate
-from ogive.statistics.describe.estimate import DescribeEstimate
-from ogive.statistics.groups.estimate import GroupEstimates
-from ogive.statistics.histogram.estimate import HistogramEstimate
-from ogive.statistics.labels.estimate import LabelsEstimate
-from ogive.statistics.methods.adaptive import AdaptiveQuantiles
-from ogive.statistics.roc.estimate import RocEstimate
-from ogive.statistics.sums.estimate import NumberEstimate
 from ogive.statistics.ustatistic.estimate import UstatisticEstimate
 from ogive.strategies import design_path, design_square_root
 from ogive.trust import TRUST_MODELS, Clear, Local, Pairs, SecAgg, Servers, TrustModel
@@ -52,51 +28,6 @@ SOURCE_KEY = bytes(range(32))
 ADDING = (SecAgg, Servers)
 GRANTS = (PureDP(1), ZeroConcentratedDP("0.5"), ApproxDP(1, "1e-6"))
 
-# one well-formed example of every statistic; the test below fails when a statistic has none
-EXAMPLES = {
-    "bounds": [Bounds("x"), Bounds("x", base=10, smallest=0.1, largest=1000)],
-    "boxplot": [
-        Boxplot("x", (0, 100), bins=64),
-        Boxplot("x", (0, 100), bins=64, by="y", groups=(0, 1), curve="tree_ls"),
-        Boxplot("x", (0, 100), bins=64, method="five_numbers"),
-    ],
-    "ecdf": [
-        Ecdf("x", (0, 100), bins=64),
-        Ecdf("x", (0, 100), bins=50, method="path"),
-        Ecdf("x", (0, 100), bins=50, method="projection"),
-        Ecdf("x", (0, 100), bins=50, method="histogram"),
-        Ecdf("x", (0, 100), bins=50, method=AdaptiveQuantiles(rounds=8)),
-        Ecdf("x", (0, 100), bins=50, method="selected", expected_records=20_000),
-    ],
-    "calibration": [HosmerLemeshow("p", "y", bins=64), HosmerLemeshow("p", "y", bins=50, form="counts", groups=5)],
-    "groups": [Grouped(Ecdf("x", (0, 100), bins=64, method="tree_ls"), "z", (0, 1, 2))],
-    "labels": [
-        Labels(LargestMargins(None, keep=1), Ballots(("y", "z"), classes=3)),
-        Labels(LargestMargins(None, keep=3), Ballots(("z",), classes=4)),
-    ],
-    "count": [Count("y", among=1), Count("x")],
-    "crosstab": [Crosstab("y", "z", rows=(0, 1), columns=(0, 1), other="count", missing="count")],
-    "histogram": [Histogram("y", values=(0, 1)), Histogram("z", values=(0, 1), other="count", missing="count")],
-    "describe": [Describe(("x", "y"), bounds={"x": (0, 200)}, values={"y": 1})],
-    "proportion": [Proportion("y"), Proportion("z", positive=(1, 2))],
-    "mean": [Mean("x", (0, 200), step=2), Mean("y", (0, 1))],
-    "sum": [Sum("x", (0, 200), step=2), Sum("z", (-1, 2))],
-    "quantiles": [
-        Quantiles("x", (0.25, 0.5, 0.75), bounds=(0, 100), bins=64),
-        Quantiles("x", (0.1, 0.9), bounds=(0, 100), bins=64, method="bisection"),
-        Quantiles("x", (0.25, 0.5), bounds=(0, 100), bins=64, method="histogram"),
-    ],
-    "roc": [
-        Roc("x", "y", (0, 100), bins=64, outside="clip"),
-        Roc("x", "y", (0, 100), bins=50, outside="clip", method="path", budget="split", positive_when="low"),
-    ],
-    "ustatistic": [
-        Ustatistic("x", "gini", bounds=(0, 200)),
-        Ustatistic("y", "collision", categories=(0, 1)),
-        Ustatistic(("y", "z"), "kendall", categories={"y": (0, 1), "z": (0, 1, 2)}),
-        Ustatistic(("x", "y"), "auc", bounds=(0, 200), bins=16),
-    ],
-}
 CASES = [
     pytest.param(statistic, trust, id=f"{statistic.name}-{number}-{trust.name}")
     for kind in STATISTICS
@@ -115,33 +46,6 @@ def table():
     values = {"x": rng.gamma(4.0, 8.0, size=20_000), "p": rng.beta(1, 5, size=20_000)}
     values["y"] = (rng.random(20_000) < values["p"]).astype(int)
     return {**values, "z": values["y"] + rng.integers(0, 2, size=20_000)}
-
-
-def numbers(estimate):
-    """What an estimate says before it is smoothed, as one array to compare."""
-    if isinstance(estimate, UstatisticEstimate):
-        return np.array([estimate.value]) / (estimate.limits[1] - estimate.limits[0])
-    if isinstance(estimate, NumberEstimate):
-        whole = {"count": 20_000, "sum": 200 * 20_000, "mean": 200, "proportion": 1}
-        return np.array([estimate.value / whole[estimate.what]])
-    if isinstance(estimate, HistogramEstimate | CrosstabEstimate):
-        return np.array(estimate.raw).ravel() / 20_000
-    if isinstance(estimate, DescribeEstimate):
-        return np.concatenate([numbers(getattr(each, "curve", each)) for each in estimate.found])
-    if isinstance(estimate, GroupEstimates):
-        return np.concatenate([numbers(each) for each in estimate.estimates])
-    if isinstance(estimate, Boxplots):
-        return np.array([box.numbers[1:4] for box in estimate.boxes]).ravel() / 1000
-    if isinstance(estimate, LabelsEstimate):
-        return estimate.votes.ravel() / 20_000
-    if isinstance(estimate, BoundsEstimate):
-        return np.array(estimate.counts) / 20_000
-    if isinstance(estimate, Calibration):
-        observed = estimate.measured.consistent(estimate.values, estimate.total).observed
-        return observed.sum(axis=1) / observed.sum()
-    if isinstance(estimate, RocEstimate):
-        return np.concatenate([estimate.negatives.raw, estimate.positives.raw]) / 20_000
-    return np.array(estimate.numbers) if hasattr(estimate, "numbers") else estimate.raw / estimate.raw[-1]
 
 
 def made(trust, table):

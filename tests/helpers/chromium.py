@@ -1,6 +1,6 @@
 """A headless Chromium, spoken to over a pipe in the DevTools protocol; nothing beyond the standard library.
 
-The browser opens files of this machine only. What a page asks for is listed in `Page.requests`.
+The browser opens files and addresses of this machine only. What a page asks for is listed in `Page.requests`.
 """
 
 import base64
@@ -111,7 +111,7 @@ class Browser:
 
 
 class Page:
-    """One file, laid out for a screen of some width; light or dark, for the screen or for paper."""
+    """One file or address, laid out for a screen of some width; light or dark, for the screen or for paper."""
 
     def __init__(self, browser, path, *, width, height=900, dark=False, media="", density=1):
         self._browser = browser
@@ -130,7 +130,9 @@ class Page:
         )
         scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
         self._call("Emulation.setEmulatedMedia", media=media, features=[scheme])
-        self._call("Page.navigate", url=path.resolve().as_uri())
+        if isinstance(path, str):  # a service on loopback, whose authority the browser does not know
+            self._call("Security.setIgnoreCertificateErrors", ignore=True)
+        self._call("Page.navigate", url=path if isinstance(path, str) else path.resolve().as_uri())
         browser.wait_for("Page.loadEventFired", self._session)
 
     def _call(self, method, **parameters):

@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import random
 import socket
+import ssl
 import threading
 
 import uvicorn
@@ -23,11 +24,11 @@ def free_port():
 class Serving:
     """The service of a trial's coordinator, until the block ends."""
 
-    def __init__(self, trial, *, folder=None, port=None, **options):
-        self.trial, self.port = trial, port or free_port()
+    def __init__(self, trial, *, folder=None, port=None, clients=False, **options):
+        self.trial, self.port, self.clients = trial, port or free_port(), clients
         self.folder = trial.folder / "service" if folder is None else folder
         if not self.folder.exists():
-            equip(self.folder, trial.study, hosts=("127.0.0.1", "localhost"))
+            equip(self.folder, trial.study, hosts=("127.0.0.1", "localhost"), clients=clients)
         tokens = Tokens.read(self.folder / "tokens", trial.study)
         self.service = Service(trial.coordinator, tokens, **options)
         self._server = uvicorn.Server(
@@ -37,6 +38,8 @@ class Serving:
                 port=self.port,
                 ssl_certfile=str(self.folder / "service.pem"),
                 ssl_keyfile=str(self.folder / "service.key"),
+                ssl_ca_certs=str(self.folder / "ca.pem") if clients else None,
+                ssl_cert_reqs=ssl.CERT_REQUIRED if clients else ssl.CERT_NONE,
                 log_level="critical",
                 timeout_graceful_shutdown=1,
             )
@@ -60,7 +63,8 @@ class Serving:
         name = self.trial.study.parties[number - 1].name
         token = read_token(self.folder / f"{name}.token") if token is None else token
         url = f"https://127.0.0.1:{port or self.port}"
-        return Connection(url, name, token, authority=self.folder / "ca.pem")
+        pair = (self.folder / f"{name}.pem", self.folder / f"{name}.key") if self.clients else None
+        return Connection(url, name, token, authority=self.folder / "ca.pem", certificate=pair)
 
 
 @contextlib.contextmanager

@@ -105,8 +105,8 @@ class Clock:
 class Trial:
     """A coordinator and its parties in one folder."""
 
-    def __init__(self, folder, text=None, *, seed=None, records=None, **options):
-        self.study = Study.parse(text_of() if text is None else text)
+    def __init__(self, folder, text=None, *, study=None, seed=None, records=None, **options):
+        self.study = study or Study.parse(text_of() if text is None else text)
         self.folder, self.options = Path(folder), options
         self.clock = Clock()
         parties = range(1, len(self.study.parties) + 1)

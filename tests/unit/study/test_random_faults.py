@@ -5,6 +5,7 @@ OGIVE_FAULT_RUNS says how many there are; two hundred take some minutes.
 
 import contextlib
 import hashlib
+import os
 import random
 
 import pytest

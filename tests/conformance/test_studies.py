@@ -1,0 +1,93 @@
+"""Every statistic that secure aggregation serves, in a study: over HTTPS the same integers as in process."""
+
+import dataclasses
+import itertools
+
+import numpy as np
+import pytest
+from helpers.examples import EXAMPLES, numbers
+from helpers.serving import Serving, running, until
+from helpers.study import AGE, Trial, text_of
+
+from ogive.noise import DerivedNodes
+from ogive.privacy import Adjacency, PrivacyUnit, PureDP
+from ogive.releasing import release
+from ogive.statistics.kinds import read_recorded
+from ogive.study.document import Study, StudyRelease
+from ogive.study.in_process import carry
+from ogive.trust import SecAgg
+
+# five_numbers and selected are chosen by who sees all records; parties who only add up refuse them
+STATISTICS = [
+    each
+    for examples in EXAMPLES.values()
+    for each in examples
+    if getattr(each, "method", None) not in ("five_numbers", "selected")
+]
+ENDS = (0, 50, 600, 1_300, 2_000)
+
+
+@pytest.fixture(scope="module")
+def pieces():
+    """What four parties of unequal size hold."""
+    rng = np.random.default_rng(3)
+    table = {"x": rng.gamma(4.0, 8.0, size=2_000), "p": rng.beta(1, 5, size=2_000)}
+    table["y"] = (rng.random(2_000) < table["p"]).astype(int)
+    table["z"] = table["y"] + rng.integers(0, 2, size=2_000)
+    return [{name: values[a:b] for name, values in table.items()} for a, b in itertools.pairwise(ENDS)]
+
+
+def study_of(adjacency):
+    """A study of every example."""
+    releases = tuple(StudyRelease(f"r{number}-{each.name}", each, PureDP(2)) for number, each in enumerate(STATISTICS))
+    text = text_of(releases=(AGE,), budget="{ epsilon = 200 }", dropouts=0, records=2_000)
+    front = Study.parse(text)
+    return dataclasses.replace(front, releases=releases, unit=PrivacyUnit(adjacency), budget=PureDP(200))
+
+
+def trial_of(folder, adjacency, pieces):
+    records = dict(enumerate(pieces, 1))
+    return Trial(folder, study=study_of(adjacency), seed="conformance", records=records)
+
+
+def ask_for_all(trial):
+    for each in trial.study.releases:
+        trial.coordinator.request(each.name)
+
+
+def results(trial):
+    return {each.name: trial.coordinator.result(each.name) for each in trial.study.releases}
+
+
+@pytest.fixture(autouse=True)
+def impatient(monkeypatch):
+    monkeypatch.setattr("ogive.study.https.client.LONGEST_PAUSE", 0.3)
+    monkeypatch.setattr("ogive.study.https.service.PER_SECOND", 1e6)
+
+
+def test_every_statistic_gives_the_same_integers_over_https_as_in_process(pieces, tmp_path):
+    assert len(STATISTICS) >= 25
+    alone = trial_of(tmp_path / "alone", Adjacency.REPLACE, pieces)
+    ask_for_all(alone)
+    carry(alone.coordinator, alone.agents)
+    served = trial_of(tmp_path / "served", Adjacency.REPLACE, pieces)
+    with Serving(served) as serving, running(serving):
+        ask_for_all(served)
+        until(lambda: all(results(served).values()), 240)
+    found = results(alone)
+    assert results(served) == found
+    assert {read_recorded(each).provenance.trust for each in found.values()} == {"secagg"}
+    for site in alone.sites.values():
+        assert site.account.spent == PureDP(2 * len(STATISTICS))
+
+
+def test_without_noise_a_study_says_what_secure_aggregation_of_the_same_pieces_says(pieces, tmp_path, monkeypatch):
+    monkeypatch.setattr(DerivedNodes, "values", lambda self, law, level, nodes: np.zeros(np.shape(nodes), np.int64))
+    unseen = Adjacency.ADD_OR_REMOVE
+    trial = trial_of(tmp_path, unseen, pieces)
+    ask_for_all(trial)
+    carry(trial.coordinator, trial.agents)
+    for asked in trial.study.releases:
+        simulated = release(asked.statistic, trust=SecAgg(pieces), privacy=asked.privacy, adjacency=unseen)
+        found = read_recorded(trial.coordinator.result(asked.name))
+        np.testing.assert_allclose(numbers(found), numbers(simulated), atol=1e-9, err_msg=asked.name)
