@@ -3,8 +3,8 @@
     python benchmarks/study.py [--quick]
 
 Every agent and the coordinator are processes of their own on this machine, with state on disk, over TLS on loopback;
-"in process" is the same study with all agents in one process and no network. Seconds are of the wall clock, since most of
-them are waiting on a network, and all processes share this machine's cores: apart, each would have its own.
+"in process" is the same study with all agents in one process and no network. Seconds are of the wall clock: much
+of them is waiting. All processes share this machine's cores; apart, each would have its own.
 The last rows have two crashes: an agent is killed after it sent its vector, the coordinator while it collects.
 """
 

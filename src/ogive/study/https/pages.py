@@ -2,21 +2,56 @@
 
 from __future__ import annotations
 
+import base64
 import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from ogive.html.document import document
+from ogive.errors import ParameterError
+from ogive.html.document import PICTURES, document
 from ogive.html.markup import Html, tag
 from ogive.html.parts import fine, say, table
-from ogive.report import render_report
+from ogive.provenance import Provenance
+from ogive.report import chart_svg, render_report
+from ogive.report.totals import totals
 from ogive.statistics.kinds import read_recorded
 from ogive.study.status import is_connected
 
 REFRESH_SECONDS = 5
 
 
-def status_page(told: dict[str, Any]) -> str:
-    """The page of a study, which the browser reads again every few seconds."""
+@dataclass(frozen=True)
+class Released:
+    """What the page of a study shows of a release.
+
+    Fields:
+        provenance: Its price among others.
+        picture: The main chart as an SVG file; None where only single values were released.
+    """
+
+    provenance: Provenance
+    picture: str | None
+
+    @staticmethod
+    def of(found: dict[str, Any]) -> Released:
+        """From the release as plain data."""
+        estimate = read_recorded(found)
+        assert estimate.provenance is not None, "releases of a study have one"
+        try:
+            picture = chart_svg(estimate)
+        except ParameterError:
+            picture = None
+        return Released(estimate.provenance, picture)
+
+
+def status_page(told: dict[str, Any], released: Mapping[str, Released]) -> str:
+    """The page of a study, which the browser reads again every few seconds.
+
+    Args:
+        told: Of `status.status_of`.
+        released: By the name of the release.
+    """
     title = told["title"] or told["study"]
     connected = sum(is_connected(party) for party in told["parties"])
     return document(
@@ -31,6 +66,7 @@ def status_page(told: dict[str, Any]) -> str:
                 texts=(1, 2),
             ),
             *(_reasons(each) for each in told["releases"]),
+            *(_drawn(name, each.picture) for name, each in released.items() if each.picture is not None),
             table(
                 "Parties",
                 ("party", "agent", "asked for this step"),
@@ -46,10 +82,11 @@ def status_page(told: dict[str, Any]) -> str:
         ),
         tag(
             "footer",
-            say(f"Budget of each party for this study: {told['budget']}."),
+            say(_spent(told["budget"], [each.provenance for each in released.values()])),
             fine(f"Study {told['study']}, SHA-256 {told['digest']}"),
         ),
         refresh=REFRESH_SECONDS,
+        policy=PICTURES,
     )
 
 
@@ -78,6 +115,21 @@ def _cells(release: dict[str, Any]) -> tuple[str, str, str]:
     if state == "running":
         state = f"step {release['step']}, query {release['query']}, attempt {release['attempt']}"
     return state, release["privacy"], str(len(release.get("members", []))) if release.get("members") else "-"
+
+
+def _drawn(name: str, picture: str) -> Html:
+    """The chart of a release, as a picture of its own, so that no rule of one changes another."""
+    data = base64.b64encode(picture.encode()).decode()
+    drawn = tag("img", src=f"data:image/svg+xml;base64,{data}", alt=f"The chart of {name}", style="max-width: 100%")
+    return tag("section", tag("h3", f"Release {name}"), tag("a", drawn, href=f"/releases/{name}"))
+
+
+def _spent(budget: str, released: Sequence[Provenance]) -> str:
+    limit = f"The budget of each party's records for this study is {budget}."
+    if not released:
+        return f"{limit} Nothing was released so far."
+    spent = " and ".join(str(total.together) for total in totals(released))
+    return f"{limit} What was released so far costs {spent}."
 
 
 def _reasons(release: dict[str, Any]) -> Html | None:

@@ -31,7 +31,7 @@ from starlette.routing import Route
 
 from ogive.errors import LedgerError, ParameterError, PeerError
 from ogive.study.coordinator import Coordinator
-from ogive.study.https.pages import release_page, status_page
+from ogive.study.https.pages import Released, release_page, status_page
 from ogive.study.https.tokens import Tokens
 from ogive.study.status import is_connected, status_of
 
@@ -79,6 +79,7 @@ class Service:
         self._changed = asyncio.Event()
         self._numbers = {party.name: number for number, party in enumerate(coordinator.study.parties, 1)}
         self._seen: dict[int, float] = {}
+        self._released: dict[str, Released] = {}  # drawn once; what was released does not change
         self._counts = {"questions": 0, "replies": 0, "refused": 0, "bytes_in": 0, "bytes_out": 0}
 
     def application(self) -> Starlette:
@@ -206,7 +207,14 @@ class Service:
             return None
 
     async def _page(self, request: Request) -> Response:
-        return _html(status_page(await self._told()))
+        told = await self._told()
+        for each in told["releases"]:
+            name = each["name"]
+            if each["state"] == "released" and name not in self._released:
+                found = await self._result(name)
+                if found is not None:
+                    self._released[name] = await run_in_threadpool(Released.of, found)
+        return _html(status_page(told, self._released))
 
     async def _release_page(self, request: Request) -> Response:
         found = await self._result(request.path_params["name"])
