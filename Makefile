@@ -86,6 +86,7 @@ bench: $(VENV)/work.stamp $(VENV)/torch.stamp
 	$(BIN)/python benchmarks/pairs.py
 	$(BIN)/python benchmarks/local_curves.py
 	$(BIN)/python benchmarks/secagg.py
+	$(BIN)/python benchmarks/study.py
 	$(BIN)/python benchmarks/uploads.py
 	$(BIN)/python benchmarks/pate.py
 	$(BIN)/python benchmarks/pate_sensitivity.py
