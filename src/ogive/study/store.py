@@ -11,7 +11,7 @@ from pathlib import Path
 
 from sqlalchemy import Column, Connection, LargeBinary, MetaData, String, Table, delete, insert, select, text, update
 
-from ogive.errors import LedgerError, plain
+from ogive.errors import LedgerError, ParameterError, plain
 from ogive.ledger.database import Database
 
 CALLED = "state"
@@ -88,6 +88,17 @@ class Store:
             if version != _VERSION:
                 raise LedgerError(f"the state {plain(self.words)} was written by a newer version of ogive")
         self._database.log_ahead()
+
+    @staticmethod
+    def existing(place: str) -> Store:
+        """A place that holds a state already.
+
+        Raises:
+            ParameterError: there is no such file.
+        """
+        if "://" not in place and not Path(place).exists():
+            raise ParameterError(f"there is no state {plain(place)}")
+        return Store(place)
 
     @property
     def words(self) -> str:

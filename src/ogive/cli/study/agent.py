@@ -48,6 +48,7 @@ def agent(
     from ogive.study.agent import Agent, is_approved
     from ogive.study.document import Study
     from ogive.study.keys import load_key
+    from ogive.study.own import check_records
     from ogive.study.store import Store
 
     if (connect is None) == (listen is None):
@@ -62,6 +63,7 @@ def agent(
         raise RefusalError(
             f"this study is not approved in {state}; read it with ogive study check, and approve it with --approve"
         )
+    check_records(document, number, records)
     store.hold()
     logging.basicConfig(stream=sys.stderr, level=logging.INFO, format="%(asctime)s %(message)s")
     logging.getLogger("httpx").setLevel(logging.WARNING)

@@ -44,8 +44,13 @@ def new(
     from ogive.study.keys import write_new
     from ogive.study.template import template
 
-    parties = dict(each.partition("=")[::2] for each in party)
-    text = template(name, coordinator=coordinator, parties=parties, records=records, trust=trust)
+    named = [each.partition("=")[::2] for each in party]
+    for each, key in named:
+        if not key:
+            raise ParameterError(f"--party takes NAME=KEY, such as north=ed25519:..., got {plain(each)}")
+        if sum(other == each for other, _ in named) > 1:
+            raise ParameterError(f"two parties have the name {plain(each)}")
+    text = template(name, coordinator=coordinator, parties=dict(named), records=records, trust=trust)
     write_new(document, text.encode())
     print(f"wrote {document}; edit its releases, then send the file to every party", file=sys.stderr)
 
@@ -113,6 +118,8 @@ def check(
     from ogive.study.store import Store
     from ogive.study.words import in_words
 
+    if approve and (records is None or key is None or state is None):
+        raise ParameterError("to approve a study, name your --records, your --key and the --state of your agent")
     study = Study.read(document)
     number = None if key is None else study.number_of(load_key(key).public_key().public_bytes_raw())
     if records is not None:
@@ -121,8 +128,7 @@ def check(
         check_records(study, 1 if number is None else number, records)
     print(in_words(study, number), end="")
     if approve:
-        if number is None or state is None or records is None:
-            raise ParameterError("to approve a study, name your --records, your --key and the --state of your agent")
+        assert state is not None, "it was asked for above"
         store = Store(state)
         note(store, study)
         store.close()
@@ -236,7 +242,7 @@ def status(document: Document, *, state: State) -> None:
     from ogive.study.store import Store
 
     study = Study.read(document)
-    store = Store(state)
+    store = Store.existing(state)
     with store.read() as kept:
         found = told(study, progress(kept, study), seen={})
     for each in found["releases"]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import ipaddress
+import re
 from pathlib import Path
 
 from cryptography import x509
@@ -23,6 +24,9 @@ from ogive.study.keys import write_private
 
 AUTHORITY_DAYS = 3650
 CERTIFICATE_DAYS = 397
+_LONGEST_HOST = 253
+_LABEL = "[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?"
+_HOST = re.compile(rf"(\*\.)?{_LABEL}(\.{_LABEL})*")
 _EARLY = datetime.timedelta(days=1)
 """Certificates are valid from a day before, for clocks that disagree."""
 
@@ -74,7 +78,9 @@ def issue(folder: Path, name: str, *, hosts: tuple[str, ...] = (), days: int = C
         .add_extension(x509.AuthorityKeyIdentifier.from_issuer_public_key(signing.public_key()), critical=False)
     )
     if hosts:
-        builder = builder.add_extension(x509.SubjectAlternativeName([_host(each) for each in hosts]), critical=False)
+        builder = builder.add_extension(
+            x509.SubjectAlternativeName([check_host(each) for each in hosts]), critical=False
+        )
     certificate = builder.sign(signing, hashes.SHA256())
     write_private(folder / f"{name}.key", _private(key))
     write_atomically(folder / f"{name}.pem", certificate.public_bytes(Encoding.PEM), mode=PUBLIC)
@@ -122,11 +128,18 @@ def _usage(*, authority: bool) -> x509.KeyUsage:
     )
 
 
-def _host(name: str) -> x509.GeneralName:
+def check_host(name: str) -> x509.GeneralName:
+    """The name or address of a service as a certificate states it.
+
+    Raises:
+        ParameterError: it is neither.
+    """
     try:
         return x509.IPAddress(ipaddress.ip_address(name))
     except ValueError:
-        return x509.DNSName(name)
+        if _HOST.fullmatch(name) and len(name) <= _LONGEST_HOST:
+            return x509.DNSName(name)
+    raise ParameterError(f"`host` must be a name or an address, such as study.example.org, got {plain(name)}")
 
 
 def _private(key: ec.EllipticCurvePrivateKey) -> bytes:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from ogive.errors import ParameterError, plain
 from ogive.study.document import Study
-from ogive.study.https.certificates import issue, make_authority
+from ogive.study.https.certificates import check_host, issue, make_authority
 from ogive.study.https.tokens import TOKEN_BYTES, Tokens, make_token, token_digest
 from ogive.study.keys import write_private
 
@@ -24,8 +24,10 @@ def equip(folder: Path, study: Study, *, hosts: tuple[str, ...], clients: bool =
         clients: Whether each party gets a certificate, too.
 
     Raises:
-        ParameterError: the folder is there already, or cannot be written.
+        ParameterError: the folder is there already, or cannot be written, or a host is none.
     """
+    for host in hosts:
+        check_host(host)
     try:
         folder.mkdir(mode=0o700, parents=True)
     except FileExistsError:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import socket
 import ssl
 import sys
 from pathlib import Path
@@ -19,6 +20,7 @@ from ogive.study.https.tokens import Tokens
 from ogive.study.store import Store
 
 _CONNECTIONS = 4096
+_LAST_PORT = 65_535
 
 
 def serve(
@@ -45,7 +47,7 @@ def serve(
         clients: Whether agents must have a certificate of the study's authority.
 
     Raises:
-        ParameterError: a file of the folder cannot be used.
+        ParameterError: a file of the folder cannot be used, or the address.
         LedgerError: another process runs on the state, or it cannot be opened.
     """
     tokens = Tokens.read(folder / TOKENS, study)
@@ -59,14 +61,13 @@ def serve(
         )
     except OSError as problem:
         raise ParameterError(f"the certificate in {plain(folder)} cannot be used: {problem.strerror}") from None
+    listening = _listen(host, port)
     store = Store(state)
     store.hold()
     logging.basicConfig(stream=sys.stderr, level=logging.INFO, format="%(asctime)s %(message)s")
     coordinator = Coordinator(study, key=key, store=store, step_seconds=step_seconds)
     config = uvicorn.Config(
         Service(coordinator, tokens).application(),
-        host=host,
-        port=port,
         ssl_certfile=str(files[f"{SERVICE}.pem"]),
         ssl_keyfile=str(files[f"{SERVICE}.key"]),
         ssl_ca_certs=str(files["ca.pem"]) if clients else None,
@@ -79,6 +80,31 @@ def serve(
         server_header=False,
         workers=1,
     )
-    logging.getLogger("ogive.study").info("serving study %s at https://%s:%d", study.name, host, port)
-    uvicorn.Server(config).run()
+    logging.getLogger("ogive.study").info(
+        "serving study %s at https://%s:%d", study.name, host, listening.getsockname()[1]
+    )
+    uvicorn.Server(config).run(sockets=[listening])
     store.close()
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    """A socket at an address.
+
+    Raises:
+        ParameterError: nobody can listen there.
+    """
+    if not 0 <= port <= _LAST_PORT:
+        raise ParameterError(f"`port` must be 0 to {_LAST_PORT}, got {port}")
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        listening = socket.socket(family, kind, protocol)
+        try:
+            listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            listening.bind(address)
+        except OSError:
+            listening.close()
+            raise
+    except (OSError, UnicodeError) as problem:
+        reason = getattr(problem, "strerror", None) or "no such name"
+        raise ParameterError(f"cannot listen at {plain(host)} port {port}: {plain(reason)}") from None
+    return listening

@@ -1,0 +1,103 @@
+"""What the commands of studies refuse, each in one line, with nothing left half-made."""
+
+import socket
+
+import pytest
+from helpers.study import public, text_of
+
+from ogive.cli import main
+
+NEW = ["study", "new", "new.toml", "--name", "good", "--coordinator", public(0), "--records", "100", "--party"]
+NORTH, SOUTH = f"north={public(1)}", f"south={public(2)}"
+SERVE = ["study", "serve", "study.toml", "--key", "own.key", "--state", "c.db", "--service", "service"]
+AGENT = ["agent", "study.toml", "--records", "people.csv", "--key", "site.key", "--state", "a.db"]
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """A study with the keys of its coordinator and of its first party, and a table."""
+    from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
+    from helpers.study import key_of
+
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "study.toml").write_bytes(text_of())
+    for number, name in ((0, "own.key"), (1, "site.key")):
+        written = key_of(number).private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+        (tmp_path / name).write_bytes(written)
+    (tmp_path / "people.csv").write_text("age\n1\n2\n")
+    (tmp_path / "weights.csv").write_text("weight\n1\n2\n")
+    return tmp_path
+
+
+def refused(capsys, arguments):
+    """The one line of a refusal."""
+    assert main(arguments) in (1, 2)
+    captured = capsys.readouterr()
+    assert (captured.out, captured.err.count("\n")) == ("", 1)
+    return captured.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ([*NEW, NORTH, "south"], "--party takes NAME=KEY"),
+        ([*NEW, NORTH, NORTH], "two parties have the name north"),
+        ([*NEW, NORTH], "at least 2 tables [[party]]"),
+        ([*NEW, NORTH, "south=ed25519:AAAA"], "the key of party south must be what ogive study keys prints"),
+        ([*NEW, NORTH, SOUTH, "--trust", "servers"], "--trust must be secagg or merge"),
+        (["study", "keys"], "name the file of a new key, or a folder with --service"),
+        (["study", "keys", "own.key"], "is there already and is not overwritten"),
+        (["study", "keys", "--service", "s"], "--service needs --study FILE and --host NAME"),
+        (["study", "keys", "--service", "s", "--study", "study.toml", "--host", "bad host!"], "--host must be a name"),
+        (["study", "keys", "--service", "s", "--study", "people.csv", "--host", "localhost"], "no TOML"),
+        (["study", "check", "absent.toml"], "No such file"),
+        (["study", "check", "study.toml", "--approve"], "to approve a study, name your --records, your --key"),
+        (["study", "check", "study.toml", "--records", "weights.csv"], "has no column 'age'"),
+        (["study", "check", "study.toml", "--key", "people.csv"], "is no key of a study"),
+        (["study", "status", "study.toml", "--state", "absent.db"], "there is no state absent.db"),
+        (["study", "release", "study.toml", "weight", "--state", "c.db"], "has no release 'weight'; it has age"),
+        (SERVE, "the list of tokens service/tokens cannot be read"),
+        ([*SERVE, "--step-seconds", "0"], "--step-seconds must be above 0"),
+        (AGENT, "--connect https://HOST:PORT or --listen unix:/PATH"),
+        ([*AGENT, "--listen", "unix:/tmp/x"], "this study is not approved in a.db"),
+    ],
+)
+def test_what_cannot_be_done_is_one_line(folder, capsys, arguments, words):
+    before = {path.name for path in folder.iterdir()}
+    assert words in refused(capsys, arguments)
+    made = {path.name for path in folder.iterdir()} - before
+    assert not {name for name in made if not name.startswith(("a.db", "c.db"))}
+
+
+def test_an_address_where_nobody_can_listen_is_one_line(folder, capsys):
+    assert main(["study", "keys", "--service", "service", "--study", "study.toml", "--host", "localhost"]) == 0
+    capsys.readouterr()
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        assert "Address already in use" in refused(capsys, [*SERVE, "--port", str(port)])
+    assert "--port must be 0 to 65535" in refused(capsys, [*SERVE, "--port", "99999"])
+    assert "cannot listen at 300.1.1.1 port 8443" in refused(capsys, [*SERVE, "--host", "300.1.1.1"])
+    assert not (folder / "c.db").exists()
+
+
+def test_an_agent_whose_records_lack_a_column_does_not_start(folder, capsys):
+    approve = ["study", "check", "study.toml", "--records", "people.csv", "--key", "site.key", "--state", "a.db"]
+    assert main([*approve, "--approve"]) == 0
+    assert "approved; a.db says so" in capsys.readouterr().err
+    lacking = [word.replace("people.csv", "weights.csv") for word in AGENT]
+    assert "has no column 'age'" in refused(capsys, [*lacking, "--listen", "unix:/nowhere/x"])
+    assert "cannot be made" in refused(capsys, [*AGENT, "--listen", "unix:/nowhere/x"])
+
+
+def test_a_new_study_is_read_back_and_kept(folder, capsys):
+    assert main([*NEW, NORTH, SOUTH, "--trust", "merge"]) == 0
+    capsys.readouterr()
+    kept = (folder / "new.toml").read_bytes()
+    assert "is not overwritten" in refused(capsys, [*NEW, NORTH, SOUTH])
+    assert (folder / "new.toml").read_bytes() == kept
+    assert main(["study", "check", "new.toml"]) == 0
+    said = capsys.readouterr().out
+    assert "Parties (2): north, south" in said
+    assert "Everyone may see your curve" in said
