@@ -36,6 +36,26 @@ def to_numbers(grid: Grid, values: Any) -> Float64:
     return numbers
 
 
+def band_steps(grid: Grid, low: Float64, high: Float64) -> tuple[Float64, Float64]:
+    """A band around a distribution function as two step functions, which hold it between the thresholds too.
+
+    From one threshold to the next the function is at least its value at the first, and at most its value at the next.
+    On a grid of every day nothing lies between two thresholds.
+
+    Args:
+        grid: The thresholds.
+        low: Lower end of the band at each threshold, shape (N,).
+        high: Upper end at each threshold, shape (N,).
+
+    Returns:
+        Lower and upper end before the first threshold and from each threshold on, shape (N + 1,).
+    """
+    lower = np.concatenate(([0.0], low))
+    if grid.kind == "integers" and grid.unit == "date":
+        return lower, np.concatenate(([0.0], high))
+    return lower, np.concatenate((high, [1.0]))
+
+
 def _number(grid: Grid, value: Any) -> float:
     if isinstance(value, float) and not np.isfinite(value):
         return value

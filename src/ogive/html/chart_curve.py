@@ -10,6 +10,7 @@ from typing import ClassVar
 import numpy as np
 
 from ogive.arrays import Float64
+from ogive.axis import band_steps
 from ogive.grids import Grid
 from ogive.html.axis import show, tick_label, ticks
 from ogive.html.chart import BOTTOM, LEFT, NARROW, RIGHT, TOP, WIDE, Size, shortened
@@ -110,11 +111,10 @@ def _path(stairs: tuple[Float64, Float64], *, end: float) -> str:
 
 
 def _band(frame: _Frame, low: Float64, high: Float64) -> str:
-    """The band between thresholds reaches from the lower end at the last to the upper end at the next."""
-    whole = frame.grid.kind == "integers"  # nothing lies between two whole numbers
-    upper = np.asarray(high) if whole else np.append(high[1:], 1.0)
-    top = _stairs(frame, upper, start=0.0 if whole else float(high[0]))
-    x, y = _stairs(frame, low, start=0.0)
+    """The area between the lower and the upper end of the band."""
+    lower, upper = band_steps(frame.grid, np.asarray(low), np.asarray(high))
+    top = _stairs(frame, upper[1:], start=float(upper[0]))
+    x, y = _stairs(frame, lower[1:], start=float(lower[0]))
     back = "".join(f"H{a:g}V{b:g}" for a, b in zip(x[:0:-1], y[-2::-1], strict=True))
     return f"{_path(top, end=frame.right)}V{y[-1]:g}{back}H{frame.left:g}Z"
 

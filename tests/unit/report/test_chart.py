@@ -1,3 +1,4 @@
+import datetime
 import re
 import xml.etree.ElementTree as ET
 from itertools import pairwise
@@ -100,10 +101,14 @@ def test_the_band_encloses_the_curve_everywhere():
 
 @pytest.mark.parametrize(
     ("grid", "expected"),
-    [(Grid.explicit([1, 2, 3, 4], low=1), 0.6), (Grid.integers(1, 4), 0.3)],
-    ids=["numbers", "whole numbers"],
+    [
+        (Grid.explicit([1, 2, 3, 4], low=1), 0.6),
+        (Grid.integers(1, 4), 0.6),  # a column may hold 1.5
+        (Grid.integers(datetime.date(2026, 1, 1), datetime.date(2026, 1, 4)), 0.3),
+    ],
+    ids=["numbers", "whole numbers", "days"],
 )
-def test_between_thresholds_the_band_reaches_up_to_the_next_one_unless_values_are_whole(grid, expected):
+def test_between_thresholds_the_band_reaches_up_to_the_next_one_unless_nothing_lies_there(grid, expected):
     high = np.array([0.3, 0.6, 0.8, 1.0])
     drawing = sample(grid=grid, share=high - 0.05, low=high - 0.1, high=high)
     upper, lower = edges(paths(drawing, "band")[0])

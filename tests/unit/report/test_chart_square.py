@@ -149,3 +149,24 @@ def test_a_bar_is_cut_in_proportion(share):
     left = float(rects["left"].get("width")) if "left" in rects else 0.0
     assert spent == pytest.approx(min(share, 1.0) * whole, abs=0.1)
     assert spent + left == pytest.approx(whole, abs=0.11)
+
+
+def test_precision_and_lift_have_the_bands_of_their_estimates():
+    import numpy as np
+
+    import ogive
+    from ogive.statistics.roc.chapter import chapter
+
+    rng = np.random.default_rng(4)
+    labels = (rng.random(5_000) < 0.3).astype(int)
+    roc = ogive.roc(rng.normal(labels, 1), labels, bounds=(-4, 6), outside="clip", privacy=ogive.PureDP(1))
+    found = [picture.chart for picture in chapter(roc, None).pictures]
+    assert [chart.title for chart in found[1:]] == ["Precision and recall", "Lift"]
+    for chart, band in zip(found[1:], (roc.precision_recall_band(0.95), roc.lift_band(0.95)), strict=True):
+        places, low, high = band.outline()
+        # each pair of ends is drawn from its place to the next
+        assert chart.ribbon.x[0::2].tolist() == places.tolist()
+        assert chart.ribbon.x[1:-1:2].tolist() == places[1:].tolist()
+        assert chart.ribbon.low[0::2].tolist() == chart.ribbon.low[1::2].tolist() == low.tolist()
+        assert chart.ribbon.high[1::2].tolist() == np.minimum(high, 1e6).tolist()
+        assert ("band", "95 % band for the population") in chart.legend

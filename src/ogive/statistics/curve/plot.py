@@ -8,6 +8,7 @@ from typing import Any, Unpack
 import numpy as np
 
 from ogive.arrays import Float64
+from ogive.axis import band_steps
 from ogive.grids import Grid
 from ogive.pictures import BLUE, ORANGE, Style, caption, keep_private, legend, lighten, new_axes, styled
 from ogive.statistics.confidence import Target
@@ -47,8 +48,7 @@ def draw(
         band = curve.band(confidence_level, target=target)
         axes.fill_between(
             edges,
-            np.concatenate(([0.0], band.low)),
-            np.concatenate((band.high, [1.0])),
+            *band_steps(curve.grid, band.low, band.high),
             step="post",
             color=look["color"],
             alpha=0.22,

@@ -31,6 +31,8 @@ READING = (
     "for a perfect score."
 )
 _FIRST_FLAGGED = 0.01
+_BEYOND = 1e6
+"""An infinite end lies above every axis."""
 
 
 @dataclass(frozen=True)
@@ -143,9 +145,11 @@ def _pictures(read: _Read) -> tuple[Picture, ...]:
             Line("curve", roc.fpr, roc.tpr),
             *((Line("truth", truth.fpr, truth.tpr),) if truth is not None else ()),
         ),
-        ribbon=_ribbon(read.band),
+        ribbon=_stepped(read.band.fpr, read.band.low, read.band.high),
         legend=(curve, ("band", f"{read.level} band for the population"), ("chance", "Chance line"), *exact),
     )
+    ratio_band, lift_band = (band(roc.confidence_level) for band in (roc.precision_recall_band, roc.lift_band))
+    bands = (("band", f"{read.level} band for the population"),)
     true_ratio = None if truth is None else truth.precision_recall()
     true_lift = None if truth is None else truth.lift()
     small = (
@@ -160,6 +164,8 @@ def _pictures(read: _Read) -> tuple[Picture, ...]:
                 Line("curve", ratio.recall[1:], ratio.precision[1:]),
                 *((Line("truth", true_ratio.recall[1:], true_ratio.precision[1:]),) if true_ratio is not None else ()),
             ),
+            ribbon=_stepped(*ratio_band.outline()),
+            legend=bands,
             sizes=SMALL,
         ),
         SquareChart(
@@ -174,6 +180,8 @@ def _pictures(read: _Read) -> tuple[Picture, ...]:
                 Line("curve", lift.flagged[kept], lift.lift[kept]),
                 *((_lift_line(true_lift.flagged, true_lift.lift),) if true_lift is not None else ()),
             ),
+            ribbon=_stepped(*lift_band.outline()),
+            legend=bands,
             sizes=SMALL,
             y_top=math.ceil(highest / step - 1e-9) * step,
             y_factor=True,
@@ -187,10 +195,10 @@ def _lift_line(flagged: Float64, lift: Float64) -> Line:
     return Line("truth", flagged[kept], lift[kept])
 
 
-def _ribbon(band: RocBand) -> Ribbon:
-    """The steps of a band as the corners of a polygon."""
-    x = np.append(np.repeat(band.fpr, 2)[1:], 1.0)
-    return Ribbon(x, np.repeat(band.low, 2), np.repeat(band.high, 2))
+def _stepped(places: Float64, low: Float64, high: Float64) -> Ribbon:
+    """The steps of a band as the corners of a polygon: each pair of ends holds from its place to the next."""
+    x = np.append(np.repeat(places, 2)[1:], 1.0)
+    return Ribbon(x, np.repeat(low, 2), np.minimum(np.repeat(high, 2), _BEYOND))
 
 
 def _operating_points(read: _Read) -> Html:
