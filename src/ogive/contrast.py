@@ -25,6 +25,7 @@ from statistics import NormalDist
 from typing import Literal, NamedTuple
 
 from ogive.columns import LabelValue
+from ogive.digits import number
 
 Kind = Literal["difference", "ratio"]
 
@@ -89,15 +90,8 @@ class Contrast:
         if not self.defined:
             return f"{head}: noise leaves no number"
         level = f"{100 * self.confidence_level:.6g} % CI"
-        value, low, high = (_shown(each, self.standard_error) for each in (self.value, self.low, self.high))
+        value, low, high = (number(each, self.high - self.low) for each in (self.value, self.low, self.high))
         return f"{head}: {value} ({level} {low} to {high})"
-
-
-def _shown(value: float, error: float) -> str:
-    """A number with one digit more than its error has first; with six digits where the error is none."""
-    if not math.isfinite(error) or error <= 0 or not math.isfinite(value):
-        return f"{value:.6g}"
-    return f"{value:,.{min(12, max(0, 1 - math.floor(math.log10(error))))}f}"
 
 
 def difference(one: Number, other: Number, confidence_level: float) -> tuple[float, float, float, float]:

@@ -104,3 +104,83 @@ def test_one_of_a_unit_is_written_in_the_singular(number, unit, wanted):
 
 def test_a_number_that_is_missing_may_be_any_within_the_bounds():
     assert Mean("age", bounds=(18, 100), missing=100).missing == 100
+
+
+GROUPED = ("--by", "sex", "--by-groups", "F", "M", "--epsilon", "1")
+
+
+@pytest.mark.parametrize(
+    ("words", "wanted"),
+    [
+        (("mean", "people.csv", "--colum", "age", *RELEASE), "--colum is no option; did you mean --column?"),
+        (
+            ("proportion", "people.csv", "--column", "sex", "--epsilon", "1"),
+            "column 'sex' holds text, but the values to count are numbers; write them as texts, for example "
+            "--positive yes",
+        ),
+        (
+            ("proportion", "people.csv", "--column", "old", "--positive", "yes", "--epsilon", "1"),
+            "column 'old' holds numbers, but the values to count are texts; write them as numbers, for example "
+            "--positive 1",
+        ),
+        (
+            ("histogram", "people.csv", "--column", "old", *GROUPED, "--delta", "1e-6"),
+            "which values occur is not found out within groups; name the values, which are public, for example "
+            "--values a b",
+        ),
+        (
+            ("histogram", "people.csv", "--column", "old", "--by", "sex", "--epsilon", "1", "--delta", "1e-6"),
+            "which values occur is not found out within groups; name the values, which are public, for example "
+            "--values a b",
+        ),
+    ],
+)
+def test_what_is_wrong_comes_with_what_would_be_right(said, words, wanted):
+    status, line = said(*words)
+    assert status == 2
+    assert line.endswith(f"error: {wanted}")
+
+
+@pytest.fixture
+def gaps(said, tmp_path):
+    """A file of which some groups are missing, named as it is read."""
+    rows = "".join(f"{20 + i % 60},{('F', 'M', '')[i % 3]}\n" for i in range(900))
+    (tmp_path / "gaps.csv").write_text("age,sex\n" + rows)
+    return "gaps.csv"
+
+
+def test_records_without_a_group_are_left_out_as_the_message_says(said, gaps, capsys):
+    words = ("mean", gaps, "--column", "age", "--bounds", "0", "120", *GROUPED)
+    status, line = said(*words)
+    assert status == 2
+    fault = "column 'sex' has missing values; every record needs a group"
+    assert line.endswith(f"{fault}, so leave the others out with --where 'sex is not missing'")
+    assert said(*words, "--where", "sex is not missing")[0] == 0
+
+
+def test_found_groups_say_that_records_without_one_are_left_out(said, gaps, capsys):
+    assert main(["mean", gaps, "--column", "age", *RELEASE, "--by", "sex", "--delta", "1e-4"]) == 0
+    assert "records are in no group, nor are records without a value" in capsys.readouterr().out
+
+
+def test_means_of_groups_have_numbers_of_records_and_deviations(said, capsys):
+    assert main(["mean", "people.csv", "--column", "age", "--bounds", "0", "120", *GROUPED]) == 0
+    head, *rows = capsys.readouterr().out.splitlines()[1:]
+    assert all(name in head for name in (" n ", "mean", "SD", "standard error", "95 % interval"))
+    assert len(rows) == 2
+    assert all(len(row.split()) == 8 for row in rows)
+
+
+def test_histograms_of_groups_have_intervals(said, capsys):
+    assert main(["histogram", "people.csv", "--column", "old", "--values", "0", "1", *GROUPED]) == 0
+    shown = capsys.readouterr().out
+    assert "histogram of old with 95 % intervals of the shares by sex" in shown
+    assert shown.count(" to ") == 4
+
+
+def test_cross_tables_of_groups_name_both_columns(said, capsys):
+    more = ("--row", "old", "--column", "age", "--rows", "0", "1", "--columns", "20", "--other", "count")
+    assert main(["crosstab", "people.csv", *more, *GROUPED]) == 0
+    shown = capsys.readouterr().out
+    assert "cross table of old and age, with shares of the rows by sex" in shown
+    assert "old = 0, age = 20" in shown

@@ -39,7 +39,7 @@ columns
 grids privacy
 checks
 compiling
-errors machine_code parameters rooms arrays progress
+errors machine_code parameters rooms arrays progress digits
 """
 
 # The same within rooms whose parts have an order of their own.

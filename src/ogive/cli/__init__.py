@@ -94,7 +94,7 @@ def _run(arguments: list[str]) -> None:
     from ogive.cli.help import ALL, FLAGS, help_asked, help_of
     from ogive.cli.notes import gathered_notes
     from ogive.cli.options.trust import not_of
-    from ogive.cli.parsing import in_words
+    from ogive.cli.parsing import in_words, misspelt
 
     app = build()
     asked = help_asked(arguments)
@@ -120,6 +120,8 @@ def _run(arguments: list[str]) -> None:
         ) from None
     except CycloptsError as problem:
         raise ParameterError(in_words(problem)) from None
+    except OgiveError as problem:
+        raise misspelt(app, arguments) or problem from None
 
 
 def _fail(message: str, status: int) -> int:

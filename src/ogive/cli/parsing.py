@@ -7,10 +7,11 @@ from collections.abc import Sequence
 from itertools import chain
 from typing import TYPE_CHECKING, Any, get_args, get_origin
 
-from ogive.errors import plain, quoted
+from ogive.cli.wording import options_of
+from ogive.errors import ParameterError, plain, quoted
 
 if TYPE_CHECKING:
-    from cyclopts import CycloptsError
+    from cyclopts import App, CycloptsError
     from cyclopts.argument import Argument
 
 _WORDS = {"float": "a number", "int": "a whole number", "bool": "true or false", "Path": "a path"}
@@ -44,6 +45,20 @@ def in_words(problem: CycloptsError) -> str:
         case CoercionError():
             return _wrong_value(problem)
     return plain(problem)
+
+
+def misspelt(app: App, arguments: Sequence[str]) -> ParameterError | None:
+    """What is said of the first option that a command does not have, where it has one of nearly that name.
+
+    The parser refuses such options too, but only after what lacks, as does a column whose option is misspelt.
+    """
+    options = options_of(app, arguments)
+    before = arguments[: arguments.index("--")] if "--" in arguments else arguments
+    for word in before:
+        name = word.partition("=")[0]
+        if name.startswith("--") and name not in options and (near := _near(name, sorted(options))):
+            return ParameterError(f"{plain(name)} is no option{near}")
+    return None
 
 
 def _named(argument: Argument | None, token: Any = None) -> str:

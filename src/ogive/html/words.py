@@ -8,6 +8,7 @@ from decimal import Decimal, localcontext
 from fractions import Fraction
 
 from ogive.accounting import epsilon_of
+from ogive.digits import places as places_of
 from ogive.html.axis import plain_number
 from ogive.privacy import (
     Adjacency,
@@ -84,13 +85,13 @@ def percent(share: float, places: int | None = None) -> str:
 
 def decimal(value: float, half_width: float) -> str:
     """A number such as an area with the places that mean something beside this uncertainty: two to four."""
-    places = min(4, max(2, 1 - math.floor(math.log10(max(half_width, 1e-9)))))
+    places = min(4, max(2, places_of(max(half_width, 1e-9))))
     return f"{value:.{places}f}"
 
 
 def digits(half_width: float) -> int:
     """How many places of a percentage mean something beside this uncertainty."""
-    return min(5, max(1, 1 - math.floor(math.log10(max(half_width, 1e-9) * 100))))
+    return min(5, max(1, places_of(max(half_width, 1e-9) * 100)))
 
 
 def points(width: float) -> str:

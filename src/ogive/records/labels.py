@@ -77,13 +77,18 @@ def check_category_type(
         return
     named = declared.values or ()
     counted = isinstance(declared, Listed | Membership)
+    values, example = f"its {plural}", ""
+    if isinstance(declared, Membership):
+        values = "the values to count"
+        example = ", for example `positive='yes'`" if holds == "text" else ", for example `positive=1`"
     if counted and holds == "text" and named and not any(isinstance(v, str) for v in named):
         raise DataError(
             f"column {quoted(declared.column)} holds text, but the values to count are numbers; write them as texts"
+            f"{example}"
         )
     if holds != "text" and declared.values and all(isinstance(value, str) for value in declared.values):
         raise DataError(
-            f"column {quoted(declared.column)} holds numbers, but its {plural} are texts; write them as numbers",
+            f"column {quoted(declared.column)} holds numbers, but {values} are texts; write them as numbers{example}",
             parameter=plural,
         )
 
@@ -213,9 +218,19 @@ class Places:
         found = self._table[codes]
         if len(found) and int(found.max()) == self._size:
             if np.any(codes == MISSING):
-                raise DataError(f"column {quoted(self._column)} has missing values; every record needs a {self._one}")
+                raise DataError(
+                    f"column {quoted(self._column)} has missing values; every record needs a {self._one}"
+                    f"{self._way_out()}"
+                )
             raise DataError(f"column {quoted(self._column)} {self._undeclared}", parameter=self._parameter)
         return found
+
+    def _way_out(self) -> str:
+        """What leaves records without a value out, where that is a matter of groups."""
+        if self._one != "group":
+            return ""
+        named = f'"{self._column} is not missing"' if self._column.isidentifier() else ""
+        return f", so leave the others out with `where={named}`"
 
     def _place(self, value: Any) -> int:
         """The place of a value; texts are also known with blanks around them, as some files are written."""

@@ -393,7 +393,8 @@ def test_groups_that_nobody_named_are_found_within_the_guarantee(adjacency):
         assert part.records == pytest.approx(grouped, abs=300)
     few = f"values of ward with fewer than about {found.threshold} records are in no group"
     text = " ".join(str(found).split())
-    assert f"Groups were found: {few}; records of no group are not in Overall." in text
+    rest = "nor are records without a value; records of no group are not in Overall."
+    assert f"Groups were found: {few}, {rest}" in text
     page = render_report([found], title="Wards")
     assert few in page
     truth = described(None, adjacency, Clear, data=data, by="ward", numbers=("age",), bounds={"pressure": (40, 240)})

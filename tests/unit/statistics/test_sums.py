@@ -143,7 +143,7 @@ def test_a_sum_of_persons_says_that_it_is_of_the_kept_records():
     assert round(found.value) == 20
     assert "of the kept records, at most 2 of each person: noise" in str(found)
     alone = ogive.release(ogive.Sum("x", (0, 1)), trust=ogive.Central(table), privacy=ogive.PureDP(100))
-    assert "of these records: noise" in str(alone)
+    assert "for these records: noise" in str(alone)
 
 
 def test_a_standard_deviation_that_noise_hides_is_not_shown_as_zero():
@@ -158,5 +158,5 @@ def test_a_standard_deviation_that_noise_hides_is_not_shown_as_zero():
         texts.append((found.standard_deviation, str(found)))
     hidden = [text for deviation, text in texts if deviation == 0]
     assert hidden
-    assert all("SD:       - (noise hides it)" in text for text in hidden)
+    assert all("SD:       - (undefined: noise made the variance 0)" in text for text in hidden)
     assert "SD:       1.1" in str(ogive.release(ogive.Mean("x", (0, 10)), trust=ogive.Clear({"x": np.arange(4.0)})))

@@ -100,7 +100,7 @@ def _picture(boxplots: Boxplots, truth: Boxplots | None) -> Picture:
     if exact:
         legend.append(("true-box", "True box of these records"))
     if any(row is not None and row.intervals for row in rows):
-        legend.append(("interval", f"{PERCENT} intervals of Q1 (top), median and Q3 (bottom) of the population"))
+        legend.append(("interval", f"{PERCENT} intervals for Q1 (top), median and Q3 (bottom) of the population"))
     summary = f"A box for each group of {boxplots.column}. {headline(boxplots)} " + " ".join(
         f"{_name(box)}: quartiles {_at(boxplots, box.q1)}, {_at(boxplots, box.median)} and {_at(boxplots, box.q3)}, "
         f"whiskers from {_at(boxplots, box.low)} to {_at(boxplots, box.high)}."

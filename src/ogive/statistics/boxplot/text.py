@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from ogive.privacy import Adjacency
 from ogive.statistics.boxplot.boxes import NUMBERS, Box
 from ogive.statistics.boxplot.estimate import PUBLIC_GROUPS, Boxplots
 from ogive.statistics.boxplot.intervals import CONFIDENCE_LEVEL
+from ogive.statistics.curve.shown import shown
 from ogive.statistics.showing import Card
 
 LOUD = 0.1
@@ -32,7 +31,7 @@ def notes(boxplots: Boxplots) -> list[str]:
     found = []
     if any(box.intervals for box in boxplots.boxes):
         found.append(
-            f"in brackets: {PERCENT} confidence intervals of the population, for all three numbers of a box at once"
+            f"in brackets: {PERCENT} confidence intervals for the population, simultaneous for the three of a box"
         )
     if boxplots.private and boxplots.public_groups:
         found.append(PUBLIC_GROUPS)
@@ -79,28 +78,28 @@ def _group(box: Box) -> str:
 def _cells(boxplots: Boxplots, box: Box) -> tuple[str, ...]:
     if not box.defined:
         return ("-",) * len(_HEADINGS[:-1]) + ("0",)
-    numbers = tuple(_number(boxplots, box, name) for name in NUMBERS)
+    widths = [each.high - each.low for each in (box.intervals or ())]
+    numbers = tuple(_number(boxplots, box, name, max(widths, default=0.0)) for name in NUMBERS)
     beyond = "not shown" if box.below is None or box.above is None else f"{box.below} + {box.above}"
     sizes_are_known = not boxplots.private or boxplots.public_groups or _counted(boxplots)
     records = "private" if box.records is None else f"{'' if sizes_are_known else 'about '}{box.records:.0f}"
     return (*numbers, beyond, records)
 
 
-def _number(boxplots: Boxplots, box: Box, name: str) -> str:
-    """One number of a box, with its interval in brackets where it has one."""
-    label = boxplots.grid.label
-    number = _short(label(getattr(box, name)))
+def _number(boxplots: Boxplots, box: Box, name: str, widest: float) -> str:
+    """One number of a box, with its interval in brackets where it has one, and else the digits of the widest."""
     interval = getattr(box.intervals, name, None)
-    return number if interval is None else f"{number} ({' to '.join(_short(label(end)) for end in interval)})"
+    if interval is None:
+        return shown(boxplots.grid, getattr(box, name), widest)
+    number, low, high = (
+        shown(boxplots.grid, each, interval.high - interval.low) for each in (getattr(box, name), *interval)
+    )
+    return f"{number} ({low} to {high})"
 
 
 def _counted(boxplots: Boxplots) -> bool:
     """Whether all records are in one box, and their number is public."""
     return boxplots.by is None and boxplots.adjacency is Adjacency.REPLACE
-
-
-def _short(value: Any) -> str:
-    return f"{value:.6g}" if isinstance(value, float) else str(value)
 
 
 def summary(boxplots: Boxplots) -> str:

@@ -52,7 +52,7 @@ def _rows(found: CrosstabEstimate) -> list[Row]:
 def _headline(found: CrosstabEstimate) -> str:
     test = found.independence
     if test is None:
-        return f"Noise hides {found.row} and {found.column}: no record is seen through it."
+        return f"{found.row} and {found.column} are undefined: with the noise, the number of records is below 1."
     shown = "independence is rejected" if test.p_value <= 1 - found.confidence_level else "independence is not rejected"
     counted = ", noise included" if found.private else ""
     return (
@@ -80,7 +80,7 @@ def _useless(found: CrosstabEstimate) -> str | None:
         return None
     help_ = "Use a larger privacy budget, more records, or fewer values."
     if not found.defined:
-        return f"Too few records are seen through the noise. {help_}"
+        return f"With the noise, the number of records is below 1. {help_}"
     if max(high - low for row in found.count_intervals() for low, high in row) >= USELESS * found.records:
         return f"The noise leaves open more than half of the records. {help_}"
     return None

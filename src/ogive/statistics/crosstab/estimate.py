@@ -132,7 +132,7 @@ class CrosstabEstimate(Estimate):
 
     @property
     def defined(self) -> bool:
-        """Whether records are seen through the noise."""
+        """Whether the number of records with its noise is at least 1."""
         return self.records >= 1
 
     @property

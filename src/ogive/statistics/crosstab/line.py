@@ -5,19 +5,21 @@ from __future__ import annotations
 import itertools
 
 from ogive.statistics.crosstab.estimate import CrosstabEstimate
-from ogive.statistics.crosstab.text import independence_line
+from ogive.statistics.crosstab.text import cell, independence
 
 
 def about(found: CrosstabEstimate) -> str:
     """What was released."""
-    return f"{found.row} by {found.column}"
+    return f"cross table of {found.row} and {found.column}, with shares of the rows"
 
 
 def titles(found: CrosstabEstimate) -> tuple[str, ...]:
     """Headings of the cells."""
-    return (*(f"{row}, {column}" for row, column in itertools.product(found.row_names, found.column_names)), "test")
+    names = itertools.product(found.row_names, found.column_names)
+    return (*(f"{found.row} = {row}, {found.column} = {column}" for row, column in names), "independence")
 
 
 def cells(found: CrosstabEstimate) -> tuple[str, ...]:
-    """Counts, and the test of independence."""
-    return (*(f"{count:,.0f}" for row in found.counts for count in row), independence_line(found))
+    """Counts with the share of the row, and the test of independence."""
+    pairs = zip(itertools.chain(*found.counts), itertools.chain(*found.row_shares), strict=True)
+    return (*(cell(count, share) for count, share in pairs), independence(found))

@@ -8,7 +8,7 @@ from typing import Any, Unpack
 from ogive.errors import ParameterError
 from ogive.pictures import GRAY, Style, caption, legend, lighten, new_axes, styled
 from ogive.statistics.crosstab.estimate import CrosstabEstimate
-from ogive.statistics.crosstab.text import independence_line, level
+from ogive.statistics.crosstab.text import independence, level
 
 _COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000")
 _ROW, _MARGIN, _TALLEST, _WIDTH = 0.3, 1.9, 40.0, 0.8
@@ -47,7 +47,7 @@ def draw(found: CrosstabEstimate, ax: Any = None, **style: Unpack[Style]) -> Any
     axes.set_yticks(range(rows - 1, -1, -1), labels=found.row_names, parse_math=False)
     axes.set_ylim(-0.7, rows - 0.3)
     axes.set_xlim(left=0.0)
-    axes.set_xlabel(f"Share of the row (%); {independence_line(found)}")
+    axes.set_xlabel(f"Share of the row (%); {independence(found)}")
     axes.set_ylabel(found.row)
     caption(axes, f"{found.row} by {found.column}", found.caption, private=found.private)
     lighten(axes, grid="x")

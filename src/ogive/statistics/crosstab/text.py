@@ -61,7 +61,7 @@ def cell(count: float, share: float) -> str:
 
 def notes(found: CrosstabEstimate) -> tuple[str, ...]:
     """What is said below the table."""
-    lines = ["percent of the row", independence_line(found)]
+    lines = ["percent of the row", f"independence: {independence(found)}"]
     if found.compares_rows and found.defined:
         of, (one, other) = f"{found.column} = {found.column_names[1]}", found.row_names
         lines.append(f"share of {of}, {one} - {other}: {_points(found.risk_difference())}, {level(found)} interval")
@@ -72,13 +72,13 @@ def notes(found: CrosstabEstimate) -> tuple[str, ...]:
     return tuple(lines)
 
 
-def independence_line(found: CrosstabEstimate) -> str:
-    """The test, in a line."""
+def independence(found: CrosstabEstimate) -> str:
+    """The result of the test of independence, in a line."""
     test = found.independence
     if test is None:
-        return "independence: undefined, the noise leaves no records"
+        return "undefined: the noise leaves no records"
     counted = " (noise included)" if found.private else ""
-    return f"independence: chi-square {test.chi_square:.1f}, {p_text(test.p_value)}{counted}"
+    return f"chi-square {test.chi_square:.1f}, {p_text(test.p_value)}{counted}"
 
 
 def p_text(value: float) -> str:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from ogive.contrast import Number
-from ogive.html.axis import show
 from ogive.statistics.curve import bins as curve_bins
 from ogive.statistics.curve.estimate import Curve
+from ogive.statistics.curve.shown import shown
 
 _QUARTERS = (0.25, 0.5, 0.75)
 
@@ -27,11 +27,7 @@ def cells(curve: Curve) -> tuple[str, ...]:
     if not curve.records > 0:
         return "0", "-", "-", "-"
     size = f"{curve.records:.0f}" if curve.total is not None or not curve.private else f"about {curve.records:.0f}"
-    return size, *(str(_shown(curve, share)) for share in _QUARTERS)
-
-
-def _shown(curve: Curve, share: float) -> str:
-    return show(curve.grid, float(curve.quantile(share)))
+    return size, *(shown(curve.grid, curve.grid.number(curve.quantile(share))) for share in _QUARTERS)
 
 
 def number(curve: Curve, confidence_level: float, probability: float) -> Number:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from ogive.provenance import trust_rows
 from ogive.statistics.curve.estimate import Curve
 from ogive.statistics.curve.merging.batches import SHOWN, list_batches
+from ogive.statistics.curve.shown import shown
 from ogive.statistics.showing import Card
 from ogive.strategies.summed import SummedStrategies
 
@@ -15,14 +14,13 @@ _SHOWN = (0.05, 0.25, 0.5, 0.75, 0.95)
 
 def facts(curve: Curve) -> list[tuple[str, str]]:
     """What a reader should know before using the curve, as pairs of a name and a value."""
-    low, high = curve.grid.label(curve.grid.low), curve.grid.label(curve.grid.high)
     records = f"{curve.total} (public)" if curve.total is not None else f"about {curve.records:.0f} (private)"
     if not curve.private:
         records = f"{curve.records:.0f}"
     rows = [
         ("privacy", curve.caption),
         ("records", records),
-        ("grid", f"{curve.grid.bins} thresholds, {curve.grid.kind}, {show(low)} to {show(high)}"),
+        ("grid", f"{curve.grid.bins} thresholds, {curve.grid.kind}, {curve.grid.span}"),
     ]
     named = curve.provenance is not None and curve.provenance.batch is not None
     if curve.merged or named:
@@ -44,17 +42,12 @@ def facts(curve: Curve) -> list[tuple[str, str]]:
     return rows
 
 
-def show(value: Any) -> str:
-    """A number with six digits, a date as ISO text."""
-    return f"{value:.6g}" if isinstance(value, float) else str(value)
-
-
 def summary(curve: Curve) -> str:
     """Some lines of plain text."""
     lines = [f"Distribution function of {curve.column}"]
     lines += [f"  {name + ':' if name else '':<12}{value}" for name, value in facts(curve)]
     if curve.defined:
-        marks = ", ".join(f"{p:.0%} at {show(value)}" for p, value in zip(_SHOWN, _quantiles(curve), strict=True))
+        marks = ", ".join(f"{p:.0%} at {value}" for p, value in zip(_SHOWN, _quantiles(curve), strict=True))
         lines.append(f"  {'quantiles:':<12}{marks}")
     return "\n".join(lines)
 
@@ -66,15 +59,15 @@ def short(curve: Curve) -> str:
 
 def card(curve: Curve) -> Card:
     """What notebooks show."""
-    title, shown = f"Distribution function of {curve.column}", facts(curve)
+    title, known = f"Distribution function of {curve.column}", facts(curve)
     if not curve.defined:
-        return Card(title, shown)
-    rows = [(f"{p:.0%}", show(value)) for p, value in zip(_SHOWN, _quantiles(curve), strict=True)]
-    return Card(title, shown, ("quantile", "value"), rows)
+        return Card(title, known)
+    rows = [(f"{p:.0%}", value) for p, value in zip(_SHOWN, _quantiles(curve), strict=True)]
+    return Card(title, known, ("quantile", "value"), rows)
 
 
-def _quantiles(curve: Curve) -> list[Any]:
-    return list(curve.quantile(_SHOWN).tolist())
+def _quantiles(curve: Curve) -> list[str]:
+    return [shown(curve.grid, curve.grid.number(value)) for value in curve.quantile(_SHOWN).tolist()]
 
 
 def list_shares(curve: Curve) -> str | None:

@@ -9,15 +9,16 @@ from functools import partial
 from typing import Any
 
 from ogive.columns import LabelValue
+from ogive.digits import number
+from ogive.statistics.curve.shown import shown as at_threshold
 from ogive.statistics.describe.estimate import DescribeEstimate
 from ogive.statistics.describe.variables import Number, Share, Variable, widened
 from ogive.statistics.histogram.estimate import HistogramEstimate
 from ogive.statistics.quantiles.estimate import QuantileEstimates
 from ogive.statistics.sums.estimate import MeanEstimate, ProportionEstimate
-from ogive.statistics.sums.text import between, number, shown
+from ogive.statistics.sums.text import NOTHING, between, deviation, shown
 
 OVERALL = "Overall"
-NOTHING = "-"
 Cells = tuple[str, ...]
 _COUNTED = {"number": "mean", "share": "proportion", "categories": "histogram"}
 """The part of each kind of variable that knows the number of records."""
@@ -124,11 +125,8 @@ def mean_cell(found: MeanEstimate) -> str:
     """Mean and standard deviation."""
     if not found.defined:
         return NOTHING
-    deviation = found.standard_deviation
-    if deviation is None:
-        return shown(found, found.value)
-    spread = NOTHING if deviation == 0 and found.private else shown(found, deviation, found.value)
-    return f"{shown(found, found.value)} ({spread})"
+    spread = deviation(found)
+    return shown(found, found.value) if spread is None else f"{shown(found, found.value)} ({spread})"
 
 
 def interval_cell(found: MeanEstimate) -> str:
@@ -140,28 +138,25 @@ def median_cell(found: QuantileEstimates) -> str:
     """Median and quartiles."""
     if found.curve is not None and not found.curve.defined:
         return NOTHING
-    # no digit beyond the distance of the thresholds, or a tenth of the widest interval
-    step = (found.grid.high - found.grid.low) / found.grid.bins
     widest = max(high - low for low, high in zip(found.low, found.high, strict=True))
-    digits = max(0, math.ceil(-math.log10(max(step, widest / 10))))
-    low, middle, high = (f"{round(each, digits) + 0.0:,.{digits}f}" for each in found.numbers)
+    low, middle, high = (at_threshold(found.grid, each, widest) for each in found.numbers)
     return f"{middle} [{low}, {high}]"
 
 
 def share_cell(found: ProportionEstimate) -> str:
     """Number and share of the records that have the value."""
-    return _count(counted(found), found.value, found.standard_error) if found.defined else NOTHING
+    return _count(counted(found), found.value, found.interval()) if found.defined else NOTHING
 
 
 def category_cell(found: HistogramEstimate, place: int) -> str:
     """Number and share of the records of one category."""
     if not found.defined:
         return NOTHING
-    return _count(round(found.counts[place]), found.shares[place], found.standard_errors[place])
+    return _count(round(found.counts[place]), found.shares[place], found.intervals()[place])
 
 
-def _count(records: int, share: float, error: float) -> str:
-    return f"{records:,} ({number(100 * share, max(100 * error, 1.0))})"
+def _count(records: int, share: float, interval: tuple[float, float]) -> str:
+    return f"{records:,} ({number(100 * share, max(100 * (interval[1] - interval[0]), 1.0))})"
 
 
 def records_cell(found: MeanEstimate | ProportionEstimate | HistogramEstimate) -> str:
@@ -179,13 +174,16 @@ def notes(found: DescribeEstimate) -> list[str]:
     said = []
     if found.private:
         said.append(
-            "All numbers carry noise. Intervals are of the population: they count sampling and noise. Percentages are "
-            "of the records of the column. A dash stands for what noise hides."
+            "All numbers carry noise. Intervals are confidence intervals for the population, with sampling error and "
+            "noise. Percentages are of the records of the column. A dash marks what the noise leaves undefined."
         )
     if found.groups:
         said.append("Overall adds up the groups, with the noise of all of them.")
     if found.threshold is not None:
-        fewer = f"values of {found.by} with fewer than about {found.threshold:,} records are in no group; "
+        fewer = (
+            f"values of {found.by} with fewer than about {found.threshold:,} records are in no group, nor are records "
+            "without a value; "
+        )
         said.append(f"Groups were found: {fewer * found.private}records of no group are not in Overall.")
     finding = [each.column for each in found.finding]
     if finding:

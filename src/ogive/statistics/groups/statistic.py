@@ -20,6 +20,7 @@ from ogive.statistics.groups.estimate import GroupEstimates
 from ogive.statistics.groups.found import EXAMPLE, ask_found, check_open, unplanned
 from ogive.statistics.groups.stated import stated
 from ogive.statistics.groups.subset import Subset
+from ogive.statistics.histogram.statistic import Histogram
 from ogive.statistics.methods.base import owners_answer
 from ogive.statistics.methods.groups import Groups, Parts, ask_parts, shared_terms
 
@@ -119,6 +120,11 @@ class Grouped(Generic[EstimateT]):
 
         Privacy: all queries together at most `terms.privacy`, as `docs/proofs/subsets.md` shows.
         """
+        if terms.private and isinstance(self.statistic, Histogram) and self.statistic.values is None:
+            raise ParameterError(
+                "which values occur is not found out within groups; name the values, which are public, for example "
+                "`values=('a', 'b')`"
+            )
         if self.groups is None:
             found, threshold = yield from ask_found(
                 self.by,

@@ -48,7 +48,8 @@ def notes(found: GroupEstimates[Any]) -> list[str]:
     if found.threshold is None:
         return []
     return [
-        f"groups were found: values of {found.by} with fewer than about {found.threshold:,} records are in no group"
+        f"groups were found: values of {found.by} with fewer than about {found.threshold:,} records are in no group, "
+        "nor are records without a value"
     ]
 
 

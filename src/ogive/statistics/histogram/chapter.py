@@ -49,7 +49,7 @@ def chapter(found: HistogramEstimate, truth: HistogramEstimate | None) -> Chapte
 
 def _headline(found: HistogramEstimate) -> str:
     if not found.defined:
-        return f"Noise hides {found.column}: no record is seen through it."
+        return f"The shares of {found.column} are undefined: with the noise, the number of records is below 1."
     share, most = max(zip(found.shares, found.categories, strict=True), key=lambda each: each[0])
     return f"The most frequent category of {found.column} is {most}, with {words.percent(share, 1)} of the records."
 
@@ -87,7 +87,7 @@ def _useless(found: HistogramEstimate) -> str | None:
         return None
     help_ = "Use a larger privacy budget, more records, or fewer categories."
     if not found.defined:
-        return f"Too few records are seen through the noise. {help_}"
+        return f"With the noise, the number of records is below 1. {help_}"
     records = max(1.0, found.records)
     if max(high - low for low, high in found.count_intervals()) >= USELESS * records:
         return f"The noise leaves open more than half of the records. {help_}"

@@ -96,7 +96,7 @@ class HistogramEstimate(Estimate):
 
     @property
     def defined(self) -> bool:
-        """Whether there are shares: records are seen through the noise."""
+        """Whether there are shares: the number of records with its noise is at least 1."""
         return self._shares[0].defined
 
     @property

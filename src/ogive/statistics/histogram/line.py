@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from ogive.statistics.histogram.estimate import HistogramEstimate
-from ogive.statistics.histogram.text import percent
+from ogive.statistics.histogram.text import level, percent
 
 
 def about(found: HistogramEstimate) -> str:
     """What was released."""
-    return f"histogram of {found.column}"
+    return f"histogram of {found.column} with {level(found)} intervals of the shares"
 
 
 def titles(found: HistogramEstimate) -> tuple[str, ...]:
@@ -17,8 +17,10 @@ def titles(found: HistogramEstimate) -> tuple[str, ...]:
 
 
 def cells(found: HistogramEstimate) -> tuple[str, ...]:
-    """Count and share of each category."""
+    """Count of each category, and its share with the interval."""
     if not found.defined:
         return ("-",) * len(found.categories)
-    pairs = zip(found.counts, found.shares, strict=True)
-    return tuple(f"{count:,.0f} ({percent(share)})" for count, share in pairs)
+    rows = zip(found.counts, found.shares, found.intervals(), strict=True)
+    return tuple(
+        f"{count:,.0f} ({percent(share)}, {100 * low:.1f} to {100 * high:.1f})" for count, share, (low, high) in rows
+    )

@@ -70,7 +70,7 @@ def draw_groups(
         mine = {"color": colors[number % len(colors)], "alpha": 0.55, **look}
         axes.barh(places, [100 * share for share in found.shares], height=0.9 * width, label=labels[number], **mine)
         lows, highs = zip(*((100 * low, 100 * high) for low, high in found.intervals()), strict=True)
-        name = f"{level(found)} intervals of the population" if number == told[0] else None
+        name = f"{level(found)} intervals for the population" if number == told[0] else None
         axes.hlines(places, lows, highs, color=GRAY, linewidth=1.6, label=name)
         axes.plot([*lows, *highs], [*places, *places], "|", color=GRAY, markersize=7)
     axes.set_yticks(range(len(categories) - 1, -1, -1), labels=categories, parse_math=False)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from ogive.digits import number
 from ogive.statistics.histogram.estimate import HistogramEstimate
 from ogive.statistics.showing import Card, aligned
 
@@ -68,10 +69,11 @@ def note(found: HistogramEstimate) -> str:
     if not found.defined:
         return "undefined: the noise leaves no records; use a larger budget"
     if not found.private:
-        return "intervals are of the population: sampling"
-    most = max(found.noise_errors)
+        return "intervals are for shares of the population: sampling error"
+    noise = number(max(found.noise_errors), max(found.noise_errors))
     return (
-        f"intervals are of the population: sampling and noise; noise of a count: +/- {most:,.2g} (standard deviation)"
+        "intervals are for shares of the population: sampling error and noise; noise of a count: "
+        f"+/- {noise} (standard deviation)"
     )
 
 

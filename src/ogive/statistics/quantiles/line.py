@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from ogive.contrast import Number
 from ogive.errors import ParameterError
-from ogive.html.axis import show
 from ogive.statistics.quantiles.estimate import QuantileEstimates
+from ogive.statistics.quantiles.text import rows
 
 
 def about(found: QuantileEstimates) -> str:
@@ -20,9 +20,7 @@ def titles(found: QuantileEstimates) -> tuple[str, ...]:
 
 def cells(found: QuantileEstimates) -> tuple[str, ...]:
     """Each quantile with its interval."""
-    rows = zip(found.numbers, found.low, found.high, strict=True)
-    shown = [[show(found.grid, number) for number in row] for row in rows]
-    return tuple(f"{number} ({low} to {high})" for number, low, high in shown)
+    return tuple(f"{number} ({interval})" for number, interval in rows(found))
 
 
 def number(found: QuantileEstimates, confidence_level: float, probability: float) -> Number:

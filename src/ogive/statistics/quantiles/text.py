@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from ogive.statistics.curve.shown import shown
 from ogive.statistics.quantiles.estimate import QuantileEstimates
 from ogive.statistics.showing import Card
 
@@ -17,27 +16,27 @@ def summary(estimate: QuantileEstimates) -> str:
         f"quantiles of {estimate.column} ({estimate.provenance})",
         f"{'probability':>11}  {'value':>20}  {percent}",
     ]
-    for p, value, (a, b) in zip(estimate.probabilities, estimate.values, estimate.intervals, strict=True):
-        lines.append(f"{p:>11g}  {_short(value):>20}  {_short(a)} to {_short(b)}")
+    for p, (value, interval) in zip(estimate.probabilities, rows(estimate), strict=True):
+        lines.append(f"{p:>11g}  {value:>20}  {interval}")
     return "\n".join(lines)
 
 
-def _short(value: Any) -> str:
-    return f"{value:.6g}" if isinstance(value, float) else str(value)
+def rows(estimate: QuantileEstimates) -> list[tuple[str, str]]:
+    """Each quantile and its interval, with the digits that the width of the interval leaves."""
+    ends = zip(estimate.numbers, estimate.low, estimate.high, strict=True)
+    texts = [[shown(estimate.grid, each, row[2] - row[1]) for each in row] for row in ends]
+    return [(value, f"{low} to {high}") for value, low, high in texts]
 
 
 def short(estimate: QuantileEstimates) -> str:
     """A few words: the quantiles that are shown first."""
-    pairs = list(zip(estimate.probabilities, estimate.values, strict=True))
-    shown = ", ".join(f"{p:g} at {_short(value)}" for p, value in pairs[:_SHOWN])
-    return f"of {estimate.column}: {shown}{', ...' if len(pairs) > _SHOWN else ''}"
+    pairs = list(zip(estimate.probabilities, rows(estimate), strict=True))
+    listed = ", ".join(f"{p:g} at {value}" for p, (value, _) in pairs[:_SHOWN])
+    return f"of {estimate.column}: {listed}{', ...' if len(pairs) > _SHOWN else ''}"
 
 
 def card(estimate: QuantileEstimates) -> Card:
     """What notebooks show."""
-    rows = [
-        (f"{p:g}", _short(value), f"{_short(low)} to {_short(high)}")
-        for p, value, (low, high) in zip(estimate.probabilities, estimate.values, estimate.intervals, strict=True)
-    ]
+    lines = [(f"{p:g}", *row) for p, row in zip(estimate.probabilities, rows(estimate), strict=True)]
     headings = ("probability", "value", f"{100 * estimate.confidence_level:g} % interval")
-    return Card(f"Quantiles of {estimate.column}", [("privacy", estimate.caption)], headings, rows)
+    return Card(f"Quantiles of {estimate.column}", [("privacy", estimate.caption)], headings, lines)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from ogive.digits import number
 from ogive.errors import ParameterError
 from ogive.html import words
 from ogive.html.chapter import Chapter
 from ogive.html.markup import Html
 from ogive.html.parts import Row, fine, say, strong, table
 from ogive.statistics.sums.estimate import CountEstimate, MeanEstimate, NumberEstimate, ProportionEstimate, SumEstimate
-from ogive.statistics.sums.text import between, number, shown, those
+from ogive.statistics.sums.text import between, shown, those
 
 USELESS = 0.5
 """An interval wider than this part of all that the number can be says little."""
@@ -44,7 +45,7 @@ def chapter(found: NumberEstimate, truth: NumberEstimate | None) -> Chapter:
 
 def _headline(found: NumberEstimate) -> str:
     if not found.defined:
-        return f"Noise hides the {found.what} of {found.subject}: no record is seen through it."
+        return f"The {found.what} of {found.subject} is undefined: with the noise, the number of records is below 1."
     value = shown(found, found.value)
     match found:
         case CountEstimate():
@@ -129,7 +130,7 @@ def _useless(found: NumberEstimate) -> str | None:
         return None
     help_ = "Use a larger privacy budget or more records."
     if not found.defined:
-        return f"Too few records are seen through the noise. {help_}"
+        return f"With the noise, the number of records is below 1. {help_}"
     low, high = found.noise_interval()
     reading = found.reading
     whole = abs(reading.unit) * (reading.high - reading.low)

@@ -57,7 +57,7 @@ class NumberEstimate(Estimate):
 
     @property
     def defined(self) -> bool:
-        """Whether there is a number: records are seen through the noise."""
+        """Whether there is a number: the number of records with its noise is at least 1."""
         return self.reading.defined
 
     @property

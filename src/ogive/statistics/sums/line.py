@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 
+from ogive import digits
 from ogive.contrast import Number
-from ogive.statistics.sums.estimate import NumberEstimate
+from ogive.statistics.sums.estimate import MeanEstimate, NumberEstimate, ProportionEstimate
+from ogive.statistics.sums.text import NOTHING, between, deviation, level, shown, size
 
 
 def about(found: NumberEstimate) -> str:
@@ -15,15 +17,21 @@ def about(found: NumberEstimate) -> str:
 
 def titles(found: NumberEstimate) -> tuple[str, ...]:
     """Headings of the cells."""
-    return found.what, "standard error", f"{100 * found.confidence_level:.6g} % interval"
+    number = found.what, "standard error", f"{level(found)} interval"
+    if not isinstance(found, MeanEstimate | ProportionEstimate):
+        return number
+    spread = isinstance(found, MeanEstimate) and found.standard_deviation is not None
+    return ("n", found.what, "SD", *number[1:]) if spread else ("n", *number)
 
 
 def cells(found: NumberEstimate) -> tuple[str, ...]:
-    """The number, its standard error and its interval."""
+    """The number of records where it is known, the number with the standard deviation of the values, and its errors."""
+    records = [size(found)] if isinstance(found, MeanEstimate | ProportionEstimate) else []
     if not found.defined:
-        return "-", "-", "-"
-    low, high = found.interval()
-    return f"{found.value:.6g}", f"{found.standard_error:.3g}", f"{low:.6g} to {high:.6g}"
+        return (*records, *(NOTHING,) * (len(titles(found)) - len(records)))
+    spread = deviation(found) if isinstance(found, MeanEstimate) else None
+    error = digits.number(found.standard_error, found.standard_error)
+    return (*records, shown(found, found.value), *([] if spread is None else [spread]), error, between(found))
 
 
 def number(found: NumberEstimate, confidence_level: float, probability: float) -> Number:

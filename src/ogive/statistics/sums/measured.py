@@ -129,7 +129,7 @@ class Reading:
 
     @property
     def defined(self) -> bool:
-        """Whether there is a ratio: the denominator is seen through the noise."""
+        """Whether there is a ratio: the denominator with its noise is at least 1."""
         return self.size >= 1
 
     @property

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-import math
-
+from ogive.digits import number
 from ogive.statistics.showing import Card
 from ogive.statistics.sums.estimate import CountEstimate, MeanEstimate, NumberEstimate, ProportionEstimate, SumEstimate
+
+NOTHING = "-"
+"""What is shown of a number that noise hides."""
 
 
 def summary(found: NumberEstimate) -> str:
@@ -34,9 +36,14 @@ def _facts(found: NumberEstimate) -> list[tuple[str, str]]:
             )
         ]
     rows = [("value", shown(found, found.value))]
-    if isinstance(found, MeanEstimate) and found.standard_deviation is not None:
-        hidden = found.standard_deviation == 0 and found.private  # noise took the variance to 0 or below
-        rows.append(("SD", "- (noise hides it)" if hidden else shown(found, found.standard_deviation, found.value)))
+    spread = deviation(found) if isinstance(found, MeanEstimate) else None
+    if spread is not None:
+        rows.append(
+            (
+                "SD",
+                f"{NOTHING} (undefined: noise made the variance 0)" if spread == NOTHING else spread,
+            )
+        )
     if found.private or found.sampling_error is not None:
         rows.append(("interval", f"{between(found)} ({level(found)}, {counted(found)})"))
     if found.private:
@@ -44,7 +51,7 @@ def _facts(found: NumberEstimate) -> list[tuple[str, str]]:
     if isinstance(found, MeanEstimate | SumEstimate) and found.private and found.rounding_of_each:
         rows.append(("rounding", _rounding(found)))
     if isinstance(found, ProportionEstimate | MeanEstimate):
-        rows.append(("records", f"{max(0, round(found.records)):,}"))
+        rows.append(("records", size(found)))
     return rows
 
 
@@ -68,10 +75,10 @@ def level(found: NumberEstimate) -> str:
 
 
 def counted(found: NumberEstimate) -> str:
-    """What the interval counts."""
+    """What the interval is for, and which errors it includes."""
     if isinstance(found, CountEstimate | SumEstimate):
-        return f"of {those(found)}: noise"
-    return "of the population: sampling and noise" if found.private else "of the population: sampling"
+        return f"for {those(found)}: noise alone"
+    return f"for the population: sampling error{' and noise' if found.private else ''}"
 
 
 def those(found: NumberEstimate) -> str:
@@ -83,16 +90,21 @@ def those(found: NumberEstimate) -> str:
 
 
 def shown(found: NumberEstimate, value: float, beside: float | None = None) -> str:
-    """A number with the digits that its error leaves."""
-    if isinstance(found, CountEstimate):
+    """A number with the digits that the width of the interval leaves; four or more where that has none."""
+    low, high = found.interval()
+    if isinstance(found, CountEstimate) and not high > low:
         return f"{value:,.0f}"
-    error = found.standard_error
-    return number(value, error if error > 0 else abs(value if beside is None else beside) / 1000)
+    return number(value, high - low if high > low else abs(value if beside is None else beside) / 1000)
 
 
-def number(value: float, error: float) -> str:
-    """A number with one digit more than its error has first."""
-    if not math.isfinite(error) or error <= 0:
-        return f"{value:,.6g}"
-    places = max(0, 1 - math.floor(math.log10(error)))
-    return f"{value:,.{min(places, 12)}f}"
+def size(found: MeanEstimate | ProportionEstimate) -> str:
+    """How many records there are, noise included."""
+    return f"{max(0, round(found.records)):,}"
+
+
+def deviation(found: MeanEstimate) -> str | None:
+    """The standard deviation of the values; a dash where noise hides it, None where none was measured."""
+    if found.standard_deviation is None:
+        return None
+    hidden = found.standard_deviation == 0 and found.private  # noise took the variance to 0 or below
+    return NOTHING if hidden else shown(found, found.standard_deviation, found.value)

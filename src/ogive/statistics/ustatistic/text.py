@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ogive.digits import number
 from ogive.provenance import trust_rows
 from ogive.statistics.showing import Card
 from ogive.statistics.ustatistic.estimate import UstatisticEstimate
@@ -31,7 +32,8 @@ def facts(estimate: UstatisticEstimate) -> list[tuple[str, str]]:
         rows += trust_rows(estimate.provenance.assumption)
     if not estimate.defined:
         return [*rows, ("warning", undefined(estimate))]
-    rows.append(("value", f"{estimate.value:.6g}"))
+    ends = estimate.interval()
+    rows.append(("value", number(estimate.value, ends[1] - ends[0])))
     if not estimate.possible:
         rows.append(("note", impossible(estimate)))
     if estimate.clipped:
@@ -41,13 +43,16 @@ def facts(estimate: UstatisticEstimate) -> list[tuple[str, str]]:
         rows.append(("rounding", f"to {bins(estimate)}"))
         if estimate.quantization > estimate.standard_error:
             rows.append(("", "a grid of integers does not round whole numbers, and keeps their ties"))
-    low, high = estimate.interval()
     level = f"{100 * estimate.confidence_level:.6g} %"
-    rows.append((f"{level} CI", f"{low:.6g} to {high:.6g} for {_target(estimate)}"))
+    rows.append((f"{level} CI", f"{_between(ends)} for {_target(estimate)}"))
     if estimate.private and estimate.sampling_error is not None:
-        low, high = estimate.interval(target="sample")
-        rows.append(("", f"{low:.6g} to {high:.6g} for these records"))
+        rows.append(("", f"{_between(estimate.interval(target='sample'))} for these records"))
     return rows
+
+
+def _between(ends: tuple[float, float]) -> str:
+    low, high = (number(each, ends[1] - ends[0]) for each in ends)
+    return f"{low} to {high}"
 
 
 def undefined(estimate: UstatisticEstimate) -> str:

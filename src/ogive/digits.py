@@ -1,0 +1,30 @@
+"""With how many digits a number is shown: no more than a tenth of the width of its interval tells."""
+
+from __future__ import annotations
+
+import math
+
+_MOST = 12
+"""Places after the point."""
+
+
+def places(width: float) -> int:
+    """Places after the point of the largest power of ten that is at most a tenth of the width; below 0 for tens.
+
+    Args:
+        width: Of an interval, finite and above 0; of what is itself an error, the error, which leaves it two digits.
+    """
+    return min(_MOST, 1 - math.floor(math.log10(width)))
+
+
+def number(value: float, width: float) -> str:
+    """A number rounded to what the width of its interval tells; six digits where there is no width.
+
+    Args:
+        value: The number.
+        width: As of `places`.
+    """
+    if not math.isfinite(value) or not math.isfinite(width) or width <= 0:
+        return f"{value:,.6g}"
+    after = places(width)
+    return f"{round(value, after) + 0.0:,.{max(0, after)}f}"  # + 0.0 takes the sign from a zero
