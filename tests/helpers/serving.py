@@ -40,13 +40,22 @@ class Serving:
                 ssl_keyfile=str(self.folder / "service.key"),
                 ssl_ca_certs=str(self.folder / "ca.pem") if clients else None,
                 ssl_cert_reqs=ssl.CERT_REQUIRED if clients else ssl.CERT_NONE,
+                loop="asyncio",
+                http="h11",
+                ws="none",
                 log_level="critical",
                 timeout_graceful_shutdown=1,
             )
         )
 
+    async def _serve(self):
+        await self._server.serve()
+        for each in list(self._server.server_state.connections):  # of clients that did not go
+            each.transport.abort()
+        await asyncio.sleep(0.05)
+
     def __enter__(self):
-        self._thread = threading.Thread(target=self._server.run, daemon=True)
+        self._thread = threading.Thread(target=asyncio.run, args=(self._serve(),), daemon=True)
         self._thread.start()
         for _ in range(500):
             if self._server.started:

@@ -25,12 +25,10 @@ from ogive.crypto.channels import SIGNATURE_BYTES
 from ogive.crypto.wire import Reader
 from ogive.errors import PeerError
 from ogive.queries import Answer
+from ogive.study.limits import LONGEST
 
 QUESTION = b"ogive study question 1\n"
 REPLY = b"ogive study reply 1\n"
-
-LONGEST = 1 << 31
-"""Bytes of a frame; a question carries the opened sums of the queries before it."""
 
 _MOST_AXES = 8
 _MOST_ANSWERS = 1 << 10

@@ -7,8 +7,6 @@ answer    status 1 (0 a reply, 1 no question of this study) | length 8 | reply
 from __future__ import annotations
 
 import logging
-import os
-import socket
 import socketserver
 import stat
 import threading
@@ -16,12 +14,11 @@ from pathlib import Path
 
 from ogive.errors import LedgerError, ParameterError, PeerError, plain
 from ogive.study.agent import Agent
-from ogive.study.frames import LONGEST
+from ogive.study.limits import LONGEST
+from ogive.study.local_client import FRONT, SECONDS
 
 LOG = logging.getLogger("ogive.study")
 
-_FRONT = 8
-_SECONDS = 60.0
 _CONNECTIONS = 8
 
 
@@ -53,27 +50,6 @@ def listen_at(address: str, agent: Agent, stop: threading.Event) -> None:
         raise ParameterError(f"the socket {plain(path)} cannot be made: {problem.strerror or problem}") from None
 
 
-def ask_at(path: str | Path, question: bytes, *, seconds: float = _SECONDS) -> bytes | None:
-    """Ask the agent at a socket; None if it says that this is no question of its study.
-
-    Raises:
-        OSError: nobody answers there.
-    """
-    with socket.socket(socket.AF_UNIX) as connection:
-        connection.settimeout(seconds)
-        connection.connect(os.fspath(path))
-        connection.sendall(len(question).to_bytes(_FRONT, "little") + question)
-        with connection.makefile("rb") as answers:
-            front = answers.read(1 + _FRONT)
-            length = int.from_bytes(front[1:], "little")
-            if len(front) != 1 + _FRONT or length > LONGEST:
-                raise ConnectionError("the agent cut the answer off")
-            reply = answers.read(length)
-    if len(reply) != length:
-        raise ConnectionError("the agent cut the answer off")
-    return reply if front[0] == 0 else None
-
-
 class _Server(socketserver.ThreadingMixIn, socketserver.UnixStreamServer):
     daemon_threads = True
     request_queue_size = _CONNECTIONS
@@ -87,11 +63,11 @@ class _Server(socketserver.ThreadingMixIn, socketserver.UnixStreamServer):
 
 
 class _Handler(socketserver.StreamRequestHandler):
-    timeout = _SECONDS
+    timeout = SECONDS
 
     def handle(self) -> None:
         assert isinstance(self.server, _Server)
-        length = int.from_bytes(self.rfile.read(_FRONT), "little")
+        length = int.from_bytes(self.rfile.read(FRONT), "little")
         if length > LONGEST:
             return
         question = self.rfile.read(length)
@@ -100,4 +76,4 @@ class _Handler(socketserver.StreamRequestHandler):
         except (PeerError, LedgerError) as problem:
             LOG.warning("a question of %d bytes is not answered: %s", len(question), problem)
             status, reply = 1, b""
-        self.wfile.write(bytes([status]) + len(reply).to_bytes(_FRONT, "little") + reply)
+        self.wfile.write(bytes([status]) + len(reply).to_bytes(FRONT, "little") + reply)

@@ -178,6 +178,34 @@ def serve(
 
 
 @app.command
+def flower(
+    document: Document,
+    *,
+    output: Annotated[Path, Parameter(name=("--output", "-o"))],
+    connect: str = "https://127.0.0.1:8443",
+    service: Path | None = None,
+) -> None:
+    """Write an app for Flower that carries a study between its service and the agents of its parties.
+
+    Args:
+        document: The study.
+        output: Folder of the app; it must be new.
+        connect: Address of the service, as the SuperLink's machine reaches it.
+        service: Folder on the SuperLink's machine with ca.pem and the .token of each party; by default the folder
+            service of the current one.
+    """
+    from ogive.study.document import Study
+    from ogive.study.flower.app import write_app
+
+    write_app(output, Study.read(document), url=connect, service=str((service or Path("service")).absolute()))
+    print(
+        f"wrote {output}; start Flower with the settings in {output}/environment: with these it sends no telemetry and "
+        "looks for no updates, and the app refuses to run without them",
+        file=sys.stderr,
+    )
+
+
+@app.command
 def release(
     document: Document,
     name: Annotated[str, Parameter(help="Name of the release in the study.")],

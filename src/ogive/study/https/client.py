@@ -14,7 +14,7 @@ import httpx
 
 from ogive.errors import LedgerError, ParameterError, PeerError, plain
 from ogive.study.agent import Agent
-from ogive.study.frames import LONGEST
+from ogive.study.https.mailbox import Mailbox, Unavailable, UnknownToken
 
 LOG = logging.getLogger("ogive.study")
 
@@ -48,7 +48,6 @@ class Connection:
     ) -> None:
         if not url.startswith("https://"):
             raise ParameterError(f"the coordinator's address must begin with https://, got {plain(url)}")
-        self._base = f"{url.rstrip('/')}/v1/parties/{name}"
         try:
             context = ssl.create_default_context(cafile=None if authority is None else str(authority))
             if certificate is not None:
@@ -56,10 +55,7 @@ class Connection:
         except OSError as problem:  # ssl.SSLError is one
             which = certificate[0] if certificate else authority
             raise ParameterError(f"the certificate {plain(which)} cannot be used: {problem.strerror}") from None
-        timeout = httpx.Timeout(WAIT_SECONDS + 35.0, connect=10.0)
-        self._client = httpx.Client(
-            verify=context, timeout=timeout, headers={"Authorization": f"Bearer {token}"}, trust_env=False
-        )
+        self._mailbox = Mailbox(url, name, token, context, wait=WAIT_SECONDS)
         self._said = ""
 
     def run(self, agent: Agent, stop: threading.Event) -> None:
@@ -72,7 +68,9 @@ class Connection:
         while not stop.is_set():
             try:
                 busy = self.once(agent)
-            except (httpx.HTTPError, LedgerError, _Busy) as problem:
+            except UnknownToken as problem:
+                raise PeerError(str(problem)) from None
+            except (httpx.HTTPError, LedgerError, Unavailable) as problem:
                 self._say(f"waiting for the coordinator: {_reason(problem)}")
                 stop.wait(pause * (1 + random.random()))  # so that agents do not return all at once
                 pause = min(2 * pause, LONGEST_PAUSE)
@@ -84,32 +82,16 @@ class Connection:
 
     def once(self, agent: Agent) -> bool:
         """Wait for one question and answer it; False if there was none."""
-        question = self._post("question", b"", wait=WAIT_SECONDS)
+        question = self._mailbox.question()
         if question is None:
             return False
         try:
             reply = agent.answer(question)
         except PeerError as problem:
             LOG.warning("a question of %d bytes is not answered: %s", len(question), problem)
-            raise _Busy("its questions are not those of this study") from None
-        self._post("reply", reply)
+            raise Unavailable("its questions are not those of this study") from None
+        self._mailbox.leave(reply)  # it may come too late
         return True
-
-    def _post(self, what: str, body: bytes, *, wait: float | None = None) -> bytes | None:
-        parameters = {} if wait is None else {"wait": str(wait)}
-        with self._client.stream("POST", f"{self._base}/{what}", params=parameters, content=body) as response:
-            if response.status_code in (204, 409):
-                return None  # nothing to do, or the reply came too late
-            found = bytearray()
-            for chunk in response.iter_bytes():
-                found += chunk
-                if len(found) > LONGEST:
-                    raise _Busy("it sent more than a question can have")
-        if response.status_code == 401:
-            raise PeerError("the coordinator does not accept this party's token; ask for a new one")
-        if response.status_code != 200:
-            raise _Busy(f"it answered {response.status_code}")
-        return bytes(found)
 
     def _say(self, line: str) -> None:
         if line != self._said:
@@ -118,17 +100,13 @@ class Connection:
 
     def close(self) -> None:
         """Close the connection."""
-        self._client.close()
+        self._mailbox.close()
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: type[BaseException] | BaseException | TracebackType | None) -> None:
         self.close()
-
-
-class _Busy(Exception):  # noqa: N818 - it passes
-    """The service cannot be used now."""
 
 
 def _reason(problem: Exception) -> str:

@@ -75,6 +75,9 @@ def serve(
         limit_concurrency=_CONNECTIONS,
         timeout_keep_alive=75,
         timeout_graceful_shutdown=3,
+        loop="asyncio",  # the same, whatever else is installed
+        http="h11",
+        ws="none",
         access_log=False,
         log_level="warning",
         server_header=False,

@@ -1,0 +1,37 @@
+"""Asking an agent at its socket, as `local_socket` says.
+
+Needs Python alone, so that carriers take a copy of this file.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+
+from ogive.study.limits import LONGEST
+
+FRONT = 8
+"""Bytes of a length."""
+SECONDS = 60.0
+"""How long either side of a connection waits for the other."""
+
+
+def ask_at(path: str | os.PathLike[str], question: bytes, *, seconds: float = SECONDS) -> bytes | None:
+    """Ask the agent at a socket; None if it says that this is no question of its study.
+
+    Raises:
+        OSError: nobody answers there.
+    """
+    with socket.socket(socket.AF_UNIX) as connection:
+        connection.settimeout(seconds)
+        connection.connect(os.fspath(path))
+        connection.sendall(len(question).to_bytes(FRONT, "little") + question)
+        with connection.makefile("rb") as answers:
+            front = answers.read(1 + FRONT)
+            length = int.from_bytes(front[1:], "little")
+            if len(front) != 1 + FRONT or length > LONGEST:
+                raise ConnectionError("the agent cut the answer off")
+            reply = answers.read(length)
+    if len(reply) != length:
+        raise ConnectionError("the agent cut the answer off")
+    return reply if front[0] == 0 else None
