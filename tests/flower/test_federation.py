@@ -1,6 +1,6 @@
-"""A study over Flower's own processes on loopback, with TLS and node authentication: through kills, and asked by others.
+"""A study over Flower's own processes, with TLS and node authentication: through kills, and under a hostile app.
 
-These tests have processes of Flower in groups of their own, and bounds on all that they wait for.
+Each process has a group of its own, and everything that is waited for has a bound.
 """
 
 import json
@@ -11,7 +11,7 @@ from dataclasses import replace
 import pytest
 from helpers.flower import Federation, listening
 from helpers.serving import Serving, until
-from helpers.study import AGE, Trial, key_of, text_of
+from helpers.study import Trial, key_of, text_of
 
 from ogive.study.flower.app import write_app
 from ogive.study.frames import Question, Reply, Stage
@@ -20,22 +20,20 @@ from ogive.study.local_client import ask_at
 
 pytest.importorskip("flwr", reason="Flower is not installed; ogive[flower] brings it")
 
-TEXT = text_of(3, (AGE, AGE | {"name": "again"}), dropouts=0)
-NAMES = ("age", "again")
+TEXT = text_of(3, dropouts=0)
 
 
-@pytest.fixture(scope="module")
-def alone(tmp_path_factory):
-    """What equal seeds give in one process."""
-    trial = Trial(tmp_path_factory.mktemp("alone"), TEXT, seed="carriers")
-    for name in NAMES:
-        trial.coordinator.request(name)
+def in_one_process(folder):
+    """What equal seeds give without a network."""
+    folder.mkdir()
+    trial = Trial(folder, TEXT, seed="carriers")
+    trial.coordinator.request("age")
     carry(trial.coordinator, trial.agents)
-    return {name: trial.coordinator.result(name) for name in NAMES}
+    return trial.coordinator.result("age")
 
 
-def reached(trial, name, stage):
-    found = trial.coordinator.progress()[name]
+def reached(trial, stage):
+    found = trial.coordinator.progress()["age"]
     return found.state == "released" or (found.state == "running" and found.stage >= stage)
 
 
@@ -45,7 +43,7 @@ def ended(process, seconds=60):
 
 
 @pytest.mark.slow
-def test_the_same_seeds_give_the_same_integers_through_the_death_of_a_node_and_of_the_superlink(tmp_path, alone):
+def test_the_same_seeds_give_the_same_integers_through_the_death_of_a_node_and_of_the_superlink(tmp_path):
     trial = Trial(tmp_path, TEXT, seed="carriers", step_seconds=600)
     with (
         Serving(trial) as serving,
@@ -55,25 +53,21 @@ def test_the_same_seeds_give_the_same_integers_through_the_death_of_a_node_and_o
         app = tmp_path / "app"
         write_app(app, trial.study, url=f"https://127.0.0.1:{serving.port}", service=str(serving.folder))
         federation.begin()
-        for name in NAMES:
-            trial.coordinator.request(name)
+        trial.coordinator.request("age")
         federation.run("run", app)
-        until(lambda: trial.coordinator.result("age") is not None, 90)
-
-        until(lambda: reached(trial, "again", Stage.SHARES))
+        until(lambda: reached(trial, Stage.SHARES), 90)
         federation.kill("node2")
         federation.node_again(2)
-        until(lambda: reached(trial, "again", Stage.CONFIRM), 90)
-
+        until(lambda: reached(trial, Stage.CONFIRM), 90)
         federation.kill("superlink")
         federation.superlink()
-        assert trial.coordinator.result("again") is None, "the release was not over before the SuperLink was killed"
+        assert trial.coordinator.result("age") is None, "the release was not over before the SuperLink was killed"
         ended(federation.run("another run", app), 90)
-    assert {name: trial.coordinator.result(name) for name in NAMES} == alone
+    expected = in_one_process(tmp_path / "alone")
+    assert trial.coordinator.result("age") == expected
     for site in trial.sites.values():
-        assert site.agent.results() == alone
-        assert len(site.account.history) == 2
-    assert not any(key.encode() in (tmp_path / "flower.db").read_bytes() for key in ("ca.key", "token of"))
+        assert site.agent.results() == {"age": expected}
+        assert len(site.account.history) == 1
 
 
 HOSTILE = '''
@@ -85,7 +79,8 @@ from flwr.clientapp import ClientApp
 from flwr.serverapp import ServerApp
 from hostile.local_client import ask_at
 
-client, server = ClientApp(), ServerApp()
+client = ClientApp()
+server = ServerApp()
 
 
 @client.query()
@@ -125,7 +120,7 @@ def hostile_app(folder, relay):
     project = (relay / "pyproject.toml").read_text().partition("[tool.flwr.app.components]")[0]
     (folder / "pyproject.toml").write_text(
         project
-        + textwrap.dedent(f"""
+        + textwrap.dedent(f"""\
         [tool.flwr.app.components]
         serverapp = "hostile.apps:server"
         clientapp = "hostile.apps:client"

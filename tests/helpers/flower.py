@@ -81,7 +81,8 @@ class Federation:
         self.start(
             "superlink", "flower-superlink", "--ssl-ca-certfile", self.service / "ca.pem", "--ssl-certfile",
             self.service / "service.pem", "--ssl-keyfile", self.service / "service.key", "--enable-supernode-auth",
-            "--database", self.folder / "flower.db", "--disable-runtime-dependency-installation", "--host", "127.0.0.1", "--port", self.port,
+            "--database", self.folder / "flower.db", "--disable-runtime-dependency-installation",
+            "--host", "127.0.0.1", "--port", self.port,
         )  # fmt: skip
         until = time.monotonic() + 60
         while time.monotonic() < until:
@@ -141,7 +142,9 @@ def listening(trial, folder, only=None):
     for number in only or trial.sites:
         path = folder / f"{number}.sock"
         sockets[number, trial.study.parties[number - 1].name] = path
-        threads.append(threading.Thread(target=listen_at, args=(f"unix:{path}", trial.sites[number].agent, stop), daemon=True))
+        threads.append(
+            threading.Thread(target=listen_at, args=(f"unix:{path}", trial.sites[number].agent, stop), daemon=True)
+        )
     for thread in threads:
         thread.start()
     try:

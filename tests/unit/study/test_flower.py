@@ -101,7 +101,7 @@ class Network:
 
     def __init__(self, configurations):
         self.nodes = dict(enumerate(configurations, 100))
-        self.offline, self.lost = set(), 0
+        self.offline, self.lost, self.seconds = set(), 0, 0.0
         self._replies, self._sent = {}, 0
 
     def get_node_ids(self):
@@ -123,12 +123,13 @@ class Network:
             else:
                 context = types.SimpleNamespace(node_config=self.nodes[node], run_config={"agent": "/dev/null"})
                 reply = getattr(client_app, action)(message, context)
-            self._replies[name] = reply
+            self._replies[name] = time.monotonic() + self.seconds, reply
             names.append(name)
         return names
 
     def pull_messages(self, names):
-        return [self._replies.pop(name) for name in names if name in self._replies]
+        now = time.monotonic()
+        return [self._replies.pop(name)[1] for name in names if name in self._replies and self._replies[name][0] <= now]
 
 
 @pytest.fixture
@@ -201,6 +202,17 @@ def test_a_node_that_comes_late_is_waited_for(tmp_path, quick):
         run.join(30)
     assert not run.is_alive()
     assert trial.coordinator.result("age") is not None
+
+
+def test_a_run_ends_when_everybody_has_read_the_result_however_slow_nodes_are(tmp_path, quick, monkeypatch):
+    monkeypatch.setattr(quick, "DONE_SECONDS", 0.3)
+    trial = Trial(tmp_path, TEXT, step_seconds=600)
+    with Serving(trial) as serving, listening(trial, tmp_path) as agents:
+        network = Network(honest(agents))
+        network.seconds = 0.8
+        trial.coordinator.request("age")
+        quick.main(network, context_of(trial, serving))
+        assert all(site.agent.results() for site in trial.sites.values())
 
 
 def test_a_run_without_anything_to_carry_ends(tmp_path, quick):

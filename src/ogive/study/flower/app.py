@@ -17,7 +17,6 @@ FLOWER = "1.41.0"
 
 _PACKAGE = "ogive_relay"
 _COPIED = (
-    "flower/relay/__init__.py",
     "flower/relay/server_app.py",
     "flower/relay/client_app.py",
     "flower/relay/quiet.py",
@@ -25,7 +24,8 @@ _COPIED = (
     "local_client.py",
     "limits.py",
 )
-"""Files of `ogive.study`; in the app they lie side by side."""
+"""Files of `ogive.study`; in the app they lie side by side. The folder `relay` is no package of ogive: its files need
+Flower, so that whoever imports all of ogive passes them by."""
 _IMPORT = re.compile(r"^from ogive\.study\.(?:\w+\.)*(\w+) import", re.MULTILINE)
 
 _PROJECT = """\
@@ -104,6 +104,7 @@ def write_app(folder: Path, study: Study, *, url: str, service: str) -> None:
 def _fill(folder: Path, study: Study, *, url: str, service: str) -> None:
     package = folder / _PACKAGE
     package.mkdir()
+    (package / "__init__.py").touch()
     for name in _COPIED:
         text = resources.files("ogive.study").joinpath(name).read_text(encoding="utf-8")
         (package / Path(name).name).write_text(_IMPORT.sub(rf"from {_PACKAGE}.\1 import", text), encoding="utf-8")

@@ -144,16 +144,17 @@ class Nodes:
             self._waiting[number] = answered
         return answered.result()
 
-    def collect(self) -> None:
-        """Hand out the answers that have come; Flower reports those that will not come."""
+    def collect(self) -> bool:
+        """Hand out the answers that have come; whether any was waited for. Flower reports those that will not come."""
         with self._one:
             if not self._waiting:
-                return
+                return False
             for reply in self._grid.pull_messages(list(self._waiting)):
                 answered = self._waiting.pop(reply.metadata.reply_to_message_id)
                 if reply.has_error():
                     LOG.warning("node %s does not answer: %s", reply.metadata.src_node_id, reply.error.reason)
                 answered.set_result(None if reply.has_error() else reply.content["ogive"])
+            return True
 
 
 class Relay:
@@ -188,8 +189,9 @@ class Relay:
         while True:
             if self._fault is not None:
                 raise self._fault
-            self._nodes.collect()
             now = time.monotonic()
+            if self._nodes.collect():
+                self._busy = now
             if now - looked >= LOOK_SECONDS:
                 looked = now
                 self._online = self._nodes.online()
