@@ -2,6 +2,8 @@
 
 import ast
 import os
+import subprocess
+import sys
 import threading
 import time
 import tomllib
@@ -56,7 +58,7 @@ def test_the_app_needs_python_and_flower_alone(tmp_path, study):
     own = {name.removeprefix("ogive_relay.") for name in imported if name.startswith("ogive")}
     assert own < files.keys()
     others = {name.partition(".")[0] for name in imported} - {"ogive_relay"}
-    assert others - set(__import__("sys").stdlib_module_names) == {"flwr", "httpx"}, "httpx comes with flwr"
+    assert others - set(sys.stdlib_module_names) == {"flwr", "httpx"}, "httpx comes with flwr"
 
 
 def test_a_folder_that_is_there_is_kept(tmp_path, study):
@@ -257,3 +259,18 @@ def test_an_agent_that_is_not_there_is_tried_again(tmp_path, quick):
             run.join(30)
     assert not run.is_alive()
     assert trial.coordinator.result("age") is not None
+
+
+def test_the_command_writes_the_app_and_says_that_flower_is_to_be_quiet(tmp_path):
+    (tmp_path / "study.toml").write_bytes(TEXT)
+    words = [sys.executable, "-m", "ogive", "study", "flower", "study.toml", "-o", "app", "--service", "relay"]
+    first, second = (
+        subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False) for _ in range(2)
+    )
+    assert (first.returncode, first.stdout) == (0, "")
+    assert "sends no telemetry and looks for no updates" in first.stderr
+    project = tomllib.loads((tmp_path / "app" / "pyproject.toml").read_text())
+    assert project["tool"]["flwr"]["app"]["config"]["service"] == str(tmp_path / "relay")
+    assert second.returncode == 1
+    assert second.stderr.count("\n") == 1
+    assert "is there already and is kept" in second.stderr
