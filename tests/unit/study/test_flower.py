@@ -271,6 +271,6 @@ def test_the_command_writes_the_app_and_says_that_flower_is_to_be_quiet(tmp_path
     assert "sends no telemetry and looks for no updates" in first.stderr
     project = tomllib.loads((tmp_path / "app" / "pyproject.toml").read_text())
     assert project["tool"]["flwr"]["app"]["config"]["service"] == str(tmp_path / "relay")
-    assert second.returncode == 1
+    assert second.returncode == 2
     assert second.stderr.count("\n") == 1
     assert "is there already and is kept" in second.stderr
