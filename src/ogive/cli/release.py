@@ -31,14 +31,15 @@ DATA = Annotated[
     Path,
     Parameter(
         group=QUESTION,
-        help="A CSV, TSV (gzipped or not), Parquet or Arrow file, or dataset:bank, which comes with ogive.",
+        help="File of records, or dataset:bank; CSV, TSV (gzipped or not), Parquet or Arrow. dataset:bank comes with "
+        "ogive.",
         converter=data_file,
     ),
 ]
 NA = Annotated[
     tuple[str, ...],
     Parameter(
-        help="Words and numbers that say that a value of a measured column is missing, beside the usual ones: empty, "
+        help="Words and numbers that say that a value is missing; in measured columns, beside the usual ones: empty, "
         "NA, N/A, NaN, null, None, ? and a single point.",
         group=QUESTION,
         consume_multiple=True,

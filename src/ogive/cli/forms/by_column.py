@@ -81,9 +81,9 @@ BY_COLUMN = {
     ),
     "Policies": _form(
         _policies,
-        "What a missing value means: refuse (an error) or drop (not counted; --adjacency add_or_remove only) for every "
-        "variable; or by column, as in age=low smoker=no *=drop: for numbers also low, high or a public value, for one "
-        "counted value also no, for several also count (a category of its own).",
+        "What a missing value means, for every variable or by column, as in age=low smoker=no *=drop: refuse (an "
+        "error) or drop (not counted; --adjacency add_or_remove only); by column also low, high or a public value for "
+        "numbers, no for one counted value, and no or count (a category of its own) for several.",
     ),
     "tuple[str, ...]": Form(lambda default: tuple[str, ...], lambda words: listed(words.said), several=True),
 }

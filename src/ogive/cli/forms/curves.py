@@ -78,12 +78,12 @@ _METHOD = Form(
 CURVES = {
     "tuple[Bound, Bound] | None": Form(
         lambda default: tuple[str, str] | None,
-        help="Smallest and largest possible value, public: numbers or ISO dates. Values outside are clipped.",
+        help="Smallest and largest possible value, public; numbers or ISO dates. Values outside are clipped.",
     ),
     "Grid | GridName": Form(
         lambda default: tuple[str, ...],
         _grid,
-        "linear, geometric, integers, hours, days, weeks, months, a file of thresholds, or the thresholds themselves.",
+        "linear, geometric, integers, hours, days, weeks, months, or thresholds (themselves, or a file of them).",
         several=True,
     ),
     "Method": _METHOD,

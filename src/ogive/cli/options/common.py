@@ -38,19 +38,19 @@ class PrivacyOptions(HolderOptions):
     """Privacy loss; with --delta the guarantee is approximate."""
 
     delta: str | None = None
-    """Delta, the slack in probability: far below 1 / number of people."""
+    """Slack in probability, far below 1 / number of people."""
 
     rho: str | None = None
-    """Privacy loss under zero-concentrated differential privacy, instead of epsilon and delta."""
+    """Loss under zero-concentrated differential privacy; instead of epsilon and delta."""
 
     adjacency: Literal["replace", "add_or_remove"] | None = None
-    """The change that is hidden. replace: one record takes other values; the number of records is public.
-    add_or_remove: one record is present or absent; the number of records is private. By default replace, or
-    add_or_remove if a person may have several records.
+    """The change that is hidden: replace or add_or_remove. replace: one record takes other values; the number
+    of records is public. add_or_remove: one record is present or absent; the number of records is private. By default
+    replace, or add_or_remove if a person may have several records.
     """
 
     public: Annotated[Words, Parameter(group=RECORDS)] = ()
-    """Public columns, such as a label: anyone may know them, and exact counts of them may be published. An account
+    """Public columns, such as a label; anyone may know them, and exact counts of them may be published. An account
     declares them when it is created.
     """
 
@@ -89,13 +89,13 @@ class BudgetOptions:
     """Whose records these are, and the account that pays."""
 
     person: str | None = None
-    """Column that identifies the person, if a person may have several records; the guarantee is then for persons."""
+    """Column that identifies the person; if a person has several records, the guarantee is for persons."""
 
     max_rows_per_person: Annotated[int, Parameter(converter=whole)] = 1
-    """Most records of a person that are used, chosen at random."""
+    """Most records used of a person; they are chosen at random."""
 
     ledger: Budgeted = None
-    """Ledger that records every spend: a file, sqlite:///FILE or postgresql://USER@HOST/DB. A repeated question is
+    """Ledger that records every spend; a file, sqlite:///FILE or postgresql://USER@HOST/DB. A repeated question is
     free.
     """
 
@@ -193,8 +193,8 @@ class SubsetOptions:
     """Which records a statistic is about."""
 
     where: str | None = None
-    """Only records that satisfy a condition such as "ward == 'A' and age >= 65". How many do is private, unless all
-    its columns are named with --public."""
+    """Only records with, for example, "ward == 'A'"; any condition, as "ward == 'A' and age >= 65". How many records
+    satisfy it is private, unless all its columns are named with --public."""
 
     def asked(self, statistic: Statistic[Any]) -> Statistic[Any]:
         """A statistic of these records.
@@ -216,7 +216,7 @@ class PartOptions(SubsetOptions):
     """Column of groups. The statistic of each group is released, all within the one guarantee."""
 
     by_groups: Words = ()
-    """The values of that column, public: all of them, also those that no record has. A word stands for the number or
+    """All values of that column, public; also those that no record has. A word stands for the number or
     truth value that it writes, which is also the text. Without any, those that enough records have are found first,
     which needs --delta."""
 

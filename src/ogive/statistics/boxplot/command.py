@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ogive.errors import ParameterError
-from ogive.statistics.ecdf.command import OWNER_HELP
+from ogive.statistics.ecdf.command import HELP, OWNER_HELP
 from ogive.statistics.options import Command, Picture
 
 
@@ -26,7 +26,8 @@ def _check_violins(given: Mapping[str, Any]) -> None:
 
 COMMAND = Command(
     names={"groups": "by-groups"},
-    help={
+    help=HELP
+    | {
         "method": "resample: box, whiskers and outliers of one private curve. five_numbers: both ends and the three "
         "quartiles, found one by one; no outliers.",
         "curve": "How resample releases the curve; a method of ogive ecdf.",

@@ -11,5 +11,13 @@ OWNER_HELP = {
     "which "
     "of a few groups.",
 }
+"""Of a curve's options, in few words."""
 
-COMMAND = Command(owners=OWNERS, owner_help=OWNER_HELP)
+HELP = {
+    "missing": "What a missing value means: refuse (an error), low or high (the lower or the upper bound), a public "
+    "value (within the bounds, as which it counts), or drop (not counted; --adjacency add_or_remove only).",
+    "expected_records": "A public guess of the number of records; for auto and the methods that need it, if that "
+    "number is private. It is never taken from the records.",
+}
+
+COMMAND = Command(help=HELP, owners=OWNERS, owner_help=OWNER_HELP)

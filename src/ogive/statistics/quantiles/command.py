@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ogive.statistics.ecdf.command import OWNER_HELP, OWNERS
+from ogive.statistics.ecdf.command import HELP, OWNER_HELP, OWNERS
 from ogive.statistics.options import Command
 
 if TYPE_CHECKING:
@@ -22,7 +22,8 @@ def _clipping(grid: Grid) -> str:
 
 
 COMMAND = Command(
-    help={
+    help=HELP
+    | {
         "probabilities": "Which quantiles, each between 0 and 1; the nine deciles by default. The price does not "
         "depend on how many.",
         "method": (
