@@ -84,6 +84,20 @@ def test_what_does_not_fit_is_refused_with_status_one(folder, run):
     assert run("quantiles", "people.csv", *AGE, *HALF, "--ledger", "budget.db")[2].endswith("; nothing remaining\n")
 
 
+def test_a_refused_first_release_creates_no_account_and_keeps_no_limit(folder, run):
+    ask = ("ecdf", "people.csv", *AGE, "--epsilon", "2", "--ledger", "budget.db")
+    status, out, err = run(*ask, "--limit-epsilon", "1")
+    assert (status, out) == (1, "")
+    lines = err.splitlines()
+    assert lines[:2] == ["created ledger budget.db", "no account 'people' was created, and its limit is not kept"]
+    assert "has epsilon = 1 left of epsilon = 1, and this release would cost epsilon = 2" in lines[2]
+    assert "no data sets yet" in run("ledger", "show", "budget.db")[1]
+    status, _, err = run(*ask, "--limit-epsilon", "3")
+    assert (status, err.splitlines()[0]) == (0, "created account 'people' with limit epsilon = 3")
+    status, _, err = run("ecdf", "people.csv", *AGE, "--epsilon", "1.5", "--ledger", "budget.db")
+    assert (status, "was created" in err) == (1, False)
+
+
 def test_new_books_need_a_limit_and_old_ones_keep_theirs(folder, run):
     status, out, err = run("ecdf", "people.csv", *AGE, *HALF, "--ledger", "budget.db")
     assert (status, out, err.count("\n")) == (2, "", 1)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from ogive.cli.options.common import BudgetOptions, OutputOptions, PrivacyOptions
 from ogive.cli.output import busy, check_outputs, check_picture, draw, publish
-from ogive.errors import AccountWarning, LedgerError, NoiseWarning
+from ogive.errors import AccountWarning, BudgetError, LedgerError, NoiseWarning
 from ogive.provenance import publishable
 
 if TYPE_CHECKING:
@@ -172,6 +172,10 @@ def pay_from(ledger: Ledger, account: Account, name: str, ask: Callable[[], Any]
     stored = {entry.release_id for entry in before if entry.state == "released"}
     try:
         estimate = ask()
+    except BudgetError:
+        if account.is_new:
+            print(f"no account {name!r} was created, and its limit is not kept", file=sys.stderr)
+        raise
     except BaseException as problem:
         # shown where it is an interrupt, whatever an extension made of it
         problem.add_note(_interrupted(account, len(before)))
