@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from ogive.errors import ParameterError
 from ogive.html import words
-from ogive.html.chapter import Chapter
+from ogive.html.chapter import Chapter, Picture
+from ogive.html.chart_dots import MOST_ROWS, Dot, DotChart
 from ogive.html.markup import Html
 from ogive.html.parts import Row, say, strong, table
 from ogive.statistics.crosstab.estimate import CrosstabEstimate
@@ -35,6 +36,7 @@ def chapter(found: CrosstabEstimate, truth: CrosstabEstimate | None) -> Chapter:
         headline=_headline(found),
         error=_error(found),
         released=(say("How many records have each combination of values, and nothing else."),),
+        pictures=_pictures(found, exact),
         tables=(
             table("Counts, and percent of the row", (title(found), *titles(found)), _rows(found)),
             None if exact is None else table("True counts", (title(exact), *titles(exact)), _rows(exact)),
@@ -47,6 +49,34 @@ def chapter(found: CrosstabEstimate, truth: CrosstabEstimate | None) -> Chapter:
 
 def _rows(found: CrosstabEstimate) -> list[Row]:
     return [(each[0], each[1:]) for each in rows(found)]
+
+
+def _pictures(found: CrosstabEstimate, exact: CrosstabEstimate | None) -> tuple[Picture, ...]:
+    rows_, columns = found.shape
+    if not found.defined or rows_ * columns > MOST_ROWS:
+        return ()
+    ends = found.row_share_intervals()
+    dots = tuple(
+        Dot(
+            f"{found.column} {name} where {found.row} is {of}",
+            found.row_shares[at][place],
+            *ends[at][place],
+            None if exact is None else exact.row_shares[at][place],
+        )
+        for at, of in enumerate(found.row_names)
+        for place, name in enumerate(found.column_names)
+    )
+    interval = f"{words.percent(found.confidence_level)} interval for the population"
+    chart = DotChart(
+        title=f"{found.row} by {found.column}",
+        label=f"Share of the records with that {found.row}",
+        dots=dots,
+        summary=f"The share of each value of {found.column} among the records with each value of {found.row}. "
+        f"{_headline(found)}",
+        shares=True,
+        legend=(("interval", interval), *((("truth", "True share of these records"),) if exact is not None else ())),
+    )
+    return (Picture(chart),)
 
 
 def _headline(found: CrosstabEstimate) -> str:

@@ -6,11 +6,14 @@ import dataclasses
 from typing import Any, TypeVar
 
 from ogive.errors import ParameterError
+from ogive.html import words
 from ogive.html.chapter import Chapter, Picture
+from ogive.html.chart_dots import MOST_ROWS, Dot, DotChart
 from ogive.html.parts import Row, say, table
 from ogive.rooms import room
 from ogive.statistics.groups.estimate import GroupEstimates
 from ogive.statistics.groups.text import about, cells, notes, titles_of
+from ogive.statistics.sums.estimate import NumberEstimate, ProportionEstimate
 
 _Part = TypeVar("_Part")
 
@@ -46,6 +49,8 @@ def chapter(found: GroupEstimates[Any], truth: GroupEstimates[Any] | None) -> Ch
     if left > 0:
         last: Picture = shown[-1]
         shown[-1] = dataclasses.replace(last, note=f"{left:,} more groups are not drawn.")
+    if not shown:
+        shown = _numbers(found, exact)
     known = "The group of each record is public, and so is the number of records in each group."
     return Chapter(
         title=f"{each[0].title} by {found.by}",
@@ -72,6 +77,34 @@ def chapter(found: GroupEstimates[Any], truth: GroupEstimates[Any] | None) -> Ch
         warning=each[0].warning if all(part.warning for part in each) else None,
         exact=truth is not None,
     )
+
+
+def _numbers(found: GroupEstimates[Any], exact: tuple[Any, ...]) -> list[Picture]:
+    """One chart of the number of every group, where groups have numbers."""
+    numbers = [each for each in found.estimates if isinstance(each, NumberEstimate)]
+    if not numbers or len(numbers) < len(found) or len(numbers) > MOST_ROWS:
+        return []
+    first = numbers[0]
+    dots = tuple(
+        Dot(
+            f"{found.by} {group}",
+            each.value if each.defined else None,
+            *(each.interval() if each.defined else (0.0, 0.0)),
+            other.value if first.private and other is not None and other.defined else None,
+        )
+        for group, each, other in zip(found.groups, numbers, exact, strict=True)
+    )
+    interval = f"{words.percent(first.confidence_level)} interval for the population"
+    truth = (("truth", "True value of these records"),) if any(dot.truth is not None for dot in dots) else ()
+    chart = DotChart(
+        title=f"{first.what.capitalize()} of {first.subject} by {found.by}",
+        label=f"{first.what.capitalize()} of {first.subject}",
+        dots=dots,
+        summary=f"The {first.what} of {first.subject} of each group of {found.by} with its interval.",
+        shares=isinstance(first, ProportionEstimate),
+        legend=(("interval", interval), *truth),
+    )
+    return [Picture(chart)]
 
 
 def _common(each: list[tuple[_Part, ...]]) -> list[_Part]:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from ogive.errors import ParameterError
 from ogive.html import words
-from ogive.html.chapter import Chapter
+from ogive.html.chapter import Chapter, Picture
+from ogive.html.chart_dots import MOST_ROWS, Dot, DotChart
 from ogive.html.markup import Html
 from ogive.html.parts import Row, say, strong, table
 from ogive.statistics.histogram.estimate import HistogramEstimate
@@ -40,6 +43,7 @@ def chapter(found: HistogramEstimate, truth: HistogramEstimate | None) -> Chapte
             say("How many records there are of each category, and nothing else."),
             *(() if besides is None else (say(f"{besides[0].upper()}{besides[1:]}."),)),
         ),
+        pictures=_pictures(found, exact),
         tables=(_table(found, exact),),
         details=(("Measured", f"{len(found.categories)} categories"),),
         warning=_useless(found),
@@ -69,6 +73,29 @@ def _error(found: HistogramEstimate) -> tuple[Html, ...]:
             )
         )
     return tuple(said)
+
+
+def _pictures(found: HistogramEstimate, exact: tuple[float, ...] | None) -> tuple[Picture, ...]:
+    if not found.defined or len(found.categories) > MOST_ROWS:
+        return ()
+    shown: tuple[float | None, ...] = (None,) * len(found.categories)
+    total = 0.0 if exact is None else float(np.sum(exact))
+    if exact is not None and total:
+        shown = tuple(count / total for count in exact)
+    dots = tuple(
+        Dot(name, share, low, high, true)
+        for name, share, (low, high), true in zip(found.categories, found.shares, found.intervals(), shown, strict=True)
+    )
+    interval = f"{words.percent(found.confidence_level)} interval for the population"
+    chart = DotChart(
+        title=f"Histogram of {found.column}",
+        label="Share of the records",
+        dots=dots,
+        summary=f"The share of each category with its interval. {_headline(found)}",
+        shares=True,
+        legend=(("interval", interval), *((("truth", "True share of these records"),) if exact is not None else ())),
+    )
+    return (Picture(chart),)
 
 
 def _table(found: HistogramEstimate, exact: tuple[float, ...] | None) -> Html | None:
