@@ -11,7 +11,7 @@ import types
 
 import pytest
 from helpers.flower import listening
-from helpers.serving import Serving, until
+from helpers.serving import Serving, running, until
 from helpers.study import Trial, text_of
 
 from ogive.errors import ParameterError
@@ -239,10 +239,30 @@ def test_flower_that_is_not_quiet_carries_nothing(tmp_path, quick, monkeypatch, 
 def test_a_run_that_cannot_carry_says_why(tmp_path, quick, what):
     trial = Trial(tmp_path, TEXT)
     changed = {"study": "0" * 64, "service": str(tmp_path / "nowhere"), "coordinator": "https://127.0.0.1:1"}[what]
-    reason = {"study": "runs another study", "service": "cannot be read in", "coordinator": "cannot be reached"}[what]
+    reason = {"study": "runs another study", "service": "no token of any party in", "coordinator": "cannot be reached"}[
+        what
+    ]
     with Serving(trial) as serving, pytest.raises(quick.NotCarriedError, match=reason) as found:
         quick.main(Network([]), context_of(trial, serving, **{what: changed}))
     assert "\n" not in str(found.value)
+
+
+def test_a_service_whose_certificate_is_missing_is_not_asked(tmp_path, quick):
+    trial = Trial(tmp_path, TEXT)
+    with Serving(trial) as serving:
+        (serving.folder / "ca.pem").unlink()
+        with pytest.raises(quick.NotCarriedError, match=r"ca.pem and the parties' tokens cannot be read in"):
+            quick.main(Network([]), context_of(trial, serving))
+
+
+def test_a_party_without_a_token_here_comes_over_https(tmp_path, quick):
+    trial = Trial(tmp_path, TEXT, seed="carriers", step_seconds=600)
+    (tmp_path / "alone").mkdir()
+    with Serving(trial) as serving, listening(trial, tmp_path) as agents, running(serving, (2,)):
+        (serving.folder / "site-2.token").unlink()
+        trial.coordinator.request("age")
+        quick.main(Network(honest(agents)), context_of(trial, serving))
+    assert trial.coordinator.result("age") == expected(tmp_path / "alone")
 
 
 def test_an_agent_that_is_not_there_is_tried_again(tmp_path, quick):

@@ -52,9 +52,13 @@ def main(grid: Grid, context: Context) -> None:
     config = context.run_config
     folder = Path(str(config["service"]))
     names = str(config["parties"]).split(",")
+    files = {name: folder / f"{name}.token" for name in names if (folder / f"{name}.token").exists()}
+    if not files:
+        raise NotCarriedError(f"there is no token of any party in {folder}")
+    LOG.info("carrying for %s; other parties come by themselves", ", ".join(files))
     try:
         tls = ssl.create_default_context(cafile=str(folder / "ca.pem"))
-        tokens = {name: (folder / f"{name}.token").read_text("ascii").strip() for name in names}
+        tokens = {name: file.read_text("ascii").strip() for name, file in files.items()}
     except (OSError, UnicodeDecodeError) as problem:
         raise NotCarriedError(f"ca.pem and the parties' tokens cannot be read in {folder}: {problem}") from None
     with closing(Service(str(config["coordinator"]), tls)) as service:
