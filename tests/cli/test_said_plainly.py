@@ -158,6 +158,18 @@ def test_records_without_a_group_are_left_out_as_the_message_says(said, gaps, ca
     assert said(*words, "--where", "sex is not missing")[0] == 0
 
 
+@pytest.mark.parametrize("more", [("--missing", "count"), ("--where", "sex is not missing"), "drop"])
+def test_missing_values_of_one_column_of_a_cross_table_have_ways_out(said, gaps, more):
+    words = ("crosstab", gaps, "--row", "sex", "--rows", "F", "M", "--column", "age", "--columns", "20", "21")
+    words = (*words, "--other", "count", "--epsilon", "1")
+    assert said(*words)[1].endswith(
+        "column 'sex' has missing values; count them as a category of their own with --missing count, or leave these "
+        "records out with --where 'sex is not missing' or, under --adjacency add_or_remove, with --missing drop"
+    )
+    more = ("--missing", "drop", "--adjacency", "add_or_remove") if more == "drop" else more
+    assert said(*words, *more)[0] == 0
+
+
 def test_found_groups_say_that_records_without_one_are_left_out(said, gaps, capsys):
     assert main(["mean", gaps, "--column", "age", *RELEASE, "--by", "sex", "--delta", "1e-4"]) == 0
     assert "records are in no group, nor are records without a value" in capsys.readouterr().out

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from ogive.arrays import Float64, Int64, UInt8
 from ogive.columns import Categories, Label, Listed, Membership, OpenCategories
 from ogive.errors import DataError, quoted
+from ogive.predicates import Missing
 from ogive.records.binning import kind_of, type_words
 
 Columns = tuple[NDArray[Any], ...]
@@ -91,6 +92,12 @@ def check_category_type(
             f"column {quoted(declared.column)} holds numbers, but {values} are texts; write them as numbers{example}",
             parameter=plural,
         )
+
+
+def _where_known(column: str) -> str:
+    """The option, marked, that leaves records without a value of a column out; its name alone where quotes are hard."""
+    condition = str(Missing(column)).replace(" is missing", " is not missing")
+    return "`where=`" if "`" in condition else f"`where={condition!r}`"
 
 
 class LabelCodes:
@@ -218,19 +225,13 @@ class Places:
         found = self._table[codes]
         if len(found) and int(found.max()) == self._size:
             if np.any(codes == MISSING):
+                fault = f"column {quoted(self._column)} has missing values; every record needs a {self._one}"
+                group = self._one == "group"
                 raise DataError(
-                    f"column {quoted(self._column)} has missing values; every record needs a {self._one}"
-                    f"{self._way_out()}"
+                    f"{fault}, so leave the others out with {_where_known(self._column)}" if group else fault
                 )
             raise DataError(f"column {quoted(self._column)} {self._undeclared}", parameter=self._parameter)
         return found
-
-    def _way_out(self) -> str:
-        """What leaves records without a value out, where that is a matter of groups."""
-        if self._one != "group":
-            return ""
-        named = f'"{self._column} is not missing"' if self._column.isidentifier() else ""
-        return f", so leave the others out with `where={named}`"
 
     def _place(self, value: Any) -> int:
         """The place of a value; texts are also known with blanks around them, as some files are written."""
@@ -306,7 +307,8 @@ class Listing:
         if np.any(refused == MISSING):
             raise DataError(
                 f"column {quoted(declared.column)} has missing values; count them as a category of their own with "
-                "`missing='count'`, or, under `ADD_OR_REMOVE`, leave them out with `'drop'`"
+                f"`missing='count'`, or leave these records out with {_where_known(declared.column)} or, under "
+                "`ADD_OR_REMOVE`, with `missing='drop'`"
             )
         if len(refused):
             raise DataError(
