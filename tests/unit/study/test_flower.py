@@ -147,6 +147,7 @@ def quick(monkeypatch):
     for name, seconds in {"POLL": 0.01, "LOOK": 0.1, "WAIT": 0.5, "PAUSE": 0.05, "DONE": 1.0}.items():
         monkeypatch.setattr(server_app, f"{name}_SECONDS", seconds)
     monkeypatch.setattr(client_app, "AGENT_SECONDS", 0.5)
+    monkeypatch.setattr("ogive.study.https.client.WAIT_SECONDS", 0.5)
     for name, value in QUIET.items():
         monkeypatch.setenv(name, value)
     yield server_app
