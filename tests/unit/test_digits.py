@@ -3,8 +3,10 @@
 import math
 from decimal import Decimal
 
+import numpy as np
 import pytest
 
+import ogive
 from ogive.digits import number, places
 from ogive.grids import Grid
 from ogive.statistics.curve.shown import shown
@@ -56,3 +58,18 @@ def test_listed_and_whole_thresholds_are_shown_as_they_are():
 def test_dates_and_times_are_shown_as_such():
     days = Grid.calendar("2020-01-01", "2020-12-31", every="days")
     assert shown(days, days.number("2020-03-01"), 40.0) == "2020-03-01"
+
+
+def test_areas_and_groups_of_probabilities_are_shown_by_the_same_rule():
+    draw = np.random.default_rng(5)
+    risk = draw.uniform(size=400)
+    table = {"risk": risk, "ill": (draw.uniform(size=400) < risk).astype(int)}
+    roc = ogive.release(ogive.Roc("risk", "ill", bounds=(0, 1)), trust=ogive.Clear(table))
+    low, high = roc.auc_interval()
+    assert 0.01 < high - low < 0.1
+    assert f"AUC:        {roc.auc:.3f} (95 % CI {low:.3f} to {high:.3f}, for the population)" in str(roc)
+    found = ogive.release(ogive.HosmerLemeshow("risk", "ill", groups=4), trust=ogive.Clear(table))
+    for group in found.groups:
+        low, high = group.interval
+        assert 0.1 < high - low < 1
+        assert f"{group.observed_share:.2f}  {low:.2f} to {high:.2f}" in str(found)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 
-from ogive.statistics.calibration.estimate import Calibration
+from ogive.digits import number
+from ogive.statistics.calibration.estimate import Calibration, CalibrationGroup
 from ogive.statistics.showing import Card
 
 
@@ -26,9 +27,7 @@ def card(calibration: Calibration) -> Card:
         (
             f"{group.low:.4g} to {group.high:.4g}",
             f"{sum(group.expected):.0f}",
-            _share(group.mean_predicted),
-            _share(group.observed_share),
-            f"{group.interval[0]:.4f} to {group.interval[1]:.4f}",
+            *_shares(group),
         )
         for group in calibration.groups
     ]
@@ -61,13 +60,18 @@ def _table(calibration: Calibration) -> list[str]:
     percent = f"{100 * calibration.confidence_level:g} % CI"
     lines = [f"{'probability':>18}  {'records':>9}  {'predicted':>9}  {'observed':>9}  {percent}"]
     for group in calibration.groups:
-        low, high = group.interval
+        predicted, observed, interval = _shares(group)
         lines.append(
-            f"{group.low:>8.4g} to {group.high:<6.4g}  {sum(group.expected):>9.0f}  {_share(group.mean_predicted):>9}  "
-            f"{_share(group.observed_share):>9}  {low:.4f} to {high:.4f}"
+            f"{group.low:>8.4g} to {group.high:<6.4g}  {sum(group.expected):>9.0f}  {predicted:>9}  {observed:>9}  "
+            f"{interval}"
         )
     return lines
 
 
-def _share(value: float) -> str:
-    return "-" if math.isnan(value) else f"{value:.4f}"
+def _shares(group: CalibrationGroup) -> tuple[str, str, str]:
+    """Predicted and observed share with the interval, in the digits that its width leaves."""
+    low, high = group.interval
+    predicted, observed = (
+        "-" if math.isnan(each) else number(each, high - low) for each in (group.mean_predicted, group.observed_share)
+    )
+    return predicted, observed, f"{number(low, high - low)} to {number(high, high - low)}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from ogive import digits
 from ogive.contrast import Number
 from ogive.statistics.roc.estimate import RocEstimate
 
@@ -24,8 +25,9 @@ def cells(found: RocEstimate) -> tuple[str, ...]:
     sizes = [f"{known}{size:.0f}" for size in found.classes]
     if not found.defined:
         return (*sizes, "-", "-")
-    low, high = found.auc_interval()
-    return (*sizes, f"{found.auc:.4f}", f"{low:.4f} to {high:.4f}")
+    ends = found.auc_interval()
+    area, low, high = (digits.number(each, ends[1] - ends[0]) for each in (found.auc, *ends))
+    return (*sizes, area, f"{low} to {high}")
 
 
 def number(found: RocEstimate, confidence_level: float, probability: float) -> Number:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ogive.digits import number
 from ogive.provenance import trust_rows
 from ogive.statistics.roc.estimate import RocEstimate
 from ogive.statistics.showing import Card
@@ -42,9 +43,10 @@ def _area(estimate: RocEstimate, no_interval: str) -> str:
     """The area with its interval, or why there is none where it would take long."""
     if estimate.private and estimate.grid.bins > _QUICK:
         return f"{estimate.auc:.4f} ({no_interval})"
-    low, high = estimate.auc_interval()
+    ends = estimate.auc_interval()
+    area, low, high = (number(each, ends[1] - ends[0]) for each in (estimate.auc, *ends))
     level = f"{100 * estimate.confidence_level:.6g} %"
-    return f"{estimate.auc:.4f} ({level} CI {low:.4f} to {high:.4f}, for the population)"
+    return f"{area} ({level} CI {low} to {high}, for the population)"
 
 
 def operating_points(estimate: RocEstimate) -> list[tuple[str, str, str]]:
@@ -54,14 +56,15 @@ def operating_points(estimate: RocEstimate) -> list[tuple[str, str, str]]:
     for share in _SHOWN:
         # the loosest threshold within that rate
         at = int(np.searchsorted(estimate.fpr, share, side="right")) - 1
-        number = float(estimate.thresholds[at])
-        threshold = f"{number:.6g}" if estimate.grid.unit == "number" or np.isinf(number) else _label(estimate, number)
+        place = float(estimate.thresholds[at])
+        # exact and public: a threshold may be copied from here
+        threshold = f"{place:.6g}" if estimate.grid.unit == "number" or np.isinf(place) else _label(estimate, place)
         rows.append((f"{sign} {threshold}", f"{estimate.tpr[at]:.1%}", f"{1 - estimate.fpr[at]:.1%}"))
     return rows
 
 
-def _label(estimate: RocEstimate, number: float) -> str:
-    return str(estimate.grid.label(float(np.floor(number))))
+def _label(estimate: RocEstimate, place: float) -> str:
+    return str(estimate.grid.label(float(np.floor(place))))
 
 
 def summary(estimate: RocEstimate, no_interval: str = _NO_INTERVAL) -> str:
