@@ -25,6 +25,8 @@ APPROX = ApproxDP(1, "1e-6")
 GRANTS = (PureDP(1), ZeroConcentratedDP("0.1"), APPROX)
 SOURCE = KeyedSource(bytes(32))
 
+INTERVALS = "95 % CI of Q1, median and Q3, from left to right"
+
 
 def released(statistic, privacy=APPROX, trust=ogive.Central, table=None, **changes):
     privacy = None if trust is ogive.Clear else privacy
@@ -294,7 +296,7 @@ def test_pictures_show_every_box_beside_the_true_one():
     axes = boxes.plot(truth=truth)
     assert [label.get_text() for label in axes.get_xticklabels()] == ["a", "b", "c"]
     assert len(axes.patches) == 6
-    assert {text.get_text() for text in axes.get_legend().get_texts()} == {"exact", "private"}
+    assert {text.get_text() for text in axes.get_legend().get_texts()} == {"exact", "private", INTERVALS}
     assert len(boxes.plot(kind="violin").collections) == 3
     with pytest.raises(ParameterError, match="kind must be box or violin, got 'pie'"):
         boxes.plot(kind="pie")
@@ -480,7 +482,7 @@ def test_ends_between_which_nobody_would_be_are_refused_before_anything_is_paid(
 def test_a_picture_calls_exact_only_what_is():
     boxes, exact = (released(ogive.Boxplot("x", (-6, 6)), trust=trust) for trust in (ogive.Central, ogive.Clear))
     names = [[text.get_text() for text in boxes.plot(truth=other).get_legend().texts] for other in (exact, boxes)]
-    assert names == [["exact", "private"], ["compared", "private"]]
+    assert names == [["exact", "private", INTERVALS], ["compared", "private", INTERVALS]]
 
 
 def test_boxes_of_curves_that_approximate_say_so():

@@ -21,6 +21,7 @@ from ogive.pictures import (
     styled,
 )
 from ogive.statistics.boxplot.estimate import Boxplots, PlotKind
+from ogive.statistics.boxplot.text import PERCENT
 from ogive.statistics.curve.estimate import Curve
 
 _WIDTH = 0.34
@@ -72,7 +73,11 @@ def draw(
         axes.set_xlabel(boxes.by)
     if boxes.grid.unit != "number":
         axes.yaxis.set_major_formatter(lambda value, _: str(boxes.grid.label(value))[:10])
-    if truth is not None or "label" in style:
+    marked = kind == "box" and any(box.defined and box.intervals is not None for box in boxes.boxes)
+    if marked:
+        sure = f"{PERCENT} CI of Q1, median and Q3, from left to right"
+        axes.plot([], [], color=look["color"], linewidth=1.0, label=sure)
+    if truth is not None or marked or "label" in style:
         legend(axes)
     lighten(axes, grid="y")
     by = "" if boxes.by is None else f" by {boxes.by}"

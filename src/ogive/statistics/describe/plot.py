@@ -17,7 +17,8 @@ _WIDTH = 7.2
 _HEAD, _TITLE, _ROW, _TICKS = 0.9, 0.3, 0.24, 0.3
 """Heights in inches: of the picture's title, and of a panel's title, lines and numbers."""
 
-_SMALL = 8
+_SMALL, _LARGE = 8, 9
+_LEAST = 0.65
 
 
 def draw(found: DescribeEstimate, ax: Any = None, **style: Unpack[Style]) -> Any:
@@ -44,6 +45,9 @@ def draw(found: DescribeEstimate, ax: Any = None, **style: Unpack[Style]) -> Any
     if len(figure.get_axes()) == 1:  # a picture of its own is as high as its panels
         figure.set_size_inches(_WIDTH, _HEAD + panel_height * len(panels))
     axes.set_axis_off()
+    inches = axes.get_window_extent().height / figure.dpi
+    # letters of panels that share a picture with others are smaller, down to what can be read
+    scale = min(1.0, max(_LEAST, inches / (panel_height * len(panels))))
     names = titles(found)
     left = min(0.3, 0.03 + 0.012 * max(map(len, names)))
     for number, panel in enumerate(panels):
@@ -55,12 +59,13 @@ def draw(found: DescribeEstimate, ax: Any = None, **style: Unpack[Style]) -> Any
                 value, low, high = point
                 place.hlines(line, low, high, color=look["color"], linewidth=5, alpha=0.35)
                 place.plot([value], [line], marker="o", markersize=5, **look)
-        place.set_yticks(range(len(shown)), names, parse_math=False, fontsize=_SMALL)
+        place.set_yticks(range(len(shown)), names, parse_math=False, fontsize=scale * _SMALL)
         place.set_ylim(len(shown) - 0.5, -0.5)
-        place.tick_params(labelsize=_SMALL)
-        place.set_title(panel.title, loc="left", fontsize=9, color=GRAY, parse_math=False)
+        place.tick_params(labelsize=scale * _SMALL, pad=3 * scale)
+        place.set_title(panel.title, loc="left", fontsize=scale * _LARGE, pad=5 * scale, color=GRAY, parse_math=False)
         lighten(place, grid="x")
-    axes.plot([], [], marker="o", markersize=5, **look, label=f"{label}, with its interval")
+    (sure, *_) = (variable.confidence_level for variable in found)
+    axes.plot([], [], marker="o", markersize=5, **look, label=f"{label}, with {100 * sure:.6g} % CI")
     legend(axes)
     title = about(found)
     caption(axes, f"{title[0].upper()}{title[1:]}", found.caption, private=found.private)
