@@ -424,8 +424,12 @@ class Payment:
         if not isinstance(self._privacy, ApproxDP):
             return self._privacy if isinstance(loss, GaussianDP) else loss
         if self._announced is not None:  # all of them are pure, or they add up in zCDP
-            pure = isinstance(self._announced, PureDP)
-            return PureDP(self._privacy.epsilon) if pure else gaussian_rho(self._privacy)
+            if isinstance(self._announced, PureDP):
+                return PureDP(self._privacy.epsilon)
+            whole, announced = gaussian_rho(self._privacy), self._announced
+            if not isinstance(announced, GaussianDP) or as_concentrated(announced).rho <= whole.rho:
+                return whole
+            return filled(self._privacy, announced)  # of a subset more rho, within the exact delta of Gaussian noise
         # a first measurement is charged as all that may follow it, so that whoever asks in rounds has enough
         # for the last one, whatever others spend meanwhile
         if self._charged is not None and at_least(self._charged, loss):

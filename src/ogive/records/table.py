@@ -322,7 +322,8 @@ class Records:
         cells = LabelCells(self._source, self._words)
         persons = None if self.person is None else PersonCodes(self.person, self._source.type(self.person))
         held: list[Columns] = []
-        for arrays in self._source.batches(names, identifiers=identifiers | written):
+        as_text = written if self._source.guesses_kinds else set()  # other tables say which columns are text
+        for arrays in self._source.batches(names, identifiers=identifiers | as_text):
             batch = dict(zip(names, arrays, strict=True))
             rows += len(arrays[0])
             part = tuple(

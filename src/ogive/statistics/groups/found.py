@@ -15,7 +15,7 @@ from ogive.columns import LabelValue, OpenCategories
 from ogive.errors import DataError, ParameterError, quoted
 from ogive.local.classes import MAX_CLASSES
 from ogive.predicates import Among
-from ogive.privacy import ApproxDP, PureDP
+from ogive.privacy import ApproxDP, PureDP, is_one_line
 from ogive.queries import Answer, Query
 from ogive.statistics.base import Estimate, Statistic, Terms
 from ogive.statistics.discovery import discover
@@ -56,7 +56,8 @@ def ask_found(
     first, rest = divided(terms)
     terms.preflight(next(alone.questions(rest)))  # what is wrong with its columns is found before the spend
     discovered = yield from discover(OpenCategories(by, "count"), first, parameter="groups")
-    groups = discovered.most(MAX_CLASSES)
+    # a text of several lines names no group in a table, and is left out as those that were not found are
+    groups = tuple(name for name in discovered.most(MAX_CLASSES) if not isinstance(name, str) or is_one_line(name))
     if not groups:
         raise DataError(
             f"no value of column {quoted(by)} has so many records that it is found, about "

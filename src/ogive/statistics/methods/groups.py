@@ -306,6 +306,8 @@ def shared_terms(parts: Parts, ask: Callable[[Terms], Procedure[FoundT]], terms:
     served = dataclasses.replace(terms, refusal=refusal, preflight=preflight, count=count)
     if terms.adjacency is Adjacency.ADD_OR_REMOVE or parts.public:
         return served
+    told: list[Loss] = []  # what a procedure says that it costs is another price than that of all parts
+    served = dataclasses.replace(served, announce=told.append)
     unit = PrivacyUnit(Adjacency.ADD_OR_REMOVE, terms.unit.person)
     share, problem = Fraction(1), None
     if number > 1:
@@ -318,6 +320,8 @@ def shared_terms(parts: Parts, ask: Callable[[Terms], Procedure[FoundT]], terms:
             problem = problem or refused
             continue
         if covers(terms.privacy, price):
+            if told:
+                terms.announce(price)
             return shared
         share *= min(Fraction(1), _room(terms.privacy, price)) * _ROOM
     if not terms.private:  # nobody pays, so a price that no guarantee covers hinders nobody
