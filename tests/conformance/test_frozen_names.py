@@ -38,6 +38,7 @@ from ogive.pate.kept_teachers import Terms
 from ogive.statistics import STATISTICS
 from ogive.statistics.methods.choose import CURVE_METHODS
 from ogive.streams import RunningTotal
+from ogive.study.coordinator import Progress
 from ogive.trust.base import Traffic
 
 ROOT = Path(ogive.__file__).parent
@@ -155,6 +156,8 @@ NAMES = ("__name__", "__qualname__", "__module__")
 READ_FOR_PEOPLE = {
     ("call_of", "call.__name__"),
     ("FunctionKernel._failed", "type(problem).__name__"),
+    ("Relay._carry", "type(problem).__name__"),
+    ("Service.is_busy", "type(problem).__name__"),
     ("Session.__repr__", "type(self._trust).__name__"),
     ("Estimate.__repr__", "type(self).__name__"),
     ("BasePlan.__repr__", "type(self).__name__"),
@@ -164,6 +167,7 @@ READ_FOR_PEOPLE = {
     ("_kept", "function.__qualname__"),
     ("_mode", "type(aggregator).__name__"),
     ("_one_line", "type(problem).__name__"),
+    ("_reason", "type(problem).__name__"),
     ("_shares", "type(weights).__name__"),
     ("_wrong_value", "'__name__'"),
     ("chapter_of", "kind.estimate.__name__"),
@@ -186,6 +190,7 @@ READ_FOR_FILES = {
     ("LabelsPlanRow.to_dict", "asdict(self)"),
     ("PlanRow.to_dict", "dataclasses.asdict(self.traffic)"),
     ("PrivacyCost.to_dict", "asdict(self)"),
+    ("Progress.to_bytes", "asdict(self)"),
     ("SanitizedCost.to_dict", "asdict(self)"),
     ("open_folder", "asdict(terms)"),
     # the order of fields, whose names stand beside them in the file
@@ -274,6 +279,7 @@ FILES = {
     LabelsPlanRow: "epsilon aggregator parameters asked max_answers answered right joint corrected",
     ogive.Plan: "statistic records unit trust rows left_out basis runs",
     PrivacyCost: "epsilon delta mode rule order noise queries answers publishable statement orders rdp",
+    Progress: "state query attempt stage members reason failed",
     SanitizedCost: "rdp log_sensitivity delta order smoothness scale form method reason aggregator queries teachers "
     "classes answered max_answers independent_epsilon",
     Terms: "teachers classes learner digest",
