@@ -88,6 +88,30 @@ def test_all_answers_of_a_description_cost_its_price_and_the_price_is_reached(ad
     assert worst(queries, adjacency) == pytest.approx(float(price), rel=1e-9)
 
 
+def with_missing(adjacency):
+    """The queries of a variable whose missing values are counted, and the tables that they are asked of."""
+    statistic = Describe(values={"u": 1}, missing="no", count_missing=True)
+    people = [("a", value, 0) for value in (0.0, 1.0, math.nan)]
+    every = [each for size in SIZES for each in itertools.combinations_with_replacement(people, size)]
+    return rehearse(statistic.questions(terms(adjacency)), terms(adjacency)), every
+
+
+@pytest.mark.parametrize("adjacency", Adjacency)
+def test_counted_missing_values_are_in_the_price_and_the_price_is_reached(adjacency):
+    queries, every = with_missing(adjacency)
+    price = price_of(queries, adjacency)
+    known = [measured(queries, people) for people in every]
+    pairs = itertools.product(range(len(every)), repeat=2)
+    largest = max(
+        np.abs(known[one] - known[other]).sum() for one, other in pairs if adjacent(every[one], every[other], adjacency)
+    )
+    assert 0.99 * float(GRANTED.epsilon) < price <= GRANTED.epsilon
+    assert largest == pytest.approx(float(price), rel=1e-9)
+    own, counted = (query.price(PrivacyUnit(adjacency)).epsilon for query in queries)
+    assert float(counted / (own + counted)) == pytest.approx(0.2, rel=0.01)
+    assert largest > 1.2 * float(own)  # control: without the count the price would be too low
+
+
 @pytest.mark.parametrize("adjacency", Adjacency)
 def test_different_statistics_of_the_same_records_cost_what_they_cost_together(adjacency):
     asks = [Asked(Fraction(1, 3), Mean("u", (0, 1)).questions), Asked(Fraction(2, 3), Proportion("v").questions)]

@@ -10,14 +10,16 @@ from ogive.planning.rows import Plan
 from ogive.statistics.questions import what_of
 
 _OTHERS = "*"
+_HIDDEN = "how many there are is not published"
+_COUNTED = "how many there are is published with noise"
 _WORDS = {
     "refuse": "refused before anything is paid, so that a release tells that there are none; "
     "`missing=` has them count otherwise",
-    "low": "count as the lower bound; how many there are is not published",
-    "high": "count as the upper bound; how many there are is not published",
+    "low": f"count as the lower bound; {_HIDDEN}",
+    "high": f"count as the upper bound; {_HIDDEN}",
     "drop": "left out; how many records are left is published with noise only",
     "count": "a category of their own, counted with noise like the others",
-    "no": "do not count; how many there are is not published",
+    "no": f"do not count; {_HIDDEN}",
 }
 
 
@@ -28,17 +30,18 @@ def policy(plan: Plan) -> Iterator[str]:
     """
     statistic = what_of(plan.statistic)
     missing = statistic.get("missing")
+    counted = bool(statistic.get("count_missing"))
     if isinstance(missing, Mapping):
         rest = str(missing.get(_OTHERS, "refuse"))
         named = {str(column): each for column, each in missing.items() if column != _OTHERS}
         for column, each in named.items():
-            yield f"missing values of {plain(column)}: {_words(each)}"
-        yield f"missing values{' of the others' if named else ''}: {_words(rest)}"
+            yield f"missing values of {plain(column)}: {_words(each, counted=counted)}"
+        yield f"missing values{' of the others' if named else ''}: {_words(rest, counted=counted)}"
     elif missing is not None:
-        yield f"missing values: {_words(missing)}"
+        yield f"missing values: {_words(missing, counted=counted)}"
 
 
-def _words(each: Any) -> str:
-    if isinstance(each, str) and each in _WORDS:
-        return _WORDS[each]
-    return f"count as {plain(each)}; how many there are is not published"
+def _words(each: Any, *, counted: bool) -> str:
+    known = isinstance(each, str) and each in _WORDS
+    words = _WORDS[each] if known else f"count as {plain(each)}; {_HIDDEN}"
+    return words.replace(_HIDDEN, _COUNTED) if counted else words

@@ -12,6 +12,7 @@ from ogive import Adjacency, ApproxDP, Central, Clear, Describe, PureDP, SecAgg,
 from ogive.accounting import covers
 from ogive.columns import Schema
 from ogive.errors import BudgetError, DataError, ParameterError, UnsupportedError
+from ogive.parameters import is_added
 from ogive.report import render_report
 
 N = 3000
@@ -192,6 +193,68 @@ def test_missing_values_have_a_policy_each():
         described(data=data, missing="drop")
 
 
+def with_holes():
+    data, places = people(), np.arange(N)
+    age = np.where(places % 10 == 0, np.nan, data["age"])
+    smoker = np.where(places % 4 == 0, None, data["smoker"].astype(object))
+    sex = np.where(places % 5 == 0, None, data["sex"].astype(object))
+    return {"age": age, "smoker": smoker, "sex": sex, "ward": data["ward"]}
+
+
+HOLES = {"bounds": {"age": (0, 120)}, "values": {"smoker": "yes", "sex": ("F", "M")}, "missing": "drop"}
+
+
+@pytest.mark.parametrize("groups", [{}, WARDS], ids=["everyone", "groups"])
+def test_missing_values_are_counted_where_asked_for(groups):
+    exact = described(None, ADD, Clear, data=with_holes(), **HOLES, count_missing=True, **groups)
+    frame = pd.DataFrame(with_holes())
+    parts = [(None, frame), *(frame.groupby("ward") if groups else ())]
+    for group, part in parts:
+        for column in ("age", "smoker", "sex"):
+            known = exact.of(column, group)["known"]
+            assert known.value == pytest.approx(part[column].notna().mean())
+            assert known.records == len(part)
+    lines = [line.split() for line in str(exact).split("\n") if "Missing, n (%)" in line]
+    assert [line[3:5] for line in lines] == [["300", "(10.0)"], ["750", "(25.0)"], ["600", "(20.0)"]]
+    rows = exact.to_frame(backend="pandas").query("statistic == 'missing' and group.isna()")
+    assert rows["estimate"].tolist() == pytest.approx([0.1, 0.25, 0.2])
+    noisy = described(PureDP(20), ADD, data=with_holes(), **HOLES, count_missing=True, **groups)
+    assert covers(PureDP(20), noisy.provenance.price)
+    assert float(noisy.provenance.price.epsilon) > 0.97 * 20
+    assert noisy.errors(exact)["missing of age"] < 0.05
+    assert type(noisy).from_dict(noisy.to_dict()) == noisy
+
+
+def test_no_more_is_asked_where_missing_values_are_not_counted():
+    """Nor of variables that refuse them or have them as a category; stored questions stay what they were."""
+    from ogive.statistics.base import describe as plain
+
+    asked = Describe(
+        values={"sex": ("F", "M"), "died": True, "smoker": "yes"}, missing={"sex": "count", "smoker": "no"}
+    )
+    counts = dataclasses.replace(asked, count_missing=True)
+    assert "count_missing" not in plain(asked)
+    assert plain(counts)["count_missing"] is True
+    assert [each.parts[1:] for each in asked.variables] == [()] * 3
+    assert [each.parts[1:] for each in counts.variables] == [(), (), ("known",)]
+    plan = ogive.plan(counts, privacy=PureDP(2), records=N)
+    assert "smoker: missing %" in plan.chosen.errors
+    assert "sex: missing %" not in plan.chosen.errors
+    assert "how many there are is published with noise" in str(plan)
+
+
+def test_the_noise_of_counted_missing_values_is_as_large_as_it_says():
+    asked = {"bounds": {}, "values": {"smoker": "yes"}, "columns": ("smoker",)}
+    each = [
+        described(PureDP(1), data=with_holes(), **asked, missing="no", count_missing=True)["smoker"]["known"]
+        for _ in range(300)
+    ]
+    errors = np.array([found.value - 0.75 for found in each]) / each[0].noise_error
+    # the mean square of 300 draws of Laplace noise is within 0.5 of 1, but for a chance of 1 in 10,000
+    assert abs(np.mean(errors**2) - 1) < 0.5
+    assert np.mean((errors * 2) ** 2) > 2  # control
+
+
 def test_of_a_subset_and_under_secure_aggregation():
     asked = ogive.Subset(Describe(("age", "died"), bounds={"age": (0, 120)}), "ward == 'A'")
     found = release(asked, trust=Central(people()), privacy=PureDP(8))
@@ -245,6 +308,8 @@ BAD = {
     "public groups without names": ({"by": "ward", "public_groups": True}, "groups that everybody may know are named"),
     "the groups' column": ({"by": "smoker", "groups": ("yes",)}, "is that of the groups"),
     "no weight": ({"weights": {"age": 0}}, "must be above 0"),
+    "nothing to count": ({"count_missing": True}, "counts missing values, and every variable refuses them"),
+    "no truth value": ({"missing": "drop", "count_missing": "yes"}, "must be True or False"),
     "a policy that is none": ({"missing": "ignore"}, "missing"),
     "a bound of none": ({"numbers": ("x",), "missing": {"x": "low"}}, "a bound that is not declared"),
 }
@@ -348,7 +413,7 @@ def test_alike_questions_are_one_question():
 
     one, other = (plain(Describe(("age", "smoker"), **each)) for each in (words, numbers))
     assert one == other
-    fields = [field.name for field in dataclasses.fields(Describe)]
+    fields = [field.name for field in dataclasses.fields(Describe) if not is_added(field)]
     assert set(fields) <= one.keys() | {"name"}
     assert len(set(itertools.chain(one, other))) == len(one)
 

@@ -15,7 +15,7 @@ COMMAND = Command(
         ),
     },
     groups={
-        **dict.fromkeys(("columns", "bounds", "values", "numbers", "missing", "weights"), "Variables"),
+        **dict.fromkeys(("columns", "bounds", "values", "numbers", "missing", "count_missing", "weights"), "Variables"),
         **dict.fromkeys(("by", "groups", "public_groups"), "Groups"),
     },
 )

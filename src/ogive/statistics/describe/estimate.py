@@ -13,7 +13,7 @@ from ogive.errors import ParameterError, quoted
 from ogive.provenance import Provenance
 from ogive.statistics.base import Estimate
 from ogive.statistics.bounds.estimate import BoundsEstimate
-from ogive.statistics.describe.variables import Number, Variable
+from ogive.statistics.describe.variables import KNOWN, Number, Variable
 from ogive.statistics.groups.estimate import of_group
 
 
@@ -174,7 +174,7 @@ class DescribeEstimate(Estimate):
         for (group, column, part), place in self._places.items():
             exact = truth.found[truth._places[group, column, part]]
             for name, error in self.found[place].errors(exact).items():
-                key = f"{name} of {column}"
+                key = f"{'missing' if part == KNOWN else name} of {column}"
                 errors[key] = max(errors.get(key, 0.0), error)
         return errors
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from ogive.statistics.describe.estimate import DescribeEstimate
 from ogive.statistics.describe.lines import columns_of
+from ogive.statistics.describe.variables import KNOWN
 from ogive.statistics.histogram.estimate import HistogramEstimate
 from ogive.statistics.quantiles.estimate import QuantileEstimates
 from ogive.statistics.sums.estimate import MeanEstimate, NumberEstimate, ProportionEstimate
@@ -24,9 +25,11 @@ def columns(found: DescribeEstimate) -> dict[str, Any]:
     for variable in found:
         counted = str(getattr(variable, "positive", "")) or None
         for group in columns_of(found):
-            for estimate in found.of(variable.column, group).values():
+            for part, estimate in found.of(variable.column, group).items():
                 shown = None if group is None else str(group)
-                if isinstance(estimate, HistogramEstimate):
+                if part == KNOWN:
+                    rows.append((variable.column, None, shown, "missing", *_missing(estimate)))
+                elif isinstance(estimate, HistogramEstimate):
                     rows += [(variable.column, row[0], shown, *row[1:]) for row in _categories(estimate)]
                 elif not found.bounded(variable.column):
                     rows += [(variable.column, counted, shown, row[0], *(None,) * 4) for row in _rows(estimate)]
@@ -49,6 +52,14 @@ def _rows(estimate: Any) -> Iterator[tuple[str, float | None, float | None, floa
     yield estimate.what, estimate.value, estimate.standard_error, *estimate.interval()
     if isinstance(estimate, MeanEstimate):
         yield "sd", estimate.standard_deviation, None, None, None
+
+
+def _missing(known: Any) -> tuple[float | None, ...]:
+    """The share of the records without a value, its error and interval."""
+    if not known.defined:
+        return (None,) * 4
+    low, high = known.interval()
+    return 1 - known.value, known.standard_error, 1 - high, 1 - low
 
 
 def _categories(found: HistogramEstimate) -> Iterator[tuple[str | None, str, float | None, Any, Any, Any]]:

@@ -12,7 +12,7 @@ from ogive.columns import LabelValue
 from ogive.digits import number
 from ogive.statistics.curve.shown import shown as at_threshold
 from ogive.statistics.describe.estimate import DescribeEstimate
-from ogive.statistics.describe.variables import Number, Share, Variable, widened
+from ogive.statistics.describe.variables import KNOWN, Number, Share, Variable, widened
 from ogive.statistics.histogram.estimate import HistogramEstimate
 from ogive.statistics.quantiles.estimate import QuantileEstimates
 from ogive.statistics.sums.estimate import MeanEstimate, ProportionEstimate
@@ -69,15 +69,22 @@ def _records(found: DescribeEstimate, group: LabelValue | None) -> int | None:
     total = _public_total(found, group)
     if total is not None:
         return total
-    all_of_them = [each for each in found if each.missing != "drop" and found.bounded(each.column)]
-    if not all_of_them:
+    parts = [(each.column, part) for each in found if (part := _counting_all(found, each)) is not None]
+    if not parts:
         return None
-    counted: list[Any] = [found.of(each.column, group)[_COUNTED[each.kind]] for each in all_of_them]
+    counted: list[Any] = [found.of(column, group)[part] for column, part in parts]
     measured = [each.measured for each in counted]
     errors = [each.records_variance for each in measured]
     weights = [1.0 if min(errors) == 0 else 1 / each for each in errors]
     mean = math.fsum(weight * each.at(each.records) for weight, each in zip(weights, measured, strict=True))
     return max(0, round(mean / math.fsum(weights)))
+
+
+def _counting_all(found: DescribeEstimate, variable: Variable) -> str | None:
+    """The part of a variable that knows the number of all records, if one does."""
+    if variable.missing != "drop" and found.bounded(variable.column):
+        return _COUNTED[variable.kind]
+    return KNOWN if variable.count_missing else None
 
 
 def _public_total(found: DescribeEstimate, group: LabelValue | None) -> int | None:
@@ -112,6 +119,10 @@ def _of_variable(found: DescribeEstimate, variable: Variable) -> Iterator[Line]:
     if variable.missing == "drop" and any(one.measured.total is None for one in counted):
         # without the missing values that are dropped
         yield row("n", part, records_cell)
+    if variable.count_missing:
+        # also of a variable whose bounds were not found
+        known: list[Any] = [parts[KNOWN] for parts in each]
+        yield Line("Missing, n (%)", tuple(map(missing_cell, known)), inner=True)
 
 
 def label_of(variable: Variable) -> str:
@@ -146,6 +157,13 @@ def median_cell(found: QuantileEstimates) -> str:
 def share_cell(found: ProportionEstimate) -> str:
     """Number and share of the records that have the value."""
     return _count(counted(found), found.value, found.interval()) if found.defined else NOTHING
+
+
+def missing_cell(known: ProportionEstimate) -> str:
+    """Number and share of the records that have no value."""
+    if not known.defined:
+        return NOTHING
+    return _count(max(0, round(known.records) - counted(known)), 1 - known.value, known.interval())
 
 
 def category_cell(found: HistogramEstimate, place: int) -> str:

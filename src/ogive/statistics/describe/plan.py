@@ -11,7 +11,7 @@ from ogive.statistics import prediction
 from ogive.statistics.base import Statistic, Terms
 from ogive.statistics.describe.estimate import DescribeEstimate
 from ogive.statistics.describe.statistic import Describe
-from ogive.statistics.describe.variables import SHARE_OF_BOUNDS, Number, Variable
+from ogive.statistics.describe.variables import KNOWN, SHARE_OF_BOUNDS, Number, Variable
 from ogive.statistics.histogram.estimate import HistogramEstimate
 from ogive.statistics.prediction import Errors, Setting
 from ogive.statistics.quantiles.estimate import QuantileEstimates
@@ -49,8 +49,8 @@ class Prediction(prediction.Prediction):
         errors: dict[str, float] = {}
         for variable in found:
             parts = found.of(variable.column, found.columns[0])
-            unit, words = _unit(variable)
             for part, estimate in parts.items():
+                unit, words = _unit(variable, part)
                 errors[f"{variable.column}: {_NAMES[part]}{words}"] = unit * _noise(estimate, size)
         return Errors(errors, basis=tuple(self._basis(found, size)))
 
@@ -92,12 +92,12 @@ class Prediction(prediction.Prediction):
             yield f"not described: {plain(', '.join(columns))}, since {plain(reason)}"
 
 
-_NAMES = {"mean": "mean", "quantiles": "median", "proportion": "%", "histogram": "%"}
+_NAMES = {"mean": "mean", "quantiles": "median", "proportion": "%", "histogram": "%", KNOWN: "missing %"}
 
 
-def _unit(variable: Variable) -> tuple[float, str]:
+def _unit(variable: Variable, part: str) -> tuple[float, str]:
     """What an error as a share of the range is multiplied by, and what is said of it."""
-    if not isinstance(variable, Number):
+    if not isinstance(variable, Number) or part == KNOWN:
         return 100.0, ""
     if variable.bounds is None:
         return 100.0, ", % of the bounds found"

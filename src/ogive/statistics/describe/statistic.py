@@ -13,7 +13,7 @@ from ogive.checks import truth
 from ogive.columns import LabelValue, Missing, Schema
 from ogive.errors import DataError, ParameterError, UnsupportedError, plain, quoted
 from ogive.grids import Bound
-from ogive.parameters import python_only
+from ogive.parameters import added, python_only
 from ogive.privacy import Adjacency, PrivacyUnit, Rational, exact
 from ogive.queries import Answer, Query
 from ogive.queries.aggregates import check_groups
@@ -21,7 +21,15 @@ from ogive.statistics.base import Estimate, Terms
 from ogive.statistics.bounds.estimate import BoundsEstimate
 from ogive.statistics.confidence import check_level
 from ogive.statistics.describe.estimate import DescribeEstimate
-from ogive.statistics.describe.variables import SHARE_OF_BOUNDS, Categories, Number, Share, Variable, weighted
+from ogive.statistics.describe.variables import (
+    COUNTED_ANYWAY,
+    SHARE_OF_BOUNDS,
+    Categories,
+    Number,
+    Share,
+    Variable,
+    weighted,
+)
 from ogive.statistics.groups.found import ask_found, check_open
 from ogive.statistics.groups.stated import stated
 from ogive.statistics.methods.base import owners_answer
@@ -48,6 +56,7 @@ class DescribeOptions(TypedDict, total=False):
     by: str | None
     groups: tuple[LabelValue, ...] | None
     missing: Policies
+    count_missing: bool
     weights: WeightsByColumn | None
     public_groups: bool | None
     confidence_level: float
@@ -79,6 +88,8 @@ class Describe:
             variable; or policies by column, for numbers also "low", "high" or a public value, for one counted
             value also "no", for several also "count" (a category of its own). The others of such a list refuse, or
             have the policy of "*".
+        count_missing: Whether the missing values of each variable are counted, with a fifth of its part of the
+            guarantee. Of variables whose missing values are refused, or are a category, nothing more is counted.
         weights: How large the parts of variables are, in proportion to the others, by column; 1 where nothing is said.
         public_groups: Whether everybody may know each record's group; only the other values are then hidden, with less
             noise, and the privacy unit must declare the column public. None: whether it does.
@@ -100,6 +111,7 @@ class Describe:
     weights: WeightsByColumn | None = None
     public_groups: bool | None = None
     confidence_level: float = 0.95
+    count_missing: bool = added(False)
 
     def __post_init__(self) -> None:
         """Refuse what no release could use, before any data is touched."""
@@ -117,6 +129,7 @@ class Describe:
             object.__setattr__(self, name, {column: read(column, each) for column, each in given.items()})
         self._check_groups()
         self._check_columns()
+        self._check_counted()
         _ = self.variables
 
     def _check_groups(self) -> None:
@@ -151,6 +164,16 @@ class Describe:
                     f"column {quoted(name)} is declared and not described; add it to `columns`, or leave it out"
                 )
 
+    def _check_counted(self) -> None:
+        """Refuse to count missing values that no variable may have."""
+        policies = self.missing.values() if isinstance(self.missing, Mapping) else (self.missing,)
+        if truth(self.count_missing, "count_missing") and all(policy in COUNTED_ANYWAY for policy in policies):
+            raise ParameterError(
+                "`count_missing` counts missing values, and every variable refuses them or counts them as a category; "
+                "say what they mean, for example `missing='drop'`",
+                parameter="count_missing",
+            )
+
     def _given(self, name: str) -> dict[str, Any]:
         """What was given by column."""
         given: dict[str, Any] = getattr(self, name)
@@ -170,13 +193,15 @@ class Describe:
         return name in self._given("bounds") or name in self._given("values") or name in self.numbers
 
     def _variable(self, name: str) -> Variable:
+        missing, level = self._policy(name), self.confidence_level
+        counts = self.count_missing and missing not in COUNTED_ANYWAY
         if name in self._given("values"):
             values = self._given("values")[name]
             if len(values) > 1:
-                return Categories(name, values, self._policy(name), self.confidence_level)
-            return Share(name, values[0], self._policy(name), self.confidence_level)
+                return Categories(name, values, missing, level, counts)
+            return Share(name, values[0], missing, level, counts)
         try:
-            return Number(name, self._given("bounds").get(name), self._policy(name), self.confidence_level)
+            return Number(name, self._given("bounds").get(name), missing, level, counts)
         except ParameterError as problem:
             raise problem.prefixed(f"column {quoted(name)}") from None
 

@@ -13,7 +13,7 @@ from ogive.queries.aggregates import check_groups
 from ogive.queries.discovery import LARGEST_THRESHOLD
 from ogive.statistics.base import Estimate
 from ogive.statistics.describe.estimate import DescribeEstimate
-from ogive.statistics.describe.variables import Categories, Number, Share, Variable
+from ogive.statistics.describe.variables import KNOWN, Categories, Number, Share, Variable
 from ogive.statistics.histogram.estimate import HistogramEstimate
 from ogive.statistics.kinds import read_estimate
 from ogive.statistics.plain_json import Fields, is_number, is_text
@@ -27,6 +27,7 @@ _PARTS = {
     "quantiles": "ogive.quantiles/1",
     "proportion": "ogive.proportion/1",
     "histogram": "ogive.histogram/1",
+    KNOWN: "ogive.proportion/1",
 }
 
 
@@ -60,6 +61,7 @@ def _written(variable: Variable) -> dict[str, Any]:
         **own,
         "missing": variable.missing,
         "confidence_level": variable.confidence_level,
+        **({"count_missing": True} if variable.count_missing else {}),
     }
 
 
@@ -114,13 +116,14 @@ def _variables(known: Fields) -> tuple[Variable, ...]:
         if not (is_text(missing) or is_number(missing)):
             raise DataError("what missing values of a variable mean must be a short text or a number")
         level = row.chance("confidence_level")
+        counts = row.flag("count_missing") if "count_missing" in row.data else False
         try:
             if kind == Number.kind:
-                found.append(Number(column, _bounds(row.data.get("bounds")), missing, level))
+                found.append(Number(column, _bounds(row.data.get("bounds")), missing, level, counts))
             elif kind == Share.kind:
-                found.append(Share(column, row.data.get("positive", True), missing, level))
+                found.append(Share(column, row.data.get("positive", True), missing, level, counts))
             elif kind == Categories.kind and isinstance(row.data.get("values"), list):
-                found.append(Categories(column, tuple(row.data["values"]), missing, level))
+                found.append(Categories(column, tuple(row.data["values"]), missing, level, counts))
             else:
                 kinds = ", ".join(each.kind for each in (Number, Share, Categories))
                 raise DataError(f"the kind of a variable must be one of {kinds}, with what belongs to it")

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Generator, Mapping
+from collections.abc import Generator
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
 
 from ogive.checks import among
-from ogive.columns import LISTING_POLICIES, Binning, LabelValue, Missing
+from ogive.columns import LISTING_POLICIES, Binning, LabelValue, Membership, Missing
 from ogive.errors import ParameterError, quoted
 from ogive.grids import Bound, Grid
 from ogive.queries import Answer, Query
@@ -24,6 +24,8 @@ from ogive.statistics.methods.together import Asked
 from ogive.statistics.proportion.statistic import Proportion
 from ogive.statistics.quantiles.estimate import QuantileEstimates
 from ogive.statistics.quantiles.statistic import Quantiles
+from ogive.statistics.sums.ask import ask_two_places
+from ogive.statistics.sums.estimate import ProportionEstimate
 from ogive.statistics.sums.lattice import Lattice, usual_step
 
 QUARTILES = (0.25, 0.5, 0.75)
@@ -43,6 +45,15 @@ _NO_BOUNDS: tuple[float, float] = (0.0, 1.0)  # stands for bounds that are not f
 
 MISSING_OF_SHARES = ("refuse", "no", "drop")
 
+KNOWN = "known"
+"""The part of a variable that tells how many records have a value."""
+
+SHARE_OF_KNOWN = Fraction(1, 5)
+"""Of a variable's part of the guarantee, where its missing values are counted."""
+
+COUNTED_ANYWAY = ("refuse", "count")
+"""Policies under which nothing is left to count: there are no missing values, or they are a category."""
+
 
 @dataclass(frozen=True)
 class Number:
@@ -53,15 +64,21 @@ class Number:
         bounds: Smallest and largest possible value, public; None where they are found privately.
         missing: What a missing value means.
         confidence_level: Of intervals.
+        count_missing: Whether missing values are counted.
     """
 
     kind: ClassVar[str] = "number"
-    parts: ClassVar[Mapping[str, Fraction]] = {"mean": Fraction(1, 3), "quantiles": Fraction(2, 3)}
 
     column: str
     bounds: tuple[Bound, Bound] | None
     missing: Missing
     confidence_level: float
+    count_missing: bool = False
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """Names of what is asked of it."""
+        return _parts(self, "mean", "quantiles")
 
     def __post_init__(self) -> None:
         """Refuse what no release could use."""
@@ -101,10 +118,13 @@ class Number:
         # one bin more, so that the lower bound itself is a threshold: many records may have it
         grid = Grid.linear(float(width.low - span / bins), float(width.high), bins=bins + 1)
         quartiles = Quartiles(self.column, grid, missing, self.confidence_level)
-        return {
-            "mean": Asked(self.parts["mean"], mean.questions),
-            "quantiles": Asked(self.parts["quantiles"], quartiles.questions),
-        }
+        return _with_known(
+            self,
+            {
+                "mean": Asked(Fraction(1, 3), mean.questions),
+                "quantiles": Asked(Fraction(2, 3), quartiles.questions),
+            },
+        )
 
     def _missing(self, bounds: tuple[Bound, Bound]) -> Missing:
         """The policy between bounds that were found: a public value beyond them counts as the nearer one."""
@@ -146,15 +166,21 @@ class Share:
         positive: The value that is counted, public; every other one is not.
         missing: What a missing value means: "refuse", "no" or "drop".
         confidence_level: Of intervals.
+        count_missing: Whether missing values are counted.
     """
 
     kind: ClassVar[str] = "share"
-    parts: ClassVar[Mapping[str, Fraction]] = {"proportion": Fraction(1)}
 
     column: str
     positive: LabelValue
     missing: Missing
     confidence_level: float
+    count_missing: bool = False
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """Names of what is asked of it."""
+        return _parts(self, "proportion")
 
     def __post_init__(self) -> None:
         """Refuse what no release could use."""
@@ -166,14 +192,14 @@ class Share:
         self.asked()
 
     def asked(self) -> dict[str, Asked[Any]]:
-        """What is asked of it, by the name of its part."""
+        """What is asked of it, by the names of its parts."""
         share = Proportion(
             self.column,
             positive=self.positive,
             missing=self.missing,  # type: ignore[arg-type]
             confidence_level=self.confidence_level,
         )
-        return {"proportion": Asked(Fraction(1), share.questions)}
+        return _with_known(self, {"proportion": Asked(Fraction(1), share.questions)})
 
 
 @dataclass(frozen=True)
@@ -185,15 +211,21 @@ class Categories:
         values: The categories, public; any other value is an error.
         missing: What a missing value means: "refuse", "count" (a category of its own) or "drop".
         confidence_level: Of intervals.
+        count_missing: Whether missing values that are dropped are counted.
     """
 
     kind: ClassVar[str] = "categories"
-    parts: ClassVar[Mapping[str, Fraction]] = {"histogram": Fraction(1)}
 
     column: str
     values: tuple[LabelValue, ...]
     missing: Missing
     confidence_level: float
+    count_missing: bool = False
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """Names of what is asked of it."""
+        return _parts(self, "histogram")
 
     def __post_init__(self) -> None:
         """Refuse what no release could use."""
@@ -201,14 +233,30 @@ class Categories:
         self.asked()
 
     def asked(self) -> dict[str, Asked[Any]]:
-        """What is asked of it, by the name of its part."""
+        """What is asked of it, by the names of its parts."""
         histogram = Histogram(
             self.column,
             values=self.values,
             missing=self.missing,  # type: ignore[arg-type]
             confidence_level=self.confidence_level,
         )
-        return {"histogram": Asked(Fraction(1), histogram.questions)}
+        return _with_known(self, {"histogram": Asked(Fraction(1), histogram.questions)})
+
+
+@dataclass(frozen=True)
+class Known:
+    """How many of all records have a value of a variable."""
+
+    column: str
+    confidence_level: float
+
+    def questions(self, terms: Terms) -> Generator[Query, Answer, ProportionEstimate]:
+        """One count, at the whole of `terms.privacy`."""
+        column = Membership(self.column, None, "no")
+        measured = yield from ask_two_places(column, terms)
+        return ProportionEstimate(
+            self.column, measured, missing="no", confidence_level=self.confidence_level, values=None
+        )
 
 
 def widened(found: BoundsEstimate) -> tuple[float, float]:
@@ -227,6 +275,27 @@ def _outwards(end: float) -> float:
 
 
 Variable = Number | Share | Categories
+
+
+def _parts(variable: Variable, *own: str) -> tuple[str, ...]:
+    return (*own, KNOWN) if variable.count_missing else own
+
+
+def _with_known(variable: Variable, asked: dict[str, Asked[Any]]) -> dict[str, Asked[Any]]:
+    """What is asked of a variable, with how many records have a value where missing ones are counted.
+
+    Raises:
+        ParameterError: there is nothing to count.
+    """
+    if not variable.count_missing:
+        return asked
+    if variable.missing in COUNTED_ANYWAY:
+        raise ParameterError(
+            f"missing values of {quoted(variable.column)} cannot be counted: `missing` is {quoted(variable.missing)}"
+        )
+    known = Known(variable.column, variable.confidence_level)
+    own = {part: weighted(each, 1 - SHARE_OF_KNOWN) for part, each in asked.items()}
+    return {**own, KNOWN: Asked(SHARE_OF_KNOWN, known.questions)}
 
 
 def weighted(asked: Asked[Any], weight: Fraction) -> Asked[Any]:
