@@ -6,8 +6,8 @@ import itertools
 import numpy as np
 import pytest
 from helpers.examples import EXAMPLES, numbers
-from helpers.serving import Serving, running, until
 from helpers.study import AGE, Trial, text_of
+from helpers.study_service import Serving, running, until
 
 from ogive.noise import DerivedNodes
 from ogive.privacy import Adjacency, PrivacyUnit, PureDP

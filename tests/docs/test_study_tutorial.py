@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from helpers.serving import free_port
+from helpers.study_service import free_port
 
 from ogive.statistics.kinds import read_recorded
 from ogive.study.document import Study

@@ -10,8 +10,8 @@ from dataclasses import replace
 
 import pytest
 from helpers.flower import Federation, listening
-from helpers.serving import Serving, until
 from helpers.study import Trial, key_of, text_of
+from helpers.study_service import Serving, until
 
 from ogive.study.flower.app import write_app
 from ogive.study.frames import Question, Reply, Stage

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, PublicFormat
-from helpers.serving import free_port
+from helpers.study_service import free_port
 
 from ogive.study.flower.relay.quiet import QUIET
 from ogive.study.local_socket import listen_at

@@ -1,185 +1,114 @@
-"""A study's service on loopback, in a thread, and a proxy in front of it that loses, delays, cuts and garbles."""
+"""Servers over bytes, in one process: uploads of given cells, sets, questions, and clients that cheat."""
 
-import asyncio
-import contextlib
-import random
-import socket
-import ssl
-import threading
+import dataclasses
 
-import uvicorn
+import numpy as np
 
-from ogive.study.https.client import Connection
-from ogive.study.https.enrolment import equip, read_token
-from ogive.study.https.service import Service
-from ogive.study.https.tokens import Tokens
+from ogive.columns import Binning, Label
+from ogive.crypto import comparison, tables
+from ogive.crypto.wire import read_message
+from ogive.grids import Grid
+from ogive.privacy import Adjacency, PureDP
+from ogive.queries import CurveQuery, GroupSums
+from ogive.records.contributions import Contributions
+from ogive.strategies import design_path, design_tree
+from ogive.trust.servers.clients import upload, upload_messages
+from ogive.trust.servers.layout import Layout
+from ogive.trust.servers.opening import add_answers, run
+from ogive.trust.servers.server import Server
+from ogive.trust.servers.settings import AggregateUploads
+from ogive.trust.servers.state import ServerState
+from ogive.trust.servers.uploads import KEYS, Uploads
 
-
-def free_port():
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        return found.getsockname()[1]
-
-
-class Serving:
-    """The service of a trial's coordinator, until the block ends."""
-
-    def __init__(self, trial, *, folder=None, port=None, clients=False, **options):
-        self.trial, self.port, self.clients = trial, port or free_port(), clients
-        self.folder = trial.folder / "service" if folder is None else folder
-        if not self.folder.exists():
-            equip(self.folder, trial.study, hosts=("127.0.0.1", "localhost"), clients=clients)
-        tokens = Tokens.read(self.folder / "tokens", trial.study)
-        self.service = Service(trial.coordinator, tokens, **options)
-        self._server = uvicorn.Server(
-            uvicorn.Config(
-                self.service.application(),
-                host="127.0.0.1",
-                port=self.port,
-                ssl_certfile=str(self.folder / "service.pem"),
-                ssl_keyfile=str(self.folder / "service.key"),
-                ssl_ca_certs=str(self.folder / "ca.pem") if clients else None,
-                ssl_cert_reqs=ssl.CERT_REQUIRED if clients else ssl.CERT_NONE,
-                loop="asyncio",
-                http="h11",
-                ws="none",
-                log_level="critical",
-                timeout_graceful_shutdown=1,
-            )
-        )
-
-    async def _serve(self):
-        await self._server.serve()
-        for each in list(self._server.server_state.connections):  # of clients that did not go
-            each.transport.abort()
-        await asyncio.sleep(0.05)
-
-    def __enter__(self):
-        self._thread = threading.Thread(target=asyncio.run, args=(self._serve(),), daemon=True)
-        self._thread.start()
-        for _ in range(500):
-            if self._server.started:
-                return self
-            threading.Event().wait(0.02)
-        raise AssertionError("the service did not start")
-
-    def __exit__(self, *_):
-        self._server.should_exit = True
-        self._thread.join(10)
-        assert not self._thread.is_alive()
-
-    def connection(self, number, *, port=None, token=None):
-        name = self.trial.study.parties[number - 1].name
-        token = read_token(self.folder / f"{name}.token") if token is None else token
-        url = f"https://127.0.0.1:{port or self.port}"
-        pair = (self.folder / f"{name}.pem", self.folder / f"{name}.key") if self.clients else None
-        return Connection(url, name, token, authority=self.folder / "ca.pem", certificate=pair)
+SESSION = bytes(16)
+LABEL = Label("y", negative=(0,))
+BINNING = Binning("x", Grid.integers(0, 12))
+SIZE = 13
+SUMS_OF_GROUPS = GroupSums(Binning("p", Grid.explicit((0.25, 0.5, 1.0), low=0), outside="refuse"), LABEL, 3)
+REPLACE = Adjacency.REPLACE
 
 
-@contextlib.contextmanager
-def running(serving, numbers=None, *, port=None):
-    """The agents of a trial at work, each in a thread."""
-    stop, threads = threading.Event(), []
-    for number, site in serving.trial.sites.items():
-        if numbers is None or number in numbers:
-            connection = serving.connection(number, port=port)
-            threads.append(threading.Thread(target=work, args=(connection, site.agent, stop), daemon=True))
-    for thread in threads:
-        thread.start()
-    try:
-        yield
-    finally:
-        stop.set()
-        for thread in threads:
-            thread.join(30)
+def collected(kind=KEYS, *, servers=2, verified=True, verifications=4, aggregate=BINNING):
+    return AggregateUploads(Layout(aggregate), Uploads(servers, kind, verified, verifications))
 
 
-def work(connection, agent, stop):
-    with connection:
-        connection.run(agent, stop)
+def bytes_of(seed):
+    rng = np.random.default_rng(seed)
+    return rng.bytes
 
 
-def until(true, seconds=60):
-    for _ in range(int(seconds / 0.05)):
-        if true():
-            return
-        threading.Event().wait(0.05)
-    raise AssertionError(f"not true within {seconds} s")
+def meet(settings, uploads, *, noise=True):
+    """Servers that got these uploads and agree on them."""
+    servers = new_servers(settings)
+    for messages in uploads:
+        for server, message in zip(servers, messages, strict=True):
+            server.receive(message)
+    agree(servers)
+    return servers
 
 
-class Proxy:
-    """A TCP proxy that does to each piece of bytes what a seeded generator says.
+def new_servers(settings, session=SESSION, **changed):
+    """Servers of a session that begins."""
+    return [new_server(settings, number, session, **changed) for number in range(settings.uploads.servers)]
 
-    Args:
-        port: Of the service.
-        seed: Of the generator.
-        faults: Chances per piece of "cut", "delay", "garble" and "drop".
-    """
 
-    def __init__(self, port, seed, faults):
-        self.port, self.to, self.faults = free_port(), port, faults
-        self.random = random.Random(seed)
-        self.done = dict.fromkeys(faults, 0)
+def new_server(settings, number, session=SESSION, **changed):
+    keywords = {
+        "secret": bytes([number]) * 32, "random": bytes_of(100 + number), "clients": 1 << 14,
+        "state": ServerState(settings.study, session, number), **changed,
+    }  # fmt: skip
+    return Server(settings, number, session=session, **keywords)
 
-    def __enter__(self):
-        self._loop = asyncio.new_event_loop()
-        self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
-        self._thread.start()
-        self._server = asyncio.run_coroutine_threadsafe(
-            asyncio.start_server(self._serve, "127.0.0.1", self.port), self._loop
-        ).result(10)
-        return self
 
-    def __exit__(self, *_):
-        async def end():
-            self._server.close()
-            tasks = [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]
-            for task in tasks:
-                task.cancel()
-            await asyncio.gather(*tasks, return_exceptions=True)
+def agree(servers):
+    frozen = [server.freeze() for server in servers]
+    for number, server in enumerate(servers):
+        server.agree([messages[number] for messages in frozen if number in messages])
 
-        asyncio.run_coroutine_threadsafe(end(), self._loop).result(10)
-        self._loop.call_soon_threadsafe(self._loop.stop)
-        self._thread.join(10)
-        self._loop.close()
 
-    async def _serve(self, reader, writer):
-        try:
-            there, back = await asyncio.open_connection("127.0.0.1", self.to)
-        except OSError:
-            writer.close()
-            return
-        pumps = [asyncio.ensure_future(self._pump(reader, back)), asyncio.ensure_future(self._pump(there, writer))]
-        try:
-            await asyncio.wait(pumps, return_when=asyncio.FIRST_COMPLETED)
-        finally:
-            for pump in pumps:
-                pump.cancel()
-            for each in (writer, back):
-                each.close()
+def ask(servers, query):
+    run([server.prepare(query) for server in servers])
+    answers = [server.answer(query, REPLACE) for server in servers]
+    session = servers[0].session
+    return add_answers(answers, servers[0].collected, session=session, query=query, adjacency=REPLACE)
 
-    async def _pump(self, reader, writer):
-        with contextlib.suppress(OSError):
-            while data := await reader.read(1 << 14):
-                fault = self._fault()
-                if fault == "cut":
-                    writer.write(data[: len(data) // 2])
-                    return
-                if fault == "drop":
-                    continue
-                if fault == "garble":
-                    at = self.random.randrange(len(data))
-                    data = data[:at] + bytes([data[at] ^ 1]) + data[at + 1 :]
-                if fault == "delay":
-                    await asyncio.sleep(self.random.random() * 0.3)
-                writer.write(data)
-                await writer.drain()
 
-    def _fault(self):
-        chance = self.random.random()
-        for name, share in self.faults.items():
-            if chance < share:
-                self.done[name] += 1
-                return name
-            chance -= share
-        return None
+def whole(bins=SIZE):
+    return CurveQuery(BINNING, design_tree(bins, privacy=PureDP(1), adjacency=REPLACE))
+
+
+def opened(*points):
+    return CurveQuery(BINNING, design_path(SIZE, privacy=PureDP(1), adjacency=REPLACE), points)
+
+
+def uploads_of(settings, cells, amounts=None, *, size=7, seed=1):
+    random = bytes_of(seed)
+    cells = np.asarray(cells)
+    for batch, start in enumerate(range(0, len(cells), size)):
+        some = slice(start, start + size)
+        records = Contributions(cells[some], None if amounts is None else np.asarray(amounts)[some])
+        yield upload(settings, records, batch=batch, session=SESSION, random=random)
+
+
+def hostile(settings, alpha, payload, *, batch=0, spoil=()):
+    """The message of a client whose key has another payload than 1, or whose material is false in some rows."""
+    pair = comparison.generate(
+        np.array([alpha]), shape=settings.keys, study=settings.binding("keys", SESSION),
+        payloads=np.array([payload], dtype=np.uint64), random=bytes_of(11 + batch),
+    )  # fmt: skip
+    shares = tables.share(
+        np.empty((0, 1), np.int64), shape=settings.material, servers=2, study=settings.binding("material", SESSION),
+        random=bytes_of(12 + batch),
+    )  # fmt: skip
+    for row in spoil:
+        shares[1].explicit[row] ^= np.uint64(1)
+    return upload_messages(settings, [pair, shares], batch=batch, session=SESSION)
+
+
+def resent(messages, batch, session=SESSION):
+    """The same upload as another message of a session."""
+    made = []
+    for message in messages:
+        header, body = read_message(message, longest=1 << 30)
+        made.append(dataclasses.replace(header, sequence=batch, session=session).message(body))
+    return made

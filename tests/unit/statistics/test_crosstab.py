@@ -192,7 +192,7 @@ def test_functions_take_two_arrays_and_groups_have_tables():
     session = ogive.Session(DATA, limit=ogive.PureDP(1000))
     groups = session.crosstab("ward", "died", **TWO, by="stage", groups=(0, 1, 2), privacy=ogive.PureDP(900))
     assert np.rint(groups[0].counts).tolist() == [[40, 0], [15, 0]]
-    assert "A, 0" in str(groups)
+    assert "ward = A, died = 0" in str(groups)
 
 
 def test_what_is_stored_is_read_again_and_damage_is_refused():

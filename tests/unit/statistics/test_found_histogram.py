@@ -194,7 +194,7 @@ def test_intervals_of_shares_hold_the_population_given_that_a_value_is_shown(cas
         (Histogram("known"), ApproxDP("0.001", "1e-6"), DataError, "so many records that it is found"),
         (Histogram("diagnosis"), GRANT, DataError, "missing='count'"),
         (Histogram("unknown"), GRANT, DataError, "no column 'unknown'"),
-        (Grouped(Histogram("known"), "sex", ("F", "M")), GRANT, ParameterError, "whose values are named"),
+        (Grouped(Histogram("known"), "sex", ("F", "M")), GRANT, ParameterError, "name the values, which are public"),
     ],
     ids=["pure", "concentrated", "little", "missing", "column", "groups"],
 )

@@ -179,7 +179,7 @@ def test_groups_and_subsets_of_it_are_histograms_too():
     asked = {"values": ("A", "B", "C"), "missing": "count", "privacy": ogive.PureDP(400)}
     groups = session.histogram("ward", by="by", groups=("x", "y"), **asked)
     assert [round(each) for each in groups["x"].counts] == [25, 15, 8, 2]
-    assert "25 (50.0 %)" in str(groups)
+    assert "25 (50.0 %, " in str(groups)
     assert len(groups.plot().containers) == 2
     some = session.histogram("ward", where="died == 1", **asked)
     assert [round(each) for each in some.counts] == [25, 15, 7, 3]

@@ -141,7 +141,7 @@ def test_a_sum_of_persons_says_that_it_is_of_the_kept_records():
         ogive.Sum("x", (0, 1)), trust=trust, privacy=ogive.PureDP(100), adjacency=ogive.Adjacency.ADD_OR_REMOVE
     )
     assert round(found.value) == 20
-    assert "of the kept records, at most 2 of each person: noise" in str(found)
+    assert "for the kept records, at most 2 of each person: noise" in str(found)
     alone = ogive.release(ogive.Sum("x", (0, 1)), trust=ogive.Central(table), privacy=ogive.PureDP(100))
     assert "for these records: noise" in str(alone)
 

@@ -9,8 +9,8 @@ import httpx
 import pytest
 from helpers.full_disk import full_disk
 from helpers.postgres import server
-from helpers.serving import Serving, running, until
 from helpers.study import Trial, key_of
+from helpers.study_service import Serving, running, until
 
 from ogive import PureDP
 from ogive.errors import LedgerError

@@ -11,8 +11,8 @@ import types
 
 import pytest
 from helpers.flower import listening
-from helpers.serving import Serving, running, until
 from helpers.study import Trial, text_of
+from helpers.study_service import Serving, running, until
 
 from ogive.errors import ParameterError
 from ogive.study.document import Study

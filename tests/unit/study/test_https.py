@@ -7,8 +7,8 @@ import threading
 
 import httpx
 import pytest
-from helpers.serving import Proxy, Serving, running, until
 from helpers.study import AGE, Trial, text_of
+from helpers.study_service import Proxy, Serving, running, until
 
 from ogive.errors import ParameterError, PeerError
 from ogive.study.frames import Question, Stage

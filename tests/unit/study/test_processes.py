@@ -11,8 +11,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from helpers.serving import free_port
 from helpers.study import people
+from helpers.study_service import free_port
 
 from ogive import Ledger, PureDP
 from ogive.statistics.kinds import read_recorded
