@@ -26,6 +26,7 @@ class Serving:
 
     def __init__(self, trial, *, folder=None, port=None, clients=False, **options):
         self.trial, self.port, self.clients = trial, port or free_port(), clients
+        self._connections = []
         self.folder = trial.folder / "service" if folder is None else folder
         if not self.folder.exists():
             equip(self.folder, trial.study, hosts=("127.0.0.1", "localhost"), clients=clients)
@@ -64,6 +65,8 @@ class Serving:
         raise AssertionError("the service did not start")
 
     def __exit__(self, *_):
+        for connection in self._connections:  # those that a test did not close
+            connection.close()
         self._server.should_exit = True
         self._thread.join(10)
         assert not self._thread.is_alive()
@@ -73,7 +76,9 @@ class Serving:
         token = read_token(self.folder / f"{name}.token") if token is None else token
         url = f"https://127.0.0.1:{port or self.port}"
         pair = (self.folder / f"{name}.pem", self.folder / f"{name}.key") if self.clients else None
-        return Connection(url, name, token, authority=self.folder / "ca.pem", certificate=pair)
+        made = Connection(url, name, token, authority=self.folder / "ca.pem", certificate=pair)
+        self._connections.append(made)
+        return made
 
 
 @contextlib.contextmanager
