@@ -32,7 +32,7 @@ html pictures records ledger runtime
 queries
 strategies kernels
 local pairs smoothing
-noise accounting crypto
+noise accounting crypto segments
 axis provenance files heading
 predicates contrast
 columns

@@ -1,0 +1,1 @@
+"""An append-only store of many small records, each durable before it is acknowledged."""
