@@ -13,7 +13,8 @@ from ogive.noise import DerivedNodes
 from ogive.privacy import Adjacency, PrivacyUnit, PureDP
 from ogive.releasing import release
 from ogive.statistics.kinds import read_recorded
-from ogive.study.document import Study, StudyRelease
+from ogive.study.common import StudyRelease
+from ogive.study.document import Study
 from ogive.study.in_process import carry
 from ogive.trust import SecAgg
 

@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING
 from ogive.errors import OgiveError, plain
 from ogive.study.agent import approve
 from ogive.study.coordinator import Progress, progress, request, result, unread
-from ogive.study.document import Study, key_text
+from ogive.study.document import Study
+from ogive.study.fields import key_text
 from ogive.study.https.enrolment import equip
 from ogive.study.keys import make_key, write_new
 from ogive.study.store import Store

@@ -36,8 +36,9 @@ from ogive.privacy import Loss
 from ogive.queries import Answer, LinearQuery
 from ogive.releasing import Payment
 from ogive.statistics.base import describe, innermost, settled
+from ogive.study.common import StudyRelease
 from ogive.study.course import Step, course
-from ogive.study.document import MERGE, Study, StudyRelease
+from ogive.study.document import MERGE, Study
 from ogive.study.frames import Question, Reply, Stage, digest_of, read_answer, write_answer
 from ogive.study.measurement import settings_of
 from ogive.study.merging import own_records, read_merged, release_own

@@ -1,7 +1,7 @@
 """The course of a release: which query comes next, given the sums that were opened before.
 
-Coordinator and parties each follow it on their own from the study and the opened sums alone, so nobody is told what to
-ask, and every party knows the price of a query before it answers. A coordinator that tells other sums than were opened
+Coordinator, parties and servers each follow it on their own from the study and the opened sums alone, so nobody is told
+what to ask, and everybody knows the price of a query before it is answered. Whoever tells other sums than were opened
 chooses other queries of the same course; the price holds for any choice.
 """
 
@@ -16,7 +16,7 @@ from ogive.errors import ParameterError
 from ogive.privacy import Loss
 from ogive.queries import Answer, LinearQuery, Query
 from ogive.statistics.base import Terms, settled
-from ogive.study.document import Study, StudyRelease
+from ogive.study.common import Document, StudyRelease
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ def _unpaid(loss: Loss, query: Query) -> None:
 
 
 def course(
-    study: Study,
+    study: Document,
     release: StudyRelease,
     answers: Sequence[Answer],
     *,
@@ -69,9 +69,10 @@ def course(
     return outcome
 
 
-def terms_of(study: Study, release: StudyRelease) -> Terms:
+def terms_of(study: Document, release: StudyRelease) -> Terms:
     """What a release of the study may ask, which is public."""
-    options = study.aggregation
+    options = study.options
+    assert options is not None, "nothing is asked where released curves are merged"
     return Terms(
         release.privacy,
         study.unit,

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ogive.study.document import FORMAT, MERGE, SECAGG, Study, StudyTrust
+from ogive.study.common import FORMAT
+from ogive.study.document import MERGE, SECAGG, Study, StudyTrust
 
 _TEXT = """\
 # What is computed, by whom, and at what price. Everybody reads the same bytes: compare `sha256sum` of the file.

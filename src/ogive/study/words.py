@@ -6,7 +6,8 @@ from ogive.planning import plan
 from ogive.privacy import Adjacency
 from ogive.provenance import trust_rows
 from ogive.statistics.base import innermost
-from ogive.study.document import MERGE, Study, StudyRelease
+from ogive.study.common import StudyRelease
+from ogive.study.document import MERGE, Study
 from ogive.trust.secagg.model import SecAgg
 from ogive.trust.simulation import Simulation
 

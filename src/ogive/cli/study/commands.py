@@ -76,7 +76,7 @@ def keys(
     if (key is None) == (service is None):
         raise ParameterError("name the file of a new key, or a folder with --service")
     if key is not None:
-        from ogive.study.document import key_text
+        from ogive.study.fields import key_text
         from ogive.study.keys import make_key
 
         print(key_text(make_key(key).public_key().public_bytes_raw()))

@@ -1,0 +1,179 @@
+"""What all studies have in common: a public file, and the releases that it asks for.
+
+Everybody reads the same bytes. Their SHA-256 is the digest of the study, which every message carries, so that two
+parties with different files have nothing to say to each other.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from ogive.errors import OgiveError, ParameterError, plain, quoted
+from ogive.pate.aggregators import LargestMargins
+from ogive.privacy import Privacy, PrivacyUnit
+from ogive.queries import Ballots
+from ogive.statistics.base import Statistic
+from ogive.statistics.groups.asked import asked
+from ogive.statistics.kinds import COMMANDED
+from ogive.statistics.labels.statistic import Labels
+from ogive.study.fields import check_different, check_fields, read_name, read_privacy, read_tables
+from ogive.trust.base import TrustOptions
+
+FORMAT = 1
+LARGEST_FILE = 1 << 20
+"""Bytes; a study of 500 parties and 100 releases has some 80,000."""
+
+_RELEASE = {"name", "statistic", "privacy", "where", "by", "groups"}
+_LABELS = {"name", "statistic", "privacy", "queries", "classes", "keep", "sigma"}
+
+
+@dataclass(frozen=True)
+class StudyRelease:
+    """What a study releases under one name.
+
+    Fields:
+        name: Public.
+        statistic: What is asked.
+        privacy: The guarantee, which each account that pays is charged.
+    """
+
+    name: str
+    statistic: Statistic[Any]
+    privacy: Privacy
+
+
+@dataclass(frozen=True)
+class Document:
+    """What the file of a study says, whoever takes part.
+
+    Fields:
+        text: The file.
+        name: Of the study; accounts are called that, unless their owner says otherwise.
+        title: For people.
+        records: How many records there are in all, about: methods are chosen by it.
+        unit: Whose data the guarantee hides.
+        budget: What all releases together may cost.
+        options: How records are added up, and what is assumed of those who do it; None where nothing is added up but
+            what was released.
+        releases: In the order of the file.
+    """
+
+    text: bytes
+    name: str
+    title: str
+    records: int
+    unit: PrivacyUnit
+    budget: Privacy
+    options: TrustOptions | None
+    releases: tuple[StudyRelease, ...]
+
+    @cached_property
+    def digest(self) -> bytes:
+        """SHA-256 of the file, as `sha256sum` prints it."""
+        return hashlib.sha256(self.text).digest()
+
+    def release_named(self, name: str) -> StudyRelease:
+        """The release of that name.
+
+        Raises:
+            ParameterError: there is none.
+        """
+        for release in self.releases:
+            if release.name == name:
+                return release
+        names = ", ".join(release.name for release in self.releases)
+        raise ParameterError(f"the study {self.name} has no release {quoted(name)}; it has {names}")
+
+
+def read_file(path: str | Path) -> bytes:
+    """The bytes of a study's file.
+
+    Raises:
+        ParameterError: it cannot be read.
+    """
+    try:
+        with Path(path).open("rb") as file:
+            return file.read(LARGEST_FILE + 1)
+    except OSError as problem:
+        raise ParameterError(f"the study {plain(path)} cannot be read: {problem.strerror}") from None
+
+
+def parse_toml(text: bytes) -> dict[str, Any]:
+    """The tables of a study's file, which need not be trusted.
+
+    Raises:
+        ParameterError: they are no study.
+    """
+    if len(text) > LARGEST_FILE:
+        raise ParameterError(f"a study has at most {LARGEST_FILE} bytes")
+    try:
+        data = tomllib.loads(text.decode())
+    except UnicodeDecodeError:
+        raise ParameterError("a study is a TOML file in UTF-8, and this is not UTF-8") from None
+    except (tomllib.TOMLDecodeError, RecursionError, ValueError) as problem:
+        raise ParameterError(f"this is no TOML: {plain(problem)}") from None
+    if data.get("ogive-study") != FORMAT:
+        raise ParameterError(f"a study begins with the line ogive-study = {FORMAT}")
+    return data
+
+
+def read_releases(data: Mapping[str, Any]) -> tuple[StudyRelease, ...]:
+    """The releases of a study.
+
+    Raises:
+        ParameterError: there is none, or one cannot be read.
+    """
+    found = []
+    for number, given in enumerate(read_tables(data, "release", 1), 1):
+        called = read_name(given.get("name"), f"release {number}")
+        try:
+            found.append(StudyRelease(called, _statistic(given), read_privacy(given.get("privacy"), "privacy")))
+        except OgiveError as problem:
+            raise problem.prefixed(f"release {called}") from None
+    check_different([release.name for release in found], "releases")
+    return tuple(found)
+
+
+def _labels(given: Mapping[str, Any]) -> Labels:
+    """Labels of public inputs by the votes of the parties' teachers, each a row of the party's table."""
+    check_fields(given, "a release of labels", _LABELS)
+    queries = given.get("queries")
+    if not isinstance(queries, list):
+        raise ParameterError(f"the field queries must be names of the columns of votes, got {quoted(queries)}")
+    votes = Ballots(tuple(queries), given.get("classes"))  # type: ignore[arg-type]  # it checks what it is given
+    return Labels(LargestMargins(given.get("sigma"), given.get("keep", len(queries))), votes)
+
+
+def _statistic(given: Mapping[str, Any]) -> Statistic[Any]:
+    if given.get("statistic") == Labels.name:
+        return _labels(given)
+    kind = COMMANDED.get(given.get("statistic", ""))
+    if kind is None:
+        names = ", ".join(sorted((*COMMANDED, Labels.name)))
+        raise ParameterError(f"the statistic must be one of {names}, got {quoted(given.get('statistic'))}")
+    question: Any = kind.statistic
+    fields = {each.name for each in dataclasses.fields(question)}
+    check_fields(given, f"a release of {kind.name}", fields | _RELEASE)
+    options = {field: _frozen(value) for field, value in given.items() if field in fields and field != "name"}
+    part = {
+        field: _frozen(given[field]) for field in ("where", "by", "groups") if field in given and field not in fields
+    }
+    try:
+        statistic = question(**options)
+    except TypeError as problem:  # a field that has no default was left out
+        raise ParameterError(f"{kind.name} {str(problem).rpartition('__init__() ')[2]}") from None
+    return asked(statistic, **part)
+
+
+def _frozen(value: Any) -> Any:
+    """A value of TOML as statistics take it: lists as tuples."""
+    if isinstance(value, list):
+        return tuple(map(_frozen, value))
+    return {key: _frozen(each) for key, each in value.items()} if isinstance(value, dict) else value
