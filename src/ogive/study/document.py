@@ -191,6 +191,6 @@ def _check_merged(release: StudyRelease) -> None:
         )
     if asked.method not in MERGED_METHODS:
         raise ParameterError(
-            f"release {release.name}: curves of parties of any size add up by the methods {', '.join(MERGED_METHODS)}; name one, "
-            f"got {quoted(asked.method)}"
+            f"release {release.name}: curves of parties of any size add up by the methods "
+            f"{', '.join(MERGED_METHODS)}; name one, got {quoted(asked.method)}"
         )
