@@ -17,6 +17,7 @@ line of the logger `ogive.compiling` says so.
 from __future__ import annotations
 
 import logging
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cached_property, update_wrapper
@@ -123,14 +124,27 @@ def njit(
     return decorate
 
 
-def vectorize(function: Callable[..., Any]) -> Any:
-    """Compile a function of numbers to one of arrays, as `numba.vectorize` does."""
+def vectorize(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Compile a function of numbers to one of arrays, as `numba.vectorize` does, which several threads may call."""
     import numba
 
     vectorized: Any = numba.vectorize
     made = vectorized(function)
     made._dispatcher.cache = _kept(function)
-    return made
+    compiled: set[tuple[Any, ...]] = set()
+    one = threading.Lock()
+
+    def call(*arrays: Any) -> Any:
+        """The function of each element."""
+        types = tuple(np.asarray(each).dtype for each in arrays)
+        if types in compiled:
+            return made(*arrays)
+        with one:  # two threads that compile for the same types get in each other's way
+            found = made(*arrays)
+        compiled.add(types)
+        return found
+
+    return call
 
 
 def _kept(function: Callable[..., Any]) -> Any:

@@ -55,6 +55,14 @@ class HashDomain(StrEnum):
     TWOPARTY_OPENING = "ogive/1/twoparty/opening"
     TWOPARTY_SESSION = "ogive/1/twoparty/session"
     TWOPARTY_CHANNEL = "ogive/1/twoparty/channel"
+    UPLOAD_CREDENTIAL = "ogive/1/upload/credential"
+    UPLOAD_ENROLLED = "ogive/1/upload/enrolled"
+    UPLOAD_PART = "ogive/1/upload/part"
+    UPLOAD_MESSAGE = "ogive/1/upload/message"
+    UPLOAD_SIGNED = "ogive/1/upload/signed"
+    UPLOAD_SEALING = "ogive/1/upload/sealing"
+    UPLOAD_NOISE = "ogive/1/upload/noise"
+    UPLOAD_CONTEXT = "ogive/1/upload/context"
 
 
 def digest(label: HashDomain, *fields: bytes, length: int = 32) -> bytes:

@@ -92,8 +92,8 @@ def fold(low: np.uint64, high: np.uint64) -> np.uint64:
 
 def _elementwise(function: Function) -> Function:
     """A compiled function of scalars, applied to arrays with broadcasting."""
-    found: Function = vectorize(function)
-    return found
+    found: Any = vectorize(function)
+    return found  # type: ignore[no-any-return]
 
 
 @_elementwise

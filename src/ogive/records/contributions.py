@@ -7,7 +7,7 @@ nothing but its sums.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -63,6 +63,29 @@ class Contributions:
 
     cells: Int64
     amounts: Int64 | None = None
+
+
+def pieces(parts: Iterator[Contributions], size: int) -> Iterator[Contributions]:
+    """The same contributions, so many at a time, and the rest."""
+    held: list[Contributions] = []
+    missing = size
+    for part in parts:
+        start = 0
+        while start < len(part.cells):
+            some = slice(start, start + missing)
+            held.append(Contributions(part.cells[some], None if part.amounts is None else part.amounts[some]))
+            start += missing
+            missing -= len(held[-1].cells)
+            if not missing:
+                yield _joined(held)
+                held, missing = [], size
+    if held:
+        yield _joined(held)
+
+
+def _joined(parts: Sequence[Contributions]) -> Contributions:
+    amounts = [each.amounts for each in parts if each.amounts is not None]
+    return Contributions(np.concatenate([each.cells for each in parts]), np.concatenate(amounts) if amounts else None)
 
 
 class Contributor(Protocol):

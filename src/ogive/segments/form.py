@@ -72,16 +72,17 @@ class Segment:
         self._end = end
         self._front = os.pread(file, FRONT, 0)
 
-    def commits(self, *, cut_off: bool = False) -> Iterator[tuple[int, list[bytes]]]:
+    def commits(self, *, start: int = FRONT, cut_off: bool = False) -> Iterator[tuple[int, list[bytes]]]:
         """Where each commit ends, and its records.
 
         Args:
+            start: Where a commit begins, or the end.
             cut_off: Whether the last commit may be incomplete; then it is left out.
 
         Raises:
             RefusalError: there is damage.
         """
-        at = FRONT
+        at = start
         while at < self._end:
             found = self._at(at)
             if found is None:

@@ -15,7 +15,7 @@ import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import NamedTuple, Self
 
 from ogive.errors import RefusalError, plain
 from ogive.files import write_whole
@@ -25,6 +25,16 @@ SEGMENT_BYTES = 1 << 27
 """How long a file becomes before the next one is begun."""
 
 _NAME = "{:08d}.segment"
+
+
+class Place(NamedTuple):
+    """Between two commits: the number of the file, and the byte."""
+
+    file: int
+    byte: int
+
+
+BEGINNING = Place(1, FRONT)
 
 
 class Segments:
@@ -92,13 +102,28 @@ class Segments:
         Raises:
             RefusalError: a file is damaged or cannot be read.
         """
+        for _, records in self.after(BEGINNING):
+            yield from records
+
+    def after(self, place: Place) -> Iterator[tuple[Place, list[bytes]]]:
+        """The commits after a place that were stored when this began, each with the place after it.
+
+        Args:
+            place: `BEGINNING`, or one that this yielded.
+
+        Raises:
+            RefusalError: a file is damaged or cannot be read.
+        """
         for number, end in enumerate(tuple(self._ends), 1):
+            if number < place.file:
+                continue
             with self._reading(number) as file:
-                for _, records in Segment(file, self._path(number), end).commits():
-                    yield from records
+                start = place.byte if number == place.file else FRONT
+                for after, records in Segment(file, self._path(number), end).commits(start=start):
+                    yield Place(number, after), records
 
     @property
-    def bytes(self) -> int:
+    def size(self) -> int:
         """How many bytes the files have together."""
         return sum(self._ends)
 

@@ -27,22 +27,20 @@ from typing import Any
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from ogive.accounting import covers
 from ogive.crypto.aggregation import AggregationParty, AggregationSettings
 from ogive.crypto.wire import Reader
-from ogive.errors import BudgetError, OgiveError, PeerError, ReleaseMismatchError
+from ogive.errors import OgiveError, PeerError, ReleaseMismatchError
 from ogive.ledger import Account
 from ogive.privacy import Loss
 from ogive.queries import Answer, LinearQuery
 from ogive.releasing import Payment
-from ogive.statistics.base import describe, innermost, settled
-from ogive.study.common import StudyRelease
 from ogive.study.course import Step, course
 from ogive.study.document import MERGE, Study
-from ogive.study.frames import Question, Reply, Stage, digest_of, read_answer, write_answer
+from ogive.study.frames import Question, Reply, Stage, digest_of, read_answers, write_answer
 from ogive.study.measurement import settings_of
 from ogive.study.merging import own_records, read_merged, release_own
 from ogive.study.own import OwnPart, OwnRecords
+from ogive.study.paying import check_budget, payment_of
 from ogive.study.result import estimate_of
 from ogive.study.store import Kept, Store
 from ogive.trust.central.model import Central
@@ -185,7 +183,7 @@ class Agent:
         else:
             if kept.get(_of(question.release, "place")) != place.to_bytes():
                 raise PeerError("this party does not take part in that attempt")
-            answers = _read_answers(kept.get(_of(question.release, "answers")) or b"")
+            answers = read_answers(kept.get(_of(question.release, "answers")) or b"")
             step = self._next(question, answers)
             party = self._restored(kept, question, step, payment)
         match question.stage:
@@ -230,7 +228,7 @@ class Agent:
             if (place.query, place.attempt) <= (before.query, before.attempt):
                 raise PeerError("this party took part in that attempt, or in a later one")
         step = self._next(question, question.answers)
-        self._check_budget(self.study.releases[question.release], payment)
+        check_budget(self.study, question.release, self._account, payment)
         party = AggregationParty(
             self._settings(question, step),
             number=self.number,
@@ -284,36 +282,9 @@ class Agent:
         return note
 
     def _payment(self, release: int) -> Payment:
-        """The account's side of a release, which is a question of its own in every study."""
+        """The account's side of a release."""
         assert self._own is not None, "curves that are merged are paid for as any release"
-        asked = self.study.releases[release]
-        question = {
-            "study": self.study.digest.hex(),
-            "release": asked.name,
-            **describe(settled(asked.statistic, self.study.unit)),
-        }
-        return Payment(
-            self._account,
-            question,
-            innermost(asked.statistic).name,
-            asked.privacy,
-            self.study.unit,
-            self._own,
-            batch=self.study.name,
-        )
-
-    def _check_budget(self, release: StudyRelease, payment: Payment) -> None:
-        """Refuse before anything is sent what the account could not pay.
-
-        Raises:
-            BudgetError: it could not.
-        """
-        if self._account.reserved(payment.question) is not None or self._account.limit is None:
-            return
-        remaining = self._account.remaining
-        if remaining is None or (type(remaining) is type(release.privacy) and not covers(remaining, release.privacy)):
-            left = "nothing" if remaining is None else remaining
-            raise BudgetError(f"release {release.name} costs {release.privacy}, and the account has {left} left")
+        return payment_of(self.study, release, self._account, self._own)
 
     def _part(self, release: int) -> OwnPart:
         if release not in self._parts:
@@ -366,11 +337,3 @@ def _merged_name(release: int) -> str:
 
 def _reply(question: Question) -> str:
     return _of(question.release, f"reply/{question.query}/{question.attempt}/{int(question.stage)}")
-
-
-def _read_answers(data: bytes) -> tuple[Answer, ...]:
-    reader = Reader(data, "stored list of sums")
-    found = []
-    while reader.left:
-        found.append(read_answer(reader))
-    return tuple(found)

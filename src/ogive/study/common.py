@@ -74,6 +74,11 @@ class Document:
     options: TrustOptions | None
     releases: tuple[StudyRelease, ...]
 
+    @property
+    def assumption(self) -> str:
+        """Who holds the records, what each of them sees and what is assumed."""
+        raise NotImplementedError
+
     @cached_property
     def digest(self) -> bytes:
         """SHA-256 of the file, as `sha256sum` prints it."""

@@ -27,13 +27,12 @@ import numpy as np
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from ogive.crypto.aggregation import AggregationServer
-from ogive.crypto.wire import Reader
 from ogive.errors import OgiveError, ParameterError, PeerError
 from ogive.queries import Answer
 from ogive.statistics.base import Estimate
 from ogive.study.course import Step, course
 from ogive.study.document import MERGE, Study
-from ogive.study.frames import Question, Reply, Stage, digest_of, read_answer, write_answer
+from ogive.study.frames import Question, Reply, Stage, digest_of, read_answers, write_answer
 from ogive.study.measurement import settings_of
 from ogive.study.merging import Collected
 from ogive.study.result import estimate_of
@@ -515,8 +514,4 @@ def _untold(name: str) -> tuple[int, int]:
 
 
 def _answers(kept: Kept, number: int) -> tuple[Answer, ...]:
-    reader = Reader(kept.get(_of(number, "answers")) or b"", "stored list of sums")
-    found = []
-    while reader.left:
-        found.append(read_answer(reader))
-    return tuple(found)
+    return read_answers(kept.get(_of(number, "answers")) or b"")

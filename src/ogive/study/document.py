@@ -76,6 +76,11 @@ class Study(Document):
         assert isinstance(self.options, SecAggOptions), "curves are merged without a protocol"
         return self.options
 
+    @property
+    def assumption(self) -> str:
+        """Who holds the records, what each of them sees and what is assumed."""
+        return self.aggregation.terms.assumption(simulated=False)
+
     def number_of(self, key: bytes) -> int:
         """The number of the party with this public key.
 

@@ -207,3 +207,16 @@ def read_answer(reader: Reader) -> Answer:
     totals = tuple(reader.number(8) for _ in range(count))
     values = reader.array(prod(shape), "<i8").astype(np.int64).reshape(shape)
     return Answer(values, totals or None, adding=adding, honest=honest)
+
+
+def read_answers(data: bytes) -> tuple[Answer, ...]:
+    """The opened sums that `write_answer` wrote one after the other.
+
+    Raises:
+        PeerError: these are none.
+    """
+    reader = Reader(data, "list of opened sums")
+    found = []
+    while reader.left:
+        found.append(read_answer(reader))
+    return tuple(found)

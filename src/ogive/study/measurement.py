@@ -10,6 +10,7 @@ import numpy as np
 from ogive.crypto.aggregation import AggregationSettings
 from ogive.crypto.domains import HashDomain, digest, number
 from ogive.queries import CurveQuery, LinearQuery
+from ogive.study.common import Document
 from ogive.study.course import Step
 from ogive.study.document import Study
 from ogive.trust.secagg.contribution import of_no_records, opened_totals, shape_of
@@ -45,7 +46,7 @@ def settings_of(study: Study, release: int, step: Step, attempt: int) -> Aggrega
     )
 
 
-def release_digest(study: Study, release: int) -> bytes:
+def release_digest(study: Document, release: int) -> bytes:
     """32 bytes that tell a release of a study from all others."""
     return digest(HashDomain.STUDY_RELEASE, study.digest, number(release))
 

@@ -10,14 +10,14 @@ from ogive.errors import ParameterError
 from ogive.provenance import Provenance
 from ogive.queries import Answer
 from ogive.statistics.base import Estimate, innermost
+from ogive.study.common import Document
 from ogive.study.course import course
-from ogive.study.document import Study
 from ogive.study.measurement import release_digest
 
 _RELEASE_ID_BYTES = 16
 
 
-def estimate_of(study: Study, number: int, answers: Sequence[Answer]) -> Estimate:
+def estimate_of(study: Document, number: int, answers: Sequence[Answer]) -> Estimate:
     """The estimate of a release with its provenance.
 
     Args:
@@ -28,6 +28,7 @@ def estimate_of(study: Study, number: int, answers: Sequence[Answer]) -> Estimat
     Raises:
         ParameterError: these are not all.
     """
+    assert study.options is not None, "what was merged is no answer to a query"
     release = study.releases[number]
     outcome = course(study, release, answers)
     if not isinstance(outcome, Outcome):
@@ -42,8 +43,8 @@ def estimate_of(study: Study, number: int, answers: Sequence[Answer]) -> Estimat
             privacy=release.privacy,
             price=outcome.price,
             adjacency=study.unit.adjacency,
-            trust=study.aggregation.name,
-            assumption=study.aggregation.terms.assumption(simulated=False),
+            trust=study.options.name,
+            assumption=study.assumption,
             total=outcome.answer.total,
             person=study.unit.person,
             max_rows_per_person=study.unit.max_rows_per_person,

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from ogive.errors import RefusalError
 from ogive.segments.committing import Committer
 from ogive.segments.form import FRONT
-from ogive.segments.log import Segments
+from ogive.segments.log import BEGINNING, Segments
 
 SMALL = 400
 """Bytes of a file in these tests, so that records lie in several."""
@@ -138,6 +138,17 @@ def test_a_record_that_looks_like_a_commit_is_none(tmp_path):
     assert read(tmp_path) == [b"first"]
 
 
+def test_reading_goes_on_from_any_place(tmp_path):
+    with Segments(tmp_path, segment_bytes=SMALL) as store:
+        for some in APPENDS[:4]:
+            store.append(some)
+        places = [BEGINNING, *(place for place, _ in store.after(BEGINNING))]
+        for some in APPENDS[4:]:
+            store.append(some)
+        for number, place in enumerate(places):
+            assert [records for _, records in store.after(place)] == APPENDS[number:]
+
+
 def test_a_missing_file_is_an_error(tmp_path):
     filled(tmp_path)
     min(tmp_path.glob("*.segment")).unlink()
@@ -222,7 +233,7 @@ def test_a_committer_tells_each_who_waits_that_nothing_was_kept(tmp_path):
 WRITER = """
 import sys
 from pathlib import Path
-from ogive.segments.log import Segments
+from ogive.segments.log import BEGINNING, Segments
 store = Segments(Path(sys.argv[1]), segment_bytes=4000)
 for number in range(100_000):
     store.append([b"%d" % number] * (number % 3 + 1))

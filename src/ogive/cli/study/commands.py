@@ -6,7 +6,7 @@ import json
 import sys
 import time
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import App, Parameter
 
@@ -14,11 +14,19 @@ from ogive.cli.converters import whole
 from ogive.cli.options.common import Words
 from ogive.errors import ParameterError, RefusalError, plain
 
+if TYPE_CHECKING:
+    from ogive.study.document import Study
+    from ogive.study.servers.document import ServersStudy
+
+_LOOK_SECONDS = 0.2
+
 app = App(name="study", help="Release statistics of several organizations that keep their rows.")
 
 Document = Annotated[Path, Parameter(help="The file of the study.")]
 Key = Annotated[Path, Parameter(help="File of a private key, from ogive study keys.")]
-State = Annotated[str, Parameter(help="File of the protocol state; of a coordinator also postgresql://USER@HOST/DB.")]
+State = Annotated[
+    str, Parameter(help="File of the protocol state (state.db in the store of a server), or postgresql://USER@HOST/DB.")
+]
 
 
 @app.command
@@ -26,33 +34,60 @@ def new(
     document: Document,
     *,
     name: str,
-    coordinator: str,
-    party: Words,
     records: Annotated[int, Parameter(converter=whole)],
-    trust: Literal["secagg", "merge"] = "secagg",
+    coordinator: str | None = None,
+    party: Words = (),
+    server: Words = (),
+    trust: Literal["secagg", "merge", "servers"] = "secagg",
 ) -> None:
     """Write the file of a study with one release, to be edited.
 
     Args:
         document: The file to write; one that is there is kept.
         name: Name of the study.
+        records: How many records there are in all, about.
         coordinator: Public key of the coordinator, as ogive study keys prints it.
         party: Name and public key of each party, as NAME=ed25519:...
-        records: How many records all parties have together, about.
-        trust: secagg opens sums alone; merge adds up curves that each party releases by itself.
+        server: With --trust servers, instead of coordinator and parties, name and keys of each server, as
+            NAME=ed25519:...,x25519:..., from ogive study keys --sealing.
+        trust: secagg opens sums alone; merge adds up curves that each party releases by itself; servers add up shares
+            that people upload.
     """
     from ogive.study.keys import write_new
-    from ogive.study.template import template
 
-    named = [each.partition("=")[::2] for each in party]
+    if trust == "servers":
+        from ogive.study.servers.template import template as of_servers
+
+        if coordinator is not None or party:
+            raise ParameterError("a study of servers has neither coordinator nor parties; name each --server")
+        keys = {each: tuple(key.split(",")) for each, key in _named(server, "server").items()}
+        for each, pair in keys.items():
+            if len(pair) != 2:
+                raise ParameterError(f"--server {plain(each)} needs both keys that ogive study keys --sealing prints")
+        text = of_servers(name, servers={each: (pair[0], pair[1]) for each, pair in keys.items()}, records=records)
+        sent = "every server, and to everybody who uploads"
+    else:
+        from ogive.study.template import template
+
+        if coordinator is None or server:
+            raise ParameterError(
+                "name the key of the --coordinator and each --party; --server goes with --trust servers"
+            )
+        text = template(name, coordinator=coordinator, parties=_named(party, "party"), records=records, trust=trust)
+        sent = "every party"
+    write_new(document, text.encode())
+    print(f"wrote {document}; edit its releases, then send the file to {sent}", file=sys.stderr)
+
+
+def _named(words: tuple[str, ...], what: str) -> dict[str, str]:
+    """Names and keys."""
+    named = [each.partition("=")[::2] for each in words]
     for each, key in named:
         if not key:
-            raise ParameterError(f"--party takes NAME=KEY, such as north=ed25519:..., got {plain(each)}")
+            raise ParameterError(f"--{what} takes NAME=KEY, such as north=ed25519:..., got {plain(each)}")
         if sum(other == each for other, _ in named) > 1:
-            raise ParameterError(f"two parties have the name {plain(each)}")
-    text = template(name, coordinator=coordinator, parties=dict(named), records=records, trust=trust)
-    write_new(document, text.encode())
-    print(f"wrote {document}; edit its releases, then send the file to every party", file=sys.stderr)
+            raise ParameterError(f"two {'parties' if what == 'party' else 'servers'} have the name {plain(each)}")
+    return dict(named)
 
 
 @app.command
@@ -63,15 +98,17 @@ def keys(
     study: Path | None = None,
     host: Words = (),
     clients: bool = False,
+    sealing: bool = False,
 ) -> None:
     """Make a key pair and print its public half, or what the service of a study needs.
 
     Args:
-        key: The file of the private key of a party or of the coordinator.
+        key: The file of the private key of a party, of the coordinator or of a server.
         service: Folder for a certificate authority, the certificate of the service, and a token for each party.
         study: The study of the service.
         host: Names and addresses under which the service is reached.
         clients: Issue a certificate to each party, too, for services that ask for one.
+        sealing: Print the key for uploads of a server, too.
     """
     if (key is None) == (service is None):
         raise ParameterError("name the file of a new key, or a folder with --service")
@@ -79,19 +116,53 @@ def keys(
         from ogive.study.fields import key_text
         from ogive.study.keys import make_key
 
-        print(key_text(make_key(key).public_key().public_bytes_raw()))
+        made = make_key(key)
+        printed = key_text(made.public_key().public_bytes_raw())
+        if sealing:
+            from ogive.study.fields import SEALING
+            from ogive.study.servers.sealing import sealing_key
+
+            printed += f",{key_text(sealing_key(made).public_key().public_bytes_raw(), SEALING)}"
+        print(printed)
         return
     if study is None or not host:
         raise ParameterError("--service needs --study FILE and --host NAME")
     assert service is not None
     from ogive.study.document import Study
     from ogive.study.https.enrolment import equip
+    from ogive.study.reading import read_study
 
-    read = Study.read(study)
+    read = read_study(study)
     equip(service, read, hosts=host, clients=clients)
+    if not isinstance(read, Study):
+        print(f"{service}: give ca.pem to everybody who connects; keep ca.key and service.key", file=sys.stderr)
+        return
     print(
         f"{service}: give ca.pem and its own .token to each party; keep ca.key, service.key and tokens", file=sys.stderr
     )
+
+
+@app.command
+def devices(
+    document: Document,
+    folder: Annotated[Path, Parameter(help="Folder to make.")],
+    *,
+    count: Annotated[int, Parameter(converter=whole)],
+) -> None:
+    """Make tokens for people who may upload to the servers of a study, one each, and each server's list of them.
+
+    Args:
+        document: The study.
+        folder: Folder to make.
+        count: How many people.
+    """
+    from ogive.study.servers.document import ServersStudy
+    from ogive.study.servers.enrolment import enrol
+
+    if count < 1:
+        raise ParameterError(f"--count must be at least 1, got {count}")
+    enrol(folder, ServersStudy.read(document), count)
+    print(f"{folder}: give a line of tokens to each person, and its own .enrolled file to each server", file=sys.stderr)
 
 
 @app.command
@@ -113,15 +184,24 @@ def check(
         approve: Approve exactly this study. An agent runs no other.
     """
     from ogive.study.agent import approve as note
-    from ogive.study.document import Study
     from ogive.study.keys import load_key
+    from ogive.study.reading import read_study
+    from ogive.study.servers.document import ServersStudy
+    from ogive.study.servers.words import in_words as words_of_servers
     from ogive.study.store import Store
     from ogive.study.words import in_words
 
     if approve and (records is None or key is None or state is None):
         raise ParameterError("to approve a study, name your --records, your --key and the --state of your agent")
-    study = Study.read(document)
+    study = read_study(document)
     number = None if key is None else study.number_of(load_key(key).public_key().public_bytes_raw())
+    if isinstance(study, ServersStudy):
+        if records is not None or state is not None or approve:
+            raise ParameterError(
+                "nobody approves a study of servers: whoever uploads agrees; leave out records and state"
+            )
+        print(words_of_servers(study, number), end="")
+        return
     if records is not None:
         from ogive.study.own import check_records
 
@@ -225,12 +305,26 @@ def release(
     """
     from ogive.files import write_atomically
     from ogive.statistics.kinds import read_recorded
+    from ogive.study.reading import read_study
+    from ogive.study.servers.document import ServersStudy
+
+    study = read_study(document)
+    if isinstance(study, ServersStudy):
+        released = _release_of_servers(study, name, state, no_wait=no_wait)
+    else:
+        released = _release_of_parties(study, name, state, no_wait=no_wait)
+    if released is None:
+        return
+    if output is not None:
+        write_atomically(output, json.dumps(released).encode())
+    print(read_recorded(released))
+
+
+def _release_of_parties(study: Study, name: str, state: str, *, no_wait: bool) -> dict[str, Any] | None:
     from ogive.study.coordinator import progress, request, result
-    from ogive.study.document import Study
     from ogive.study.frames import Stage
     from ogive.study.store import Store
 
-    study = Study.read(document)
     store = Store(state)
     with store.write() as kept:
         request(kept, study, name)
@@ -239,7 +333,7 @@ def release(
         with store.read() as kept:
             found, released = progress(kept, study)[name], result(kept, study, name)
         if released is not None:
-            break
+            return released
         if found.state == "over":
             raise RefusalError(f"release {name} is over: {plain(found.reason)}")
         line = f"release {name}: {found.state}"
@@ -249,11 +343,33 @@ def release(
             print(line, file=sys.stderr)
             said = line
         if no_wait:
-            return
-        time.sleep(0.2)
-    if output is not None:
-        write_atomically(output, json.dumps(released).encode())
-    print(read_recorded(released))
+            return None
+        time.sleep(_LOOK_SECONDS)
+
+
+def _release_of_servers(study: ServersStudy, name: str, state: str, *, no_wait: bool) -> dict[str, Any] | None:
+    from ogive.study.servers import kept as of_servers
+    from ogive.study.store import Store
+
+    store = Store.existing(state)
+    number = study.releases.index(study.release_named(name))
+    with store.write() as kept:
+        of_servers.request(kept, study, name)
+    said = -1
+    while True:
+        with store.read() as kept:
+            opened, reason = of_servers.answers(kept, name), of_servers.ended(kept, name)
+        if reason is not None:
+            raise RefusalError(f"release {name} is over: {plain(reason)}")
+        if len(opened) != said:
+            found = of_servers.estimate(study, number, opened)
+            if found is not None:
+                return found.to_dict()
+            said = len(opened)
+            print(f"release {name}: running, query {said + 1}", file=sys.stderr)
+        if no_wait:
+            return None
+        time.sleep(_LOOK_SECONDS)
 
 
 @app.command
@@ -265,15 +381,24 @@ def status(document: Document, *, state: State) -> None:
         state: Where the coordinator keeps its state.
     """
     from ogive.study.coordinator import progress
-    from ogive.study.document import Study
+    from ogive.study.reading import read_study
+    from ogive.study.servers import kept as of_servers
+    from ogive.study.servers.document import ServersStudy
     from ogive.study.status import told
     from ogive.study.store import Store
 
-    study = Study.read(document)
+    study = read_study(document)
     store = Store.existing(state)
     with store.read() as kept:
-        found = told(study, progress(kept, study), seen={})
-    for each in found["releases"]:
+        if isinstance(study, ServersStudy):
+            done = [
+                of_servers.estimate(study, number, of_servers.answers(kept, release.name)) is not None
+                for number, release in enumerate(study.releases)
+            ]
+            found = [of_servers.state(kept, study, number, complete=each) for number, each in enumerate(done)]
+        else:
+            found = told(study, progress(kept, study), seen={})["releases"]
+    for each in found:
         step = f", query {each['query']}, attempt {each['attempt']}, step {each['step']}" if each.get("step") else ""
         print(f"{each['name']}: {each['state']}{step} ({each['privacy']})")
         for line in [*each.get("failed", []), *([each["reason"]] if each.get("reason") else [])]:

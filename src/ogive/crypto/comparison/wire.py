@@ -49,21 +49,24 @@ def pack(shape: KeyShape, study: bytes, parts: Parts) -> bytes:
         ParameterError: it has 2^32 keys or more.
     """
     count = len(parts.roots)
-    if count >> 32:
-        raise ParameterError(f"one batch holds fewer than 2^32 keys, got {count}")
-    packed: list[bytes | memoryview] = [
-        MAGIC,
-        _described(shape),
-        _COUNT.pack(count),
-        study,
-        _packed(parts.roots, _SEED),
-    ]
+    packed: list[bytes | memoryview] = [front(shape, study, count), _packed(parts.roots, _SEED)]
     for level in range(shape.levels):
         packed.append(_packed(parts.seeds[level], _SEED))
         packed.append(_packed(parts.values[level], shape.dtype))
         packed.append(_packed(parts.controls[level], _CONTROL))
     packed.append(_packed(parts.leaves, shape.dtype))
     return b"".join(packed)
+
+
+def front(shape: KeyShape, study: bytes, count: int) -> bytes:
+    """The header of a batch of so many keys.
+
+    Raises:
+        ParameterError: they are 2^32 or more.
+    """
+    if count >> 32:
+        raise ParameterError(f"one batch holds fewer than 2^32 keys, got {count}")
+    return MAGIC + _described(shape) + _COUNT.pack(count) + study
 
 
 def unpack(data: bytes | memoryview, shape: KeyShape, study: bytes) -> Parts:

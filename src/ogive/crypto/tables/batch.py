@@ -185,7 +185,12 @@ class ShareBatch:
                 yield clients, rows, elements[: rows.stop - rows.start]
 
     def _head(self, server: int) -> bytes:
-        return _LAYOUT.pack(*_fields(self.shape, self.study, server, self.servers, len(self)))
+        return front(self.shape, self.study, server, self.servers, len(self))
+
+
+def front(shape: ShareShape, study: bytes, server: int, servers: int, clients: int) -> bytes:
+    """The beginning of the batch of so many clients, before their seeds."""
+    return _LAYOUT.pack(*_fields(shape, study, server, servers, clients))
 
 
 _NAMES = (

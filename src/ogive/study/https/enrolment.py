@@ -9,12 +9,13 @@ from ogive.study.document import Study
 from ogive.study.https.certificates import check_host, issue, make_authority
 from ogive.study.https.tokens import TOKEN_BYTES, Tokens, make_token, token_digest
 from ogive.study.keys import write_private
+from ogive.study.servers.document import ServersStudy
 
 SERVICE, TOKENS = "service", "tokens"
 """Names of the files of the service's certificate, and of the list of tokens' digests."""
 
 
-def equip(folder: Path, study: Study, *, hosts: tuple[str, ...], clients: bool = False) -> None:
+def equip(folder: Path, study: Study | ServersStudy, *, hosts: tuple[str, ...], clients: bool = False) -> None:
     """Make the authority, the service's certificate and the tokens of all parties, in a new folder.
 
     Args:
@@ -36,6 +37,8 @@ def equip(folder: Path, study: Study, *, hosts: tuple[str, ...], clients: bool =
         raise ParameterError(f"the folder {plain(folder)} cannot be made: {problem.strerror}") from None
     make_authority(folder, study.name)
     issue(folder, SERVICE, hosts=hosts)
+    if isinstance(study, ServersStudy):
+        return  # people who upload have tokens of their own
     digests = {}
     for number, party in enumerate(study.parties, 1):
         token = make_token()

@@ -62,11 +62,11 @@ def status_page(told: dict[str, Any], released: Mapping[str, Released]) -> str:
             table(
                 "Releases",
                 ("release", "state", "guarantee", "parties in the sum"),
-                [(_name(each), _cells(each)) for each in told["releases"]],
+                [(release_link(each), _cells(each)) for each in told["releases"]],
                 texts=(1, 2),
             ),
             *(_reasons(each) for each in told["releases"]),
-            *(_drawn(name, each.picture) for name, each in released.items() if each.picture is not None),
+            *(drawn(name, each.picture) for name, each in released.items() if each.picture is not None),
             table(
                 "Parties",
                 ("party", "agent", "asked for this step"),
@@ -104,7 +104,8 @@ def _lead(told: dict[str, Any], connected: int) -> str:
     return f"{parties} Release {running[0]['name']} is at the step {running[0]['step']} and waits for {waiting}."
 
 
-def _name(release: dict[str, Any]) -> Html:
+def release_link(release: dict[str, Any]) -> Html:
+    """The name of a release, and where its page is once it is released."""
     if release["state"] == "released":
         return tag("a", release["name"], href=f"/releases/{release['name']}")
     return Html(release["name"])  # a name of a study has no character that means anything in HTML
@@ -117,7 +118,7 @@ def _cells(release: dict[str, Any]) -> tuple[str, str, str]:
     return state, release["privacy"], str(len(release.get("members", []))) if release.get("members") else "-"
 
 
-def _drawn(name: str, picture: str) -> Html:
+def drawn(name: str, picture: str) -> Html:
     """The chart of a release, as a picture of its own, so that no rule of one changes another."""
     data = base64.b64encode(picture.encode()).decode()
     drawn = tag("img", src=f"data:image/svg+xml;base64,{data}", alt=f"The chart of {name}", style="max-width: 100%")

@@ -26,12 +26,13 @@ from typing import Any, TypeVar
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import ClientDisconnect, Request
-from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response
+from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
 from ogive.errors import LedgerError, ParameterError, PeerError
 from ogive.study.coordinator import Coordinator
 from ogive.study.https.pages import Released, release_page, status_page
+from ogive.study.https.responses import html, line
 from ogive.study.https.tokens import Tokens
 from ogive.study.status import is_connected, status_of
 
@@ -129,22 +130,22 @@ class Service:
         party = self._tokens.party(token) if scheme.lower() == "bearer" else None
         if party is None or self._numbers.get(request.path_params["name"]) != party:
             self._counts["refused"] += 1
-            return _line("this needs the token of that party", 401)
+            return line("this needs the token of that party", 401)
         if not self._limiter.allows(party):
             self._counts["refused"] += 1
-            return _line("too many requests; wait a second", 429)
+            return line("too many requests; wait a second", 429)
         self._seen[party] = time.time()
         try:
             return await answer(party)
         except LedgerError as problem:
             LOG.error("the state cannot be used: %s", problem)
-            return _line("the coordinator cannot store anything now; try again", 503)
+            return line("the coordinator cannot store anything now; try again", 503)
 
     async def _question(self, request: Request) -> Response:
         try:
             wait = min(max(float(request.query_params.get("wait", "0")), 0.0), LONGEST_WAIT)
         except ValueError:
-            return _line("wait must be a number of seconds", 400)
+            return line("wait must be a number of seconds", 400)
 
         async def answer(party: int) -> Response:
             until = time.monotonic() + wait
@@ -171,16 +172,16 @@ class Service:
                     body += chunk
                     if len(body) > self._largest:
                         self._counts["refused"] += 1
-                        return _line(f"a reply has at most {self._largest} bytes", 413)
+                        return line(f"a reply has at most {self._largest} bytes", 413)
             except ClientDisconnect:
-                return _line("the reply was cut off", 400)
+                return line("the reply was cut off", 400)
             self._counts["bytes_in"] += len(body)
             try:
                 await run_in_threadpool(self._coordinator.receive, party, bytes(body))
             except PeerError as problem:
                 self._counts["refused"] += 1
                 LOG.info("party %s: a reply of %d bytes does not count: %s", party, len(body), problem)
-                return _line(str(problem), 409)
+                return line(str(problem), 409)
             self._counts["replies"] += 1
             self._wake()
             return Response(status_code=204)
@@ -198,7 +199,7 @@ class Service:
 
     async def _release(self, request: Request) -> Response:
         found = await self._result(request.path_params["name"])
-        return _line("there is no such release yet", 404) if found is None else JSONResponse(found)
+        return line("there is no such release yet", 404) if found is None else JSONResponse(found)
 
     async def _result(self, name: str) -> dict[str, Any] | None:
         try:
@@ -214,19 +215,19 @@ class Service:
                 found = await self._result(name)
                 if found is not None:
                     self._released[name] = await run_in_threadpool(Released.of, found)
-        return _html(status_page(told, self._released))
+        return html(status_page(told, self._released))
 
     async def _release_page(self, request: Request) -> Response:
         found = await self._result(request.path_params["name"])
         if found is None:
-            return _line("there is no such release yet", 404)
-        return _html(await run_in_threadpool(release_page, request.path_params["name"], found))
+            return line("there is no such release yet", 404)
+        return html(await run_in_threadpool(release_page, request.path_params["name"], found))
 
     async def _health(self, request: Request) -> Response:
         try:
             await run_in_threadpool(self._coordinator.progress)
         except LedgerError:
-            return _line("the state cannot be read", 503)
+            return line("the state cannot be read", 503)
         return PlainTextResponse("ok\n")
 
     async def _metrics(self, request: Request) -> Response:
@@ -240,20 +241,3 @@ class Service:
             for state in ("requested", "running", "released", "over")
         ]
         return PlainTextResponse("\n".join(lines) + "\n")
-
-
-def _line(text: str, status: int) -> Response:
-    return PlainTextResponse(text + "\n", status_code=status)
-
-
-def _html(page: str) -> Response:
-    policy = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
-    return HTMLResponse(
-        page,
-        headers={
-            "Content-Security-Policy": policy,
-            "X-Content-Type-Options": "nosniff",
-            "Referrer-Policy": "no-referrer",
-            "Cache-Control": "no-store",
-        },
-    )

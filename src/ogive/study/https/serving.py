@@ -10,6 +10,7 @@ from pathlib import Path
 
 import uvicorn
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from starlette.applications import Starlette
 
 from ogive.errors import ParameterError, plain
 from ogive.study.coordinator import Coordinator
@@ -18,6 +19,8 @@ from ogive.study.https.enrolment import SERVICE, TOKENS
 from ogive.study.https.service import Service
 from ogive.study.https.tokens import Tokens
 from ogive.study.store import Store
+
+LOG = logging.getLogger("ogive.study")
 
 _CONNECTIONS = 4096
 _LAST_PORT = 65_535
@@ -51,26 +54,54 @@ def serve(
         LedgerError: another process runs on the state, or it cannot be opened.
     """
     tokens = Tokens.read(folder / TOKENS, study)
-    files = {name: folder / name for name in (f"{SERVICE}.pem", f"{SERVICE}.key", "ca.pem")}
-    for path in files.values():
+    listening = listen(folder, host, port)
+    store = Store(state)
+    store.hold()
+    log_to_stderr()
+    coordinator = Coordinator(study, key=key, store=store, step_seconds=step_seconds)
+    LOG.info("serving study %s at https://%s:%d", study.name, host, listening.getsockname()[1])
+    run(Service(coordinator, tokens).application(), listening, folder, clients=clients)
+    store.close()
+
+
+def log_to_stderr() -> None:
+    """Write what is logged to the standard error, a line each."""
+    logging.basicConfig(stream=sys.stderr, level=logging.INFO, format="%(asctime)s %(message)s")
+    logging.getLogger("httpx").setLevel(logging.WARNING)  # it writes a line for each request
+
+
+def listen(folder: Path, host: str, port: int) -> socket.socket:
+    """A socket at an address, for the certificate in a folder.
+
+    Raises:
+        ParameterError: a file of the folder cannot be used, or the address.
+    """
+    certificate, key, authority = _files(folder)
+    for path in (certificate, key, authority):
         if not path.is_file():
             raise ParameterError(f"{plain(path)} is not there; ogive study keys --service makes it")
     try:
-        ssl.create_default_context(ssl.Purpose.CLIENT_AUTH).load_cert_chain(
-            files[f"{SERVICE}.pem"], files[f"{SERVICE}.key"]
-        )
+        ssl.create_default_context(ssl.Purpose.CLIENT_AUTH).load_cert_chain(certificate, key)
     except OSError as problem:
         raise ParameterError(f"the certificate in {plain(folder)} cannot be used: {problem.strerror}") from None
-    listening = _listen(host, port)
-    store = Store(state)
-    store.hold()
-    logging.basicConfig(stream=sys.stderr, level=logging.INFO, format="%(asctime)s %(message)s")
-    coordinator = Coordinator(study, key=key, store=store, step_seconds=step_seconds)
+    return _listen(host, port)
+
+
+def run(application: Starlette, listening: socket.socket, folder: Path, *, clients: bool = False) -> None:
+    """Serve an application until the process is told to stop.
+
+    Args:
+        application: To serve.
+        listening: Of `listen`.
+        folder: With the certificate.
+        clients: Whether clients must have a certificate of the authority in the folder.
+    """
+    certificate, key, authority = _files(folder)
     config = uvicorn.Config(
-        Service(coordinator, tokens).application(),
-        ssl_certfile=str(files[f"{SERVICE}.pem"]),
-        ssl_keyfile=str(files[f"{SERVICE}.key"]),
-        ssl_ca_certs=str(files["ca.pem"]) if clients else None,
+        application,
+        ssl_certfile=str(certificate),
+        ssl_keyfile=str(key),
+        ssl_ca_certs=str(authority) if clients else None,
         ssl_cert_reqs=ssl.CERT_REQUIRED if clients else ssl.CERT_NONE,
         limit_concurrency=_CONNECTIONS,
         timeout_keep_alive=75,
@@ -83,11 +114,12 @@ def serve(
         server_header=False,
         workers=1,
     )
-    logging.getLogger("ogive.study").info(
-        "serving study %s at https://%s:%d", study.name, host, listening.getsockname()[1]
-    )
     uvicorn.Server(config).run(sockets=[listening])
-    store.close()
+
+
+def _files(folder: Path) -> tuple[Path, Path, Path]:
+    """Certificate, its key, and the authority."""
+    return folder / f"{SERVICE}.pem", folder / f"{SERVICE}.key", folder / "ca.pem"
 
 
 def _listen(host: str, port: int) -> socket.socket:

@@ -32,7 +32,7 @@ from ogive.progress import Progress
 from ogive.queries import Aggregate, Answer, LinearQuery
 from ogive.queries.blocks import block_ends
 from ogive.records import Records
-from ogive.records.contributions import Contributions
+from ogive.records.contributions import Contributions, pieces
 from ogive.trust.base import Opening
 from ogive.trust.parties import naming, party_sums
 from ogive.trust.secagg.modulus import noise_bound
@@ -237,29 +237,6 @@ def run(preparations: Sequence[Preparation]) -> None:
     while not all(preparation.done for preparation in preparations):
         received = [[messages[number] for messages in sent if number in messages] for number in range(len(sent))]
         sent = [preparation.take(messages) for preparation, messages in zip(preparations, received, strict=True)]
-
-
-def pieces(parts: Iterator[Contributions], size: int) -> Iterator[Contributions]:
-    """The same contributions, so many at a time, and the rest."""
-    held: list[Contributions] = []
-    missing = size
-    for part in parts:
-        start = 0
-        while start < len(part.cells):
-            some = slice(start, start + missing)
-            held.append(Contributions(part.cells[some], None if part.amounts is None else part.amounts[some]))
-            start += missing
-            missing -= len(held[-1].cells)
-            if not missing:
-                yield _joined(held)
-                held, missing = [], size
-    if held:
-        yield _joined(held)
-
-
-def _joined(parts: Sequence[Contributions]) -> Contributions:
-    amounts = [each.amounts for each in parts if each.amounts is not None]
-    return Contributions(np.concatenate([each.cells for each in parts]), np.concatenate(amounts) if amounts else None)
 
 
 def _bytes_of(key: bytes) -> Callable[[int], bytes]:

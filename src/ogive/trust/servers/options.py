@@ -83,7 +83,7 @@ class ServersOptions(TrustOptions):
     @property
     def assumption(self) -> str:
         """Who holds the records, what each of them sees and what is assumed."""
-        return _assumption(self.uploads)
+        return assumption(self.uploads, simulated=True)
 
     @property
     def adding(self) -> int:
@@ -146,8 +146,8 @@ def _checked(servers: int, upload: str, verified: bool | None, verifications: in
     return upload != SUMS if verified is None else verified
 
 
-def _assumption(uploads: Uploads) -> str:
-    """Who holds the records, what each of them sees and what is assumed."""
+def assumption(uploads: Uploads, *, simulated: bool) -> str:
+    """Who holds the records, what each of them sees and what is assumed, where one process does it all or not."""
     others = uploads.servers - 1
     bounded = "changes no count by more than one record could, except with a probability below 2^-50, whoever made it."
     if uploads.every:
@@ -163,8 +163,8 @@ def _assumption(uploads: Uploads) -> str:
         holds=f"Owners split their records into shares for {uploads.servers} servers; no server holds a record.",
         sees=f"Anyone who sees the answers and the uploads to {others} of the {uploads.servers} servers learns only "
         "what is "
-        "published. The servers also learn the number of uploads. Clients and servers were simulated in one process, "
-        "which saw everything.",
+        "published. The servers also learn the number of uploads."
+        + (" Clients and servers were simulated in one process, which saw everything." if simulated else ""),
         assumed="At least one server keeps secret what it received and the noise that it added. All servers follow the "
         "protocol. Nobody else reads or changes what is sent to and between servers. AES with public keys behaves like "
         "random permutations, and SHA-256 and SHAKE-256 like random functions. The servers do not pass on the number "

@@ -1,0 +1,56 @@
+"""`ogive server`: the process of one server of a study."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from ogive.cli.converters import whole
+from ogive.cli.options.common import Words
+
+
+def server(
+    study: Annotated[Path, Parameter(help="The file of the study.")],
+    *,
+    key: Path,
+    store: Path,
+    enrolled: Path,
+    service: Path,
+    connect_to: Words = (),
+    authority: Path | None = None,
+    host: str = "127.0.0.1",
+    port: Annotated[int, Parameter(converter=whole)] = 8443,
+    ledger: str | None = None,
+) -> None:
+    """Take shares of people's records, and answer together with the other servers of a study.
+
+    Args:
+        study: The file of the study.
+        key: The key of this server; it says which server of the study this is.
+        store: Folder of what is uploaded, of the state and of the ledger. Keep one copy of it.
+        enrolled: File of who may upload to this server, from ogive study devices.
+        service: Folder with certificate and key, from ogive study keys --service.
+        connect_to: At the first server of the study: the addresses of all others, https://HOST:PORT, in their order.
+        authority: File with the certificate that issued theirs; by default those that the system trusts.
+        host: Address to listen on.
+        port: Port to listen on.
+        ledger: The ledger of this server; by default a file in the store.
+    """
+    from ogive.study.keys import load_key
+    from ogive.study.servers.document import ServersStudy
+    from ogive.study.servers.serving import serve
+
+    serve(
+        ServersStudy.read(study),
+        key=load_key(key),
+        folder=store,
+        enrolled=enrolled,
+        certificates=service,
+        host=host,
+        port=port,
+        connect_to=connect_to,
+        authority=authority,
+        ledger=ledger,
+    )

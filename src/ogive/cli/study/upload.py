@@ -1,0 +1,69 @@
+"""`ogive upload`: shares of a record for the servers of a study."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+from cyclopts import Parameter
+
+from ogive.cli.options.common import Words
+from ogive.errors import ParameterError, plain
+
+
+def upload(
+    study: Annotated[Path, Parameter(help="The file of the study.")],
+    *,
+    connect: str,
+    token: Path,
+    value: Words = (),
+    file: Path | None = None,
+    authority: Path | None = None,
+) -> None:
+    """Send shares of a record to the servers of a study, once; nobody sees the record.
+
+    Args:
+        study: The file of the study.
+        connect: Address of the study's first server, https://HOST:PORT.
+        token: File with your token, or with one token a line for the rows of --file.
+        value: Your value, such as 65, or COLUMN=VALUE for each column where the study asks for several.
+        file: Instead of a value a table with a row for each token, in any form that other commands read.
+        authority: File with the certificate that issued the server's; by default those that the system trusts.
+    """
+    from ogive.study.servers.document import ServersStudy
+    from ogive.study.servers.enrolment import read_tokens
+    from ogive.study.servers.uploading import upload as send
+
+    if bool(value) == (file is not None):
+        raise ParameterError("name your record with --value, or a table with --file")
+    read = ServersStudy.read(study)
+    tokens = read_tokens(token)
+    records: Any = file if file is not None else _record(value)
+    new = send(read, records, tokens=tokens, connect=connect, authority=authority)
+    before = len(tokens) - new
+    if len(tokens) == 1:
+        said = "the record is uploaded" if new else "a record was uploaded with this token before; nothing has changed"
+    else:
+        said = f"{new:,} records are uploaded" + (f"; {before:,} were before" if before else "")
+    print(said, file=sys.stderr)
+
+
+def _record(words: tuple[str, ...]) -> Any:
+    """One record, as columns or as a single value."""
+    if len(words) == 1 and "=" not in words[0]:
+        return [_value(words[0])]
+    record = {}
+    for word in words:
+        column, equals, value = word.partition("=")
+        if not equals or not column or column in record:
+            raise ParameterError(f"--value takes 65, or COLUMN=VALUE for each column once, got {plain(word)}")
+        record[column] = [_value(value)]
+    return record
+
+
+def _value(word: str) -> float | str:
+    try:
+        return float(word)
+    except ValueError:
+        return word

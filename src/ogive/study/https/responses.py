@@ -1,0 +1,25 @@
+"""Responses that every service of a study gives."""
+
+from __future__ import annotations
+
+from starlette.responses import HTMLResponse, PlainTextResponse, Response
+
+_POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
+
+
+def line(text: str, status: int) -> Response:
+    """One line for people."""
+    return PlainTextResponse(text + "\n", status_code=status)
+
+
+def html(page: str) -> Response:
+    """A page that loads nothing and is not kept."""
+    return HTMLResponse(
+        page,
+        headers={
+            "Content-Security-Policy": _POLICY,
+            "X-Content-Type-Options": "nosniff",
+            "Referrer-Policy": "no-referrer",
+            "Cache-Control": "no-store",
+        },
+    )

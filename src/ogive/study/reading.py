@@ -1,0 +1,25 @@
+"""Reading a study of any kind."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from ogive.errors import ParameterError, plain
+from ogive.study.common import parse_toml, read_file
+from ogive.study.document import Study
+from ogive.study.servers.document import SERVERS, ServersStudy
+
+
+def read_study(path: str | Path) -> Study | ServersStudy:
+    """Read a study of parties or of servers from its file.
+
+    Raises:
+        ParameterError: the file cannot be read, or is no study; one line says what is wrong.
+    """
+    text = read_file(path)
+    try:
+        if parse_toml(text).get("trust") == SERVERS:
+            return ServersStudy.parse(text)
+        return Study.parse(text)
+    except ParameterError as problem:
+        raise problem.prefixed(f"study {plain(path)}") from None

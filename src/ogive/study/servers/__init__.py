@@ -1,0 +1,1 @@
+"""Studies of people who upload shares once and leave, and of the servers that answer."""

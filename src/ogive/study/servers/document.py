@@ -1,0 +1,210 @@
+"""A study whose servers add up what people upload: which servers, what is uploaded, and what is asked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ogive.checks import whole
+from ogive.crypto.domains import HashDomain, digest
+from ogive.crypto.sketch.rejections import DEFAULT_TOLERATED
+from ogive.crypto.wire import SESSION_BYTES
+from ogive.errors import OgiveError, ParameterError, plain, quoted
+from ogive.privacy import Adjacency
+from ogive.queries import Aggregate, Answer, LinearQuery
+from ogive.study.common import Document, parse_toml, read_file, read_releases
+from ogive.study.course import Step, course
+from ogive.study.fields import (
+    SEALING,
+    check_different,
+    check_fields,
+    key_text,
+    read_key,
+    read_name,
+    read_privacy,
+    read_tables,
+    read_text,
+    read_unit,
+)
+from ogive.trust.servers.costs import decided
+from ogive.trust.servers.layout import Layout
+from ogive.trust.servers.options import ServersOptions, assumption
+from ogive.trust.servers.settings import AggregateUploads
+from ogive.trust.servers.uploads import AUTO
+
+SERVERS = "servers"
+
+_FIELDS = {
+    "ogive-study", "name", "title", "trust", "records", "upload", "verified", "verifications", "tolerated", "budget",
+    "unit", "server", "release",
+}  # fmt: skip
+_LOOKED_AHEAD = 64
+"""Queries of a release that are followed to see what has to be uploaded for it."""
+
+
+@dataclass(frozen=True)
+class StudyServer:
+    """A server of a study.
+
+    Fields:
+        name: Public, for people.
+        key: The public half of its key, by which its messages are known, 32 bytes.
+        sealing: The public key to which its part of each upload is encrypted, 32 bytes.
+    """
+
+    name: str
+    key: bytes
+    sealing: bytes
+
+
+@dataclass(frozen=True)
+class ServersStudy(Document):
+    """A study of servers, as its file says; `options` is not None.
+
+    Fields:
+        servers: In order; the first is number 0, which takes the uploads and asks the others.
+    """
+
+    servers: tuple[StudyServer, ...]
+
+    @property
+    def terms(self) -> ServersOptions:
+        """How many servers there are, and what is uploaded to them."""
+        assert isinstance(self.options, ServersOptions), "servers have options"
+        return self.options
+
+    @property
+    def assumption(self) -> str:
+        """Who holds the records, what each of them sees and what is assumed."""
+        return assumption(self.terms.uploads, simulated=False)
+
+    @cached_property
+    def collected(self) -> tuple[AggregateUploads, ...]:
+        """What each client uploads: for every aggregate that a release asks for, in the order of the releases."""
+        found: dict[Aggregate, None] = {}
+        for release in self.releases:
+            answers: list[Answer] = []
+            step = course(self, release, answers)
+            while isinstance(step, Step) and len(answers) < _LOOKED_AHEAD:
+                found[step.query.aggregate] = None
+                answers.append(_of_nobody(self, step.query))
+                try:
+                    step = course(self, release, answers)
+                except OgiveError:  # there is nothing to say of nobody; what else it asks has the same aggregate
+                    break
+        return tuple(AggregateUploads(Layout(each), decided(self.terms.uploads, each, self.records)) for each in found)
+
+    def session(self, collected: AggregateUploads) -> bytes:
+        """Names the collection of an aggregate in this study; 16 bytes.
+
+        The study names keys of its servers that are made for it, so it is a fresh value.
+        """
+        return digest(HashDomain.SERVERS_SESSION, collected.study, self.digest, length=SESSION_BYTES)
+
+    def number_of(self, key: bytes) -> int:
+        """The number of the server with this public key.
+
+        Raises:
+            ParameterError: no server has it.
+        """
+        for number, server in enumerate(self.servers):
+            if server.key == key:
+                return number
+        raise ParameterError(f"no server of the study {self.name} has the key {key_text(key)}")
+
+    @staticmethod
+    def read(path: str | Path) -> ServersStudy:
+        """Read a study from its file.
+
+        Raises:
+            ParameterError: the file cannot be read, or is no study of servers; one line says what is wrong.
+        """
+        text = read_file(path)
+        try:
+            return ServersStudy.parse(text)
+        except ParameterError as problem:
+            raise problem.prefixed(f"study {plain(path)}") from None
+
+    @staticmethod
+    def parse(text: bytes) -> ServersStudy:
+        """Read a study from the bytes of its file, which need not be trusted.
+
+        Raises:
+            ParameterError: they are no study of servers; one line says what is wrong.
+        """
+        data = parse_toml(text)
+        trust = read_text(data, "trust", "")
+        if trust != SERVERS:
+            raise ParameterError(f"the study's trust must be {SERVERS} here, got {quoted(trust)}")
+        check_fields(data, "the study", _FIELDS)
+        servers = _servers(data)
+        unit = read_unit(data)
+        if unit.person is not None:
+            raise ParameterError("each person uploads one record to servers; leave out person")
+        study = ServersStudy(
+            text=text,
+            name=read_name(data.get("name"), "the study"),
+            title=read_text(data, "title", ""),
+            records=whole(data.get("records"), "records", 1),
+            unit=unit,
+            options=_options(data, len(servers)),
+            budget=read_privacy(data.get("budget"), "budget"),
+            servers=servers,
+            releases=read_releases(data),
+        )
+        for release in study.releases:
+            try:
+                step = course(study, release, ())
+            except OgiveError as problem:
+                raise problem.prefixed(f"release {release.name}") from None
+            assert isinstance(step, Step), "every release asks something"
+            _check_totals(release.name, step.query, unit.adjacency)
+        _ = study.collected  # refuses what cannot be uploaded
+        return study
+
+
+def _servers(data: Mapping[str, Any]) -> tuple[StudyServer, ...]:
+    found = []
+    for number, given in enumerate(read_tables(data, "server", 2)):
+        check_fields(given, "a [[server]]", {"name", "key", "sealing"})
+        name = read_name(given.get("name"), f"server {number}")
+        key = read_key(given.get("key"), f"server {name}")
+        found.append(StudyServer(name, key, read_key(given.get("sealing"), f"server {name}", SEALING)))
+    check_different([server.name for server in found], "servers")
+    if len({server.key for server in found}) < len(found) or len({server.sealing for server in found}) < len(found):
+        raise ParameterError("two servers have the same key; each makes one of its own with ogive study keys")
+    return tuple(found)
+
+
+def _options(data: Mapping[str, Any], servers: int) -> ServersOptions:
+    return ServersOptions(
+        servers,
+        upload=read_text(data, "upload", AUTO),
+        verified=data.get("verified"),
+        verifications=data.get("verifications", 16),
+        tolerated=data.get("tolerated", DEFAULT_TOLERATED),
+    )
+
+
+def _check_totals(name: str, query: LinearQuery, adjacency: Adjacency) -> None:
+    """Refuse what needs to know more of the records than how many were uploaded.
+
+    Raises:
+        ParameterError: it does.
+    """
+    totals = query.totals(np.zeros(query.aggregate.shape, np.int64), adjacency)
+    if totals is not None and (len(totals) > 1 or Layout(query.aggregate).drops):
+        raise ParameterError(
+            f"release {name}: servers know how many records were uploaded, and not of which class or how many are "
+            'missing; use adjacency = "add_or_remove", or leave out public columns'
+        )
+
+
+def _of_nobody(study: ServersStudy, query: LinearQuery) -> Answer:
+    sums = np.zeros(query.aggregate.shape, np.int64)
+    return Answer(query.measure(sums), query.totals(sums, study.unit.adjacency), adding=len(study.servers))

@@ -1,0 +1,75 @@
+"""What a server keeps of each release: that it was asked for, the sums that were opened, why it is over."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ogive.queries import Answer
+from ogive.statistics.base import Estimate
+from ogive.study.course import Step, course
+from ogive.study.frames import read_answers, write_answer
+from ogive.study.result import estimate_of
+from ogive.study.servers.document import ServersStudy
+from ogive.study.store import Kept
+
+
+def request(kept: Kept, study: ServersStudy, name: str) -> None:
+    """Ask for a release; one that was asked for stays as it is.
+
+    Raises:
+        ParameterError: the study has no release of that name.
+    """
+    study.release_named(name)
+    kept.put_new(f"requested/{name}", b"")
+
+
+def is_requested(kept: Kept, name: str) -> bool:
+    """Whether a release was asked for."""
+    return kept.get(f"requested/{name}") is not None
+
+
+def end(kept: Kept, name: str, reason: str) -> None:
+    """Note that a release is over, and why."""
+    kept.put(f"over/{name}", reason.encode())
+
+
+def ended(kept: Kept, name: str) -> str | None:
+    """Why a release is over; None if it is not."""
+    found = kept.get(f"over/{name}")
+    return None if found is None else found.decode()
+
+
+def answers(kept: Kept, name: str) -> tuple[Answer, ...]:
+    """The sums of a release that were opened so far."""
+    return read_answers(kept.get(f"answers/{name}") or b"")
+
+
+def keep_answers(kept: Kept, name: str, opened: Sequence[Answer]) -> None:
+    """Keep all sums of a release that were opened so far."""
+    kept.put(f"answers/{name}", b"".join(map(write_answer, opened)))
+
+
+def estimate(study: ServersStudy, number: int, opened: Sequence[Answer]) -> Estimate | None:
+    """What a release came to; None before it is complete."""
+    if not opened or isinstance(course(study, study.releases[number], opened), Step):
+        return None
+    return estimate_of(study, number, opened)
+
+
+def state(kept: Kept, study: ServersStudy, number: int, *, complete: bool) -> dict[str, Any]:
+    """Not requested, running, released or over, as plain data."""
+    release = study.releases[number]
+    opened, reason = len(answers(kept, release.name)), ended(kept, release.name)
+    word = "running" if opened or is_requested(kept, release.name) else "not requested"
+    if reason is not None:
+        word = "over"
+    elif complete:
+        word = "released"
+    return {
+        "name": release.name,
+        "privacy": str(release.privacy),
+        "state": word,
+        "opened": opened,
+        "reason": reason,
+    }

@@ -1,0 +1,419 @@
+"""One server of a study: what it was sent, its state, its account, and its part in every answer.
+
+It is a state machine between the network and the disk. Whatever it says is stored before it leaves, so that the process
+may end at any moment. The state of the protocol of `trust.servers` is stored whenever a call to it has returned or
+raised; a preparation that was cut off is begun anew by all servers.
+
+Learns: how many people upload, who of them fails the verification, and the sums that all servers open together.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from cryptography.hazmat.primitives.kdf.hkdf import HKDF
+
+from ogive.crypto.domains import HashDomain
+from ogive.errors import OgiveError, ParameterError, PeerError, UnsupportedError
+from ogive.ledger import Account
+from ogive.noise.source import KEY_BYTES
+from ogive.privacy import Adjacency, Loss
+from ogive.queries import Answer, LinearQuery
+from ogive.statistics.base import Estimate
+from ogive.study.course import Step, course
+from ogive.study.paying import check_budget, payment_of
+from ogive.study.servers.document import ServersStudy
+from ogive.study.servers.enrolment import Enrolled
+from ogive.study.servers.kept import answers, estimate, keep_answers, state
+from ogive.study.servers.opened import batch_rows, open_uploads, opened_messages
+from ogive.study.servers.own import OwnUploads
+from ogive.study.servers.reports import singles_of
+from ogive.study.servers.sealing import sealing_key
+from ogive.study.servers.uploads import Relayed, Reports
+from ogive.study.store import Store
+from ogive.trust.servers.opening import add_answers
+from ogive.trust.servers.preparation import Preparation
+from ogive.trust.servers.server import Server
+from ogive.trust.servers.state import ServerState
+
+Messages = dict[int, bytes]
+"""By the number of the server that each is for."""
+
+_STUDY, _SECRET, _CLOSED, _CLIENTS = "study", "secret", "closed", "clients"
+
+
+@dataclass
+class _Preparing:
+    """A preparation under way.
+
+    Fields:
+        release: Number of the release.
+        query: Number of the query.
+        server: Of its aggregate.
+        preparation: Its part in it.
+    """
+
+    release: int
+    query: int
+    server: int
+    preparation: Preparation
+
+
+class Node:
+    """One server of a study.
+
+    Args:
+        study: The study.
+        folder: Holds its uploads.
+        key: With which it signs, and to which its parts follow.
+        store: Keeps its state.
+        account: Pays for what it answers.
+        enrolled: Who may upload.
+        random: Gives so many random bytes.
+
+    Raises:
+        ParameterError: no server of the study has this key.
+        PeerError: the store is of another study.
+        RefusalError: the store of uploads cannot be used.
+        LedgerError: the account is of another privacy unit.
+    """
+
+    def __init__(
+        self,
+        study: ServersStudy,
+        folder: Path,
+        *,
+        key: Ed25519PrivateKey,
+        store: Store,
+        account: Account,
+        enrolled: Enrolled,
+        random: Callable[[int], bytes] = os.urandom,
+    ) -> None:
+        self.study = study
+        self.number = study.number_of(key.public_key().public_bytes_raw())
+        self.key = key
+        self._sealing = sealing_key(key)
+        if self._sealing.public_key().public_bytes_raw() != study.servers[self.number].sealing:
+            raise ParameterError("the study names another key for uploads to this server than the one it has")
+        self._folder = folder
+        self._store = store
+        self._account = account
+        self._enrolled = enrolled
+        self._random = random
+        self._one = threading.RLock()
+        self._servers: list[Server] = []
+        self._preparing: _Preparing | None = None
+        self._estimates: dict[int, Estimate] = {}  # computed once; what was opened does not change
+        account.check_unit(study.unit)
+        with store.write() as kept:
+            of = kept.put_new(_STUDY, study.digest)
+            if of not in (None, study.digest):
+                raise PeerError(f"the state {store.words} is of another study; give each study a folder of its own")
+            self._secret = kept.get(_SECRET) or random(KEY_BYTES)
+            kept.put_new(_SECRET, self._secret)
+            closed = kept.get(_CLOSED)
+        self._closed = None if closed is None else int.from_bytes(closed, "little")
+        if self.number == 0:
+            self.uploads: Reports | Relayed = Reports(study, folder, enrolled, closed=closed is not None)
+        else:
+            self.uploads = Relayed(study, self.number, folder, closed=self._closed)
+        for release in range(len(study.releases)):
+            if closed is not None:
+                self._record(release)  # the process may have ended before it did
+
+    @property
+    def closed(self) -> int | None:
+        """How many uploads there were when no more were taken; None while they are."""
+        return self._closed
+
+    @property
+    def clients(self) -> int | None:
+        """How many clients are counted; None before that is known."""
+        with self._store.read() as kept:
+            found = kept.get(_CLIENTS)
+        return None if found is None else int.from_bytes(found, "little")
+
+    @property
+    def left_out(self) -> int:
+        """How many uploads are not counted."""
+        clients = self.clients
+        return 0 if self._closed is None or clients is None else self._closed - clients
+
+    def formed(self) -> bool:
+        """Whether the sets of clients were formed."""
+        with self._one:
+            return self._closed is not None and all(
+                server.state is not None and server.state.frozen for server in self._collected()
+            )
+
+    def close_uploads(self, count: int | None = None) -> int:
+        """Take no more uploads, for good.
+
+        Args:
+            count: How many there have to be, at a server that is relayed them; None at server 0.
+
+        Raises:
+            PeerError: there are not so many here.
+        """
+        with self._one:
+            if isinstance(self.uploads, Reports):
+                count = self.uploads.close_uploads()
+            else:
+                assert count is not None, "server 0 says how many there are"
+                self.uploads.close_uploads(count)
+            self._closed = count
+            with self._store.write() as kept:
+                kept.put(_CLOSED, count.to_bytes(8, "little"))
+            return count
+
+    def names(self) -> list[Messages]:
+        """For each aggregate the names of the clients here, for the other servers."""
+        with self._one:
+            return [server.freeze() for server in self._collected()]
+
+    def agree(self, messages: Sequence[Sequence[bytes]]) -> None:
+        """Form the sets of clients, from the names that all other servers sent of each aggregate.
+
+        Raises:
+            PeerError: a message is missing, or the set was formed of others before.
+        """
+        with self._one:
+            servers = self._collected()
+            if self.formed():
+                return
+            try:
+                with self._store.write() as kept:
+                    for number, (server, names) in enumerate(zip(servers, messages, strict=True)):
+                        server.agree(names)
+                        for place, each in enumerate(names):
+                            kept.put(f"names/{number}/{place}", each)
+                        kept.put(_state(number), server.going().to_bytes())
+                    kept.put(_CLIENTS, servers[0].clients.to_bytes(8, "little"))
+            except OgiveError:
+                self._servers = []  # one of them may have formed its set
+                raise
+
+    def step(self, release: int) -> Step | None:
+        """The query that a release asks next; None if it is complete."""
+        found = course(self.study, self.study.releases[release], self.answers(release))
+        return found if isinstance(found, Step) else None
+
+    def answers(self, release: int) -> tuple[Answer, ...]:
+        """The sums of a release that were opened so far."""
+        with self._store.read() as kept:
+            return answers(kept, self.study.releases[release].name)
+
+    def begin(self, release: int, query: int) -> Messages:
+        """Begin a preparation for a query; one that was begun before is over.
+
+        Raises:
+            PeerError: the release does not ask this query now.
+            UnsupportedError: the server has stopped.
+            BudgetError: its account could not pay.
+        """
+        with self._one:
+            step = self._asked(release, query)
+            number = self._of(step.query)
+            check_budget(self.study, release, self._account, self._payment(release))
+            preparation = self._servers[number].prepare(step.query)
+            self._preparing = _Preparing(release, query, number, preparation)
+            with self._stored(number):
+                return preparation.begin()
+
+    def take(self, messages: Sequence[bytes]) -> tuple[Messages, bool]:
+        """Go on with a preparation; also whether it is done.
+
+        Raises:
+            PeerError: there is none, or a message does not belong here.
+            UnsupportedError: the server has stopped.
+        """
+        with self._one:
+            if self._preparing is None:
+                raise PeerError("no preparation is under way; begin anew")
+            preparing = self._preparing
+            with self._stored(preparing.server):
+                sent = preparing.preparation.take(messages)
+            return sent, preparing.preparation.done
+
+    def answer(self, release: int, query: int) -> bytes:
+        """The share of the answer of this server, with its noise, which its account has paid for.
+
+        Raises:
+            PeerError: the query was not prepared.
+            BudgetError: the account cannot pay.
+        """
+        with self._one:
+            step = self._asked(release, query)
+            preparing = self._preparing
+            if (
+                preparing is None
+                or (preparing.release, preparing.query) != (release, query)
+                or not preparing.preparation.done
+            ):
+                raise PeerError("the query was not prepared; begin anew")
+            self._pay(release)
+            with self._stored(preparing.server):
+                return self._servers[preparing.server].answer(step.query, self.study.unit.adjacency)
+
+    def opened(self, release: int, query: int, messages: Sequence[bytes]) -> None:
+        """Add the answers of all servers up, and keep the sum.
+
+        Raises:
+            PeerError: they do not add up, or one is missing.
+        """
+        with self._one:
+            before = self.answers(release)
+            if query < len(before):
+                return  # the same was told before
+            step = self._asked(release, query)
+            server = self._servers[self._of(step.query)]
+            adjacency = self.study.unit.adjacency
+            values = add_answers(
+                messages, server.collected, session=server.session, query=step.query, adjacency=adjacency
+            )
+            shape = step.query.measure(np.zeros(step.query.aggregate.shape, np.int64)).shape
+            totals = (server.clients,) if adjacency is Adjacency.REPLACE else None
+            answer = Answer(values.reshape(shape), totals, adding=len(self.study.servers))
+            with self._store.write() as kept:
+                keep_answers(kept, self.study.releases[release].name, (*before, answer))
+            self._preparing = None
+        self._record(release)
+
+    def estimate(self, release: int) -> Estimate | None:
+        """What a release came to; None before it is complete."""
+        if release not in self._estimates:
+            found = estimate(self.study, release, self.answers(release))
+            if found is None:
+                return None
+            self._estimates[release] = found
+        return self._estimates[release]
+
+    def states(self) -> list[dict[str, Any]]:
+        """The state of each release, as far as this server knows it."""
+        complete = [self.estimate(number) is not None for number in range(len(self.study.releases))]
+        with self._store.read() as kept:
+            return [state(kept, self.study, number, complete=done) for number, done in enumerate(complete)]
+
+    def check(self) -> None:
+        """Read the state.
+
+        Raises:
+            LedgerError: it cannot be read.
+        """
+        self.answers(0)
+
+    def spent(self) -> Any:
+        """What was spent of the account."""
+        return self._account.spent
+
+    def close(self) -> None:
+        """Let another process go on."""
+        self.uploads.close()
+
+    # the parts
+
+    def _asked(self, release: int, query: int) -> Step:
+        if not 0 <= release < len(self.study.releases):
+            raise PeerError(f"the study has no release number {release + 1}")
+        if not self.formed():
+            raise PeerError("the sets of clients were not formed")
+        step = self.step(release)
+        if step is None or step.number != query:
+            raise PeerError(f"query {query + 1} is not what release {self.study.releases[release].name} asks now")
+        return step
+
+    def _of(self, query: LinearQuery) -> int:
+        for number, collected in enumerate(self.study.collected):
+            if collected.layout.aggregate == query.aggregate:
+                return number
+        raise UnsupportedError("the release asks for sums of what nobody uploaded")
+
+    def _collected(self) -> list[Server]:
+        """The server of each aggregate, made of what is stored."""
+        if self._closed is None:
+            raise PeerError("uploads are still taken")
+        if not self._servers:
+            open_uploads(
+                self.study, self.number, self._folder, self._parts(), key=self._sealing, enrolled=self._enrolled
+            )
+            self._servers = [self._read(number) for number in range(len(self.study.collected))]
+        return self._servers
+
+    def _parts(self) -> Iterator[list[bytes]]:
+        """What this server was sent, sealed, some at a time."""
+        if isinstance(self.uploads, Relayed):
+            yield from self.uploads.parts()
+        else:
+            for _, some in self.uploads.parts(self.number):
+                yield some
+
+    def _read(self, number: int) -> Server:
+        collected = self.study.collected[number]
+        session = self.study.session(collected)
+        with self._store.read() as kept:
+            stored = kept.get(_state(number))
+            names = [kept.get(f"names/{number}/{place}") for place in range(len(self.study.servers) - 1)]
+        state = ServerState(collected.study, session, self.number) if stored is None else ServerState.from_bytes(stored)
+        server = Server(
+            collected,
+            self.number,
+            session=session,
+            secret=HKDF(
+                hashes.SHA256(), KEY_BYTES, salt=None, info=HashDomain.UPLOAD_NOISE.encode() + collected.study
+            ).derive(self._secret),
+            random=self._random,
+            state=state,
+            clients=batch_rows(singles_of(self.study, self.number)[number]),
+        )
+        for message, _ in opened_messages(self.study, self.number, self._folder, number):
+            server.receive(message)
+        if stored is not None:
+            server.freeze()
+            server.agree([each for each in names if each is not None])
+        return server
+
+    @contextmanager
+    def _stored(self, number: int) -> Iterator[None]:
+        """Store the state of a server when what is done with it has returned or raised."""
+        try:
+            yield
+        finally:
+            state = self._servers[number].state
+            assert state is not None
+            with self._store.write() as kept:
+                kept.put(_state(number), state.to_bytes())
+                kept.put(_CLIENTS, self._servers[0].clients.to_bytes(8, "little"))
+
+    def _payment(self, release: int) -> Any:
+        return payment_of(self.study, release, self._account, OwnUploads(self.study, self._collected))
+
+    def _pay(self, release: int) -> None:
+        """Make the charge durable before the answer leaves; it is charged once a release."""
+        payment = self._payment(release)
+        own = OwnUploads(self.study, self._collected).resume(self.study.unit.adjacency, secret=self._random(KEY_BYTES))
+
+        def pay(loss: Loss, query: LinearQuery) -> None:
+            payment.pay(loss, query, own)
+
+        course(self.study, self.study.releases[release], self.answers(release), pay=pay)
+
+    def _record(self, release: int) -> None:
+        found = self.estimate(release)
+        if found is None:
+            return
+        reserved = self._account.reserved(self._payment(release).question)
+        if reserved is not None:
+            reserved.record(found.to_dict())
+
+
+def _state(number: int) -> str:
+    return f"state/{number}"

@@ -1,0 +1,78 @@
+"""What people see of a server in a browser: uploads, questions, what was spent, and what was released."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from typing import Any
+
+from ogive.html.document import PICTURES, document
+from ogive.html.markup import Html, tag
+from ogive.html.parts import fine, say, table
+from ogive.study.https.pages import REFRESH_SECONDS, Released, drawn, release_link
+
+
+def status_page(told: dict[str, Any], released: Mapping[str, Released]) -> str:
+    """The page of a server, which the browser reads again every few seconds.
+
+    Args:
+        told: Of `ServerService.told`.
+        released: By the name of the release.
+    """
+    title = told["title"] or told["study"]
+    return document(
+        title,
+        tag("header", tag("h1", title), say(_lead(told))),
+        tag(
+            "main",
+            table(
+                "Releases",
+                ("release", "state", "guarantee", "sums opened"),
+                [
+                    (release_link(each), (each["state"], each["privacy"], str(each["opened"])))
+                    for each in told["releases"]
+                ],
+                texts=(1, 2),
+            ),
+            *(_reason(each) for each in told["releases"]),
+            *(drawn(name, each.picture) for name, each in released.items() if each.picture is not None),
+            table(
+                "Uploads",
+                ("hour (UTC), since this process began", "uploads"),
+                [(_hour(hour), (f"{count:,}",)) for hour, count in told["uploads_by_hour"]] or [("none", ("0",))],
+            ),
+        ),
+        tag("footer", say(_spent(told)), fine(f"Study {told['study']}, SHA-256 {told['digest']}")),
+        refresh=REFRESH_SECONDS,
+        policy=PICTURES,
+    )
+
+
+def _lead(told: dict[str, Any]) -> str:
+    uploads = f"Server {told['server']} of {', '.join(told['servers'])}. {told['uploads']:,} uploads are stored"
+    uploads += " and more are taken." if told["open"] else "; no more are taken."
+    if told["clients"] is not None:
+        uploads += (
+            f" {told['clients']:,} people are counted. {told['left_out']:,} uploads are left out, because they did not "
+            "come to all servers alike or were found false."
+        )
+    return f"{uploads} The servers are {told['waiting']}." if told["waiting"] else uploads
+
+
+def _cells(release: dict[str, Any]) -> tuple[str, str, str]:
+    return release["state"], release["privacy"], str(release["opened"])
+
+
+def _hour(seconds: int) -> str:
+    return time.strftime("%Y-%m-%d %H:00", time.gmtime(seconds))
+
+
+def _spent(told: dict[str, Any]) -> str:
+    spent = "Nothing was released so far." if told["spent"] is None else f"{told['spent']} of it is spent."
+    return f"The budget of this study is {told['budget']}. {spent}"
+
+
+def _reason(release: dict[str, Any]) -> Html | None:
+    if not release["reason"]:
+        return None
+    return tag("section", tag("h3", f"Release {release['name']} is over"), tag("p", release["reason"]))

@@ -1,0 +1,124 @@
+"""What one person sends: for every server a part that only this server can read.
+
+report = "OGUR" | version u8 | number of servers u8 | digest of the study 32 | for each server length u32, sealed
+part   = credential 32 | for each aggregate a message of `trust.servers.clients`, before it is sealed
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+
+import numpy as np
+
+from ogive.crypto.wire import Reader
+from ogive.errors import ParameterError, PeerError
+from ogive.records import Records
+from ogive.records.contributions import Contributions, columns_of, pieces
+from ogive.study.servers.document import ServersStudy
+from ogive.study.servers.enrolment import CREDENTIAL_BYTES, credential
+from ogive.study.servers.sealing import SEALED_BYTES, seal
+from ogive.trust.servers.clients import upload
+from ogive.trust.servers.singles import Singles
+
+LARGEST_PART = 1 << 25
+"""Bytes of one part; a table of 2^20 cells has 8 MB."""
+
+_MAGIC, _VERSION = b"OGUR", 1
+_CLIENTS = 1 << 10
+
+
+def singles_of(study: ServersStudy, server: int) -> tuple[Singles, ...]:
+    """The forms of the messages of which a server's part is made."""
+    return tuple(Singles(each, server, study.session(each)) for each in study.collected)
+
+
+def part_bytes(study: ServersStudy, server: int) -> int:
+    """How long each honest part of a server is, sealed."""
+    return SEALED_BYTES + CREDENTIAL_BYTES + sum(each.length for each in singles_of(study, server))
+
+
+def report_bytes(study: ServersStudy) -> int:
+    """How long each honest report is."""
+    return len(_front(study)) + sum(4 + part_bytes(study, server) for server in range(len(study.servers)))
+
+
+def columns_of_study(study: ServersStudy) -> tuple[str, ...]:
+    """The columns that each record has."""
+    columns = [each.column for collected in study.collected for each in columns_of(collected.layout.aggregate)]
+    return tuple(dict.fromkeys(columns))
+
+
+def make_reports(
+    study: ServersStudy, records: object, tokens: Sequence[str], *, random: Callable[[int], bytes] = os.urandom
+) -> Iterator[bytes]:
+    """One report for each record, in order, each with a token of its own.
+
+    Args:
+        study: What is asked.
+        records: Anything that `Records.of` reads.
+        tokens: Of those whose records these are, in the order of the records.
+        random: Uniform bytes of a given number; secret.
+
+    Raises:
+        DataError: the records cannot be read, or hold what the study refuses.
+        ParameterError: there are not as many tokens as records, or one is none.
+    """
+    read = Records.of(records)
+    if read.size != len(tokens):
+        raise ParameterError(f"there are {read.size} records and {len(tokens)} tokens; each record needs its own")
+    if len(set(tokens)) < len(tokens):
+        raise ParameterError("two records have the same token; each person uploads one")
+    batches = [pieces(read.contributions(each.layout.aggregate), _CLIENTS) for each in study.collected]
+    for start, added in zip(range(0, read.size, _CLIENTS), zip(*batches, strict=True), strict=True):
+        yield from _reports(study, added, tokens[start : start + _CLIENTS], random)
+
+
+def _reports(
+    study: ServersStudy, added: Sequence[Contributions], tokens: Sequence[str], random: Callable[[int], bytes]
+) -> Iterator[bytes]:
+    servers = range(len(study.servers))
+    made = [
+        upload(collected, some, batch=0, session=study.session(collected), random=random)
+        for collected, some in zip(study.collected, added, strict=True)
+    ]
+    parts = []
+    for server in servers:
+        rows = [
+            singles.rows(messages[server], len(tokens))
+            for singles, messages in zip(singles_of(study, server), made, strict=True)
+        ]
+        parts.append(np.concatenate(rows, axis=1))
+    for client, token in enumerate(tokens):
+        sealed = [
+            seal(
+                credential(token, study=study.digest, server=server) + parts[server][client].tobytes(),
+                study=study.digest,
+                server=server,
+                sealing=study.servers[server].sealing,
+            )
+            for server in servers
+        ]
+        yield _front(study) + b"".join(len(each).to_bytes(4, "little") + each for each in sealed)
+
+
+def read_report(data: bytes, study: ServersStudy) -> tuple[bytes, ...]:
+    """The sealed parts of a report, one for each server.
+
+    Raises:
+        PeerError: it is no report of this study, or not as long as honest ones are.
+    """
+    reader = Reader(data, "report")
+    reader.expect(_front(study), "beginning, or another study,")
+    parts = []
+    for server in range(len(study.servers)):
+        length = reader.number(4)
+        if length != part_bytes(study, server):
+            raise PeerError(f"the part for server {server} has another length than expected")
+        parts.append(reader.take(length))
+    reader.finish()
+    return tuple(parts)
+
+
+def _front(study: ServersStudy) -> bytes:
+    return _MAGIC + bytes([_VERSION, len(study.servers)]) + study.digest

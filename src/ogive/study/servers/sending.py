@@ -1,0 +1,97 @@
+"""Sending a report to the server that takes it, until it is acknowledged.
+
+Needs Python alone beside what makes the report.
+"""
+
+from __future__ import annotations
+
+import http.client
+import ssl
+import time
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+from urllib.parse import urlsplit
+
+from ogive.errors import ParameterError, PeerError, RefusalError, plain
+from ogive.study.servers.document import ServersStudy
+from ogive.study.servers.enrolment import credential
+
+TRIES = 6
+_PAUSE = 0.5
+_SECONDS = 60.0
+_LONGEST = 1000
+_CREATED, _OTHER = 201, 409
+_LATER = (408, 429, 500, 502, 503, 504)
+
+
+class Sender:
+    """A connection to the server that takes reports.
+
+    Args:
+        study: The study.
+        url: Of the server, such as "https://north.example.org:8443".
+        authority: File with the certificate that its certificate was issued with; None for those the system trusts.
+
+    Raises:
+        ParameterError: the URL is none, or the file cannot be read.
+    """
+
+    def __init__(self, study: ServersStudy, url: str, *, authority: Path | None = None) -> None:
+        parts = urlsplit(url)
+        if parts.scheme != "https" or not parts.hostname:
+            raise ParameterError(f"the address of a server must be such as https://north.example.org, got {plain(url)}")
+        try:
+            context = ssl.create_default_context(cafile=None if authority is None else str(authority))
+        except OSError as problem:
+            raise ParameterError(f"the certificate {plain(authority)} cannot be used: {problem.strerror}") from None
+        self._study = study
+        self._path = f"{parts.path.rstrip('/')}/v1/tasks/{study.digest.hex()}/reports"
+        self._connection = http.client.HTTPSConnection(
+            parts.hostname, parts.port or 443, timeout=_SECONDS, context=context
+        )
+
+    def send(self, report: bytes, token: str) -> bool:
+        """Send a report until it is acknowledged.
+
+        Returns:
+            False if this person's upload is stored already, from another report.
+
+        Raises:
+            PeerError: the server refuses it.
+            RefusalError: the server does not answer.
+        """
+        shown = credential(token, study=self._study.digest, server=0).hex()
+        headers = {"Authorization": f"Bearer {shown}", "Content-Type": "application/vnd.ogive.report"}
+        problem = ""
+        for tried in range(TRIES):
+            if tried:
+                time.sleep(_PAUSE * 2 ** (tried - 1))
+            try:
+                self._connection.request("POST", self._path, report, headers)
+                response = self._connection.getresponse()
+                text = response.read(_LONGEST).decode(errors="replace").strip()
+                response.read()
+            except ssl.SSLCertVerificationError as wrong:
+                self._connection.close()
+                raise RefusalError(f"its certificate is not valid: {plain(wrong.verify_message)}") from None
+            except (OSError, http.client.HTTPException) as wrong:
+                self._connection.close()
+                problem = str(wrong) or type(wrong).__name__
+                continue
+            if response.status in (_CREATED, _OTHER):
+                return response.status == _CREATED
+            if response.status not in _LATER:
+                raise PeerError(f"the server refuses the upload ({response.status}): {plain(text)}")
+            problem = f"{response.status} {text}"
+        raise RefusalError(f"the server does not take the upload now: {plain(problem)[:200]}")
+
+    def close(self) -> None:
+        """Close the connection."""
+        self._connection.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: type[BaseException] | BaseException | TracebackType | None) -> None:
+        self.close()

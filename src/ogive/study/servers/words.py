@@ -1,0 +1,56 @@
+"""A study of servers in words, for those who are asked to upload and those who run a server."""
+
+from __future__ import annotations
+
+from ogive.planning import plan
+from ogive.privacy import Adjacency
+from ogive.provenance import trust_rows
+from ogive.statistics.base import innermost
+from ogive.study.servers.document import ServersStudy
+from ogive.study.servers.reports import report_bytes
+from ogive.trust.servers.model import Servers
+from ogive.trust.servers.uploads import KEYS, TABLES
+from ogive.trust.simulation import Simulation
+
+_SENT = {KEYS: "comparison keys", TABLES: "tables in shares"}
+
+
+def in_words(study: ServersStudy, number: int | None) -> str:
+    """Everything that somebody has to know before uploading, or before running a server.
+
+    Args:
+        study: The study.
+        number: The number of the server whose operator reads; None for anybody.
+    """
+    names = ", ".join(server.name for server in study.servers)
+    kinds = " and ".join(dict.fromkeys(_SENT[each.uploads.kind] for each in study.collected))
+    lines = [
+        f"Study {study.name}" + (f": {study.title}" if study.title else ""),
+        f"SHA-256 {study.digest.hex()}",
+        "",
+        f"Servers ({len(study.servers)}): {names}; {study.servers[0].name} takes the uploads",
+    ]
+    if number is not None:
+        lines.append(f"You run server {number}, {study.servers[number].name}.")
+    lines += [
+        f"The guarantee hides: {study.unit.words}",
+        f"Budget of each person's record for all releases together: {study.budget}",
+        *(said for _, said in trust_rows(study.assumption)),
+        f"What a person sends once: {kinds}, {report_bytes(study):,} bytes, each part encrypted to one server.",
+        "Every server sees who uploads and when"
+        + (", and the number of uploads is published." if study.unit.adjacency is Adjacency.REPLACE else "."),
+        "",
+    ]
+    simulation = Simulation(Servers, servers=len(study.servers), upload=study.terms.upload)
+    for release in study.releases:
+        part = innermost(release.statistic)
+        planned = plan(
+            release.statistic,
+            privacy=release.privacy,
+            records=study.records,
+            adjacency=study.unit.adjacency,
+            trust=simulation,
+            public=study.unit.public,
+        )
+        lines += [f"Release {release.name}: {part.name} under {release.privacy}", str(planned), ""]
+    return "\n".join(lines).rstrip() + "\n"

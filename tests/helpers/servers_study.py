@@ -1,0 +1,181 @@
+"""A study of servers with keys, folders, tokens and uploads of its own; servers may be stopped and made anew."""
+
+import hashlib
+import shutil
+
+import numpy as np
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+from ogive import Ledger
+from ogive.study.fields import SEALING, key_text
+from ogive.study.servers.asking import Answering, Peer
+from ogive.study.servers.document import ServersStudy
+from ogive.study.servers.enrolment import Enrolled, credential, enrolled
+from ogive.study.servers.kept import request
+from ogive.study.servers.leader import Leader
+from ogive.study.servers.node import Node
+from ogive.study.servers.reports import make_reports
+from ogive.study.servers.sealing import sealing_key
+from ogive.study.store import Store
+
+AGE = {
+    "name": "age",
+    "statistic": "ecdf",
+    "privacy": "{ epsilon = 1 }",
+    "column": "'age'",
+    "bounds": "[0, 120]",
+    "grid": "'integers'",
+}
+
+
+def key_of(number):
+    """The key of a server; the same in all tests."""
+    return Ed25519PrivateKey.from_private_bytes(hashlib.sha256(b"server key %d" % number).digest())
+
+
+def token_of(person):
+    """The token of a person; the same in all tests."""
+    return hashlib.sha256(b"token %d" % person).hexdigest()
+
+
+def text_of(servers=2, releases=(AGE,), *, budget="{ epsilon = 4 }", unit="", **more):
+    """The file of a study."""
+    lines = ["ogive-study = 1", 'name = "test"', 'trust = "servers"', f"budget = {budget}"]
+    lines += [f"{name} = {value}" for name, value in ({"records": 1000} | more).items()]
+    lines += ["[unit]", unit]
+    for number in range(servers):
+        key = key_of(number)
+        lines += [
+            "[[server]]",
+            f'name = "server-{number}"',
+            f'key = "{key_text(key.public_key().public_bytes_raw())}"',
+            f'sealing = "{key_text(sealing_key(key).public_key().public_bytes_raw(), SEALING)}"',
+        ]
+    for release in releases:
+        lines += ["[[release]]", f'name = "{release["name"]}"', f'statistic = "{release["statistic"]}"']
+        lines += [f"{name} = {value}" for name, value in release.items() if name not in ("name", "statistic")]
+    return "\n".join(lines).encode()
+
+
+def ages(people, seed=1):
+    return np.random.default_rng(seed).integers(18, 95, people)
+
+
+def seeded(seed):
+    """Uniform bytes that follow from a seed."""
+    return np.random.default_rng(seed).bytes
+
+
+class Trial:
+    """A study of servers in one process, which exchange bytes.
+
+    Args:
+        folder: For all its files.
+        people: How many are enrolled.
+        **options: Of `text_of`.
+    """
+
+    def __init__(self, folder, *, people=60, text=None, **options):
+        self.folder = folder
+        self.study = ServersStudy.parse(text_of(**options) if text is None else text)
+        self.tokens = [token_of(person) for person in range(people)]
+        self.numbers = range(len(self.study.servers))
+        for number in self.numbers:
+            self.place(number).mkdir(parents=True, exist_ok=True)
+            (self.place(number) / "enrolled").write_bytes(enrolled(self.tokens, self.study, number))
+        self.stores, self.accounts, self.nodes, self.answering = {}, {}, {}, {}
+        for number in self.numbers:
+            self.start(number)
+
+    def place(self, number):
+        return self.folder / f"server-{number}"
+
+    def start(self, number):
+        """A server, made of what is on disk."""
+        place = self.place(number)
+        self.stores[number] = Store(place / "state.db")
+        self.accounts[number] = Ledger.open(place / "ledger").account(
+            "test", unit=self.study.unit, limit=self.study.budget
+        )
+        self.nodes[number] = Node(
+            self.study,
+            place,
+            key=key_of(number),
+            store=self.stores[number],
+            account=self.accounts[number],
+            enrolled=Enrolled.read(place / "enrolled", self.study, number),
+            random=seeded(100 + number),
+        )
+        if number:
+            self.answering[number] = Answering(self.nodes[number])
+        if len(self.nodes) == len(self.numbers) and (number == 0 or not hasattr(self, "leader")):
+            self.connect()
+
+    def stop(self, number):
+        """End a server as a crash does: nothing more is stored."""
+        self.nodes[number].close()
+        self.stores[number].close()
+
+    def restart(self, number):
+        self.stop(number)
+        self.start(number)
+
+    def connect(self, carriers=None):
+        """Server 0 with connections to the others."""
+        if hasattr(self, "leader"):
+            self.leader.close()
+        peers = [
+            Peer(self.nodes[0], number, carriers[number] if carriers else Direct(self, number))
+            for number in self.numbers
+            if number
+        ]
+        self.leader = Leader(self.nodes[0], self.stores[0], peers)
+
+    def reports(self, records, people=None):
+        tokens = self.tokens[: len(next(iter(records.values())))] if people is None else [token_of(p) for p in people]
+        return list(make_reports(self.study, records, tokens, random=seeded(7)))
+
+    def take(self, reports, people=None):
+        """Let server 0 store reports."""
+        uploads = self.nodes[0].uploads
+        people = range(len(reports)) if people is None else people
+        for person, report in zip(people, reports, strict=True):
+            shown = credential(token_of(person), study=self.study.digest, server=0)
+            uploads.take(uploads.number(shown), report).result(10)
+
+    def upload(self, records):
+        self.take(self.reports(records))
+
+    def ask(self, name="age"):
+        with self.stores[0].write() as kept:
+            request(kept, self.study, name)
+
+    def release(self, name="age"):
+        """What a release comes to."""
+        self.ask(name)
+        self.leader.relay()
+        assert self.leader.advance()
+        number = [release.name for release in self.study.releases].index(name)
+        return self.nodes[0].estimate(number)
+
+    def close(self):
+        self.leader.close()
+        for number in self.numbers:
+            self.stop(number)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+class Direct:
+    """Carries envelopes to a server of a trial, in this process."""
+
+    def __init__(self, trial, number):
+        self.trial, self.number = trial, number
+
+    def carry(self, envelope):
+        return self.trial.answering[self.number].answer(envelope)

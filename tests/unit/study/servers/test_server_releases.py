@@ -1,0 +1,285 @@
+"""What servers of a study release: the numbers of servers in one process, whoever ends or fails to answer meanwhile."""
+
+import numpy as np
+import pytest
+from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives.kdf.hkdf import HKDF
+from helpers.servers_study import AGE, Trial, ages, key_of, seeded
+
+from ogive.crypto.domains import HashDomain
+from ogive.errors import OgiveError, ParameterError, PeerError
+from ogive.privacy import PureDP
+from ogive.study.servers.enrolment import CREDENTIAL_BYTES
+from ogive.study.servers.reports import read_report
+from ogive.study.servers.sealing import sealing_key, unseal
+from ogive.trust.servers.opening import add_answers, run
+from ogive.trust.servers.server import Server
+from ogive.trust.servers.state import ServerState
+
+FEW = AGE | {"bounds": "[0, 8]"}
+VALUES = {"age": np.array([0, 1, 1, 2, 3, 5, 8, 8, 4, 4, 4, 7])}
+
+
+def few(tmp_path, **options):
+    return Trial(tmp_path, people=12, releases=(FEW,), records=12, **options)
+
+
+def in_process(trial, reports, release=0):
+    """The sum that servers without any network open, from the same uploads and secrets."""
+    study = trial.study
+    collected = study.collected[0]
+    servers = []
+    for number in trial.numbers:
+        with trial.stores[number].read() as kept:
+            secret = kept.get("secret")
+        info = HashDomain.UPLOAD_NOISE.encode() + collected.study
+        session = study.session(collected)
+        server = Server(
+            collected, number, session=session, secret=HKDF(hashes.SHA256(), 32, salt=None, info=info).derive(secret),
+            random=seeded(number), state=ServerState(collected.study, session, number),
+        )  # fmt: skip
+        for report in reports:
+            sealed = read_report(report, study)[number]
+            part = unseal(sealed, study=study.digest, server=number, key=sealing_key(key_of(number)))
+            server.receive(part[CREDENTIAL_BYTES:])
+        servers.append(server)
+    frozen = [server.freeze() for server in servers]
+    for number, server in enumerate(servers):
+        server.agree([messages[number] for messages in frozen if number in messages])
+    query = trial.nodes[0].study.releases and first_query(trial, release)
+    run([server.prepare(query) for server in servers])
+    adjacency = study.unit.adjacency
+    answers = [server.answer(query, adjacency) for server in servers]
+    return add_answers(answers, collected, session=session, query=query, adjacency=adjacency)
+
+
+def first_query(trial, release=0):
+    from ogive.study.course import course
+
+    return course(trial.study, trial.study.releases[release], ()).query
+
+
+@pytest.mark.parametrize(("servers", "upload"), [(2, "keys"), (2, "tables"), (3, "tables")])
+def test_a_release_has_the_numbers_of_servers_in_one_process(tmp_path, servers, upload):
+    with few(tmp_path, servers=servers, upload=f'"{upload}"') as trial:
+        reports = trial.reports(VALUES)
+        trial.take(reports)
+        curve = trial.release()
+        assert curve.total == 12
+        expected = in_process(trial, reports)
+        for node in trial.nodes.values():
+            (answer,) = node.answers(0)
+            assert (answer.values.ravel() == expected.ravel()).all()
+            assert answer.adding == servers
+            assert node.estimate(0).to_dict() == curve.to_dict()
+            assert node.spent() == PureDP(1)
+        assert "simulated" not in curve.provenance.assumption
+        assert curve.provenance.trust == "servers"
+
+
+class Faulty:
+    """Carries envelopes until the fault, which comes before or after one of them is delivered."""
+
+    def __init__(self, trial, number, fault):
+        self.trial, self.number, self.fault = trial, number, fault
+
+    def carry(self, envelope):
+        kind, place = self.fault
+        self.trial.carried += 1
+        if self.trial.carried - 1 != place:
+            return self.trial.answering[self.number].answer(envelope)
+        if kind != "lost request":
+            response = self.trial.answering[self.number].answer(envelope)
+            if kind == "twice":
+                assert self.trial.answering[self.number].answer(envelope) == response
+                return response
+            if kind == "other ends":
+                self.trial.restart(self.number)
+        raise PeerError("no answer")
+
+
+def with_fault(trial, fault):
+    trial.carried = 0
+    trial.connect({number: Faulty(trial, number, fault) for number in trial.numbers if number})
+
+
+@pytest.mark.parametrize("upload", ["keys", "tables"])
+@pytest.mark.parametrize("kind", ["lost request", "lost response", "twice", "other ends", "server 0 ends"])
+def test_a_release_survives_a_fault_at_any_step(tmp_path, kind, upload):
+    steps = released_with(tmp_path / "none", ("none", -1), upload)
+    assert steps > 8
+    for place in range(steps):
+        released_with(tmp_path / str(place), (kind, place), upload)
+
+
+def released_with(folder, fault, upload):
+    """Check a release with one fault; returns how many envelopes were carried."""
+    with few(folder, upload=f'"{upload}"') as trial:
+        reports = trial.reports(VALUES)
+        trial.take(reports)
+        trial.ask()
+        with_fault(trial, fault)
+        failures = 0
+        while trial.nodes[0].estimate(0) is None:
+            try:
+                trial.leader.relay()
+                trial.leader.advance()
+            except PeerError:
+                failures += 1
+                assert failures < 3
+                if fault[0] == "server 0 ends":
+                    trial.restart(0)
+        expected = in_process(trial, reports)
+        for node in trial.nodes.values():
+            (answer,) = node.answers(0)
+            assert (answer.values.ravel() == expected.ravel()).all()
+            assert node.spent() == PureDP(1)
+            assert node.clients == 12
+        return trial.carried
+
+
+def test_uploads_that_one_server_cannot_use_are_left_out_at_all(tmp_path):
+    with few(tmp_path) as trial:
+        reports = trial.reports(VALUES)
+        front = len(reports[0]) - sum(map(len, read_report(reports[0], trial.study))) - 8
+        first = len(read_report(reports[0], trial.study)[0])
+        garbled = bytearray(reports[2])
+        garbled[front + 4 + 20] ^= 1  # the part of server 0 cannot be decrypted
+        other = bytearray(reports[5])
+        other[front + 4 + first + 4 + 20] ^= 1  # that of server 1
+        # the part of server 1 is another person's
+        swapped = reports[8][: front + 4 + first] + reports[9][front + 4 + first :]
+        trial.take([*reports[:2], bytes(garbled), *reports[3:5], bytes(other), *reports[6:8], swapped, *reports[9:]])
+        curve = trial.release()
+        # the part of person 9 came to server 1 twice and counts there once; that of person 8 never came
+        assert curve.total == 9
+        assert {node.clients for node in trial.nodes.values()} == {9}
+        assert trial.nodes[0].left_out == 3
+        left = [report for number, report in enumerate(reports) if number not in (2, 5, 8)]
+        assert (trial.nodes[0].answers(0)[0].values.ravel() == in_process(trial, left).ravel()).all()
+
+
+def test_several_releases_are_asked_of_the_same_uploads_until_the_budget_is_spent(tmp_path):
+    names = ("one", "two", "three")
+    releases = [FEW | {"name": name} for name in names] + [FEW | {"name": "half", "bins": "4", "grid": "'linear'"}]
+    with Trial(tmp_path, people=12, releases=releases, records=12, budget="{ epsilon = 2 }") as trial:
+        trial.upload(VALUES)
+        assert trial.release("one").total == 12
+        assert trial.release("two").total == 12
+        assert trial.nodes[0].answers(0)[0].values.tolist() == trial.nodes[0].answers(1)[0].values.tolist()
+        trial.ask("three")
+        assert trial.leader.advance()
+        states = {each["name"]: each for each in trial.nodes[0].states()}
+        assert states["three"]["state"] == "over"
+        assert "costs epsilon = 1, and the account has nothing left" in states["three"]["reason"]
+        assert states["two"]["state"] == "released"
+        assert states["half"]["state"] == "not requested"
+        assert not trial.leader.advance()
+        assert trial.nodes[1].spent() == PureDP(2)
+
+
+def test_no_uploads_at_all(tmp_path):
+    with few(tmp_path, unit="adjacency = 'add_or_remove'") as trial:
+        curve = trial.release()
+        assert trial.nodes[0].clients == 0
+        assert curve.provenance.total is None
+
+
+def test_envelopes_of_others_are_refused(tmp_path):
+    from ogive.study.servers.asking import pack
+    from ogive.study.servers.sealing import enclose
+
+    with few(tmp_path) as trial:
+        study = trial.study
+        request = pack({"ask": "close", "count": 0}, [])
+        good = {
+            "study": study.digest, "sender": 0, "key": key_of(0), "receiver": 1, "sealing": study.servers[1].sealing,
+        }  # fmt: skip
+        assert trial.answering[1].answer(enclose(request, **good))
+        for change in (
+            {"key": key_of(5)},
+            {"study": bytes(32)},
+            {"sender": 1},
+            {"receiver": 0},
+            {"sealing": study.servers[0].sealing},
+        ):
+            with pytest.raises(PeerError, match="none of server 0 to server 1"):
+                trial.answering[1].answer(enclose(request, **good | change))
+        for wrong in (b"", b"x" * 200, enclose(request, **good)[:-1]):
+            with pytest.raises(PeerError):
+                trial.answering[1].answer(wrong)
+
+
+def test_an_old_response_is_no_answer_to_a_new_request(tmp_path):
+    class Replaying:
+        def __init__(self, carrier):
+            self.carrier, self.first = carrier, None
+
+        def carry(self, envelope):
+            response = self.carrier.carry(envelope)
+            self.first = self.first or response
+            return self.first
+
+    from helpers.servers_study import Direct
+
+    with few(tmp_path) as trial:
+        trial.upload(VALUES)
+        trial.connect({1: Replaying(Direct(trial, 1))})
+        with pytest.raises(PeerError, match="answered another request"):
+            trial.release()
+
+
+def test_a_folder_is_of_one_study_and_one_server(tmp_path):
+    with few(tmp_path / "one") as trial:
+        trial.stop(0)
+        trial.study = type(trial.study).parse(trial.study.text + b"\n# other\n")
+        from helpers.servers_study import enrolled
+
+        (trial.place(0) / "enrolled").write_bytes(enrolled(trial.tokens, trial.study, 0))
+        with pytest.raises(PeerError, match="is of another study"):
+            trial.start(0)
+        trial.nodes[0].close = lambda: None
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"servers": 1}, "at least 2 tables"),
+        ({"upload": '"sums"'}, "sums are uploaded by organizations"),
+        ({"servers": 3, "upload": '"keys"'}, "for two servers"),
+        ({"unit": 'person = "pid"'}, "one record to servers; leave out person"),
+        ({"records": 0}, "records"),
+        ({"tolerated": 2}, "tolerated"),
+        ({"coordinator": "1"}, "has no field 'coordinator'"),
+        ({"releases": (FEW | {"method": "'path2'"},)}, "release age"),
+        ({"releases": (FEW | {"where": "'age > 3'"},)}, "release age"),
+    ],
+)
+def test_studies_that_servers_cannot_run_are_refused_in_one_line(change, words):
+    from helpers.servers_study import text_of
+
+    from ogive.study.servers.document import ServersStudy
+
+    with pytest.raises(OgiveError) as refusal:
+        ServersStudy.parse(text_of(**{"releases": (FEW,)} | change))
+    assert words in str(refusal.value)
+    assert "\n" not in str(refusal.value)
+
+
+def test_two_servers_need_keys_of_their_own():
+    from helpers.servers_study import text_of
+
+    from ogive.study.servers.document import ServersStudy
+
+    text = text_of(releases=(FEW,)).decode().split("[[server]]")
+    text[2] = text[1].replace("server-0", "server-1") + text[2][text[2].index("[[release]]") :]
+    with pytest.raises(ParameterError, match="two servers have the same key"):
+        ServersStudy.parse("[[server]]".join(text).encode())
+
+
+def test_ages_of_many_people(tmp_path):
+    with Trial(tmp_path, people=300, records=300) as trial:
+        values = ages(300)
+        trial.upload({"age": values})
+        curve = trial.release()
+        assert abs(curve.quantile(0.5) - np.median(values)) < 15
