@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from ogive.crypto.wire import Reader
 from ogive.queries import Answer
 from ogive.statistics.base import Estimate
 from ogive.study.course import Step, course
@@ -48,6 +49,29 @@ def answers(kept: Kept, name: str) -> tuple[Answer, ...]:
 def keep_answers(kept: Kept, name: str, opened: Sequence[Answer]) -> None:
     """Keep all sums of a release that were opened so far."""
     kept.put(f"answers/{name}", b"".join(map(write_answer, opened)))
+
+
+def keep_untold(kept: Kept, number: int, query: int, messages: Sequence[bytes]) -> None:
+    """Keep the answers of all servers to a query until all of them have been told."""
+    fields = [len(each).to_bytes(4, "little") + each for each in messages]
+    kept.put(f"untold/{number}/{query}", b"".join(fields))
+
+
+def untold(kept: Kept) -> list[tuple[int, int, list[bytes]]]:
+    """Releases, queries and answers of which some server may not have been told, in order."""
+    found = []
+    for name in kept.names("untold/"):
+        _, number, query = name.split("/")
+        reader, messages = Reader(kept.get(name) or b"", "kept answers"), []
+        while reader.left:
+            messages.append(reader.take(reader.number(4)))
+        found.append((int(number), int(query), messages))
+    return sorted(found)
+
+
+def told(kept: Kept, number: int, query: int) -> None:
+    """Note that all servers have been told."""
+    kept.drop_one(f"untold/{number}/{query}")
 
 
 def estimate(study: ServersStudy, number: int, opened: Sequence[Answer]) -> Estimate | None:

@@ -15,7 +15,7 @@ from ogive.errors import ParameterError, PeerError
 from ogive.segments.log import BEGINNING, Place
 from ogive.study.servers.asking import FINAL, Peer
 from ogive.study.servers.document import ServersStudy
-from ogive.study.servers.kept import end, ended, is_requested
+from ogive.study.servers.kept import end, ended, is_requested, told, untold
 from ogive.study.servers.node import Messages, Node
 from ogive.study.servers.uploads import Reports
 from ogive.study.store import Store
@@ -68,6 +68,7 @@ class Leader:
         Raises:
             PeerError: a server did not answer; the call may be repeated.
         """
+        self._tell()
         for number, release in enumerate(self.study.releases):
             with self._store.read() as kept:
                 asked = is_requested(kept, release.name) and ended(kept, release.name) is None
@@ -147,9 +148,21 @@ class Leader:
             lambda: self.node.answer(release, query),
             lambda peer: peer.ask("answer", release=release, query=query)[1][0],
         )
-        self._others(lambda peer: peer.ask("opened", [answer, *answers], release=release, query=query))
         self.node.opened(release, query, [answer, *answers])
         LOG.info("release %s: query %d is opened", self.study.releases[release].name, query + 1)
+        self._tell()
+
+    def _tell(self) -> None:
+        """Tell the other servers all answers to what was opened, so that they have the sums, too."""
+        with self._store.read() as kept:
+            found = untold(kept)
+        for release, query, messages in found:
+            self._told(release, query, messages)
+
+    def _told(self, release: int, query: int, messages: list[bytes]) -> None:
+        self._others(lambda peer: peer.ask("opened", messages, release=release, query=query))
+        with self._store.write() as kept:
+            told(kept, release, query)
 
     def _exchange(self, sent: _Sent) -> tuple[Messages, list[list[bytes]], bool]:
         """One round of messages; also whether it was the last.

@@ -33,7 +33,7 @@ from ogive.study.course import Step, course
 from ogive.study.paying import check_budget, payment_of
 from ogive.study.servers.document import ServersStudy
 from ogive.study.servers.enrolment import Enrolled
-from ogive.study.servers.kept import answers, estimate, keep_answers, state
+from ogive.study.servers.kept import answers, estimate, keep_answers, keep_untold, state
 from ogive.study.servers.opened import batch_rows, open_uploads, opened_messages
 from ogive.study.servers.own import OwnUploads
 from ogive.study.servers.reports import singles_of
@@ -285,6 +285,8 @@ class Node:
             answer = Answer(values.reshape(shape), totals, adding=len(self.study.servers))
             with self._store.write() as kept:
                 keep_answers(kept, self.study.releases[release].name, (*before, answer))
+                if self.number == 0:
+                    keep_untold(kept, release, query, messages)
             self._preparing = None
         self._record(release)
 

@@ -14,9 +14,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ogive.arrays import UInt8
+from ogive.arrays import Bool, UInt8
 from ogive.crypto.commitments import HASH_BYTES
 from ogive.crypto.comparison import wire
 from ogive.crypto.comparison.shape import SEED_BYTES
@@ -64,10 +63,10 @@ class Singles:
         """Bytes of one message."""
         return len(self._template)
 
-    def alike(self, rows: UInt8) -> NDArray[np.bool_]:
+    def alike(self, rows: UInt8) -> Bool:
         """Which of some rows say of themselves what every honest client's does; shape (n,)."""
         fixed = self._fixed
-        wanted: NDArray[np.bool_] = (rows[:, fixed] == self._template[fixed]).all(axis=1)
+        wanted: Bool = (rows[:, fixed] == self._template[fixed]).all(axis=1)
         return wanted
 
     def message(self, rows: UInt8) -> bytes:
@@ -152,9 +151,9 @@ class Singles:
         return self._filled(0)
 
     @cached_property
-    def _fixed(self) -> NDArray[np.bool_]:
+    def _fixed(self) -> Bool:
         """Which bytes every honest client sends; shape (length,)."""
-        fixed: NDArray[np.bool_] = self._template == self._filled(255)
+        fixed: Bool = self._template == self._filled(255)
         return fixed
 
     def _filled(self, secret: int) -> UInt8:
