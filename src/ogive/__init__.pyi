@@ -60,6 +60,7 @@ from .privacy import PureDP as PureDP
 from .privacy import ZeroConcentratedDP as ZeroConcentratedDP
 from .provenance import Provenance as Provenance
 from .releasing import release as release
+from .study.servers.uploading import upload as upload
 from .session import Session as Session
 from .statistics.bounds.estimate import BoundsEstimate as BoundsEstimate
 from .statistics.bounds.statistic import Bounds as Bounds

@@ -1,70 +1,26 @@
 """The tutorial of studies, command by command, on three machines that are folders with processes of their own."""
 
 import json
-import os
 import re
-import signal
-import subprocess
-import sys
-import time
 from pathlib import Path
 
 import numpy as np
 import pytest
-from helpers.study_service import free_port
+from helpers.machines import Machines
 
 from ogive.statistics.kinds import read_recorded
 from ogive.study.document import Study
 
 PAGE = (Path(__file__).parents[2] / "docs" / "studies.md").read_text(encoding="utf-8")
 COMMANDS = re.findall(r"^(north|south|harbor)\$ (.+)$", PAGE, re.MULTILINE)
-LASTING = ("ogive agent", "ogive study serve")
-SCP = """#!/bin/sh
-# copies to the folder of a machine instead of the machine
-for last; do :; done
-to="$MACHINES/$(echo "$last" | sed 's/[.:].*//')/$(echo "$last" | sed 's/^[^:]*://')"
-while [ $# -gt 1 ]; do cp "$1" "$to"; shift; done
-"""
-
-
-class Machines:
-    """Three folders, and the processes that run in them."""
-
-    def __init__(self, folder):
-        self.folder, self.port, self.lasting = folder, free_port(), []
-        shims = folder / "bin"
-        shims.mkdir()
-        (shims / "scp").write_text(SCP)
-        (shims / "scp").chmod(0o755)
-        (shims / "ogive").write_text(f'#!/bin/sh\nexec "{sys.executable}" -m ogive "$@"\n')
-        (shims / "ogive").chmod(0o755)
-        self.environment = os.environ | {"MACHINES": str(folder), "PATH": f"{shims}:{os.environ['PATH']}"}
-        for number, name in enumerate(("north", "south", "harbor")):
-            (folder / name).mkdir()
-            ages = np.random.default_rng(number).integers(18, 95, 1_000)
-            (folder / name / "patients.csv").write_text("age\n" + "\n".join(map(str, ages)) + "\n")
-
-    def run(self, machine, command):
-        command = command.replace("harbor.example.org:8443", f"127.0.0.1:{self.port}")
-        command = command.replace("0.0.0.0 --port 8443", f"127.0.0.1 --port {self.port}")
-        command = command.replace("--host harbor.example.org", "--host 127.0.0.1")
-        keep = {"cwd": self.folder / machine, "env": self.environment, "shell": True}
-        if not command.startswith(LASTING):
-            return subprocess.run(command, **keep, capture_output=True, text=True, timeout=120, check=False)
-        with (self.folder / machine / "log.txt").open("ab") as log:
-            self.lasting.append(subprocess.Popen(command, **keep, stdout=log, stderr=log, start_new_session=True))
-        time.sleep(0.1)
-        return None
-
-    def end(self):
-        for process in self.lasting:
-            os.killpg(process.pid, signal.SIGTERM)
-            process.wait(20)
 
 
 @pytest.fixture
 def machines(tmp_path):
-    found = Machines(tmp_path)
+    found = Machines(tmp_path, ("north", "south", "harbor"))
+    for number, name in enumerate(found.ports):
+        ages = np.random.default_rng(number).integers(18, 95, 1_000)
+        (tmp_path / name / "patients.csv").write_text("age\n" + "\n".join(map(str, ages)) + "\n")
     yield found
     found.end()
 

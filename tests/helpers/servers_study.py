@@ -4,19 +4,26 @@ import hashlib
 import shutil
 
 import numpy as np
+from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 from ogive import Ledger
+from ogive.crypto.domains import HashDomain
+from ogive.study.course import course
 from ogive.study.fields import SEALING, key_text
 from ogive.study.servers.asking import Answering, Peer
 from ogive.study.servers.document import ServersStudy
-from ogive.study.servers.enrolment import Enrolled, credential, enrolled
+from ogive.study.servers.enrolment import CREDENTIAL_BYTES, Enrolled, credential, enrolled
 from ogive.study.servers.kept import request
 from ogive.study.servers.leader import Leader
 from ogive.study.servers.node import Node
-from ogive.study.servers.reports import make_reports
-from ogive.study.servers.sealing import sealing_key
+from ogive.study.servers.reports import make_reports, read_report
+from ogive.study.servers.sealing import sealing_key, unseal
 from ogive.study.store import Store
+from ogive.trust.servers.opening import add_answers, run
+from ogive.trust.servers.server import Server
+from ogive.trust.servers.state import ServerState
 
 AGE = {
     "name": "age",
@@ -103,7 +110,7 @@ class Trial:
             key=key_of(number),
             store=self.stores[number],
             account=self.accounts[number],
-            enrolled=Enrolled.read(place / "enrolled", self.study, number),
+            enrolled=Enrolled.read([place / "enrolled"], self.study, number),
             random=seeded(100 + number),
         )
         if number:
@@ -179,3 +186,32 @@ class Direct:
 
     def carry(self, envelope):
         return self.trial.answering[self.number].answer(envelope)
+
+
+def in_process(trial, reports, release=0):
+    """The sum that servers without any network open, from the same uploads and secrets."""
+    study = trial.study
+    collected = study.collected[0]
+    servers = []
+    for number in trial.numbers:
+        with trial.stores[number].read() as kept:
+            secret = kept.get("secret")
+        info = HashDomain.UPLOAD_NOISE.encode() + collected.study
+        session = study.session(collected)
+        server = Server(
+            collected, number, session=session, secret=HKDF(hashes.SHA256(), 32, salt=None, info=info).derive(secret),
+            random=seeded(number), state=ServerState(collected.study, session, number),
+        )  # fmt: skip
+        for report in reports:
+            sealed = read_report(report, study)[number]
+            part = unseal(sealed, study=study.digest, server=number, key=sealing_key(key_of(number)))
+            server.receive(part[CREDENTIAL_BYTES:])
+        servers.append(server)
+    frozen = [server.freeze() for server in servers]
+    for number, server in enumerate(servers):
+        server.agree([messages[number] for messages in frozen if number in messages])
+    query = course(study, study.releases[release], ()).query
+    run([server.prepare(query) for server in servers])
+    adjacency = study.unit.adjacency
+    answers = [server.answer(query, adjacency) for server in servers]
+    return add_answers(answers, collected, session=session, query=query, adjacency=adjacency)

@@ -55,7 +55,7 @@ PYTHON_ALONE = {
     "kernels": ("corrected", "margin", "matrix_rows", "range", "surrogate", "ties"),
     "protocols": (
         *("batches", "early", "gates", "leaving", "neighbours", "pairs", "partners", "precision", "second"),
-        *("secret", "server", "threads", "tolerated", "users", "verifications", "verified"),
+        *("secret", "threads", "tolerated", "users", "verifications", "verified"),
     ),
     "queries": ("point", "side"),
     "learners": ("radius", "rate"),

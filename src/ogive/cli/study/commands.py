@@ -197,9 +197,7 @@ def check(
     number = None if key is None else study.number_of(load_key(key).public_key().public_bytes_raw())
     if isinstance(study, ServersStudy):
         if records is not None or state is not None or approve:
-            raise ParameterError(
-                "nobody approves a study of servers: whoever uploads agrees; leave out records and state"
-            )
+            raise ParameterError("nobody approves a study of servers but who uploads; leave out --records and --state")
         print(words_of_servers(study, number), end="")
         return
     if records is not None:

@@ -16,7 +16,7 @@ def server(
     *,
     key: Path,
     store: Path,
-    enrolled: Path,
+    enrolled: Annotated[tuple[Path, ...], Parameter(consume_multiple=True)],
     service: Path,
     connect_to: Words = (),
     authority: Path | None = None,
@@ -30,7 +30,7 @@ def server(
         study: The file of the study.
         key: The key of this server; it says which server of the study this is.
         store: Folder of what is uploaded, of the state and of the ledger. Keep one copy of it.
-        enrolled: File of who may upload to this server, from ogive study devices.
+        enrolled: Who may upload to this server: one or several files from ogive study devices.
         service: Folder with certificate and key, from ogive study keys --service.
         connect_to: At the first server of the study: the addresses of all others, https://HOST:PORT, in their order.
         authority: File with the certificate that issued theirs; by default those that the system trusts.

@@ -5,17 +5,17 @@ from __future__ import annotations
 from pathlib import Path
 
 from ogive.errors import ParameterError, plain
+from ogive.study.common import Document
 from ogive.study.document import Study
 from ogive.study.https.certificates import check_host, issue, make_authority
 from ogive.study.https.tokens import TOKEN_BYTES, Tokens, make_token, token_digest
 from ogive.study.keys import write_private
-from ogive.study.servers.document import ServersStudy
 
 SERVICE, TOKENS = "service", "tokens"
 """Names of the files of the service's certificate, and of the list of tokens' digests."""
 
 
-def equip(folder: Path, study: Study | ServersStudy, *, hosts: tuple[str, ...], clients: bool = False) -> None:
+def equip(folder: Path, study: Document, *, hosts: tuple[str, ...], clients: bool = False) -> None:
     """Make the authority, the service's certificate and the tokens of all parties, in a new folder.
 
     Args:
@@ -37,8 +37,8 @@ def equip(folder: Path, study: Study | ServersStudy, *, hosts: tuple[str, ...], 
         raise ParameterError(f"the folder {plain(folder)} cannot be made: {problem.strerror}") from None
     make_authority(folder, study.name)
     issue(folder, SERVICE, hosts=hosts)
-    if isinstance(study, ServersStudy):
-        return  # people who upload have tokens of their own
+    if not isinstance(study, Study):
+        return  # there are no parties
     digests = {}
     for number, party in enumerate(study.parties, 1):
         token = make_token()

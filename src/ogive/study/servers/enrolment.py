@@ -12,7 +12,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 import secrets
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from ogive.crypto.domains import HashDomain, digest, number
@@ -72,14 +72,14 @@ class Enrolled:
         return len(self._digests) // DIGEST_BYTES
 
     def number(self, shown: bytes) -> int | None:
-        """The number of whose credential this is, from 0; None if nobody's is.
+        """The number of whose credential this is, from 0; None if there is nobody.
 
         A search takes time that depends on the digest of what was shown, from which nobody finds another credential.
         """
         return self.place(_digest(shown))
 
     def place(self, wanted: bytes) -> int | None:
-        """The number of whose credential has this digest; None if nobody's has."""
+        """The number of whose credential has this digest; None if there is nobody."""
         low, high = 0, len(self)
         while low < high:
             middle = (low + high) // 2
@@ -94,25 +94,29 @@ class Enrolled:
         return self._digests[place * DIGEST_BYTES : (place + 1) * DIGEST_BYTES]
 
     @staticmethod
-    def read(path: Path, study: ServersStudy, server: int) -> Enrolled:
-        """Read a list that `enrolled` made.
+    def read(paths: Sequence[Path], study: ServersStudy, server: int) -> Enrolled:
+        """Read lists that `enrolled` made, of different people.
 
         Raises:
-            ParameterError: the file cannot be read, or is no list of this server in this study.
+            ParameterError: a file cannot be read, or is no list of this server in this study.
         """
-        try:
-            with path.open("rb") as file:
-                data = file.read(_MOST + 1)
-        except OSError as problem:
-            raise ParameterError(
-                f"the list of who may upload {plain(path)} cannot be read: {problem.strerror}"
-            ) from None
-        front, digests = data[:_FRONT], data[_FRONT:]
-        if len(front) < _FRONT or not front.startswith(_MAGIC) or len(digests) % DIGEST_BYTES or len(data) > _MOST:
-            raise ParameterError(f"{plain(path)} is no list of who may upload; ogive study devices makes one")
-        if front != _MAGIC + study.digest + number(server)[:4]:
-            raise ParameterError(f"{plain(path)} is the list of another server or another study")
-        return Enrolled(digests)
+        found = b"".join(_read(path, study, server) for path in paths)
+        each = {found[start : start + DIGEST_BYTES] for start in range(0, len(found), DIGEST_BYTES)}
+        return Enrolled(b"".join(sorted(each)))
+
+
+def _read(path: Path, study: ServersStudy, server: int) -> bytes:
+    try:
+        with path.open("rb") as file:
+            data = file.read(_MOST + 1)
+    except OSError as problem:
+        raise ParameterError(f"the list of who may upload {plain(path)} cannot be read: {problem.strerror}") from None
+    front, digests = data[:_FRONT], data[_FRONT:]
+    if len(front) < _FRONT or not front.startswith(_MAGIC) or len(digests) % DIGEST_BYTES or len(data) > _MOST:
+        raise ParameterError(f"{plain(path)} is no list of who may upload; ogive study devices makes one")
+    if front != _MAGIC + study.digest + number(server)[:4]:
+        raise ParameterError(f"{plain(path)} is the list of another server or another study")
+    return digests
 
 
 def enrol(folder: Path, study: ServersStudy, count: int) -> None:

@@ -27,7 +27,7 @@ def serve(
     *,
     key: Ed25519PrivateKey,
     folder: Path,
-    enrolled: Path,
+    enrolled: Sequence[Path],
     certificates: Path,
     host: str,
     port: int,
@@ -41,7 +41,7 @@ def serve(
         study: The study.
         key: The server's.
         folder: Holds uploads, state and ledger; made if it is not there.
-        enrolled: File of who may upload to this server.
+        enrolled: Files of who may upload to this server.
         certificates: Folder with its certificate.
         host: Address to listen on.
         port: Port to listen on; 0 for any that is free.

@@ -2,19 +2,11 @@
 
 import numpy as np
 import pytest
-from cryptography.hazmat.primitives import hashes
-from cryptography.hazmat.primitives.kdf.hkdf import HKDF
-from helpers.servers_study import AGE, Trial, ages, key_of, seeded
+from helpers.servers_study import AGE, Trial, ages, in_process, key_of
 
-from ogive.crypto.domains import HashDomain
 from ogive.errors import OgiveError, ParameterError, PeerError
 from ogive.privacy import PureDP
-from ogive.study.servers.enrolment import CREDENTIAL_BYTES
 from ogive.study.servers.reports import read_report
-from ogive.study.servers.sealing import sealing_key, unseal
-from ogive.trust.servers.opening import add_answers, run
-from ogive.trust.servers.server import Server
-from ogive.trust.servers.state import ServerState
 
 FEW = AGE | {"bounds": "[0, 8]"}
 VALUES = {"age": np.array([0, 1, 1, 2, 3, 5, 8, 8, 4, 4, 4, 7])}
@@ -22,41 +14,6 @@ VALUES = {"age": np.array([0, 1, 1, 2, 3, 5, 8, 8, 4, 4, 4, 7])}
 
 def few(tmp_path, **options):
     return Trial(tmp_path, people=12, releases=(FEW,), records=12, **options)
-
-
-def in_process(trial, reports, release=0):
-    """The sum that servers without any network open, from the same uploads and secrets."""
-    study = trial.study
-    collected = study.collected[0]
-    servers = []
-    for number in trial.numbers:
-        with trial.stores[number].read() as kept:
-            secret = kept.get("secret")
-        info = HashDomain.UPLOAD_NOISE.encode() + collected.study
-        session = study.session(collected)
-        server = Server(
-            collected, number, session=session, secret=HKDF(hashes.SHA256(), 32, salt=None, info=info).derive(secret),
-            random=seeded(number), state=ServerState(collected.study, session, number),
-        )  # fmt: skip
-        for report in reports:
-            sealed = read_report(report, study)[number]
-            part = unseal(sealed, study=study.digest, server=number, key=sealing_key(key_of(number)))
-            server.receive(part[CREDENTIAL_BYTES:])
-        servers.append(server)
-    frozen = [server.freeze() for server in servers]
-    for number, server in enumerate(servers):
-        server.agree([messages[number] for messages in frozen if number in messages])
-    query = trial.nodes[0].study.releases and first_query(trial, release)
-    run([server.prepare(query) for server in servers])
-    adjacency = study.unit.adjacency
-    answers = [server.answer(query, adjacency) for server in servers]
-    return add_answers(answers, collected, session=session, query=query, adjacency=adjacency)
-
-
-def first_query(trial, release=0):
-    from ogive.study.course import course
-
-    return course(trial.study, trial.study.releases[release], ()).query
 
 
 @pytest.mark.parametrize(("servers", "upload"), [(2, "keys"), (2, "tables"), (3, "tables")])

@@ -174,11 +174,16 @@ def test_records_and_tokens_have_to_fit(trial):
 def test_a_list_is_of_one_server_of_one_study(tmp_path, trial):
     path = tmp_path / "list"
     path.write_bytes(enrolled(make_tokens(3), trial.study, 1))
-    assert len(Enrolled.read(path, trial.study, 1)) == 3
+    assert len(Enrolled.read([path], trial.study, 1)) == 3
+    other = tmp_path / "other"
+    other.write_bytes(enrolled(trial.tokens, trial.study, 1))
+    both = Enrolled.read([path, other, path], trial.study, 1)
+    assert len(both) == 3 + len(trial.tokens)
+    assert len({both.number(shown(trial, person, server=1)) for person in range(20)} - {None}) == 20
     with pytest.raises(ParameterError, match="list of another server"):
-        Enrolled.read(path, trial.study, 0)
+        Enrolled.read([path], trial.study, 0)
     path.write_bytes(path.read_bytes()[:-1])
     with pytest.raises(ParameterError, match="no list of who may upload"):
-        Enrolled.read(path, trial.study, 1)
+        Enrolled.read([path], trial.study, 1)
     with pytest.raises(ParameterError, match="cannot be read"):
-        Enrolled.read(tmp_path / "absent", trial.study, 1)
+        Enrolled.read([tmp_path / "absent"], trial.study, 1)

@@ -1,0 +1,89 @@
+"""The commands of servers and of those who upload to them: what they refuse, each in one line."""
+
+import pytest
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
+from helpers.servers_study import key_of, text_of, token_of
+
+from ogive.cli import main
+
+NEW = ["study", "new", "new.toml", "--name", "ages", "--records", "100", "--trust", "servers", "--server"]
+SERVER = ["server", "study.toml", "--key", "own.key", "--store", "store", "--enrolled", "list", "--service", "tls"]
+UPLOAD = ["upload", "study.toml", "--connect", "https://localhost:1"]
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """A study with the key of its first server, another key, and tokens."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "study.toml").write_bytes(text_of())
+    for number, name in ((0, "own.key"), (7, "other.key")):
+        written = key_of(number).private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+        (tmp_path / name).write_bytes(written)
+    (tmp_path / "people.csv").write_text("age\n1\n2\n")
+    (tmp_path / "token").write_text(token_of(1))
+    return tmp_path
+
+
+def refused(capsys, arguments):
+    """The one line of a refusal."""
+    assert main(arguments) in (1, 2)
+    captured = capsys.readouterr()
+    assert (captured.out, captured.err.count("\n")) == ("", 1)
+    return captured.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ([*NEW, "north=ed25519:AAAA"], "--server north needs both keys that ogive study keys --sealing prints"),
+        ([*NEW, "north"], "--server takes NAME=KEY"),
+        ([*NEW, "a=ed25519:AAAA,x25519:AAAA"], "at least 2 tables [[server]]"),
+        (["study", "devices", "study.toml", "people", "--count", "0"], "--count must be at least 1"),
+        (["study", "devices", "study.toml", "store2/people", "--count", "x"], "--count"),
+        (["study", "check", "study.toml", "--records", "people.csv"], "leave out --records and --state"),
+        (["study", "status", "study.toml", "--state", "absent.db"], "there is no state absent.db"),
+        (["study", "release", "study.toml", "age", "--state", "absent.db"], "there is no state absent.db"),
+        (SERVER, "the list of who may upload list cannot be read"),
+        ([*SERVER[:3], "other.key", *SERVER[4:]], "no server of the study test has the key"),
+        ([*UPLOAD, "--token", "token"], "name your record with --value, or a table with --file"),
+        ([*UPLOAD, "--token", "token", "--value", "1", "--file", "people.csv"], "name your record with --value"),
+        ([*UPLOAD, "--token", "people.csv", "--value", "1"], "holds no tokens"),
+        ([*UPLOAD, "--token", "absent", "--value", "1"], "the file of tokens absent cannot be read"),
+        ([*UPLOAD, "--token", "token", "--file", "people.csv"], "2 records and 1 tokens"),
+        ([*UPLOAD, "--token", "token", "--value", "1", "2"], "--value takes 65, or COLUMN=VALUE"),
+        ([*UPLOAD, "--token", "token", "--value", "weight=1"], "'age'"),
+        ([*UPLOAD[:3], "http://localhost", "--token", "token", "--value", "1"], "must be such as https://"),
+        ([*UPLOAD, "--authority", "absent.pem", "--token", "token", "--value", "1"], "absent.pem cannot be used"),
+    ],
+)
+def test_what_cannot_be_done_is_one_line(folder, capsys, arguments, words):
+    before = {path.name for path in folder.iterdir()}
+    assert words in refused(capsys, arguments)
+    assert {path.name for path in folder.iterdir()} == before
+
+
+def test_a_server_that_does_not_answer_is_one_line(folder, capsys, monkeypatch):
+    monkeypatch.setattr("ogive.study.servers.sending.TRIES", 1)
+    assert "the server does not take the upload now" in refused(capsys, [*UPLOAD, "--token", "token", "--value", "1"])
+
+
+def test_a_study_of_servers_is_made_by_commands_alone(folder, capsys):
+    keys = []
+    for name in ("north", "south"):
+        assert main(["study", "keys", f"{name}.key", "--sealing"]) == 0
+        keys.append(f"{name}={capsys.readouterr().out.strip()}")
+    assert main([*NEW, *keys]) == 0
+    assert main(["study", "check", "new.toml", "--key", "south.key"]) == 0
+    said = capsys.readouterr().out
+    assert "You run server 1, south." in said
+    assert "comparison keys" in said
+    assert main(["study", "devices", "new.toml", "people", "--count", "3"]) == 0
+    assert sorted(path.name for path in (folder / "people").iterdir()) == ["north.enrolled", "south.enrolled", "tokens"]
+    assert {path.stat().st_mode & 0o777 for path in (folder / "people").iterdir()} == {0o600}
+    capsys.readouterr()
+    again = ["study", "devices", "new.toml", "people", "--count", "3"]
+    assert "is there already and is kept" in refused(capsys, again)
+    assert main(["study", "keys", "--service", "tls", "--study", "new.toml", "--host", "localhost"]) == 0
+    assert sorted(path.name for path in (folder / "tls").iterdir()) == [
+        "ca.key", "ca.pem", "service.key", "service.pem",
+    ]  # fmt: skip
