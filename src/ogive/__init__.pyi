@@ -60,7 +60,6 @@ from .privacy import PureDP as PureDP
 from .privacy import ZeroConcentratedDP as ZeroConcentratedDP
 from .provenance import Provenance as Provenance
 from .releasing import release as release
-from .study.servers.uploading import upload as upload
 from .session import Session as Session
 from .statistics.bounds.estimate import BoundsEstimate as BoundsEstimate
 from .statistics.bounds.statistic import Bounds as Bounds
@@ -114,6 +113,7 @@ from .strategies import design_projection as design_projection
 from .strategies import design_square_root as design_square_root
 from .strategies import design_tree as design_tree
 from .streams import RunningTotal as RunningTotal
+from .study.servers.uploading import upload as upload
 from .trust import Central as Central
 from .trust import Clear as Clear
 from .trust import Collected as Collected
