@@ -59,7 +59,8 @@ class Contrast:
         value: The difference or ratio; NaN if the number of a group is not defined.
         standard_error: Standard error of the value, including noise and sampling; derived from the width of the
             intervals if nothing better is known.
-        low, high: Ends of the interval; infinite if the divisor of a ratio may be 0.
+        low, high: Ends of the interval; infinite if the divisor of a ratio may be 0. Where a group has no number they
+            hold every value that the other group leaves possible.
         confidence_level: Of the interval.
     """
 
@@ -95,7 +96,12 @@ class Contrast:
 
 
 def difference(one: Number, other: Number, confidence_level: float) -> tuple[float, float, float, float]:
-    """The difference of two independent numbers: its value, standard error, and ends of its interval."""
+    """The difference of two independent numbers: its value, standard error, and ends of its interval.
+
+    Where the noise leaves one of them no value, the interval holds all differences of numbers in their two intervals.
+    """
+    if math.isnan(one.value) or math.isnan(other.value):
+        return math.nan, math.nan, one.low - other.high, one.high - other.low
     value = one.value - other.value
     down = math.hypot(one.value - one.low, other.high - other.value)
     up = math.hypot(one.high - one.value, other.value - other.low)
@@ -106,8 +112,11 @@ def difference(one: Number, other: Number, confidence_level: float) -> tuple[flo
 def ratio(one: Number, other: Number, confidence_level: float) -> tuple[float, float, float, float]:
     """The ratio of two independent numbers: its value, standard error, and ends of its interval.
 
-    Where the interval of the second number holds 0, the ratio may be anything, and so the interval is all numbers.
+    Where the interval of the second number holds 0, or the noise leaves one of them no value, the ratio may be
+    anything, and so the interval is all numbers.
     """
+    if math.isnan(one.value) or math.isnan(other.value):
+        return math.nan, math.nan, -math.inf, math.inf
     if other.value == 0 or other.low <= 0 <= other.high:
         value = one.value / other.value if other.value else math.nan
         return value, math.inf, -math.inf, math.inf

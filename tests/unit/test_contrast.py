@@ -47,6 +47,20 @@ def test_a_ratio_by_what_may_be_nothing_may_be_anything(second):
     assert ratio(normal(5, 0.3), second, 0.95)[2:] == (-math.inf, math.inf)
 
 
+NOTHING = Number("x", math.nan, 0.0, 1.0, math.nan)
+
+
+@pytest.mark.parametrize("known", [Number("x", 0.4, 0.3, 0.6, 0.1), Number("x", 0.4, 0.3, 0.6), NOTHING], ids=str)
+def test_where_noise_leaves_a_number_no_value_intervals_hold_all_that_is_possible(known):
+    for one, other in ((NOTHING, known), (known, NOTHING)):
+        value, error, low, high = difference(one, other, 0.95)
+        assert math.isnan(value)
+        assert math.isnan(error)
+        assert (low, high) == (one.low - other.high, one.high - other.low)
+        assert ratio(one, other, 0.95)[2:] == (-math.inf, math.inf)
+        assert math.isnan(ratio(one, other, 0.95)[0])
+
+
 def laplace(values, scale, sampling, rng):
     """Noisy numbers with an interval of 95 % by the exact law of a normal and a Laplace error."""
     draws = rng.normal(0, sampling, 400_000) + rng.laplace(0, scale, 400_000)

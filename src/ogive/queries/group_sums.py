@@ -20,7 +20,7 @@ Source:
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
 import numpy as np
@@ -29,6 +29,7 @@ from ogive.accounting import group_loss, larger_loss
 from ogive.arrays import Int64
 from ogive.checks import among
 from ogive.errors import ParameterError
+from ogive.grids import Grid
 from ogive.noise import DiscreteGaussian, DiscreteLaplace
 from ogive.noise.base import NodeNoise
 from ogive.privacy import Adjacency, PrivacyUnit, PureDP, ZeroConcentratedDP
@@ -106,6 +107,12 @@ class GroupSumsQuery(base.LinearQuery):
             )
             loss = larger_loss(loss, within)
         return group_loss(loss, unit.max_rows_per_person)
+
+    @property
+    def of_one_group(self) -> GroupSumsQuery:
+        """The same of a single group from 0 to 1, which costs at least what any groups cost."""
+        probability = replace(self.groups.probability, grid=Grid.explicit((1.0,), low=0.0))
+        return replace(self, groups=replace(self.groups, probability=probability))
 
     def digest(self, sums: Int64, adjacency: Adjacency) -> bytes:
         """SHA-256 of the sums, groups, noise and adjacency; as secret as the data."""

@@ -32,7 +32,8 @@ class Association(NamedTuple):
 
     Fields:
         value: The number; NaN where noise leaves none.
-        low, high: Ends of its interval, perhaps infinite.
+        low, high: Ends of its interval, perhaps infinite. Where noise leaves no record of a row, they hold every number
+            that the other row leaves possible.
     """
 
     value: float

@@ -37,6 +37,7 @@ from ogive.queries import (
     CurveQuery,
     GroupBinning,
     GroupedQuery,
+    GroupSumsQuery,
     LinearGroupsQuery,
     Parted,
     Query,
@@ -354,7 +355,7 @@ def _rehearsed_choice(parts: Parts, procedure: Procedure[FoundT], unit: PrivacyU
         assert isinstance(query, CuratorQuery), "reports are asked for where groups are public"
         if query.measurement not in priced:
             priced.add(query.measurement)
-            losses.append(parts.joined([query] * parts.number).price(unit))
+            losses.append(parts.joined([_widest(query)] * parts.number).price(unit))
         counts = np.full(query.aggregate.shape, 16, dtype=np.int64)
         if isinstance(query.aggregate, ValueCounts):
             counts = write(Counted({"any": 16}))
@@ -365,6 +366,17 @@ def _rehearsed_choice(parts: Parts, procedure: Procedure[FoundT], unit: PrivacyU
             query = procedure.send(Answer(values, None))
         except StopIteration:
             return total_loss(losses)
+
+
+def _widest(query: CuratorQuery) -> CuratorQuery:
+    """A query of the largest price: ends of groups are read off an earlier answer, and the price grows with a width."""
+    if isinstance(query, GroupSumsQuery):
+        return query.of_one_group
+    if not isinstance(query, LinearGroupsQuery) or not isinstance(query.aggregate, Parted):
+        return query
+    parts = tuple(_widest(part) for part in query.linear)
+    groups = dataclasses.replace(query.aggregate, values=tuple(part.aggregate for part in parts))
+    return LinearGroupsQuery(dataclasses.replace(query.joined, groups=groups, parts=parts))
 
 
 def _tries(privacy: Privacy) -> Iterator[Callable[[Fraction], Privacy]]:
