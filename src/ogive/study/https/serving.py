@@ -10,7 +10,7 @@ from pathlib import Path
 
 import uvicorn
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-from starlette.applications import Starlette
+from starlette.types import ASGIApp
 
 from ogive.errors import ParameterError, plain
 from ogive.study.coordinator import Coordinator
@@ -87,7 +87,7 @@ def listen(folder: Path, host: str, port: int) -> socket.socket:
     return _listen(host, port)
 
 
-def run(application: Starlette, listening: socket.socket, folder: Path, *, clients: bool = False) -> None:
+def run(application: ASGIApp, listening: socket.socket, folder: Path, *, clients: bool = False) -> None:
     """Serve an application until the process is told to stop.
 
     Args:
@@ -107,7 +107,7 @@ def run(application: Starlette, listening: socket.socket, folder: Path, *, clien
         timeout_keep_alive=75,
         timeout_graceful_shutdown=3,
         loop="asyncio",  # the same, whatever else is installed
-        http="h11",
+        http="httptools",
         ws="none",
         access_log=False,
         log_level="warning",

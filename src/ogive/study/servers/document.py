@@ -35,6 +35,7 @@ from ogive.trust.servers.costs import decided
 from ogive.trust.servers.layout import Layout
 from ogive.trust.servers.options import ServersOptions, assumption
 from ogive.trust.servers.settings import AggregateUploads
+from ogive.trust.servers.singles import Singles
 from ogive.trust.servers.uploads import AUTO
 
 SERVERS = "servers"
@@ -105,6 +106,19 @@ class ServersStudy(Document):
         The study names keys of its servers that are made for it, so it is a fresh value.
         """
         return digest(HashDomain.SERVERS_SESSION, collected.study, self.digest, length=SESSION_BYTES)
+
+    @cached_property
+    def messages(self) -> tuple[tuple[Singles, ...], ...]:
+        """For each server the forms of the messages that its part of an upload is made of."""
+        return tuple(
+            tuple(Singles(each, server, self.session(each)) for each in self.collected)
+            for server in range(len(self.servers))
+        )
+
+    @cached_property
+    def message_bytes(self) -> tuple[int, ...]:
+        """For each server how long the messages of an upload are together."""
+        return tuple(sum(each.length for each in forms) for forms in self.messages)
 
     def number_of(self, key: bytes) -> int:
         """The number of the server with this public key.

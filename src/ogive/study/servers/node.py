@@ -36,7 +36,6 @@ from ogive.study.servers.enrolment import Enrolled
 from ogive.study.servers.kept import answers, estimate, keep_answers, keep_untold, state
 from ogive.study.servers.opened import batch_rows, open_uploads, opened_messages
 from ogive.study.servers.own import OwnUploads
-from ogive.study.servers.reports import singles_of
 from ogive.study.servers.sealing import sealing_key
 from ogive.study.servers.uploads import Relayed, Reports
 from ogive.study.store import Store
@@ -374,7 +373,7 @@ class Node:
             ).derive(self._secret),
             random=self._random,
             state=state,
-            clients=batch_rows(singles_of(self.study, self.number)[number]),
+            clients=batch_rows(self.study.messages[self.number][number]),
         )
         for message, _ in opened_messages(self.study, self.number, self._folder, number):
             server.receive(message)

@@ -21,7 +21,6 @@ from ogive.arrays import UInt8
 from ogive.errors import RefusalError, plain
 from ogive.study.servers.document import ServersStudy
 from ogive.study.servers.enrolment import CREDENTIAL_BYTES, Enrolled
-from ogive.study.servers.reports import singles_of
 from ogive.study.servers.sealing import unseal
 from ogive.trust.servers.singles import Singles
 
@@ -54,7 +53,7 @@ def open_uploads(
     Raises:
         RefusalError: the files cannot be written.
     """
-    forms = singles_of(study, server)
+    forms = study.messages[server]
     paths = [_path(folder, number) for number in range(len(forms))]
     if all(path.exists() for path in paths):
         return
@@ -87,7 +86,7 @@ def opened_messages(study: ServersStudy, server: int, folder: Path, number: int)
     Raises:
         RefusalError: the file cannot be read.
     """
-    form = singles_of(study, server)[number]
+    form = study.messages[server][number]
     path = _path(folder, number)
     try:
         file = pq.ParquetFile(path)

@@ -19,7 +19,6 @@ from ogive.study.servers.document import ServersStudy
 from ogive.study.servers.enrolment import CREDENTIAL_BYTES, credential
 from ogive.study.servers.sealing import SEALED_BYTES, seal
 from ogive.trust.servers.clients import upload
-from ogive.trust.servers.singles import Singles
 
 LARGEST_PART = 1 << 25
 """Bytes of one part; a table of 2^20 cells has 8 MB."""
@@ -28,19 +27,14 @@ _MAGIC, _VERSION = b"OGUR", 1
 _CLIENTS = 1 << 10
 
 
-def singles_of(study: ServersStudy, server: int) -> tuple[Singles, ...]:
-    """The forms of the messages of which a server's part is made."""
-    return tuple(Singles(each, server, study.session(each)) for each in study.collected)
-
-
 def part_bytes(study: ServersStudy, server: int) -> int:
     """How long each honest part of a server is, sealed."""
-    return SEALED_BYTES + CREDENTIAL_BYTES + sum(each.length for each in singles_of(study, server))
+    return SEALED_BYTES + CREDENTIAL_BYTES + study.message_bytes[server]
 
 
 def report_bytes(study: ServersStudy) -> int:
     """How long each honest report is."""
-    return len(_front(study)) + sum(4 + part_bytes(study, server) for server in range(len(study.servers)))
+    return len(front(study)) + sum(4 + part_bytes(study, server) for server in range(len(study.servers)))
 
 
 def columns_of_study(study: ServersStudy) -> tuple[str, ...]:
@@ -86,7 +80,7 @@ def _reports(
     for server in servers:
         rows = [
             singles.rows(messages[server], len(tokens))
-            for singles, messages in zip(singles_of(study, server), made, strict=True)
+            for singles, messages in zip(study.messages[server], made, strict=True)
         ]
         parts.append(np.concatenate(rows, axis=1))
     for client, token in enumerate(tokens):
@@ -99,7 +93,7 @@ def _reports(
             )
             for server in servers
         ]
-        yield _front(study) + b"".join(len(each).to_bytes(4, "little") + each for each in sealed)
+        yield front(study) + b"".join(len(each).to_bytes(4, "little") + each for each in sealed)
 
 
 def read_report(data: bytes, study: ServersStudy) -> tuple[bytes, ...]:
@@ -109,7 +103,7 @@ def read_report(data: bytes, study: ServersStudy) -> tuple[bytes, ...]:
         PeerError: it is no report of this study, or not as long as honest ones are.
     """
     reader = Reader(data, "report")
-    reader.expect(_front(study), "beginning, or another study,")
+    reader.expect(front(study), "beginning, or another study,")
     parts = []
     for server in range(len(study.servers)):
         length = reader.number(4)
@@ -120,5 +114,6 @@ def read_report(data: bytes, study: ServersStudy) -> tuple[bytes, ...]:
     return tuple(parts)
 
 
-def _front(study: ServersStudy) -> bytes:
+def front(study: ServersStudy) -> bytes:
+    """What every report of a study begins with."""
     return _MAGIC + bytes([_VERSION, len(study.servers)]) + study.digest
