@@ -68,7 +68,7 @@ def _hour(seconds: int) -> str:
 
 
 def _spent(told: dict[str, Any]) -> str:
-    spent = "Nothing was released so far." if told["spent"] is None else f"{told['spent']} of it is spent."
+    spent = "Nothing was released so far." if told["spent"] is None else f"Spent so far: {told['spent']}."
     return f"The budget of this study is {told['budget']}. {spent}"
 
 

@@ -141,6 +141,58 @@ def test_several_releases_are_asked_of_the_same_uploads_until_the_budget_is_spen
         assert trial.nodes[1].spent() == PureDP(2)
 
 
+VOTES = {
+    "name": "labels",
+    "statistic": "labels",
+    "privacy": "{ epsilon = 8, delta = 1e-5 }",
+    "queries": "['q0', 'q1', 'q2']",
+    "classes": "3",
+    "sigma": "2",
+}
+WEIGHT = {
+    "name": "weight",
+    "statistic": "quantiles",
+    "privacy": "{ epsilon = 1 }",
+    "column": "'weight'",
+    "bounds": "[0, 200]",
+    "bins": "32",
+    "probabilities": "[0.5]",
+}
+RISK = {
+    "name": "risk",
+    "statistic": "calibration",
+    "privacy": "{ epsilon = 1 }",
+    "probability": "'risk'",
+    "label": "'ill'",
+    "negative": "[0]",
+}
+
+
+def test_votes_of_teachers_are_added_up(tmp_path):
+    cast = np.random.default_rng(2).integers(0, 3, (40, 3))
+    cast[:, 0] = 1
+    with Trial(tmp_path, people=40, releases=(VOTES,), records=40, budget="{ epsilon = 8, delta = 1e-5 }") as trial:
+        trial.upload({f"q{query}": cast[:, query] for query in range(3)})
+        labels = trial.release("labels")
+        assert labels.total == 40
+        assert trial.nodes[0].clients == 40
+        assert labels.labels[0] == 1
+        assert (trial.nodes[1].answers(0)[0].values == trial.nodes[0].answers(0)[0].values).all()
+
+
+def test_releases_of_several_columns_are_uploaded_together(tmp_path):
+    rng = np.random.default_rng(4)
+    table = {"age": rng.integers(0, 9, 30), "weight": rng.random(30) * 100}
+    unit = "adjacency = 'add_or_remove'"
+    with Trial(tmp_path, people=30, releases=(FEW, WEIGHT), records=30, unit=unit) as trial:
+        assert len(trial.study.collected) == 2
+        trial.upload(table)
+        assert trial.release("age").provenance.total is None
+        trial.restart(1)
+        assert trial.release("weight").provenance.trust == "servers"
+        assert trial.nodes[1].spent() == PureDP(2)
+
+
 def test_no_uploads_at_all(tmp_path):
     with few(tmp_path, unit="adjacency = 'add_or_remove'") as trial:
         curve = trial.release()
@@ -216,6 +268,7 @@ def test_a_folder_is_of_one_study_and_one_server(tmp_path):
         ({"coordinator": "1"}, "has no field 'coordinator'"),
         ({"releases": (FEW | {"method": "'path2'"},)}, "release age"),
         ({"releases": (FEW | {"where": "'age > 3'"},)}, "release age"),
+        ({"releases": (RISK,)}, "asks for sums that follow from its first answer"),
     ],
 )
 def test_studies_that_servers_cannot_run_are_refused_in_one_line(change, words):
