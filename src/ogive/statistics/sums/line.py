@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 from ogive import digits
 from ogive.contrast import Number
 from ogive.statistics.sums.estimate import MeanEstimate, NumberEstimate, ProportionEstimate
@@ -35,8 +33,6 @@ def cells(found: NumberEstimate) -> tuple[str, ...]:
 
 
 def number(found: NumberEstimate, confidence_level: float, probability: float) -> Number:
-    """The number with its interval and standard error."""
-    if not found.defined:
-        return Number(about(found), math.nan, -math.inf, math.inf, math.nan)
+    """The number with its interval and standard error; every number that there can be where noise leaves none."""
     low, high = found.interval(confidence_level)
     return Number(about(found), found.value, low, high, found.standard_error)
