@@ -17,7 +17,7 @@ from ogive.local.classes import PublicClasses
 from ogive.local.rounding import check_rounding, rounded
 from ogive.privacy import Adjacency, Loss, PrivacyUnit
 from ogive.queries.aggregates import RowValues
-from ogive.queries.base import Kind, Query
+from ogive.queries.base import Kind, Query, check_missing
 from ogive.strategies.base import Level
 
 _CHUNK = 1 << 20
@@ -70,13 +70,16 @@ class ReportsQuery(Query):
         """Loss of all reports of one person.
 
         Raises:
-            ParameterError: the number of records would be private; whoever gets the reports can count them.
+            ParameterError: the number of records would be private, or missing values are dropped: whoever gets the
+                reports can count them.
         """
         if unit.adjacency is Adjacency.ADD_OR_REMOVE:
             raise ParameterError(
                 "reports can be counted by anyone who receives them, so the number of records cannot be private; "
                 "use `adjacency REPLACE`"
             )
+        for column in self.rows.domain.columns:
+            check_missing(column, unit.adjacency)
         return group_loss(self.oracle.loss, unit.max_rows_per_person)
 
     def totals(self, sums: Int64, adjacency: Adjacency) -> tuple[int, ...] | None:

@@ -34,7 +34,6 @@ from ogive.queries import (
     design_cells,
     design_moments,
 )
-from ogive.queries.base import check_missing
 from ogive.statistics.base import Terms
 from ogive.statistics.methods.base import owners_answer
 from ogive.statistics.sums.lattice import Lattice
@@ -72,8 +71,6 @@ def ask_table(columns: tuple[Listed, ...], terms: Terms) -> Asking:
     """
     domain = Domain(columns)
     if owners_answer(terms):
-        for column in columns:
-            check_missing(column, terms.adjacency)
         return (yield from _ask_reports(domain, best_oracle(domain.size, _of_each_report(terms)), "simple", terms))
     terms.check_cells(domain.size)
     if domain.size == 2 and terms.adjacency is Adjacency.REPLACE:
