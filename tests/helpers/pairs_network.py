@@ -5,16 +5,21 @@ import contextlib
 import multiprocessing
 import os
 import signal
+import socket
 import sys
 from multiprocessing import forkserver
 
+import uvicorn
 from helpers.twoparty import Notes, enrolment, public
+from starlette.applications import Starlette
+from starlette.routing import WebSocketRoute
 
 from ogive.crypto.circuits import Builder
 from ogive.crypto.circuits.kernels import gini
 from ogive.errors import PeerError
 from ogive.pairs import Design
 from ogive.runtime.pairs import Collector, PairsStudy, Person, Relay, collect, take_part
+from ogive.runtime.pairs.websocket import connect, endpoint, largest_frame
 
 HOST = "127.0.0.1"
 SECONDS = 30.0
@@ -46,18 +51,47 @@ def collector_of(study, **more):
 # --- processes
 
 
-def run_relay(study, record, pipe):
-    """A relay that says where it is, and at the end what it carried."""
-    carried = []
+def free_port():
+    with socket.socket() as found:
+        found.bind((HOST, 0))
+        return found.getsockname()[1]
 
-    class Recording(Relay):
-        def _forward(self, number, kind, data):
-            carried.append(data)
-            super()._forward(number, kind, data)
 
-    relay = (Recording if record else Relay)(study, seconds=SECONDS)
-    asyncio.run(relay.serve(HOST, seconds=SECONDS, ready=pipe.send))
-    pipe.send(b"".join(carried))
+@contextlib.asynccontextmanager
+async def served(relay, port):
+    """A relay at a WebSocket of this machine."""
+    config = uvicorn.Config(
+        Starlette(routes=[WebSocketRoute("/pairs", endpoint(relay))]),
+        host=HOST, port=port, loop="asyncio", ws="websockets-sansio", ws_max_size=largest_frame(relay.study),
+        log_level="critical", lifespan="off", timeout_graceful_shutdown=1,
+    )  # fmt: skip
+    server = uvicorn.Server(config)
+    server.install_signal_handlers = lambda: None
+    serving = asyncio.create_task(server._serve())
+    while not server.started:
+        await asyncio.sleep(0.01)
+    try:
+        yield
+    finally:
+        server.should_exit = True
+        await serving
+
+
+def connecting(study, port):
+    """Connects a person to it."""
+    return lambda: connect(f"ws://{HOST}:{port}/pairs", study)
+
+
+class RecordingRelay(Relay):
+    """A relay that remembers what it carried."""
+
+    def __init__(self, study, **more):
+        super().__init__(study, **more)
+        self.carried = []
+
+    def _forward(self, number, message):
+        self.carried.append(message)
+        super()._forward(number, message)
 
 
 def run_person(study, user, value, port, dies_after, pipe):
@@ -74,7 +108,7 @@ def run_person(study, user, value, port, dies_after, pipe):
             return said
 
         person.receive = dying
-    asyncio.run(take_part(person, host=HOST, port=port, seconds=SECONDS))
+    asyncio.run(take_part(person, connecting(study, port), seconds=SECONDS))
     pipe.send(person.given)
 
 
@@ -95,22 +129,19 @@ def _forking():
 
 
 class Processes:
-    """A relay and people, each a process; ended at the latest when the block is left.
+    """People, each a process; ended at the latest when the block is left. Relay and aggregator are this one.
 
     Args:
         study: The study.
         values: Of each user; None for one who does not come.
         dies_after: User -> messages that it sends before it is killed.
-        record: Whether the relay remembers what it carried.
     """
 
-    def __init__(self, study, values, *, dies_after=None, record=False):
+    def __init__(self, study, values, *, dies_after=None):
         self._context = _forking()
         self._processes = []
-        relay = self._start(run_relay, study, record)
-        assert relay.poll(SECONDS), "the relay did not start"
-        self.port = relay.recv()
-        self._relay = relay
+        self.port = free_port()
+        self.relay = RecordingRelay(study, seconds=SECONDS)
         self._people = {
             user: self._start(run_person, study, user, value, self.port, (dies_after or {}).get(user))
             for user, value in enumerate(values)
@@ -128,14 +159,17 @@ class Processes:
                 process.join()
 
     def collect(self, collector, patience=10.0):
-        """The aggregator, in this process."""
-        found = collect(collector, host=HOST, port=self.port, patience=patience)
-        return asyncio.run(asyncio.wait_for(found, SECONDS))
+        """Relay and aggregator."""
+
+        async def run():
+            async with served(self.relay, self.port):
+                return await collect(collector, self.relay, patience=patience)
+
+        return asyncio.run(asyncio.wait_for(run(), SECONDS))
 
     def carried(self):
         """All messages that the relay carried, joined."""
-        assert self._relay.poll(SECONDS), "the relay did not end"
-        return self._relay.recv()
+        return b"".join(self.relay.carried)
 
     def given(self):
         """How many halves each person gave, of those who lived to say so."""
@@ -181,7 +215,7 @@ class Network:
         self.most_at_once = 0
         self.refused = []
         for user in self.people:
-            self.collector.arrived(user)
+            self.say(0, self.collector.arrived(user, self.now))
 
     def say(self, sender, said):
         self.queue += [(sender, *outgoing) for outgoing in said]
@@ -189,6 +223,10 @@ class Network:
     def leave(self, user):
         self.here.discard(user)
         self.say(0, self.collector.left(user, self.now))
+
+    def come_back(self, user):
+        self.here.add(user)
+        self.say(0, self.collector.arrived(user, self.now))
 
     def step(self):
         sender, receiver, data = self.queue.pop(0)

@@ -5,7 +5,7 @@ from ogive.pairs.choosing import optimal_injections, optimal_pairs
 from ogive.pairs.conditional import FixedRecords, fixed_records
 from ogive.pairs.design import Design
 from ogive.pairs.designs import all_pairs, permutations, round_robin, sampled_partners, with_replacement
-from ogive.pairs.dropouts import paired_again
+from ogive.pairs.dropouts import met_anew, paired_again
 from ogive.pairs.injections import balanced_injections, injections
 from ogive.pairs.noise import DiscreteLaplaceNoise, LaplaceNoise, ResponseNoise
 from ogive.pairs.variance import Overlaps, TwoSampleOverlaps, overlaps, two_sample_overlaps
@@ -24,6 +24,7 @@ __all__ = [
     "divisors",
     "fixed_records",
     "injections",
+    "met_anew",
     "noise_variance",
     "optimal_injections",
     "optimal_pairs",

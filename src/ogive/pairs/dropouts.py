@@ -36,25 +36,53 @@ def paired_again(design: Design, gone: Bool, *, seed: bytes, begun: Bool | None 
         raise ParameterError("`dropouts` must be one truth value a user, and those that began one a pair")
     lost = gone[design.pairs].any(axis=1)
     ends = design.pairs[lost & ~begun]
-    draws = PublicDraws(seed, "dropouts")
-    found, used = [design.pairs[~lost]], np.sort(pair_keys(design.pairs, design.users))
     first, second = (ends[:, column][~gone[ends[:, column]]] for column in (0, 1))
+    pairs = np.concatenate([design.pairs[~lost], _matched(design, first, second, PublicDraws(seed, "dropouts"))])
+    if not len(pairs):
+        raise ParameterError("no pair is left: too many users have dropped out")
+    return Design(design.users, pairs, design.between)
+
+
+def met_anew(earlier: Design, free: Int64, *, seed: bytes) -> Int64:
+    """New pairs of users who may be in more pairs than they were in so far, shape (pairs, 2).
+
+    They repeat no earlier pair; a few users may stay unpaired.
+
+    Args:
+        earlier: All pairs so far, whatever became of them.
+        free: In how many more pairs each user may be; 0 for who is gone; shape (users,).
+        seed: Public; settled once `free` is known.
+
+    Raises:
+        ParameterError: the shape does not fit.
+    """
+    if free.shape != (earlier.users,):
+        raise ParameterError("`free` must be one number a user")
+    users = np.arange(earlier.users)
+    if earlier.between:
+        sides = [np.isin(users, earlier.pairs[:, column]) for column in (0, 1)]
+    else:
+        sides = [users >= 0, users < 0]  # everybody on one side, which is halved
+    first, second = (np.repeat(users[side], free[side]) for side in sides)
+    return _matched(earlier, first, second, PublicDraws(seed, "dropouts"))
+
+
+def _matched(earlier: Design, first: Int64, second: Int64, draws: PublicDraws) -> Int64:
+    """Pairs of those who want a partner, each as often as it is named, that are not among the earlier ones."""
+    found, used = [np.empty((0, 2), np.int64)], np.sort(pair_keys(earlier.pairs, earlier.users))
     for _ in range(TRIES):
-        first, second = _sides(design, first, second, draws)
+        first, second = _sides(earlier, first, second, draws)
         count = min(len(first), len(second))
         if not count:
             break
         drawn = np.stack([first[:count], second[:count]], axis=1)
-        good = _fresh(drawn, used, design.users)
+        good = _fresh(drawn, used, earlier.users)
         if good.any():
             found.append(drawn[good])
-            used = np.sort(np.concatenate([used, pair_keys(drawn[good], design.users)]))
+            used = np.sort(np.concatenate([used, pair_keys(drawn[good], earlier.users)]))
         first = np.concatenate([drawn[~good, 0], first[count:]])
         second = np.concatenate([drawn[~good, 1], second[count:]])
-    pairs = np.concatenate(found)
-    if not len(pairs):
-        raise ParameterError("no pair is left: too many users have dropped out")
-    return Design(design.users, pairs, design.between)
+    return np.concatenate(found)
 
 
 def _sides(design: Design, first: Int64, second: Int64, draws: PublicDraws) -> tuple[Int64, Int64]:

@@ -1,5 +1,5 @@
 """Pairs of people as processes, by the name that users import; the code is in `ogive.runtime.pairs`."""
 
-from ogive.runtime.pairs import Collected, Collector, PairsStudy, Person, Relay, collect, take_part
+from ogive.runtime.pairs import Channel, Collected, Collector, PairsStudy, Person, Relay, collect, take_part
 
-__all__ = ["Collected", "Collector", "PairsStudy", "Person", "Relay", "collect", "take_part"]
+__all__ = ["Channel", "Collected", "Collector", "PairsStudy", "Person", "Relay", "collect", "take_part"]

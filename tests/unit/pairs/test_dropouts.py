@@ -5,7 +5,7 @@ import pytest
 from scipy.stats import chi2
 
 from ogive.errors import ParameterError
-from ogive.pairs import Design, balanced_injections, divisors, paired_again, round_robin, with_replacement
+from ogive.pairs import Design, balanced_injections, divisors, met_anew, paired_again, round_robin, with_replacement
 
 SEED = b"again"
 
@@ -100,3 +100,31 @@ def test_no_pair_left_is_refused():
         paired_again(round_robin(4, 1, seed=SEED), np.array([True, True, True, False]), seed=SEED)
     with pytest.raises(ParameterError, match="one truth value a user"):
         paired_again(round_robin(4, 1, seed=SEED), np.zeros(3, dtype=bool), seed=SEED)
+
+
+@pytest.mark.parametrize("between", [False, True])
+def test_whoever_meets_anew_is_in_as_many_pairs_as_are_free_and_meets_nobody_again(between):
+    """Several passes in which random people are free: nobody is in more pairs than it may be, nor in one twice."""
+    rng = np.random.default_rng(44)
+    met = 0
+    for case in range(200):
+        users = int(rng.integers(4, 12))
+        drawn = balanced_injections(np.arange(users) < users // 2, 1, seed=bytes([case])) if between else None
+        design = drawn or round_robin(users, int(rng.integers(1, 3)), seed=bytes([case]))
+        pairs = design.pairs
+        first_side = set(pairs[:, 0].tolist())
+        for turn in range(3):
+            free = rng.integers(0, 3, users)
+            new = met_anew(Design(users, pairs, design.between), free, seed=bytes([case, turn]))
+            assert np.array_equal(new, met_anew(Design(users, pairs, design.between), free, seed=bytes([case, turn])))
+            assert np.all(np.bincount(new.ravel(), minlength=users) <= free)
+            met += len(new)
+            pairs = np.concatenate([pairs, new])
+            kinds = [frozenset(pair) for pair in pairs.tolist()]
+            assert len(set(kinds[len(design) :])) == len(kinds) - len(design), "none twice"
+            assert not set(kinds[len(design) :]) & set(kinds[: len(design)])
+            assert all(len(kind) == 2 for kind in kinds)
+            assert not between or all(one in first_side for one in new[:, 0].tolist())
+    assert met > 500
+    with pytest.raises(ParameterError, match="one number a user"):
+        met_anew(Design(3, np.array([[0, 1]])), np.ones(2, int), seed=b"")

@@ -1,15 +1,15 @@
 """Pairs of people as processes: each person one, an aggregator, and a relay that all of them are connected to.
 
 The relay carries messages that it cannot read; it sees who writes to whom and how much. People and the aggregator are
-state machines from bytes to bytes (`Person`, `Collector`); `take_part` and `collect` connect them to a relay, which
-`Relay` is. Everything that all have to agree on is in a `PairsStudy`, which nobody takes from anybody else.
+state machines from bytes to bytes (`Person`, `Collector`). The aggregator runs beside the relay (`collect`); people
+connect to it by any `Channel` (`take_part`), such as a WebSocket (`runtime.pairs.websocket`). Everything that all have
+to agree on is in a `PairsStudy`, which nobody takes from anybody else.
 
-A person who leaves, stalls or sends what does not belong costs the pair at hand and no other. People who lose a partner
-before a pair has begun are paired again, once; with whom is drawn when it is known who left. A pair has begun when both
-have said hello to the aggregator: from then on either half may have left its owner, arrived or not, and the pair counts
-as taken part in. The aggregator takes no half of a pair that it has given up, and a person gives no more halves than
-the pairs it agreed to, whatever it is asked: nobody spends more than epsilon. A pair that failed though nobody left is
-lost.
+A person who leaves, stalls or sends what does not belong costs the pair at hand and no other, and may come back. People
+who lost a partner before a pair had begun are paired anew in further passes; with whom is drawn when it is known who is
+there. A pair has begun when both have said hello to the aggregator: from then on either half may have left its owner,
+arrived or not, and the pair counts as taken part in. The aggregator takes no half of a pair that it has given up, and a
+person gives no more halves than the pairs it agreed to, whatever it is asked: nobody spends more than epsilon.
 
 Source:
     `ustatistics.md`, 7.1; `crypto.md`, section 10.
@@ -17,8 +17,9 @@ Source:
 
 from ogive.runtime.pairs.clients import collect, take_part
 from ogive.runtime.pairs.collector import Collected, Collector
+from ogive.runtime.pairs.frames import Channel
 from ogive.runtime.pairs.person import Person
 from ogive.runtime.pairs.relay import Relay
 from ogive.runtime.pairs.study import PairsStudy
 
-__all__ = ["Collected", "Collector", "PairsStudy", "Person", "Relay", "collect", "take_part"]
+__all__ = ["Channel", "Collected", "Collector", "PairsStudy", "Person", "Relay", "collect", "take_part"]

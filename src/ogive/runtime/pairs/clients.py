@@ -1,138 +1,125 @@
-"""A person or the aggregator at their end of a connection to the relay."""
+"""A person at their end of a connection to the relay, and the aggregator beside it."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
+import random
 import time
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable
 
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-
-from ogive.crypto.twoparty import AGGREGATOR, Outgoing
+from ogive.crypto.twoparty import Outgoing
 from ogive.errors import PeerError
 from ogive.runtime.pairs.collector import Collected, Collector
-from ogive.runtime.pairs.frames import CHALLENGE_BYTES, Frame, answer, pack, read_frame, read_user
+from ogive.runtime.pairs.frames import CHALLENGE_BYTES, Channel, Frame, answer, pack, read_user, unpack
 from ogive.runtime.pairs.person import Person
-from ogive.runtime.pairs.study import PairsStudy
+from ogive.runtime.pairs.relay import Relay
+
+Connect = Callable[[], Awaitable[Channel]]
+"""Connects to the relay.
+
+Raises:
+    ConnectionError: nothing answers; it may later.
+    PeerError: what answers is no relay.
+"""
+
+LONGEST_PAUSE = 5.0
+_PAUSE = 0.1
 
 
-class _Connection:
-    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, longest: int) -> None:
-        self._reader = reader
-        self._writer = writer
-        self._longest = longest
-        self._reading: asyncio.Task[tuple[Frame, bytes] | None] | None = None
+async def take_part(person: Person, connect: Connect, *, seconds: float) -> bool:
+    """Take part in a study's pairs until the relay says that it is over, or for a time.
 
-    @classmethod
-    async def open(cls, study: PairsStudy, number: int, key: Ed25519PrivateKey, host: str, port: int) -> _Connection:
-        """Connect, and say who one is.
-
-        Raises:
-            PeerError: what answers is no relay.
-        """
-        reader, writer = await asyncio.open_connection(host, port)
-        match await read_frame(reader, longest=CHALLENGE_BYTES):
-            case (Frame.CHALLENGE, challenge):
-                writer.write(pack(Frame.ANSWER, answer(study, number, challenge, key)))
-            case _:
-                writer.close()
-                raise PeerError("what answers at this address is not the relay")
-        return cls(reader, writer, study.longest)
-
-    async def read(self, seconds: float | None) -> tuple[Frame, bytes] | None:
-        """The next frame, None once the relay has hung up.
-
-        Raises:
-            TimeoutError: there was none in time; what has come of one is kept.
-            PeerError: the relay sent what is no frame.
-        """
-        if self._reading is None:
-            self._reading = asyncio.create_task(read_frame(self._reader, longest=self._longest))
-        done, _ = await asyncio.wait({self._reading}, timeout=seconds)
-        if not done:
-            raise TimeoutError
-        found, self._reading = self._reading.result(), None
-        return found
-
-    async def send(self, said: Sequence[Outgoing]) -> None:
-        """Send messages, in order; who has hung up gets none."""
-        for _, message in said:
-            self._writer.write(pack(Frame.MESSAGE, message))
-        with contextlib.suppress(ConnectionError):
-            await self._writer.drain()
-
-    async def close(self) -> None:
-        if self._reading is not None:
-            self._reading.cancel()
-            await asyncio.gather(self._reading, return_exceptions=True)
-        self._writer.close()
-        with contextlib.suppress(ConnectionError):
-            await self._writer.wait_closed()
-
-
-async def take_part(person: Person, *, host: str, port: int, seconds: float) -> None:
-    """Take part in a study's pairs until the relay hangs up, or nothing has come for a time.
+    A connection that is lost is tried again. The pair that was at hand is over then, and the next ones go on.
 
     Args:
         person: The person; `given` says afterwards how many pairs it has spent.
-        host: Where the relay is.
-        port: Where the relay is.
-        seconds: Without a message after which the person leaves.
+        connect: Connects to the relay.
+        seconds: How long, at most.
+
+    Returns:
+        Whether the study is over.
 
     Raises:
-        PeerError: the relay is none.
+        PeerError: what answers is no relay, or does not know the person's key.
     """
-    connection = await _Connection.open(person.study, person.user + 1, person.key, host, port)
+    pause = _PAUSE
     try:
-        while (frame := await connection.read(seconds)) is not None:
-            # what does not belong here changes nothing, and is not answered
-            with contextlib.suppress(PeerError):
-                await connection.send(person.receive(frame[1]))
+        async with asyncio.timeout(seconds):
+            while True:
+                with contextlib.suppress(ConnectionError):
+                    channel = await connect()
+                    pause = _PAUSE
+                    try:
+                        if await _listen(person, channel):
+                            return True
+                    finally:
+                        person.close()
+                        await channel.close()
+                await asyncio.sleep(pause * (1 + random.random()))  # so that people do not return all at once
+                pause = min(2 * pause, LONGEST_PAUSE)
     except TimeoutError:
-        pass
-    finally:
-        person.close()
-        await connection.close()
+        return False
 
 
-async def collect(collector: Collector, *, host: str, port: int, patience: float) -> Collected:
+async def _listen(person: Person, channel: Channel) -> bool:
+    """Answer what comes; whether the study is over, or else the connection was lost."""
+    first = await channel.receive()
+    if first is None:
+        return False
+    kind, challenge = unpack(first, longest=CHALLENGE_BYTES)
+    if kind is not Frame.CHALLENGE or len(challenge) != CHALLENGE_BYTES:
+        raise PeerError("what answers at this address is not the relay")
+    number = person.user + 1
+    await channel.send(pack(Frame.ANSWER, answer(person.study, number, challenge, person.key)))
+    while (frame := await channel.receive()) is not None:
+        # what does not belong here changes nothing, and is not answered
+        said: list[Outgoing] = []
+        with contextlib.suppress(PeerError):
+            kind, message = unpack(frame, longest=person.study.longest)
+            if kind is Frame.OVER:
+                return True
+            said = [] if kind is Frame.UNKNOWN else person.receive(message)
+        if kind is Frame.UNKNOWN:
+            raise PeerError(f"the relay does not know this key as that of number {number} in its study")
+        for _, each in said:
+            await channel.send(pack(Frame.MESSAGE, each))
+    return False
+
+
+async def collect(
+    collector: Collector, relay: Relay, *, patience: float, clock: Callable[[], float] = time.monotonic
+) -> Collected:
     """Go through the pairs of a study.
 
     Args:
         collector: The aggregator.
-        host: Where the relay is.
-        port: Where the relay is.
-        patience: Seconds to wait for people; who is not there then counts as gone.
+        relay: Carries its messages; tells everybody when it is over.
+        patience: Seconds to wait until everybody is there; the pairs begin then with those who are.
+        clock: The clock of the collector's deadline.
 
     Returns:
-        What became of all pairs; of those that were tried until then, if the relay hangs up.
-
-    Raises:
-        PeerError: the relay is none.
+        What became of all pairs.
     """
-    clock = time.monotonic
-    connection = await _Connection.open(collector.study, AGGREGATOR, collector.key, host, port)
-    try:
-        end = clock() + patience
-        begun = False
-        while not collector.over:
-            until = collector.until if begun else end
-            try:
-                frame = await connection.read(None if until is None else max(0.0, until - clock()))
-            except TimeoutError:
-                said = collector.expire(clock()) if begun else collector.begin(clock())
+    end = clock() + patience
+    begun = False
+    while not collector.over:
+        until = collector.until if begun else end
+        try:
+            async with asyncio.timeout(None if until is None else max(0.0, until - clock())):
+                frame = await relay.next()
+        except TimeoutError:
+            said = collector.expire(clock()) if begun else collector.begin(clock())
+            begun = True
+        else:
+            said = _take(collector, *frame, now=clock())
+            if not begun and collector.everybody:
                 begun = True
-            else:
-                if frame is None:
-                    break
-                said = _take(collector, *frame, now=clock())
-                if not begun and collector.everybody:
-                    begun = True
-                    said = collector.begin(clock())
-            await connection.send(said)
-    finally:
-        await connection.close()
+                said += collector.begin(clock())
+        for _, message in said:
+            relay.send(message)
+        await asyncio.sleep(0)  # whoever sends much keeps nobody else waiting
+    await relay.finish()
     return collector.collected
 
 
@@ -141,7 +128,7 @@ def _take(collector: Collector, kind: Frame, content: bytes, *, now: float) -> l
     with contextlib.suppress(PeerError):
         match kind:
             case Frame.ARRIVED:
-                collector.arrived(read_user(collector.study, content))
+                return collector.arrived(read_user(collector.study, content), now)
             case Frame.LEFT:
                 return collector.left(read_user(collector.study, content), now)
             case _:

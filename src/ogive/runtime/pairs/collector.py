@@ -1,10 +1,11 @@
 """The aggregator of a study: a state machine from bytes to bytes that goes through all pairs.
 
 It invites a pair when both people are there and in no other pair at hand. A pair that fails, because somebody left or
-time is up or a message is malformed, is given up, and the others go on. When all were tried, those who lost a partner
-before their pair had begun are paired again, and these pairs tried too.
+time is up or a message is malformed, is given up, and the others go on. When nothing is at hand and nothing can begin,
+those who are there and were in fewer pairs than they agreed to are paired anew, in a further pass, and so on until the
+deadline. Who left and comes back takes part in what begins from then on.
 
-Learns: the outputs of every pair, who was in it, and who left.
+Learns: the outputs of every pair, who was in it, and who left when.
 """
 
 from __future__ import annotations
@@ -21,8 +22,8 @@ from ogive.crypto.circuits import separate
 from ogive.crypto.twoparty import Outgoing, PairAggregator
 from ogive.crypto.wire import read_header
 from ogive.errors import PeerError
-from ogive.runtime.pairs.departures import SEED_BYTES, Departures
-from ogive.runtime.pairs.study import PairsStudy
+from ogive.runtime.pairs.departures import SEED_BYTES, Departures, free_pairs
+from ogive.runtime.pairs.study import MOST_PASSES, PairsStudy
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,10 +32,10 @@ class Collected:
 
     Fields:
         study: Which one.
-        pairs: Users of every pair that was to be, those after dropouts last; shape (pairs, 2).
+        pairs: Users of every pair that was to be, those of further passes last; shape (pairs, 2).
         outputs: Output bits by number of the pair.
         lost: Why there are none, by number of the pair.
-        gone: Whether each user has left, shape (users,).
+        gone: Whether each user is not there, shape (users,).
     """
 
     study: PairsStudy
@@ -67,6 +68,8 @@ class Collector:
         key: The aggregator's enrolment key.
         at_once: Pairs that may be at hand at a time.
         seconds: How long a pair may take.
+        deadline: Until when people who left are waited for, on the clock of `now`; no pair begins after it. None:
+            nobody is waited for.
         random: Gives so many random bytes.
     """
 
@@ -77,20 +80,22 @@ class Collector:
         key: Ed25519PrivateKey,
         at_once: int = 64,
         seconds: float = 30.0,
+        deadline: float | None = None,
         random: Callable[[int], bytes] = os.urandom,
     ) -> None:
         self.study = study
         self.key = key
         self._at_once = at_once
         self._seconds = seconds
+        self._deadline = deadline
         self._random = random
         self._pairs = study.design.pairs
         self._waiting = list(range(len(self._pairs)))
         self._open: dict[bytes, _Open] = {}
         self._here: set[int] = set()
-        self._gone = np.zeros(study.design.users, np.bool_)
+        self._been: set[int] = set()
         self._begun = np.zeros(len(self._pairs), np.bool_)
-        self._departures: Departures | None = None
+        self._passes: list[Departures] = []
         self._outputs: dict[int, Bool] = {}
         self._lost: dict[int, str] = {}
         self._started = False
@@ -98,38 +103,49 @@ class Collector:
 
     @property
     def everybody(self) -> bool:
-        """Whether everybody is there, or was and has left."""
-        return len(self._here) + int(self._gone.sum()) == self.study.design.users
+        """Whether everybody is there, or was."""
+        return len(self._been) == self.study.design.users
 
     @property
     def over(self) -> bool:
-        """Whether all pairs were tried."""
+        """Whether no pair begins any more, and none is at hand."""
         return self._over
 
     @property
     def until(self) -> float | None:
-        """When the next pair will have taken too long; None if none is at hand."""
-        return min((each.until for each in self._open.values()), default=None)
+        """When `expire` has something to do; None if nothing depends on time."""
+        return min((each.until for each in self._open.values()), default=self._deadline)
+
+    @property
+    def here(self) -> int:
+        """How many people are there."""
+        return len(self._here)
 
     @property
     def collected(self) -> Collected:
         """What there is so far; all of it when it is over."""
-        return Collected(self.study, self._pairs, dict(self._outputs), dict(self._lost), self._gone.copy())
+        return Collected(self.study, self._pairs, dict(self._outputs), dict(self._lost), self._gone)
 
-    def arrived(self, user: int) -> None:
-        """Somebody is there; who has left before is not taken back."""
-        if not self._gone[user]:
-            self._here.add(user)
+    @property
+    def _gone(self) -> Bool:
+        gone = np.ones(self.study.design.users, np.bool_)
+        gone[list(self._here)] = False
+        return gone
+
+    def arrived(self, user: int, now: float) -> list[Outgoing]:
+        """Somebody is there, perhaps again, and is told of the passes so far."""
+        self._here.add(user)
+        self._been.add(user)
+        told = [(user + 1, each.message(self.study, receiver=user + 1, key=self.key)) for each in self._passes]
+        return told + self._go_on(now)
 
     def begin(self, now: float) -> list[Outgoing]:
-        """Begin with those who are there; all others count as gone."""
-        self._gone[[user for user in range(self.study.design.users) if user not in self._here]] = True
+        """Begin with those who are there."""
         self._started = True
         return self._go_on(now)
 
     def left(self, user: int, now: float) -> list[Outgoing]:
-        """Somebody has left: the pair at hand is lost, and later ones will not begin."""
-        self._gone[user] = True
+        """Somebody has left: the pair at hand is lost, and others wait."""
         self._here.discard(user)
         for digest, pair in list(self._open.items()):
             if user in pair.users:
@@ -169,14 +185,22 @@ class Collector:
     def _go_on(self, now: float) -> list[Outgoing]:
         if not self._started or self._over:
             return []
-        said = list(self._invitations(now))
-        if not self._open and not self._waiting:
-            if self._departures is None:
-                said += self._pair_again()
-                said += self._go_on(now)
-            else:
-                self._over = True
+        late = self._deadline is not None and now >= self._deadline
+        said = [] if late else list(self._invitations(now))
+        if self._open:
+            return said
+        again = [] if late else self._pair_anew()
+        if again:
+            return again + self._go_on(now)
+        if late or self._deadline is None or self._complete:
+            self._over = True
+            self._lose_waiting()
         return said
+
+    @property
+    def _complete(self) -> bool:
+        """Whether no two people may meet any more."""
+        return int(np.count_nonzero(free_pairs(self.study, self._pairs, self._begun))) <= 1
 
     def _invitations(self, now: float) -> Iterator[Outgoing]:
         """Invite the pairs that can begin, in their order."""
@@ -187,10 +211,7 @@ class Collector:
                 later += self._waiting[place:]
                 break
             first, second = self._pairs[number].tolist()
-            missing = [user for user in (first, second) if self._gone[user]]
-            if missing:
-                self._lost[number] = f"user {missing[0]} had left"
-            elif {first, second} & busy:
+            if not {first, second} <= self._here or {first, second} & busy:
                 later.append(number)
             else:
                 busy |= {first, second}
@@ -200,14 +221,28 @@ class Collector:
                 yield aggregator.invitation
         self._waiting = later
 
-    def _pair_again(self) -> list[Outgoing]:
-        """Draw who meets whom again, and tell everybody, if anybody does."""
-        self._departures = Departures(self._random(SEED_BYTES), self._gone.copy(), self._begun.copy())
-        again = self._departures.pairs(self.study.design)
-        self._waiting = list(range(len(self._pairs), len(self._pairs) + len(again)))
-        self._pairs = np.concatenate([self._pairs, again])
-        there = [user + 1 for user in sorted(self._here)] if len(again) else []
-        return [(to, self._departures.message(self.study, receiver=to, key=self.key)) for to in there]
+    def _pair_anew(self) -> list[Outgoing]:
+        """Draw who meets whom in a further pass, and tell everybody who is there; nothing if nobody can meet."""
+        if len(self._passes) == MOST_PASSES:
+            return []
+        told = Departures(len(self._passes), self._random(SEED_BYTES), self._gone, self._begun.copy())
+        new = told.pairs(self.study, self._pairs)
+        if not len(new):
+            return []
+        self._lose_waiting()
+        self._passes.append(told)
+        self._waiting = list(range(len(self._pairs), len(self._pairs) + len(new)))
+        self._pairs = np.concatenate([self._pairs, new])
+        self._begun = np.concatenate([self._begun, np.zeros(len(new), np.bool_)])
+        there = [user + 1 for user in sorted(self._here)]
+        return [(to, told.message(self.study, receiver=to, key=self.key)) for to in there]
+
+    def _lose_waiting(self) -> None:
+        """Give up the pairs that wait: one of each is not there, or time is up."""
+        for number in self._waiting:
+            missing = [user for user in self._pairs[number].tolist() if user not in self._here]
+            self._lost[number] = f"user {missing[0]} had left" if missing else "time was up before it began"
+        self._waiting = []
 
     def _give_up(self, digest: bytes, why: str) -> None:
         pair = self._open[digest]
@@ -217,6 +252,5 @@ class Collector:
     def _close(self, digest: bytes) -> None:
         """No half of the pair is taken from now on."""
         pair = self._open.pop(digest)
-        if pair.number < len(self._begun):
-            self._begun[pair.number] = pair.aggregator.begun
+        self._begun[pair.number] = pair.aggregator.begun
         pair.aggregator.close()

@@ -1,8 +1,8 @@
-"""What the aggregator tells everybody after the design was gone through: who has left, and which pairs had begun.
+"""What the aggregator tells everybody before each further pass: who is not there, and which pairs had begun.
 
-From it everybody draws who meets whom again. The seed is drawn once it is known who is gone, or people could choose
-whom they meet by leaving; a person that is told lies spends no more than it agreed to. The message is signed, and
-belongs to the study and to no pair.
+From it everybody draws who meets whom anew: people who are there and were in fewer pairs than they agreed to. The seed
+is drawn once it is known who is gone, or people could choose whom they meet by leaving; a person that is told lies
+spends no more than it agreed to. The message is signed, and belongs to the study and to no pair.
 """
 
 from __future__ import annotations
@@ -17,9 +17,8 @@ from ogive.crypto.channels import read_signed, sign
 from ogive.crypto.twoparty import AGGREGATOR
 from ogive.crypto.twoparty.messages import Step, read_bits, write_bits
 from ogive.crypto.wire import SESSION_BYTES, Header, Inbox, Suite
-from ogive.errors import ParameterError
 from ogive.pairs.design import Design
-from ogive.pairs.dropouts import paired_again
+from ogive.pairs.dropouts import met_anew
 from ogive.runtime.pairs.study import PairsStudy
 
 SEED_BYTES = 32
@@ -29,25 +28,30 @@ _SESSION = bytes(SESSION_BYTES)
 
 @dataclass(frozen=True, eq=False)
 class Departures:
-    """Who has left.
+    """Who is not there when a further pass begins.
 
     Fields:
+        number: Of the pass; the first further one is 0.
         seed: 32 bytes, drawn after that.
-        gone: Whether each user has left, shape (users,).
-        begun: Of each pair of the design, whether it had begun, shape (pairs,).
+        gone: Whether each user is not there, shape (users,).
+        begun: Of each pair so far, whether it had begun, shape (pairs,).
     """
 
+    number: int
     seed: bytes
     gone: Bool
     begun: Bool
 
-    def pairs(self, design: Design) -> Int64:
-        """The pairs of those who lost a partner before their pair had begun, shape (new pairs, 2)."""
-        kept = int(np.count_nonzero(~self.gone[design.pairs].any(axis=1)))
-        try:
-            return paired_again(design, self.gone, seed=self.seed, begun=self.begun).pairs[kept:]
-        except ParameterError:  # no pair is left, old or new
-            return np.empty((0, 2), np.int64)
+    def pairs(self, study: PairsStudy, earlier: Int64) -> Int64:
+        """The pairs of the pass, shape (new pairs, 2).
+
+        Args:
+            study: The study.
+            earlier: All pairs so far, shape (pairs, 2).
+        """
+        free = free_pairs(study, earlier, self.begun)
+        free[self.gone] = 0
+        return met_anew(Design(study.design.users, earlier, study.design.between), free, seed=self.seed)
 
     def message(self, study: PairsStudy, *, receiver: int, key: Ed25519PrivateKey) -> bytes:
         """The message for one person.
@@ -57,13 +61,20 @@ class Departures:
             receiver: The person's number.
             key: The aggregator's.
         """
-        header = Header(Suite.PAIRS, _KIND, study.digest, _SESSION, AGGREGATOR, receiver, round=_KIND, sequence=_KIND)
+        place = _KIND + self.number
+        header = Header(Suite.PAIRS, _KIND, study.digest, _SESSION, AGGREGATOR, receiver, round=place, sequence=place)
         body = self.seed + write_bits(np.concatenate([self.gone, self.begun]))
         return sign(header.message(body), key)
 
 
+def free_pairs(study: PairsStudy, pairs: Int64, begun: Bool) -> Int64:
+    """In how many more pairs each user may be, shape (users,): a pair that had begun counts as taken part in."""
+    taken = np.bincount(pairs[begun].ravel(), minlength=study.design.users)
+    return np.asarray(np.maximum(study.agreed - taken, 0))
+
+
 class DeparturesReader:
-    """Reads the message once.
+    """Reads the messages in their order, each once, and knows all pairs so far.
 
     Args:
         study: The study.
@@ -73,18 +84,24 @@ class DeparturesReader:
     def __init__(self, study: PairsStudy, receiver: int) -> None:
         self._study = study
         self._inbox = Inbox(suite=Suite.PAIRS, study=study.digest, receiver=receiver, senders=[AGGREGATOR])
+        self._pairs = study.design.pairs
+        self._next = 0
 
-    def read(self, data: bytes) -> Departures:
-        """Who has left.
+    def read(self, data: bytes) -> tuple[Int64, int]:
+        """The pairs of the pass, shape (new pairs, 2), and the number of the first of them.
 
         Raises:
-            PeerError: it is not the aggregator's message, or was received before.
+            PeerError: it is not the aggregator's next message, or was received before.
         """
-        users, pairs = self._study.design.users, len(self._study.design)
+        users, first = self._study.design.users, len(self._pairs)
         header, body = read_signed(
-            self._inbox, data, public=lambda _: self._study.aggregator, kind=_KIND, session=_SESSION, round=_KIND,
-            longest=SEED_BYTES - (-(users + pairs) // 8),
+            self._inbox, data, public=lambda _: self._study.aggregator, kind=_KIND, session=_SESSION,
+            round=_KIND + self._next, longest=SEED_BYTES - (-(users + first) // 8),
         )  # fmt: skip
-        bits = read_bits(body[SEED_BYTES:], users + pairs)
+        bits = read_bits(body[SEED_BYTES:], users + first)
         self._inbox.mark(header)
-        return Departures(body[:SEED_BYTES], bits[:users], bits[users:])
+        told = Departures(self._next, body[:SEED_BYTES], bits[:users], bits[users:])
+        new = told.pairs(self._study, self._pairs)
+        self._pairs = np.concatenate([self._pairs, new])
+        self._next += 1
+        return new, first

@@ -1,16 +1,16 @@
-"""What goes over a connection between a participant and the relay, and how the relay knows who is there.
+"""What goes over a connection between a person and the relay, and how the relay knows who is there.
 
-    frame = type u8 | length u32 | content,  little-endian
+    frame = type u8 | content
 
-The relay begins with 32 random bytes; a participant answers with its number and its signature of them, so that nobody
-is kept out by a stranger who says their number. What the relay says of who is there it says to the aggregator alone,
-and nothing depends on it but which pairs are tried.
+The relay begins with 32 random bytes; a person answers with its number and its signature of them, so that nobody is
+kept out by a stranger who says their number. What the relay says of who is there it says to the aggregator alone, and
+nothing depends on it but which pairs are tried.
 """
 
 from __future__ import annotations
 
-import asyncio
 from enum import IntEnum
+from typing import Protocol
 
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
@@ -25,7 +25,24 @@ from ogive.runtime.pairs.study import PairsStudy
 CHALLENGE_BYTES = 32
 NUMBER_BYTES = 4
 ANSWER_BYTES = NUMBER_BYTES + SIGNATURE_BYTES
-_FRONT_BYTES = 5
+FRONT_BYTES = 1
+
+
+class Channel(Protocol):
+    """A connection that carries frames, such as a WebSocket."""
+
+    async def receive(self) -> bytes | None:
+        """The next frame, None once the other side has hung up."""
+
+    async def send(self, frame: bytes) -> None:
+        """Send a frame; waits while the other side takes none.
+
+        Raises:
+            ConnectionError: the connection is lost.
+        """
+
+    async def close(self) -> None:
+        """Hang up."""
 
 
 class Frame(IntEnum):
@@ -36,27 +53,24 @@ class Frame(IntEnum):
     MESSAGE = 3
     ARRIVED = 4
     LEFT = 5
+    UNKNOWN = 6
+    OVER = 7
 
 
-def pack(kind: Frame, content: bytes) -> bytes:
+def pack(kind: Frame, content: bytes = b"") -> bytes:
     """A frame."""
-    return bytes([kind]) + len(content).to_bytes(_FRONT_BYTES - 1, "little") + content
+    return bytes([kind]) + content
 
 
-async def read_frame(reader: asyncio.StreamReader, *, longest: int) -> tuple[Frame, bytes] | None:
-    """The next frame, None once the other side has hung up.
+def unpack(frame: bytes, *, longest: int) -> tuple[Frame, bytes]:
+    """Type and content of a frame.
 
     Raises:
         PeerError: it is of no known type, or longer than allowed.
     """
-    try:
-        kind, *length = await reader.readexactly(_FRONT_BYTES)
-        size = int.from_bytes(bytes(length), "little")
-        if kind not in list(Frame) or size > longest:
-            raise PeerError(f"a frame must be of a known type and have at most {longest} bytes, got {kind} and {size}")
-        return Frame(kind), await reader.readexactly(size)
-    except (asyncio.IncompleteReadError, ConnectionError):
-        return None
+    if not frame or frame[0] not in list(Frame) or len(frame) > FRONT_BYTES + longest:
+        raise PeerError(f"a frame must be of a known type, with at most {longest} bytes, got {len(frame)} bytes")
+    return Frame(frame[0]), frame[FRONT_BYTES:]
 
 
 def answer(study: PairsStudy, number: int, challenge: bytes, key: Ed25519PrivateKey) -> bytes:

@@ -71,8 +71,8 @@ class Person:
         """
         header = read_header(data)
         if header.study == self.study.digest:
-            departures = self._departures.read(data)
-            self._expect(departures.pairs(self.study.design), first=len(self.study.design))
+            pairs, first = self._departures.read(data)
+            self._expect(pairs, first=first)
             return []
         if header.kind == Step.INVITE and header.study in self._pairs:
             return self._begin(self._pairs[header.study], data)

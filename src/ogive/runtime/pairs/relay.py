@@ -1,9 +1,10 @@
-"""The relay: a server that all participants are connected to, and that carries messages between them.
+"""The relay: all people are connected to it, and it carries messages between them and the aggregator beside it.
 
 It reads headers and nothing else: who sends, who receives and how long it is; all bodies are sealed but for openings,
 which are public. It keeps the order of messages from one to another. It can withhold messages and see who is there; it
 cannot read, change, repeat or make any. What does not fit in a receiver's queue is dropped, and costs the pair that it
-belonged to; who sends what is no message from them is hung up on.
+belonged to; who sends what is no message from them is hung up on. Who connects again is let back in, and an earlier
+connection of theirs, which may be half dead, ends.
 """
 
 from __future__ import annotations
@@ -12,7 +13,6 @@ import asyncio
 import contextlib
 import os
 from collections import Counter
-from collections.abc import Callable
 
 from ogive.crypto.twoparty import AGGREGATOR
 from ogive.crypto.wire import read_header
@@ -21,33 +21,37 @@ from ogive.runtime.pairs.frames import (
     ANSWER_BYTES,
     CHALLENGE_BYTES,
     NUMBER_BYTES,
+    Channel,
     Frame,
     check_answer,
     pack,
-    read_frame,
+    unpack,
 )
 from ogive.runtime.pairs.study import PairsStudy
 
 MOST_FROM_ONE = 8
 """Messages of one sender that may wait for one receiver; a pair has fewer."""
 MOST_FOR_PERSON = 64
-"""Messages that may wait for one person, who is in one pair at a time."""
+"""Messages of other people that may wait for one person, who is in one pair at a time."""
+MOST_FROM_AGGREGATOR = 256
+"""Messages of the aggregator that may wait for one person: each pass, and invitations."""
 MOST_STRANGERS = 64
 """Connections beyond one a participant."""
+
+_CLOSING_SECONDS = 2.0
 
 
 class _Line:
     """What waits for one participant.
 
     Args:
-        writer: Its connection.
-        size: Messages that may wait.
+        size: Frames that may wait; 0 for any number.
     """
 
-    def __init__(self, writer: asyncio.StreamWriter, size: int) -> None:
-        self.writer = writer
+    def __init__(self, size: int = 0) -> None:
         self.queue: asyncio.Queue[tuple[int, bytes]] = asyncio.Queue(size)
         self._waiting: Counter[int] = Counter()
+        self.tasks: tuple[asyncio.Task[None], ...] = ()
 
     def put(self, sender: int, frame: bytes, *, most: int) -> bool:
         """Have something wait, unless too much does; whether it was put there."""
@@ -57,119 +61,133 @@ class _Line:
         self.queue.put_nowait((sender, frame))
         return True
 
-    async def send(self, seconds: float) -> None:
+    async def next(self) -> bytes:
+        """The next frame."""
+        sender, frame = await self.queue.get()
+        self._waiting[sender] -= 1
+        return frame
+
+    async def send(self, channel: Channel, seconds: float) -> None:
         """Send what waits, in order, to a receiver that takes each within a time."""
         while True:
-            sender, frame = await self.queue.get()
-            self._waiting[sender] -= 1
-            self.writer.write(frame)
+            frame = await self.next()
             async with asyncio.timeout(seconds):
-                await self.writer.drain()
+                await channel.send(frame)
+
+    def end(self) -> None:
+        """Hang up on the receiver."""
+        for task in self.tasks:
+            task.cancel()
 
 
 class Relay:
     """The relay of one study.
 
     Args:
-        study: Whose participants may connect.
-        seconds: In which a participant says who it is, and takes each message.
+        study: Whose people may connect.
+        seconds: In which a person says who it is, and takes each message.
     """
 
     def __init__(self, study: PairsStudy, *, seconds: float = 30.0) -> None:
-        self._study = study
+        self.study = study
         self._seconds = seconds
+        self._aggregator = _Line()
         self._lines: dict[int, _Line] = {}
-        self._been: set[int] = set()
-        self._writers: set[asyncio.StreamWriter] = set()
-        self._tasks: set[asyncio.Task[None]] = set()
-        self._finished = asyncio.Event()
+        self._connections = 0
+        self._over = False
 
-    async def serve(
-        self, host: str = "127.0.0.1", port: int = 0, *, seconds: float, ready: Callable[[int], None]
-    ) -> None:
-        """Carry messages until the aggregator has hung up, or for a time; then everybody is hung up on.
-
-        Args:
-            host: Where to listen.
-            port: Where to listen; 0 for any that is free.
-            seconds: How long.
-            ready: Called with the port once people can connect.
-        """
-        server = await asyncio.start_server(self._connected, host, port)
-        ready(server.sockets[0].getsockname()[1])
+    async def serve(self, channel: Channel) -> None:
+        """Carry what one person sends and gets, until either hangs up, or nothing is carried any more."""
+        self._connections += 1
         try:
-            with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(seconds):
-                    await self._finished.wait()
-        finally:
-            server.close()
-            for writer in self._writers:
-                writer.transport.abort()
-            await asyncio.gather(*self._tasks)
-
-    async def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        task = asyncio.current_task()
-        assert task is not None
-        self._tasks.add(task)
-        self._writers.add(writer)
-        try:
-            if len(self._writers) <= len(self._study.people) + 1 + MOST_STRANGERS:
+            if self._connections <= len(self.study.people) + MOST_STRANGERS:
                 async with asyncio.timeout(self._seconds):
-                    number = await self._introduced(reader, writer)
-                await self._carry(number, reader, writer)
+                    number = await self._introduced(channel)
+                await self._carry(number, channel)
         except (PeerError, TimeoutError, ConnectionError):
             pass  # whoever it was, it is hung up on
         finally:
-            # not close, which would wait for who does not listen
-            writer.transport.abort()
-            self._writers.discard(writer)
-            self._tasks.discard(task)
+            self._connections -= 1
+            with contextlib.suppress(ConnectionError, TimeoutError):
+                async with asyncio.timeout(_CLOSING_SECONDS):
+                    await channel.close()
 
-    async def _introduced(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> int:
+    async def next(self) -> tuple[Frame, bytes]:
+        """What comes next for the aggregator."""
+        return unpack(await self._aggregator.next(), longest=self.study.longest)
+
+    def send(self, message: bytes) -> None:
+        """Carry a message of the aggregator."""
+        self._forward(AGGREGATOR, message)
+
+    async def finish(self) -> None:
+        """Tell everybody who is there, and whoever comes later, that the study is over."""
+        self._over = True
+        for line in self._lines.values():
+            line.put(AGGREGATOR, pack(Frame.OVER), most=MOST_FROM_AGGREGATOR)
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(_CLOSING_SECONDS):
+                while self._lines:
+                    await asyncio.sleep(0.01)
+        for line in list(self._lines.values()):
+            line.end()
+
+    async def _introduced(self, channel: Channel) -> int:
         challenge = os.urandom(CHALLENGE_BYTES)
-        writer.write(pack(Frame.CHALLENGE, challenge))
-        match await read_frame(reader, longest=ANSWER_BYTES):
-            case (Frame.ANSWER, content):
-                number = check_answer(self._study, challenge, content)
-            case _:
-                raise PeerError("a participant begins by saying who it is")
-        if number in self._been:
-            raise PeerError(f"number {number} was here before: who has left does not come back")
+        await channel.send(pack(Frame.CHALLENGE, challenge))
+        kind, content = unpack(await channel.receive() or b"", longest=ANSWER_BYTES)
+        if kind is not Frame.ANSWER:
+            raise PeerError("a person begins by saying who it is")
+        try:
+            number = check_answer(self.study, challenge, content)
+            if number == AGGREGATOR:
+                raise PeerError("the aggregator does not connect")
+        except PeerError:
+            await channel.send(pack(Frame.UNKNOWN))
+            raise
         return number
 
-    async def _carry(self, number: int, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """Carry what one participant sends, until it hangs up."""
-        participants = len(self._study.people) + 1
-        self._been.add(number)
-        line = self._lines[number] = _Line(writer, MOST_FOR_PERSON if number else 2 * MOST_FROM_ONE * participants)
-        sending = asyncio.create_task(line.send(self._seconds))
-        sending.add_done_callback(lambda _: writer.transport.abort())
-        if number == AGGREGATOR:
-            for other in sorted(self._been - {AGGREGATOR}):
-                self._tell(Frame.ARRIVED if other in self._lines else Frame.LEFT, other)
-        else:
-            self._tell(Frame.ARRIVED, number)
+    async def _carry(self, number: int, channel: Channel) -> None:
+        """Carry what one person sends, until it hangs up or connects again."""
+        if self._over:
+            await channel.send(pack(Frame.OVER))
+            return
+        before = self._lines.get(number)
+        if before is not None:
+            self._left(number, before)
+            before.end()
+        line = self._lines[number] = _Line(MOST_FOR_PERSON + MOST_FROM_AGGREGATOR)
+        receiving = asyncio.create_task(self._receive(number, channel))
+        line.tasks = receiving, asyncio.create_task(line.send(channel, self._seconds))
+        self._tell(Frame.ARRIVED, number)
         try:
-            while (frame := await read_frame(reader, longest=self._study.longest)) is not None:
-                self._forward(number, *frame)
+            await asyncio.wait(line.tasks, return_when=asyncio.FIRST_COMPLETED)
         finally:
-            sending.cancel()
-            await asyncio.gather(sending, return_exceptions=True)
-            del self._lines[number]
-            if number == AGGREGATOR:
-                self._finished.set()
-            else:
-                self._tell(Frame.LEFT, number)
+            line.end()
+            await asyncio.gather(*line.tasks, return_exceptions=True)
+            self._left(number, line)
 
-    def _forward(self, number: int, kind: Frame, data: bytes) -> None:
-        if kind is not Frame.MESSAGE or (header := read_header(data)).sender != number:
+    async def _receive(self, number: int, channel: Channel) -> None:
+        while (frame := await channel.receive()) is not None:
+            kind, message = unpack(frame, longest=self.study.longest)
+            if kind is not Frame.MESSAGE:
+                raise PeerError(f"number {number} sent what is no message")
+            self._forward(number, message)
+
+    def _left(self, number: int, line: _Line) -> None:
+        if self._lines.get(number) is line:
+            del self._lines[number]
+            self._tell(Frame.LEFT, number)
+
+    def _forward(self, number: int, message: bytes) -> None:
+        header = read_header(message)
+        if header.sender != number:
             raise PeerError(f"number {number} sent what is no message from it")
-        line = self._lines.get(header.receiver)
+        line = self._aggregator if header.receiver == AGGREGATOR else self._lines.get(header.receiver)
         if line is not None:
-            line.put(number, pack(Frame.MESSAGE, data), most=MOST_FROM_ONE)
+            most = MOST_FROM_AGGREGATOR if number == AGGREGATOR else MOST_FROM_ONE
+            line.put(number, pack(Frame.MESSAGE, message), most=most)
 
     def _tell(self, kind: Frame, number: int) -> None:
-        """Tell the aggregator who is there."""
-        line = self._lines.get(AGGREGATOR)
-        if line is not None:
-            line.put(AGGREGATOR, pack(kind, number.to_bytes(NUMBER_BYTES, "little")), most=line.queue.maxsize)
+        """Tell the aggregator who is there; it takes notices as they come."""
+        self._aggregator.queue.put_nowait((AGGREGATOR, pack(kind, number.to_bytes(NUMBER_BYTES, "little"))))

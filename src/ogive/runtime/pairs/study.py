@@ -66,7 +66,9 @@ class PairsStudy:
     def longest(self) -> int:
         """Bytes of the longest message."""
         bodies = [body_bytes(circuit, step) for circuit in self.circuits.values() for step in Step]
-        return SEALED_BYTES + max(*bodies, _LEAST + (self.design.users + len(self.design)) // 8)
+        # each pair after the first pass needs a free place of two people, and MOST_PASSES bounds how often one is lost
+        pairs = len(self.design) * (1 + MOST_PASSES)
+        return SEALED_BYTES + max(*bodies, _LEAST + (self.design.users + pairs) // 8)
 
     def settings(self, pair: int, ends: Int64) -> PairSettings:
         """What a pair agrees on.
@@ -79,6 +81,9 @@ class PairsStudy:
         parts = int(self.agreed[ends].max())
         return PairSettings(self.digest, pair, self.circuits[parts], garbler, evaluator, self.aggregator)
 
+
+MOST_PASSES = 64
+"""Passes after the first."""
 
 _LEAST = 256
 """More than header, signature and rounding add to two lists of bits."""

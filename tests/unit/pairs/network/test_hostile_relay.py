@@ -54,7 +54,8 @@ class Hostile(Network):
         _, receiver, data = self.queue.pop(place)
         self.seen.append(data)
         what = rng.choices(
-            ("carried", "dropped", "changed", "repeated", "redirected", "left", "restarted"), (83, 3, 4, 2, 4, 2, 2)
+            ("carried", "dropped", "changed", "repeated", "redirected", "left", "restarted", "returned"),
+            (81, 3, 4, 2, 4, 2, 2, 2),
         )[0]
         self.happened[what] += 1
         if what == "changed":
@@ -65,6 +66,8 @@ class Hostile(Network):
             self.hand_over(rng.randrange(len(self.values) + 1), rng.choice(self.seen))
         elif what == "left" and user in self.here:
             self.leave(user)
+        elif what == "returned" and user not in self.here:
+            self.come_back(user)
         elif what == "restarted":
             note = self.people[user]._note
             self.people[user] = person_of(self.study, user, self.values[user], note=note)
@@ -94,4 +97,4 @@ def test_whatever_a_relay_does_outputs_are_right_and_nobody_gives_more_halves_th
         for user, halves in network.halves.items():
             assert len(halves) <= design.degrees[user]
         happened += network.happened + Counter(opened=len(found.outputs), lost=len(found.lost))
-    assert min(happened[each] for each in ("opened", "lost", "refused", "changed", "left", "restarted")) > 5
+    assert min(happened[each] for each in ("opened", "lost", "refused", "changed", "left", "restarted", "returned")) > 5

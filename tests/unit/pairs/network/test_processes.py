@@ -24,7 +24,7 @@ def differences(found):
 
 def test_each_pair_is_two_processes_and_the_relay_carries_what_it_cannot_read():
     study = study_of(PAIRS, 4)
-    with Processes(study, VALUES, record=True) as run:
+    with Processes(study, VALUES) as run:
         found = run.collect(collector_of(study))
         carried = run.carried()
         given = run.given()

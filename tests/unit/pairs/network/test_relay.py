@@ -1,17 +1,20 @@
-"""The relay, over sockets of this machine: strangers, rubbish, and people who do not listen."""
+"""The relay at a WebSocket of this machine: strangers, rubbish, people who do not listen, and who come back."""
 
 import asyncio
+import time
 
 import numpy as np
 import pytest
-from helpers.pairs_network import HOST, collector_of, person_of, study_of
+import websockets
+from helpers.pairs_network import HOST, collector_of, connecting, free_port, person_of, served, study_of
 from helpers.twoparty import enrolment
 
 from ogive.crypto.wire import Header
-from ogive.errors import PeerError
+from ogive.errors import ParameterError, PeerError
 from ogive.runtime.pairs import Relay, collect, take_part
-from ogive.runtime.pairs.frames import ANSWER_BYTES, Frame, answer, check_answer, pack, read_frame
-from ogive.runtime.pairs.relay import MOST_FOR_PERSON, MOST_FROM_ONE
+from ogive.runtime.pairs.frames import ANSWER_BYTES, Frame, answer, check_answer, pack, unpack
+from ogive.runtime.pairs.relay import MOST_FOR_PERSON, MOST_FROM_AGGREGATOR, MOST_FROM_ONE, _Line
+from ogive.runtime.pairs.websocket import connect
 
 STUDY = study_of(np.array([[0, 1], [2, 3], [0, 2], [1, 3]]), 4)
 VALUES = [5, 60, 17, 33]
@@ -25,41 +28,39 @@ class Stranger:
         self.port = port
 
     async def __aenter__(self):
-        self.reader, self.writer = await asyncio.open_connection(HOST, self.port)
+        self.socket = await websockets.connect(f"ws://{HOST}:{self.port}/pairs", compression=None, max_queue=1)
         return self
 
     async def __aexit__(self, *_):
-        self.writer.transport.abort()
+        self.socket.transport.abort()
 
     async def join(self, number, key=None, study=STUDY):
         challenge = await self.next()
-        self.say(Frame.ANSWER, answer(study, number, challenge[1], enrolment(key or number)))
+        await self.say(Frame.ANSWER, answer(study, number, challenge[1], enrolment(key or number)))
 
-    def say(self, kind, content):
-        self.writer.write(pack(kind, content))
+    async def say(self, kind, content):
+        await self.socket.send(pack(kind, content))
 
     async def next(self):
         async with asyncio.timeout(SECONDS):
-            return await read_frame(self.reader, longest=1 << 20)
+            try:
+                return unpack(await self.socket.recv(), longest=1 << 20)
+            except websockets.ConnectionClosed:
+                return None
 
     async def is_hung_up_on(self):
         while (found := await self.next()) is not None:
-            assert found[0] is Frame.CHALLENGE
+            assert found[0] in (Frame.CHALLENGE, Frame.UNKNOWN)
         return True
 
 
 def with_relay(work, study=STUDY, **more):
-    """Run something beside a relay, which is ended with it."""
+    """Run something beside a relay."""
 
     async def main():
-        port = asyncio.get_running_loop().create_future()
-        relay = Relay(study, **more)
-        serving = asyncio.create_task(relay.serve(HOST, seconds=SECONDS, ready=port.set_result))
-        try:
-            return await work(await port, relay)
-        finally:
-            relay._finished.set()
-            await serving
+        port, relay = free_port(), Relay(study, **more)
+        async with served(relay, port):
+            return await work(port, relay)
 
     return asyncio.run(main())
 
@@ -68,14 +69,20 @@ def message(sender, receiver, body=b"", sequence=0):
     return Header(4, 9, bytes(32), bytes(16), sender, receiver, 0, sequence).message(body)
 
 
-async def whole_study(port, users=range(4), seconds=SECONDS):
+async def whole_study(port, relay, users=range(4), seconds=SECONDS, patience=1.0, **more):
     """The study itself; others may be connected meanwhile."""
     people = {user: person_of(STUDY, user, VALUES[user]) for user in users}
-    *_, found = await asyncio.gather(
-        *(take_part(person, host=HOST, port=port, seconds=SECONDS) for person in people.values()),
-        collect(collector_of(STUDY, seconds=seconds), host=HOST, port=port, patience=1.0),
+    *over, found = await asyncio.gather(
+        *(take_part(person, connecting(STUDY, port), seconds=2 * SECONDS) for person in people.values()),
+        collect(collector_of(STUDY, seconds=seconds, **more), relay, patience=patience),
     )
+    assert all(over), "all were told"
     return found
+
+
+async def present(relay, *numbers):
+    while not set(numbers) <= relay._lines.keys():
+        await asyncio.sleep(0.01)
 
 
 def differences(found):
@@ -86,7 +93,7 @@ ALL = {0: 55, 1: 16, 2: 12, 3: 27}
 
 
 def test_a_study_over_sockets_is_as_without():
-    assert differences(with_relay(lambda port, _: whole_study(port))) == ALL
+    assert differences(with_relay(whole_study)) == ALL
 
 
 def test_nobody_gets_in_without_the_key_of_its_number():
@@ -100,7 +107,7 @@ def test_nobody_gets_in_without_the_key_of_its_number():
         for content in answers:
             async with Stranger(port) as stranger:
                 await stranger.next()
-                stranger.say(Frame.ANSWER, content)
+                await stranger.say(Frame.ANSWER, content)
                 assert await stranger.is_hung_up_on()
         for number, key, study in (
             (1, 2, STUDY),
@@ -113,10 +120,10 @@ def test_nobody_gets_in_without_the_key_of_its_number():
                 assert await stranger.is_hung_up_on()
         async with Stranger(port) as stranger:
             await stranger.next()
-            stranger.say(Frame.MESSAGE, b"")
+            await stranger.say(Frame.MESSAGE, b"")
             assert await stranger.is_hung_up_on()
-        assert not relay._been
-        return await whole_study(port)
+        assert not relay._lines
+        return await whole_study(port, relay)
 
     assert differences(with_relay(work)) == ALL
 
@@ -134,21 +141,57 @@ def test_an_answer_is_of_its_study_number_and_challenge():
         check_answer(STUDY, bytes(32), good)
 
 
-def test_who_says_nothing_is_hung_up_on_and_a_number_is_taken_once():
+def test_who_says_nothing_is_hung_up_on():
     async def work(port, relay):
-        async with Stranger(port) as silent, Stranger(port) as first, Stranger(port) as second:
-            await first.join(1)
-            while 1 not in relay._lines:
-                await asyncio.sleep(0.01)
-            await second.join(1)
-            assert await second.is_hung_up_on()
+        async with Stranger(port) as silent:
             assert await silent.is_hung_up_on()
-            assert 1 in relay._lines
-        async with Stranger(port) as again:
-            await again.join(1)
-            assert await again.is_hung_up_on()
+        assert not relay._lines
 
     with_relay(work, seconds=0.3)
+
+
+def test_who_connects_again_is_let_back_in_and_the_earlier_connection_ends():
+    async def work(port, relay):
+        async with Stranger(port) as first, Stranger(port) as second:
+            await first.join(1)
+            await present(relay, 1)
+            before = relay._lines[1]
+            await second.join(1)
+            assert await first.is_hung_up_on()
+            assert relay._lines[1] is not before
+            told = [await relay.next() for _ in range(3)]
+            one = (1).to_bytes(4, "little")
+            assert told == [(Frame.ARRIVED, one), (Frame.LEFT, one), (Frame.ARRIVED, one)]
+        return await whole_study(port, relay)
+
+    assert differences(with_relay(work)) == ALL
+
+
+def test_a_person_whose_connection_is_lost_comes_back_and_takes_part():
+    """The connection of user 0 is cut when it says hello in its first pair: that pair is over, the other is not."""
+
+    async def work(port, relay):
+        cut = []
+        forward = relay._forward
+
+        def cutting(number, data):
+            if number == 1 and not cut:
+                cut.append(relay._lines[1])
+                cut[0].end()
+            else:
+                forward(number, data)
+
+        relay._forward = cutting
+        return await whole_study(port, relay, deadline=time.monotonic() + 4.0)
+
+    found = with_relay(work)
+    assert found.lost[0] == "user 0 left"
+    assert not found.gone.any(), "it is there again"
+    assert {1, 3} <= found.outputs.keys()
+    assert all(
+        value == abs(VALUES[first] - VALUES[second])
+        for value, (first, second) in zip(differences(found).values(), found.pairs[[*found.outputs]], strict=True)
+    )
 
 
 @pytest.mark.parametrize(
@@ -161,18 +204,20 @@ def test_who_says_nothing_is_hung_up_on_and_a_number_is_taken_once():
         pack(Frame.ANSWER, message(1, 2)),
         pack(Frame.LEFT, bytes(4)),
         bytes([99, 0, 0, 0, 0]),
-        bytes([Frame.MESSAGE]) + (STUDY.longest + 1).to_bytes(4, "little"),
+        b"",
+        "a text",
+        pack(Frame.MESSAGE, bytes(STUDY.longest + 1)),
         b"\xff" * 100,
     ],
-    ids=["short", "another's", "cut off", "magic", "kind", "notice", "type", "long", "bytes"],
+    ids=["short", "another's", "cut off", "magic", "kind", "notice", "type", "empty", "text", "long", "bytes"],
 )
 def test_who_sends_rubbish_is_hung_up_on_and_the_others_go_on(rubbish):
-    async def work(port, _):
+    async def work(port, relay):
         async with Stranger(port) as stranger:
             await stranger.join(1)
-            stranger.writer.write(rubbish)
+            await stranger.socket.send(rubbish)
             assert await stranger.is_hung_up_on()
-        return await whole_study(port, users=(1, 2, 3))
+        return await whole_study(port, relay, users=(1, 2, 3))
 
     found = with_relay(work)
     assert found.gone.tolist() == [True, False, False, False]
@@ -186,14 +231,12 @@ def test_who_does_not_listen_costs_the_others_nothing():
         async with Stranger(port) as deaf, Stranger(port) as loud:
             await deaf.join(1)
             await loud.join(2)
-            while not {1, 2} <= relay._lines.keys():
-                await asyncio.sleep(0.01)
-            deaf.writer.transport.pause_reading()
+            await present(relay, 1, 2)
+            deaf.socket.transport.pause_reading()
             line = relay._lines[1]
             for sequence in range(4000):
-                loud.say(Frame.MESSAGE, message(2, 1, bytes(STUDY.longest - 100), sequence))
-                await loud.writer.drain()
-            found = await whole_study(port, users=(2, 3), seconds=1.0)
+                await loud.say(Frame.MESSAGE, message(2, 1, bytes(STUDY.longest - 100), sequence))
+            found = await whole_study(port, relay, users=(2, 3), seconds=1.0)
             return found, line.queue.qsize()
 
     found, waiting = with_relay(work)
@@ -203,64 +246,55 @@ def test_who_does_not_listen_costs_the_others_nothing():
 
 
 def test_one_sender_cannot_fill_anothers_queue():
-    async def work(port, relay):
-        async with Stranger(port) as deaf, Stranger(port) as loud, Stranger(port) as other:
-            await deaf.join(1)
-            await loud.join(2)
-            await other.join(3)
-            while not {1, 2, 3} <= relay._lines.keys():
-                await asyncio.sleep(0.01)
-            line = relay._lines[1]
-            for sequence in range(MOST_FOR_PERSON):
-                line.put(2, pack(Frame.MESSAGE, message(2, 1, b"", sequence)), most=MOST_FROM_ONE)
-            assert line.queue.qsize() == MOST_FROM_ONE
-            assert line.put(3, pack(Frame.MESSAGE, message(3, 1)), most=MOST_FROM_ONE)
-            received = [await deaf.next() for _ in range(MOST_FROM_ONE + 1)]
-            senders = [int.from_bytes(data[56:60], "little") for _, data in received]
-            assert senders == [2] * MOST_FROM_ONE + [3]
-            # room again once it was sent
-            assert line.put(2, pack(Frame.MESSAGE, message(2, 1)), most=MOST_FROM_ONE)
-
-    with_relay(work)
-
-
-def test_what_answers_and_is_no_relay_is_refused():
     async def work():
-        async def nonsense(_, writer):
-            writer.write(pack(Frame.MESSAGE, b"welcome"))
-            writer.close()
-
-        server = await asyncio.start_server(nonsense, HOST, 0)
-        port = server.sockets[0].getsockname()[1]
-        with pytest.raises(PeerError, match="is not the relay"):
-            await take_part(person_of(STUDY, 0, 1), host=HOST, port=port, seconds=SECONDS)
-        with pytest.raises(PeerError, match="is not the relay"):
-            await collect(collector_of(STUDY), host=HOST, port=port, patience=1.0)
-        server.close()
+        line = _Line(MOST_FOR_PERSON + MOST_FROM_AGGREGATOR)
+        for _ in range(MOST_FOR_PERSON):
+            line.put(2, b"two", most=MOST_FROM_ONE)
+        assert line.queue.qsize() == MOST_FROM_ONE
+        assert line.put(3, b"three", most=MOST_FROM_ONE)
+        received = [await line.next() for _ in range(MOST_FROM_ONE + 1)]
+        assert received == [b"two"] * MOST_FROM_ONE + [b"three"]
+        # room again once it was sent
+        assert line.put(2, b"two", most=MOST_FROM_ONE)
 
     asyncio.run(work())
 
 
-def test_a_relay_that_ends_leaves_what_was_opened():
+def test_what_answers_and_is_no_relay_is_refused():
+    async def work():
+        async def nonsense(socket):
+            await socket.send(pack(Frame.MESSAGE, b"welcome"))
+
+        async with websockets.serve(nonsense, HOST, 0) as server:
+            port = server.sockets[0].getsockname()[1]
+            with pytest.raises(PeerError, match="is not the relay"):
+                await take_part(person_of(STUDY, 0, 1), connecting(STUDY, port), seconds=SECONDS)
+
+    asyncio.run(work())
+
+
+def test_an_address_that_is_none_or_of_something_else_is_refused():
+    async def work(port, _):
+        with pytest.raises(ParameterError, match="is no address"):
+            await connect("pairs", STUDY)
+        with pytest.raises(PeerError, match="is no service of pairs: it says 403"):
+            await connect(f"ws://{HOST}:{port}/other", STUDY)
+        other = study_of(STUDY.design.pairs[::-1], 4)
+        with pytest.raises(PeerError, match="does not know this key as that of number 1"):
+            await take_part(person_of(other, 0, 1), connecting(other, port), seconds=SECONDS)
+
+    with_relay(work)
+
+
+def test_who_comes_when_it_is_over_is_told_so():
     async def work(port, relay):
-        collector = collector_of(STUDY)
-        received = collector.receive
+        await whole_study(port, relay)
+        return await take_part(person_of(STUDY, 0, 1), connecting(STUDY, port), seconds=SECONDS)
 
-        def receive(data, now):
-            said = received(data, now)
-            if collector.collected.outputs:
-                relay._finished.set()
-            return said
+    assert with_relay(work)
 
-        collector.receive = receive
-        people = [person_of(STUDY, user, VALUES[user]) for user in range(4)]
-        *_, found = await asyncio.gather(
-            *(take_part(person, host=HOST, port=port, seconds=SECONDS) for person in people),
-            collect(collector, host=HOST, port=port, patience=1.0),
-        )
-        return found, [person._at_hand for person in people]
 
-    found, at_hand = with_relay(work)
-    assert found.outputs
-    assert all(ALL[pair] == value for pair, value in differences(found).items())
-    assert at_hand == [None] * 4
+def test_a_person_waits_for_a_relay_that_is_not_there_yet_and_gives_up_in_the_end():
+    person = person_of(STUDY, 0, 1)
+    assert asyncio.run(take_part(person, connecting(STUDY, free_port()), seconds=0.5)) is False
+    assert person.given == 0

@@ -8,7 +8,7 @@ from helpers.pairs_network import Network, collector_of, person_of, plain_circui
 from helpers.twoparty import Notes, deliver_in_any_order, enrolment, public
 
 from ogive.errors import ParameterError, PeerError
-from ogive.pairs import Design, paired_again, permutations, round_robin
+from ogive.pairs import Design, permutations, round_robin
 from ogive.runtime.pairs import PairsStudy
 from ogive.runtime.pairs.departures import Departures
 
@@ -74,9 +74,12 @@ def test_who_leaves_costs_nobody_anything_but_the_pair_at_hand(user, received):
     assert sum(begun[lost]) <= 1
     # those who lost a partner before their pair had begun meet again, as everybody can find out
     if found.gone[user] and len(lost):
-        seed = network.collector._departures.seed
-        wanted = paired_again(study.design, found.gone, seed=seed, begun=begun).pairs
-        assert np.array_equal(found.pairs[len(SIX) :], wanted[len(of_others) :])
+        told = network.collector._passes
+        new = told[0].pairs(study, SIX) if told else np.empty((0, 2), int)
+        assert np.array_equal(found.pairs[len(SIX) :], new)
+        assert len(told) == (len(lost) - sum(begun[lost]) == 2)
+        assert user not in found.pairs[len(SIX) :]
+        assert Design(6, found.pairs[begun]).degrees.max() <= 2
         assert set(range(len(SIX), len(found.pairs))) <= set(found.outputs)
     else:
         assert len(found.pairs) == len(SIX)
@@ -113,6 +116,63 @@ def test_who_does_not_come_is_replaced():
     assert set(found.pairs[4].tolist()) == {int(pairs[0][1]), int(pairs[2][0])}
     assert right(found, values)
     assert all(person.given == 1 for person in network.people.values())
+
+
+def test_who_left_and_came_back_is_paired_anew_until_the_deadline():
+    """User 0 leaves before its pair, the partner waits, and they and the next who comes meet in further passes."""
+    values = values_of(4)
+    network = Network(study_of(np.array([[0, 1], [2, 3]]), 4), values, deadline=100.0)
+    network.leave(0)
+    network.leave(2)
+    network.say(0, network.collector.begin(0.0))
+    network.settle()
+    found = network.collector.collected
+    assert [sorted(pair) for pair in found.pairs[2:].tolist()] == [[1, 3]]
+    assert not network.collector.over
+    assert network.collector.until == 100.0
+    network.now = 50.0
+    network.come_back(0)
+    network.settle()
+    assert not network.collector.over
+    network.come_back(2)
+    network.settle()
+    found = network.collector.collected
+    assert network.collector.over
+    assert [sorted(pair) for pair in found.pairs[2:].tolist()] == [[1, 3], [0, 2]]
+    assert sorted(found.outputs) == [2, 3]
+    assert right(found, values)
+    assert len(network.collector._passes) == 2
+    assert not network.refused
+    assert [person.given for person in network.people.values()] == [1] * 4
+
+
+def test_nothing_begins_after_the_deadline():
+    network = Network(study_of(np.array([[0, 1], [2, 3]]), 4), values_of(4), deadline=10.0)
+    network.leave(0)
+    network.say(0, network.collector.begin(0.0))
+    network.settle()
+    assert sorted(network.collector.collected.outputs) == [1]
+    assert network.collector.expire(9.9) == []
+    assert not network.collector.over
+    network.now = 10.0
+    network.come_back(0)
+    network.settle()
+    assert network.collector.over
+    assert network.collector.collected.lost == {0: "time was up before it began"}
+
+
+def test_a_person_that_left_in_a_pair_that_had_begun_is_in_no_other():
+    network = Network(study_of(np.array([[0, 1], [2, 3]]), 4), values_of(4), deadline=10.0, at_once=1)
+    network.say(0, network.collector.begin(0.0))
+    while network.queue[0][2][5] != 6:
+        network.step()
+    network.queue.clear()
+    network.leave(0)
+    network.come_back(0)
+    network.settle()
+    assert network.collector.over, "the other pair is all there was left"
+    assert sorted(network.collector.collected.outputs) == [1]
+    assert not network.collector._passes
 
 
 def test_nobody_but_one_is_left():
@@ -186,8 +246,8 @@ def test_a_person_gives_no_more_halves_than_it_agreed_to_whatever_it_is_told():
     """An aggregator that says that no pair had begun is refused: all were spent."""
     network = Network(study_of(np.array([[0, 1], [2, 3]]), 4), [9, 20, 33, 1])
     network.run()
-    lies = Departures(bytes(32), np.array([False, True, False, True]), np.array([False, False]))
-    again = lies.pairs(network.study.design)
+    lies = Departures(0, bytes(32), np.array([False, True, False, True]), np.array([False, False]))
+    again = lies.pairs(network.study, network.study.design.pairs)
     assert again.tolist() in ([[0, 2]], [[2, 0]])
     for user in (0, 2):
         person = network.people[user]
@@ -196,9 +256,9 @@ def test_a_person_gives_no_more_halves_than_it_agreed_to_whatever_it_is_told():
         rogue = collector_of(network.study)
         rogue._pairs = np.concatenate([network.study.design.pairs, again])
         rogue._waiting = [2]
-        rogue._departures = lies
-        rogue.arrived(0)
-        rogue.arrived(2)
+        rogue._passes, rogue._begun = [lies], np.zeros(3, bool)
+        rogue.arrived(0, 0.0)
+        rogue.arrived(2, 0.0)
         rogue.begin(0.0)
         (pair,) = rogue._open.values()
         invitations = dict([pair.aggregator.invitation, pair.aggregator._second])
@@ -212,10 +272,13 @@ def test_a_person_that_was_started_again_gives_no_more_halves_either(agreed_agai
     """What was spent before is noted, and an aggregator that says that no pair had begun is refused by its half."""
     network = Network(study_of(np.array([[0, 1], [2, 3]]), 4), [9, 20, 33, 1])
     network.run()
-    lies = Departures(bytes(32), np.array([False, True, False, True]), np.array([False, False]))
+    lies = Departures(0, bytes(32), np.array([False, True, False, True]), np.array([False, False]))
     rogue = Network(network.study, [9, None, 33, None])
-    rogue.collector._pairs = np.concatenate([network.study.design.pairs, lies.pairs(network.study.design)])
-    rogue.collector._waiting, rogue.collector._departures = [2], lies
+    rogue.collector._pairs = np.concatenate(
+        [network.study.design.pairs, lies.pairs(network.study, network.study.design.pairs)]
+    )
+    rogue.collector._waiting, rogue.collector._passes = [2], [lies]
+    rogue.collector._begun = np.zeros(3, bool)
     for user in (0, 2):
         note = None if agreed_again else network.people[user]._note
         rogue.people[user] = person_of(network.study, user, rogue.values[user], note=note)
@@ -232,7 +295,7 @@ def test_a_person_is_in_each_pair_once_and_in_its_own_alone():
     first, second = (collector_of(study) for _ in range(2))
     for collector in (first, second):
         for user in range(3):
-            collector.arrived(user)
+            collector.arrived(user, 0.0)
     ((_, invitation), *_) = first.begin(0.0)
     assert len(person.receive(invitation)) == 1
     ((_, again), *_) = second.begin(0.0)
@@ -249,7 +312,7 @@ def test_another_invitation_ends_the_pair_at_hand():
     person = person_of(study, 0, 5)
     collector = collector_of(study, seconds=1.0)
     for user in range(3):
-        collector.arrived(user)
+        collector.arrived(user, 0.0)
     ((_, first),) = collector.begin(0.0)
     person.receive(first)
     at_hand = person._at_hand[1]
@@ -277,7 +340,7 @@ def test_a_pair_that_was_noted_before_a_restart_is_not_given_again():
 
 def test_words_of_departures_are_the_aggregators_and_taken_once():
     study = study_of(SIX, 6)
-    said = Departures(bytes(range(32)), np.arange(6) == 2, np.zeros(len(SIX), bool))
+    said = Departures(0, bytes(range(32)), np.arange(6) == 2, np.zeros(len(SIX), bool))
     good = said.message(study, receiver=1, key=enrolment(0))
     person = person_of(study, 0, 5)
     before = set(person._pairs)
@@ -297,9 +360,9 @@ def test_words_of_departures_are_the_aggregators_and_taken_once():
             person.receive(data)
     assert set(person._pairs) == before
     person.receive(good)
-    mine = [pair for pair in said.pairs(study.design).tolist() if 0 in pair]
+    mine = [pair for pair in said.pairs(study, SIX).tolist() if 0 in pair]
     assert len(set(person._pairs) - before) == len(mine)
-    with pytest.raises(PeerError, match="was received before"):
+    with pytest.raises(PeerError, match="another round than expected"):
         person.receive(good)
 
 
@@ -307,14 +370,17 @@ def test_who_meets_whom_again_is_drawn_when_it_is_known_who_left():
     """The same person leaves twice, and the draws have nothing to do with each other."""
     values = [None if user == 3 else user for user in range(6)]
     networks = [Network(study_of(SIX, 6), values) for _ in range(2)]
-    assert all(network.collector._departures is None for network in networks)
+    assert all(not network.collector._passes for network in networks)
     for network in networks:
         network.run()
-    seeds = {network.collector._departures.seed for network in networks}
+    seeds = {network.collector._passes[0].seed for network in networks}
     assert len(seeds) == 2
     # three partners, of whom two meet each other: which two depends on the seed
     gone, begun = networks[0].collector._gone, np.zeros(len(SIX), bool)
-    drawn = {tuple(Departures(bytes([seed]), gone, begun).pairs(Design(6, SIX)).ravel().tolist()) for seed in range(20)}
+    drawn = {
+        tuple(Departures(0, bytes([seed]), gone, begun).pairs(networks[0].study, SIX).ravel().tolist())
+        for seed in range(20)
+    }
     assert len(drawn) > 1
 
 
@@ -375,7 +441,7 @@ def test_somebody_elses_key_is_refused():
     person = Person(study, 0, {"x": 1}, key=enrolment(2), note=Notes())
     collector = collector_of(study)
     for user in range(2):
-        collector.arrived(user)
+        collector.arrived(user, 0.0)
     ((_, invitation), *_) = collector.begin(0.0)
     with pytest.raises(ParameterError, match="not the private key of number 1"):
         person.receive(invitation)
