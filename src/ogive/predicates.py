@@ -171,6 +171,22 @@ def predicate(where: Any) -> Predicate:
     )
 
 
+def within_group(group: Comparison, where: str | None) -> str:
+    """The condition of one of several groups of the records that satisfy a condition, as text.
+
+    Args:
+        group: The group's own condition.
+        where: That of the release, as text; None where all records were asked.
+
+    Raises:
+        ParameterError: the text is no condition.
+    """
+    if where is None:
+        return str(group)
+    # what was accepted as a condition may be longer and deeper when it is written out again
+    return str(_all([group, _parsed(where, 2 * _DEEPEST)]))
+
+
 def from_dict(data: Any, *, depth: int = 0) -> Predicate:
     """Rebuild a condition from its `to_dict`; the data need not be trusted.
 
@@ -293,25 +309,33 @@ def _rest(text: str, place: int) -> str:
 def _read(text: str) -> Predicate:
     if len(text) > LONGEST:
         raise ParameterError(f"`where` may have {LONGEST} characters, got {len(text)}")
-    reader = _Reader(text, _tokens(text))
-    found = reader.either(0)
-    reader.finish()
+    found = _parsed(text, _DEEPEST)
     if sum(1 for _ in leaves(found)) > MOST_PARTS:
         raise ParameterError(f"`where` may have {MOST_PARTS} comparisons; write fewer")
+    return found
+
+
+def _parsed(text: str, deepest: int) -> Predicate:
+    reader = _Reader(text, _tokens(text), deepest)
+    found = reader.either(0)
+    reader.finish()
     return found
 
 
 class _Reader:
     """Reads a condition word by word: `or` of `and` of `not` of comparisons and conditions in parentheses."""
 
-    def __init__(self, text: str, tokens: list[_Token]) -> None:
+    def __init__(self, text: str, tokens: list[_Token], deepest: int) -> None:
         self._text = text
+        self._deepest = deepest
         self._tokens = tokens
         self._next = 0
 
     def either(self, depth: int) -> Predicate:
-        if depth > _DEEPEST:
-            raise ParameterError(f"`where` is nested more than {_DEEPEST} levels deep; write it with fewer parentheses")
+        if depth > self._deepest:
+            raise ParameterError(
+                f"`where` is nested more than {self._deepest} levels deep; write it with fewer parentheses"
+            )
         parts = [self._all(depth)]
         while self._takes("or"):
             parts.append(self._all(depth))
@@ -325,7 +349,7 @@ class _Reader:
 
     def _one(self, depth: int) -> Predicate:
         if self._takes("not"):
-            if depth > _DEEPEST:
+            if depth > self._deepest:
                 raise ParameterError("`where` says not too many times in a row; write fewer")
             return Not(self._one(depth + 1))
         if self._takes("("):

@@ -26,7 +26,9 @@ PEOPLE_ROWS = "people "
 """How the names begin of the rows that say whom accounts are about."""
 
 _LONGEST_STATISTIC = 400
-_DEEPEST = 64
+_DEEPEST = 256
+"""Levels of a text: a condition of 50 parentheses has some 210, since each may hold an `or` of an `and`."""
+
 _LONGEST_KEPT = 200
 
 
@@ -363,7 +365,7 @@ def _object(text: object, what: str) -> dict[str, Any]:
         raise damaged(f"{what} is not JSON") from None
     if not isinstance(found, dict):
         raise damaged(f"{what} is no object of JSON")
-    if text.count("[") + text.count("{") > _DEEPEST and _deep(found):
+    if _deep(text, found):
         raise damaged(f"{what} nests too deeply")
     if "\\u" in text and not _writable(found):
         raise damaged(f"{what} holds characters that no text can hold")
@@ -384,11 +386,14 @@ def _finite(text: str) -> float:
 _DECODER = json.JSONDecoder(parse_constant=_refuse, parse_float=_finite)
 
 
-def _deep(found: Any) -> bool:
+def _deep(text: str, found: Any) -> bool:
+    """Whether plain data nest more deeply than is read; `text` is their JSON."""
+    if text.count("[") + text.count("{") <= _DEEPEST:
+        return False
     level = [found]
     for _ in range(_DEEPEST):
         within = [each.values() if isinstance(each, dict) else each for each in level]
-        level = [value for values in within for value in values if isinstance(value, dict | list)]
+        level = [value for values in within for value in values if isinstance(value, dict | list | tuple)]
         if not level:
             return False
     return True
@@ -412,12 +417,15 @@ def plain_text(value: Any) -> str:
     """JSON with sorted keys: equal plain data have equal texts.
 
     Raises:
-        ParameterError: the value is not plain data.
+        ParameterError: the value is not plain data, or nests so deeply that no ledger with it could be read.
     """
     try:
-        return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)
+        text = json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)
     except (TypeError, ValueError, RecursionError):
         raise ParameterError("questions and estimates must be plain data that JSON can hold") from None
+    if _deep(text, value):
+        raise ParameterError(f"questions and estimates may nest {_DEEPEST} levels deep; write a simpler condition")
+    return text
 
 
 def question_digest(text: str) -> str:

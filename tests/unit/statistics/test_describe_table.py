@@ -223,6 +223,12 @@ def test_missing_values_are_counted_where_asked_for(groups):
     assert float(noisy.provenance.price.epsilon) > 0.97 * 20
     assert noisy.errors(exact)["missing of age"] < 0.05
     assert type(noisy).from_dict(noisy.to_dict()) == noisy
+    assert "how many records have a value" in render_report([noisy], truths=[exact], title="Wards")
+    without = described(None, ADD, Clear, data=with_holes(), **HOLES, **groups)
+    with pytest.raises(ParameterError, match="the truth must count missing values too"):
+        noisy.errors(without)
+    assert "missing of age" not in without.errors(exact)
+    assert "how many records have a value" not in render_report([without], title="Wards")
 
 
 def test_no_more_is_asked_where_missing_values_are_not_counted():

@@ -29,6 +29,8 @@ def chapter(found: DescribeEstimate, truth: DescribeEstimate | None) -> Chapter:
     names = [variable.column for variable in found]
     title = about(found)
     of_groups = "" if found.by is None else f" of each of {len(found.groups)} groups of {found.by},"
+    counting = [variable.column for variable in found if variable.count_missing]
+    known = f"; of {', '.join(counting)} how many records have a value" if counting else ""
     return Chapter(
         title=f"{title[0].upper()}{title[1:]}",
         subject=names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1} more",
@@ -38,7 +40,8 @@ def chapter(found: DescribeEstimate, truth: DescribeEstimate | None) -> Chapter:
         released=(
             say(
                 f"The following{of_groups} within one guarantee: of numbers the sums of the values and of their "
-                "squares, and their distribution at public thresholds; of counted values how many records have them."
+                f"squares, and their distribution at public thresholds; of counted values how many records have "
+                f"them{known}."
             ),
         ),
         tables=(_table(found, "Characteristics"), None if truth is None else _table(truth, "True values")),

@@ -192,6 +192,10 @@ class DescribeEstimate(Estimate):
         )
         if not alike:
             raise ParameterError("the truth must be of the same variables and groups, in the same order")
+        if any(
+            mine.count_missing > each.count_missing for mine, each in zip(self.variables, truth.variables, strict=True)
+        ):
+            raise ParameterError("the truth must count missing values too: `count_missing=True`")
         known: DescribeEstimate = truth
         parts = (list(known.of(each.column, group).values()) for group in self.columns for each in known.variables)
         each = [estimate for estimates in parts for estimate in estimates]

@@ -30,6 +30,7 @@ from ogive.statistics.describe.variables import (
     Variable,
     weighted,
 )
+from ogive.statistics.groups.conditions import check_conditions
 from ogive.statistics.groups.found import ask_found, check_open
 from ogive.statistics.groups.stated import stated
 from ogive.statistics.methods.base import owners_answer
@@ -138,6 +139,7 @@ class Describe:
         if self.groups is None:
             if self.by is not None:
                 check_open(self.by, self.public_groups)
+                self.check_where(None)
             return
         if self.by is None or isinstance(self.groups, str):
             raise ParameterError(
@@ -146,6 +148,12 @@ class Describe:
             )
         object.__setattr__(self, "groups", tuple(self.groups))
         check_groups(self.by, self.groups)
+        self.check_where(None)
+
+    def check_where(self, where: str | None) -> None:
+        """Refuse a condition beside which that of a group could not be stated."""
+        if self.by is not None:
+            check_conditions(self.by, self.groups or (), where)
 
     def _check_columns(self) -> None:
         """Refuse columns that are declared in two ways, or not described."""

@@ -14,6 +14,7 @@ from ogive.provenance import Provenance
 from ogive.rooms import room
 from ogive.statistics.base import Estimate
 from ogive.statistics.confidence import check_level
+from ogive.statistics.groups.conditions import condition
 
 CONFIDENCE_LEVEL = 0.95
 """Of comparisons of estimates that have no level of their own."""
@@ -183,10 +184,7 @@ class GroupEstimates(Estimate, Generic[MemberT]):
 
 def of_group(provenance: Provenance, by: str, group: LabelValue, estimate: Estimate) -> Provenance:
     """The provenance of one group's estimate: that of the release, with the group's condition and number of records."""
-    from ogive.predicates import Comparison, predicate
-
-    mine = Comparison(by, "==", group)
-    where = str(mine if provenance.where is None else predicate(f"{mine} and ({provenance.where})"))
+    where = condition(by, group, provenance.where)
     measured = (estimate, getattr(estimate, "curve", None), getattr(estimate, "measured", None))
     totals = (getattr(each, "total", None) for each in measured)
     return dataclasses.replace(provenance, where=where, total=next((each for each in totals if each is not None), None))

@@ -16,6 +16,7 @@ from ogive.privacy import Adjacency, PrivacyUnit
 from ogive.queries import Answer, Query
 from ogive.queries.aggregates import check_groups
 from ogive.statistics.base import EstimateT, Statistic, Terms, check_statistic, settled
+from ogive.statistics.groups.conditions import check_conditions
 from ogive.statistics.groups.estimate import GroupEstimates
 from ogive.statistics.groups.found import EXAMPLE, ask_found, check_open, unplanned
 from ogive.statistics.groups.stated import stated
@@ -70,6 +71,7 @@ class Grouped(Generic[EstimateT]):
             truth(self.public, "public")
         if self.groups is None:
             check_open(self.by, self.public)
+            self.check_where(None)
             return
         if isinstance(self.groups, str) or not isinstance(self.groups, tuple | list | np.ndarray):
             raise ParameterError(
@@ -79,6 +81,11 @@ class Grouped(Generic[EstimateT]):
         plain = tuple(value.item() if isinstance(value, np.generic) else value for value in self.groups)
         check_groups(self.by, plain)
         object.__setattr__(self, "groups", plain)
+        self.check_where(None)
+
+    def check_where(self, where: str | None) -> None:
+        """Refuse a condition beside which that of a group could not be stated."""
+        check_conditions(self.by, self.groups or (), where)
 
     @property
     def parts(self) -> Parts:

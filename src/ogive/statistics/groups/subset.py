@@ -8,11 +8,13 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Generic
 
 from ogive.checks import truth
-from ogive.errors import ParameterError, UnsupportedError
+from ogive.errors import ParameterError, UnsupportedError, quoted
 from ogive.predicates import Predicate, columns_of, predicate
-from ogive.privacy import Adjacency, PrivacyUnit
+from ogive.privacy import Adjacency, PrivacyUnit, is_one_line
+from ogive.provenance import LONGEST_WHERE
 from ogive.queries import Answer, Query
 from ogive.statistics.base import EstimateT, Statistic, Terms, check_statistic, describe, settled
+from ogive.statistics.groups.conditions import OfGroups
 from ogive.statistics.groups.stated import stated
 from ogive.statistics.methods.base import owners_answer
 from ogive.statistics.methods.groups import OWNERS_ALL, Parts, Satisfying, ask_parts, shared_terms
@@ -56,6 +58,14 @@ class Subset(Generic[EstimateT]):
                 "groups are found among all records; name them, for example `groups=('a', 'b')`, or leave `where` out"
             )
         object.__setattr__(self, "where", predicate(self.where))
+        where = str(self.where)
+        if len(where) > LONGEST_WHERE or not is_one_line(where):
+            raise ParameterError(
+                f"`where` must be one line of at most {LONGEST_WHERE} characters when it is written out, got "
+                f"{quoted(where)}; list fewer or shorter values"
+            )
+        if isinstance(self.statistic, OfGroups):
+            self.statistic.check_where(where)
         if self.public is not None:
             truth(self.public, "public")
 

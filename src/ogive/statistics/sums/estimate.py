@@ -382,6 +382,12 @@ class MeanEstimate(_LatticeEstimate):
         return found, noise * math.hypot(*moved.coefficients) / records
 
     @property
+    def has_spread(self) -> bool:
+        """Whether squares were measured, also where noise hides all records."""
+        weights = self.measured.weights
+        return weights is not None and weights.square > 0
+
+    @property
     def standard_deviation(self) -> float | None:
         """Standard deviation of the values, as noisy as the mean; None where squares were not measured."""
         squares = self._squares

@@ -18,7 +18,7 @@ def titles(found: NumberEstimate) -> tuple[str, ...]:
     number = found.what, "standard error", f"{level(found)} interval"
     if not isinstance(found, MeanEstimate | ProportionEstimate):
         return number
-    spread = isinstance(found, MeanEstimate) and found.standard_deviation is not None
+    spread = isinstance(found, MeanEstimate) and found.has_spread
     return ("n", found.what, "SD", *number[1:]) if spread else ("n", *number)
 
 
