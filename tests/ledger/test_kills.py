@@ -14,7 +14,7 @@ from helpers.postgres import server
 from helpers.trial_children import STEPS
 from helpers.trials import kill_trials
 
-TRIALS = int(os.environ.get("OGIVE_KILL_TRIALS", "200"))
+TRIALS = int(os.environ.get("OGIVE_KILL_TRIALS", "80"))
 
 
 @pytest.mark.slow

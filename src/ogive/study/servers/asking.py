@@ -13,6 +13,7 @@ import hashlib
 import json
 import logging
 import secrets
+import threading
 from collections.abc import Sequence
 from typing import Any, Protocol
 
@@ -133,6 +134,7 @@ class Answering:
         self._node = node
         self._sealing = sealing_key(node.key)
         self._last: tuple[bytes, bytes] | None = None
+        self._one = threading.Lock()
 
     def answer(self, envelope: bytes) -> bytes:
         """The response to a request of server 0; a request that comes again gets the response that it got.
@@ -149,6 +151,11 @@ class Answering:
             receiver=node.number,
             own=self._sealing,
         )
+        with self._one:
+            return self._answer(request)
+
+    def _answer(self, request: bytes) -> bytes:
+        node, study = self._node, self._node.study
         digest = hashlib.sha256(request).digest()
         if self._last is not None and self._last[0] == digest:
             return self._last[1]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ssl
+import time
 from pathlib import Path
 
 import httpx
@@ -10,8 +11,13 @@ import httpx
 from ogive.errors import ParameterError, PeerError, plain
 from ogive.study.servers.document import ServersStudy
 
-_SECONDS = 3600.0
-"""How long a server may take to answer: it may verify millions of uploads meanwhile."""
+SECONDS = 60.0
+"""After how long without an answer the same envelope is sent again: a connection may be lost without a word."""
+TRIES = 60
+"""How often; a server may verify millions of uploads before it answers."""
+CONNECT_SECONDS = 10.0
+BROKEN, PAUSE = 4, 0.1
+"""How often an envelope is sent whose connection breaks, and how many seconds more are waited each time."""
 
 
 class HttpsCarrier:
@@ -35,7 +41,9 @@ class HttpsCarrier:
             raise ParameterError(f"the certificate {plain(authority)} cannot be used: {problem.strerror}") from None
         self._url = f"{url.rstrip('/')}/v1/tasks/{study.digest.hex()}/preparation_jobs"
         self._name = url
-        self._client = httpx.Client(verify=context, timeout=httpx.Timeout(_SECONDS, connect=10.0), trust_env=False)
+        self._client = httpx.Client(
+            verify=context, timeout=httpx.Timeout(SECONDS, connect=CONNECT_SECONDS), trust_env=False
+        )
 
     def carry(self, envelope: bytes) -> bytes:
         """The response.
@@ -43,14 +51,25 @@ class HttpsCarrier:
         Raises:
             PeerError: none came.
         """
-        try:
-            response = self._client.post(self._url, content=envelope)
-        except httpx.HTTPError as problem:
-            reason = str(problem) or type(problem).__name__
-            raise PeerError(f"no answer from {plain(self._name)}: {plain(reason)[:200]}") from None
+        response = self._post(envelope)
         if response.status_code != httpx.codes.OK:
             raise PeerError(f"{plain(self._name)} answered {response.status_code}: {plain(response.text)[:200]}")
         return response.content
+
+    def _post(self, envelope: bytes) -> httpx.Response:
+        waited = broken = 0
+        while True:
+            try:
+                return self._client.post(self._url, content=envelope)
+            except httpx.ReadTimeout:  # the other server may still be at work, and answers what came first
+                waited += 1
+                reason = f"nothing came within {TRIES * SECONDS:.0f} s"
+            except httpx.HTTPError as problem:
+                broken += 1
+                reason = str(problem) or type(problem).__name__
+            if waited >= TRIES or broken >= BROKEN:
+                raise PeerError(f"no answer from {plain(self._name)}: {plain(reason)[:200]}")
+            time.sleep(PAUSE * broken)
 
     def close(self) -> None:
         """Close the connection."""

@@ -19,7 +19,8 @@ from ogive.study.servers.enrolment import credential
 
 TRIES = 6
 _PAUSE = 0.5
-_SECONDS = 60.0
+SECONDS = 60.0
+"""How long one try may take."""
 _LONGEST = 1000
 _CREATED, _OTHER = 201, 409
 _LATER = (408, 429, 500, 502, 503, 504)
@@ -48,7 +49,7 @@ class Sender:
         self._study = study
         self._path = f"{parts.path.rstrip('/')}/v1/tasks/{study.digest.hex()}/reports"
         self._connection = http.client.HTTPSConnection(
-            parts.hostname, parts.port or 443, timeout=_SECONDS, context=context
+            parts.hostname, parts.port or 443, timeout=SECONDS, context=context
         )
 
     def send(self, report: bytes, token: str) -> bool:

@@ -1,0 +1,192 @@
+"""Servers over TLS where the network is bad or an answer takes long: the sums are those of a good network."""
+
+import contextlib
+import socket
+import threading
+import time
+
+import httpx
+import pytest
+import uvicorn
+from helpers.servers_study import AGE, Trial, ages, in_process, seeded
+from helpers.study_service import Proxy, free_port
+
+from ogive.errors import ParameterError, PeerError, RefusalError
+from ogive.privacy import PureDP
+from ogive.study.https.certificates import issue
+from ogive.study.https.enrolment import equip
+from ogive.study.servers import carrying, sending
+from ogive.study.servers.carrying import HttpsCarrier
+from ogive.study.servers.enrolment import credential
+from ogive.study.servers.https import ServerService
+from ogive.study.servers.reports import make_reports
+from ogive.study.servers.sending import Sender
+
+FEW = AGE | {"bounds": "[0, 8]"}
+
+
+@contextlib.contextmanager
+def served(trial, number, *, leader=None, tls=None):
+    """A server of a trial as a service in a thread; yields its port."""
+    tls = trial.folder / f"tls-{number}" if tls is None else tls
+    if not tls.exists():
+        equip(tls, trial.study, hosts=("127.0.0.1",))
+    port = free_port()
+    server = uvicorn.Server(
+        uvicorn.Config(
+            ServerService(trial.nodes[number], leader).application(), host="127.0.0.1", port=port,
+            ssl_certfile=str(tls / "service.pem"), ssl_keyfile=str(tls / "service.key"), loop="asyncio", ws="none",
+            log_level="critical", timeout_graceful_shutdown=1,
+        )
+    )  # fmt: skip
+    thread = threading.Thread(target=server.run, daemon=True)
+    thread.start()
+    while not server.started:
+        time.sleep(0.01)
+    try:
+        yield port
+    finally:
+        server.should_exit = True
+        thread.join(10)
+
+
+@pytest.fixture
+def trial(tmp_path):
+    with Trial(tmp_path, people=12, releases=(FEW,), records=12) as made:
+        yield made
+
+
+def carrier(trial, port, number=1):
+    return HttpsCarrier(trial.study, f"https://127.0.0.1:{port}", authority=trial.folder / f"tls-{number}" / "ca.pem")
+
+
+@pytest.mark.parametrize("fault", ["cut", "delay", "garble"])
+def test_a_bad_network_changes_no_sum(trial, fault, monkeypatch):
+    for module in (carrying, sending):
+        monkeypatch.setattr(module, "SECONDS", 2.0)
+    monkeypatch.setattr(carrying, "CONNECT_SECONDS", 1.0)
+    reports = trial.reports({"age": ages(12) % 9})
+    with served(trial, 1) as port, Proxy(port, 3, {fault: 0.1}) as proxy:
+        carried = carrier(trial, proxy.port)
+        trial.connect({1: carried})
+        with served(trial, 0, leader=trial.leader) as first, Proxy(first, 5, {fault: 0.1}) as front:
+            sender = Sender(trial.study, f"https://127.0.0.1:{front.port}", authority=trial.folder / "tls-0" / "ca.pem")
+            with sender:
+                for report, token in zip(reports, trial.tokens, strict=True):
+                    while True:
+                        with contextlib.suppress(RefusalError):
+                            assert sender.send(report, token)
+                            break
+            assert len(trial.nodes[0].uploads) == 12
+            trial.ask()
+            end = time.monotonic() + 60
+            while trial.nodes[1].estimate(0) is None:
+                assert time.monotonic() < end
+                time.sleep(0.05)
+        carried.close()
+        assert sum(proxy.done.values()) + sum(front.done.values()) > 0
+    expected = in_process(trial, reports)
+    for node in trial.nodes.values():
+        assert (node.answers(0)[0].values.ravel() == expected.ravel()).all()
+        assert node.spent() == PureDP(1)
+
+
+def test_an_answer_that_takes_long_is_asked_for_again_and_computed_once(trial, monkeypatch):
+    monkeypatch.setattr(carrying, "SECONDS", 0.3)
+    began = []
+    close = trial.nodes[1].close_uploads
+
+    def slow(count):
+        began.append(count)
+        time.sleep(1.5)
+        return close(count)
+
+    monkeypatch.setattr(trial.nodes[1], "close_uploads", slow)
+    with served(trial, 1) as port:
+        carried = carrier(trial, port)
+        trial.connect({1: carried})
+        fields, blobs = trial.leader._peers[0].ask("close", count=0)
+        carried.close()
+    assert (set(fields), blobs) == ({"to"}, [])
+    assert began == [0]
+
+
+def test_a_server_that_never_answers_is_given_up(trial, monkeypatch):
+    monkeypatch.setattr(carrying, "SECONDS", 0.2)
+    monkeypatch.setattr(carrying, "TRIES", 2)
+    monkeypatch.setattr(carrying, "CONNECT_SECONDS", 0.2)
+    equip(trial.folder / "tls-1", trial.study, hosts=("127.0.0.1",))
+    with socket.socket() as silent:
+        silent.bind(("127.0.0.1", 0))
+        silent.listen()
+        carried = carrier(trial, silent.getsockname()[1])
+        with pytest.raises(PeerError, match=r"no answer from https://127.0.0.1"):
+            carried.carry(b"x")
+        carried.close()
+
+
+@pytest.mark.parametrize("wrong", ["expired", "another host", "another authority"])
+def test_a_certificate_that_is_not_valid_is_one_line(trial, wrong):
+    tls = trial.folder / "tls"
+    equip(tls, trial.study, hosts=("example.org",) if wrong == "another host" else ("127.0.0.1",))
+    if wrong == "expired":
+        for name in ("service.pem", "service.key"):
+            (tls / name).unlink()
+        issue(tls, "service", hosts=("127.0.0.1",), days=-1)
+    believed = tls
+    if wrong == "another authority":
+        believed = trial.folder / "other"
+        equip(believed, trial.study, hosts=("127.0.0.1",))
+    with served(trial, 0, leader=trial.leader, tls=tls) as port:
+        url = f"https://127.0.0.1:{port}"
+        carried = HttpsCarrier(trial.study, url, authority=believed / "ca.pem")
+        with pytest.raises(PeerError, match="certificate") as refusal:
+            carried.carry(b"x")
+        carried.close()
+        assert "\n" not in str(refusal.value)
+        (report,) = trial.reports({"age": [3]})
+        with (
+            Sender(trial.study, url, authority=believed / "ca.pem") as sender,
+            pytest.raises(RefusalError, match="its certificate is not valid"),
+        ):
+            sender.send(report, trial.tokens[0])
+    assert len(trial.nodes[0].uploads) == 0
+
+
+def test_a_slow_body_is_not_waited_for(trial, monkeypatch):
+    monkeypatch.setattr("ogive.study.servers.https.BODY_SECONDS", 0.3)
+    (report,) = trial.reports({"age": [3]})
+
+    def slowly():
+        yield report[:10]
+        time.sleep(1)
+        yield report[10:]
+
+    shown = credential(trial.tokens[0], study=trial.study.digest, server=0).hex()
+    with served(trial, 0, leader=trial.leader) as port:
+        url = f"https://127.0.0.1:{port}/v1/tasks/{trial.study.digest.hex()}/reports"
+        response = httpx.post(
+            url, content=slowly(), headers={"Authorization": f"Bearer {shown}"}, verify=False, trust_env=False
+        )
+    assert (response.status_code, response.text) == (408, "the report came too slowly\n")
+    assert len(trial.nodes[0].uploads) == 0
+
+
+def test_a_report_that_is_refused_is_one_line_and_not_sent_again(trial, monkeypatch):
+    monkeypatch.setattr(sending, "TRIES", 2)
+    monkeypatch.setattr(sending, "_PAUSE", 0.01)
+    (report,) = trial.reports({"age": [3]})
+    with served(trial, 0, leader=trial.leader) as port:
+        sender = Sender(trial.study, f"https://127.0.0.1:{port}", authority=trial.folder / "tls-0" / "ca.pem")
+        with sender:
+            with pytest.raises(PeerError, match=r"refuses the upload \(401\)"):
+                sender.send(report, "ab" * 32)
+            assert sender.send(report, trial.tokens[0])
+            assert sender.send(report, trial.tokens[0])
+            (other,) = make_reports(trial.study, {"age": [5]}, trial.tokens[:1], random=seeded(8))
+            trial.nodes[0].close_uploads()
+            with pytest.raises(PeerError, match=r"\(410\)"):
+                sender.send(trial.reports({"age": [1, 2]})[1], trial.tokens[1])
+            assert not sender.send(other, trial.tokens[0])
+    with pytest.raises(ParameterError, match="must be such as https"):
+        Sender(trial.study, "ftp://127.0.0.1")
