@@ -26,6 +26,7 @@ COMMANDS = {
         "Run one of the servers to which people upload shares of their records.",
     ),
     "upload": ("ogive.cli.study.upload:upload", "Send shares of a record to the servers of a study."),
+    "pair": ("ogive.cli.study.pair:pair", "Take part in a study of people who meet in pairs."),
     "agent": ("ogive.cli.study.agent:agent", "Run the process of one party of a study, beside its records."),
     "ledger": ("ogive.cli.ledger:app", "Show, limit and export the privacy spent on each data set."),
     "plan": ("ogive.cli.plan:app", "Predict price and error of every method before anything is spent."),

@@ -57,7 +57,7 @@ def met_anew(earlier: Design, free: Int64, *, seed: bytes) -> Int64:
         ParameterError: the shape does not fit.
     """
     if free.shape != (earlier.users,):
-        raise ParameterError("`free` must be one number a user")
+        raise ParameterError("each user needs one number of pairs that are left")
     users = np.arange(earlier.users)
     if earlier.between:
         sides = [np.isin(users, earlier.pairs[:, column]) for column in (0, 1)]

@@ -206,6 +206,10 @@ class PairsQuery(Query):
         for part in np.unique(self._parts(design, agreed)):
             self.program(int(part))
 
+    def parts_of(self, agreed: int) -> int:
+        """In how many parts epsilon is divided at a pair, of whose two people one agreed to most pairs, so many."""
+        return self.rounds if self.regular else agreed
+
     def _parts(self, design: Design, agreed: Int64) -> Int64:
         """In how many parts epsilon is divided at each pair, shape (pairs,)."""
         parts = divisors(design, agreed)

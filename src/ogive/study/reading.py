@@ -7,19 +7,23 @@ from pathlib import Path
 from ogive.errors import ParameterError, plain
 from ogive.study.common import parse_toml, read_file
 from ogive.study.document import Study
+from ogive.study.pairs.document import PAIRS, PeopleStudy
 from ogive.study.servers.document import SERVERS, ServersStudy
 
 
-def read_study(path: str | Path) -> Study | ServersStudy:
-    """Read a study of parties or of servers from its file.
+def read_study(path: str | Path) -> Study | ServersStudy | PeopleStudy:
+    """Read a study of parties, of servers or of people from its file.
 
     Raises:
         ParameterError: the file cannot be read, or is no study; one line says what is wrong.
     """
     text = read_file(path)
     try:
-        if parse_toml(text).get("trust") == SERVERS:
+        trust = parse_toml(text).get("trust")
+        if trust == SERVERS:
             return ServersStudy.parse(text)
+        if trust == PAIRS:
+            return PeopleStudy.parse(text)
         return Study.parse(text)
     except ParameterError as problem:
         raise problem.prefixed(f"study {plain(path)}") from None

@@ -28,11 +28,23 @@ def estimate_of(study: Document, number: int, answers: Sequence[Answer]) -> Esti
     Raises:
         ParameterError: these are not all.
     """
-    assert study.options is not None, "what was merged is no answer to a query"
     release = study.releases[number]
     outcome = course(study, release, answers)
     if not isinstance(outcome, Outcome):
         raise ParameterError(f"release {release.name} has {len(answers)} opened sums, and more are to come")
+    return with_provenance(study, number, outcome)
+
+
+def with_provenance(study: Document, number: int, outcome: Outcome[Any]) -> Estimate:
+    """The estimate that came out, with where it comes from.
+
+    Args:
+        study: Says who takes part.
+        number: Of the release in the study, from 0.
+        outcome: Of the release.
+    """
+    assert study.options is not None, "what was merged is no answer to a query"
+    release = study.releases[number]
     where: Any = getattr(release.statistic, "where", None)
     found: Estimate = outcome.estimate
     return found.with_provenance(

@@ -126,5 +126,5 @@ def test_whoever_meets_anew_is_in_as_many_pairs_as_are_free_and_meets_nobody_aga
             assert all(len(kind) == 2 for kind in kinds)
             assert not between or all(one in first_side for one in new[:, 0].tolist())
     assert met > 500
-    with pytest.raises(ParameterError, match="one number a user"):
+    with pytest.raises(ParameterError, match="each user needs one number"):
         met_anew(Design(3, np.array([[0, 1]])), np.ones(2, int), seed=b"")

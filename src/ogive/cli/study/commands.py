@@ -16,6 +16,7 @@ from ogive.errors import ParameterError, RefusalError, plain
 
 if TYPE_CHECKING:
     from ogive.study.document import Study
+    from ogive.study.pairs.document import PeopleStudy
     from ogive.study.servers.document import ServersStudy
 
 _LOOK_SECONDS = 0.2
@@ -34,28 +35,37 @@ def new(
     document: Document,
     *,
     name: str,
-    records: Annotated[int, Parameter(converter=whole)],
+    records: Annotated[int | None, Parameter(converter=whole)] = None,
     coordinator: str | None = None,
     party: Words = (),
     server: Words = (),
-    trust: Literal["secagg", "merge", "servers"] = "secagg",
+    people: Path | None = None,
+    deadline: str | None = None,
+    trust: Literal["secagg", "merge", "servers", "pairs"] = "secagg",
 ) -> None:
     """Write the file of a study with one release, to be edited.
 
     Args:
         document: The file to write; one that is there is kept.
         name: Name of the study.
-        records: How many records there are in all, about.
+        records: How many records there are in all, about; with --trust pairs each person has one.
         coordinator: Public key of the coordinator, as ogive study keys prints it.
         party: Name and public key of each party, as NAME=ed25519:...
         server: With --trust servers, instead of coordinator and parties, name and keys of each server, as
             NAME=ed25519:...,x25519:..., from ogive study keys --sealing.
+        people: With --trust pairs, file with the public key of each person, one a line.
+        deadline: With --trust pairs, when no pair begins any more, such as 2030-12-31T18:00:00Z.
         trust: secagg opens sums alone; merge adds up curves that each party releases by itself; servers add up shares
-            that people upload.
+            that people upload; pairs of people compute noisy values of their two records.
     """
     from ogive.study.keys import write_new
 
-    if trust == "servers":
+    if trust == "pairs":
+        text = _of_people(name, coordinator, people, deadline, others=bool(party or server or records is not None))
+        sent = "every person"
+    elif people is not None or deadline is not None or records is None:
+        raise ParameterError("name how many --records there are; --people and --deadline go with --trust pairs")
+    elif trust == "servers":
         from ogive.study.servers.template import template as of_servers
 
         if coordinator is not None or party:
@@ -77,6 +87,14 @@ def new(
         sent = "every party"
     write_new(document, text.encode())
     print(f"wrote {document}; edit its releases, then send the file to {sent}", file=sys.stderr)
+
+
+def _of_people(name: str, coordinator: str | None, people: Path | None, deadline: str | None, *, others: bool) -> str:
+    from ogive.study.pairs.template import read_people, template
+
+    if coordinator is None or people is None or deadline is None or others:
+        raise ParameterError("a study of pairs needs --coordinator, --people and --deadline, and no others")
+    return template(name, coordinator=coordinator, people=read_people(people), deadline=deadline)
 
 
 def _named(words: tuple[str, ...], what: str) -> dict[str, str]:
@@ -184,10 +202,10 @@ def check(
         approve: Approve exactly this study. An agent runs no other.
     """
     from ogive.study.agent import approve as note
+    from ogive.study.document import Study
     from ogive.study.keys import load_key
     from ogive.study.reading import read_study
     from ogive.study.servers.document import ServersStudy
-    from ogive.study.servers.words import in_words as words_of_servers
     from ogive.study.store import Store
     from ogive.study.words import in_words
 
@@ -195,10 +213,17 @@ def check(
         raise ParameterError("to approve a study, name your --records, your --key and the --state of your agent")
     study = read_study(document)
     number = None if key is None else study.number_of(load_key(key).public_key().public_bytes_raw())
-    if isinstance(study, ServersStudy):
+    if not isinstance(study, Study):
         if records is not None or state is not None or approve:
-            raise ParameterError("nobody approves a study of servers but who uploads; leave out --records and --state")
-        print(words_of_servers(study, number), end="")
+            raise ParameterError("nobody approves this study but who takes part; leave out --records and --state")
+        if isinstance(study, ServersStudy):
+            from ogive.study.servers.words import in_words as words_of_servers
+
+            print(words_of_servers(study, number), end="")
+        else:
+            from ogive.study.pairs.words import in_words as words_of_pairs
+
+            print(words_of_pairs(study, number), end="")
         return
     if records is not None:
         from ogive.study.own import check_records
@@ -224,8 +249,9 @@ def serve(
     port: Annotated[int, Parameter(converter=whole)] = 8443,
     step_seconds: float = 60.0,
     clients: bool = False,
+    patience: float = 300.0,
 ) -> None:
-    """Run the coordinator of a study as a service over HTTPS.
+    """Run the coordinator of a study of parties, or of people who meet in pairs, as a service over HTTPS.
 
     Args:
         document: The study.
@@ -236,15 +262,24 @@ def serve(
         port: Port to listen on.
         step_seconds: How long a step waits for those who have not answered.
         clients: Accept only agents with a certificate of the study's authority.
+        patience: Where people meet in pairs: seconds to wait until all are there; pairs begin then with those who are.
     """
     from ogive.study.document import Study
     from ogive.study.https.serving import serve as run
     from ogive.study.keys import load_key
+    from ogive.study.pairs.document import PeopleStudy
+    from ogive.study.reading import read_study
 
-    if not step_seconds > 0:
-        raise ParameterError("--step-seconds must be above 0")
+    if not step_seconds > 0 or not patience > 0:
+        raise ParameterError("--step-seconds and --patience must be above 0")
+    read = read_study(document)
+    if isinstance(read, PeopleStudy):
+        from ogive.study.pairs.service import serve as run_pairs
+
+        run_pairs(read, key=load_key(key), state=state, folder=service, host=host, port=port, patience=patience)
+        return
     run(
-        Study.read(document),
+        read if isinstance(read, Study) else Study.read(document),
         key=load_key(key),
         state=state,
         folder=service,
@@ -303,12 +338,15 @@ def release(
     """
     from ogive.files import write_atomically
     from ogive.statistics.kinds import read_recorded
+    from ogive.study.pairs.document import PeopleStudy
     from ogive.study.reading import read_study
     from ogive.study.servers.document import ServersStudy
 
     study = read_study(document)
     if isinstance(study, ServersStudy):
         released = _release_of_servers(study, name, state, no_wait=no_wait)
+    elif isinstance(study, PeopleStudy):
+        released = _release_of_pairs(study, name, state, no_wait=no_wait)
     else:
         released = _release_of_parties(study, name, state, no_wait=no_wait)
     if released is None:
@@ -370,6 +408,27 @@ def _release_of_servers(study: ServersStudy, name: str, state: str, *, no_wait: 
         time.sleep(_LOOK_SECONDS)
 
 
+def _release_of_pairs(study: PeopleStudy, name: str, state: str, *, no_wait: bool) -> dict[str, Any] | None:
+    """What pairs came to: they begin by themselves."""
+    from ogive.study.pairs import kept as of_pairs
+    from ogive.study.pairs.meeting import Meeting
+    from ogive.study.store import Store
+
+    study.release_named(name)
+    store = Store.existing(state)
+    while True:
+        with store.read() as kept:
+            found, reason, said = of_pairs.answer(kept), of_pairs.ended(kept), of_pairs.state(kept)
+        if reason is not None:
+            raise RefusalError(f"release {name} is over: {plain(reason)}")
+        if found is not None:
+            return Meeting.of(study).estimate(found).to_dict()
+        if no_wait:
+            print(f"release {name}: {said}", file=sys.stderr)
+            return None
+        time.sleep(_LOOK_SECONDS)
+
+
 @app.command
 def status(document: Document, *, state: State) -> None:
     """Say how far each release is, what it waits for, and why attempts ended.
@@ -379,6 +438,8 @@ def status(document: Document, *, state: State) -> None:
         state: Where the coordinator keeps its state.
     """
     from ogive.study.coordinator import progress
+    from ogive.study.pairs import kept as of_pairs
+    from ogive.study.pairs.document import PeopleStudy
     from ogive.study.reading import read_study
     from ogive.study.servers import kept as of_servers
     from ogive.study.servers.document import ServersStudy
@@ -394,6 +455,15 @@ def status(document: Document, *, state: State) -> None:
                 for number, release in enumerate(study.releases)
             ]
             found = [of_servers.state(kept, study, number, complete=each) for number, each in enumerate(done)]
+        elif isinstance(study, PeopleStudy):
+            found = [
+                {
+                    "name": study.releases[0].name,
+                    "privacy": str(study.releases[0].privacy),
+                    "state": of_pairs.state(kept),
+                    "reason": of_pairs.ended(kept),
+                }
+            ]
         else:
             found = told(study, progress(kept, study), seen={})["releases"]
     for each in found:

@@ -39,7 +39,7 @@ def upload(
         raise ParameterError("name your record with --value, or a table with --file")
     read = ServersStudy.read(study)
     tokens = read_tokens(token)
-    records: Any = file if file is not None else _record(value)
+    records: Any = file if file is not None else record_of(value)
     new = send(read, records, tokens=tokens, connect=connect, authority=authority)
     before = len(tokens) - new
     if len(tokens) == 1:
@@ -49,7 +49,7 @@ def upload(
     print(said, file=sys.stderr)
 
 
-def _record(words: tuple[str, ...]) -> Any:
+def record_of(words: tuple[str, ...]) -> Any:
     """One record, as columns or as a single value."""
     if len(words) == 1 and "=" not in words[0]:
         return [_value(words[0])]

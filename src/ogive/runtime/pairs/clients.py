@@ -88,14 +88,20 @@ async def _listen(person: Person, channel: Channel) -> bool:
 
 
 async def collect(
-    collector: Collector, relay: Relay, *, patience: float, clock: Callable[[], float] = time.monotonic
+    collector: Collector,
+    relay: Relay,
+    *,
+    patience: float,
+    keep: Callable[[Collected], None] = lambda collected: None,
+    clock: Callable[[], float] = time.monotonic,
 ) -> Collected:
     """Go through the pairs of a study.
 
     Args:
         collector: The aggregator.
-        relay: Carries its messages; tells everybody when it is over.
+        relay: Carries its messages.
         patience: Seconds to wait until everybody is there; the pairs begin then with those who are.
+        keep: Called with what became of all pairs, before people are told that it is over.
         clock: The clock of the collector's deadline.
 
     Returns:
@@ -119,8 +125,10 @@ async def collect(
         for _, message in said:
             relay.send(message)
         await asyncio.sleep(0)  # whoever sends much keeps nobody else waiting
+    collected = collector.collected
+    keep(collected)
     await relay.finish()
-    return collector.collected
+    return collected
 
 
 def _take(collector: Collector, kind: Frame, content: bytes, *, now: float) -> list[Outgoing]:

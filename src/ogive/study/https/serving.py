@@ -87,7 +87,14 @@ def listen(folder: Path, host: str, port: int) -> socket.socket:
     return _listen(host, port)
 
 
-def run(application: ASGIApp, listening: socket.socket, folder: Path, *, clients: bool = False) -> None:
+def run(
+    application: ASGIApp,
+    listening: socket.socket,
+    folder: Path,
+    *,
+    clients: bool = False,
+    longest_frame: int | None = None,
+) -> None:
     """Serve an application until the process is told to stop.
 
     Args:
@@ -95,6 +102,7 @@ def run(application: ASGIApp, listening: socket.socket, folder: Path, *, clients
         listening: Of `listen`.
         folder: With the certificate.
         clients: Whether clients must have a certificate of the authority in the folder.
+        longest_frame: Bytes that a message over a WebSocket may have; None where there are no WebSockets.
     """
     certificate, key, authority = _files(folder)
     config = uvicorn.Config(
@@ -108,7 +116,8 @@ def run(application: ASGIApp, listening: socket.socket, folder: Path, *, clients
         timeout_graceful_shutdown=3,
         loop="asyncio",  # the same, whatever else is installed
         http="httptools",
-        ws="none",
+        ws="none" if longest_frame is None else "websockets-sansio",
+        ws_max_size=longest_frame or 0,
         access_log=False,
         log_level="warning",
         server_header=False,

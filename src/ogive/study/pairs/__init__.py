@@ -1,0 +1,1 @@
+"""Studies of people who meet in pairs, over WebSockets at a service that sees ciphertext and noisy values."""

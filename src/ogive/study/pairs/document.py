@@ -1,0 +1,122 @@
+"""A study of people who meet in pairs: who they are, what pairs compute, and until when."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from ogive.errors import ParameterError, quoted
+from ogive.provenance import trust_statement
+from ogive.study.common import Document, parse_toml, read_releases
+from ogive.study.fields import (
+    check_fields,
+    key_text,
+    read_key,
+    read_name,
+    read_privacy,
+    read_table,
+    read_text,
+    read_unit,
+)
+from ogive.trust.pairs.options import PairsOptions
+
+PAIRS = "pairs"
+
+_FIELDS = {
+    "ogive-study", "name", "title", "trust", "people", "deadline", "budget", "unit", "coordinator", "release",
+}  # fmt: skip
+_FEWEST = 4
+
+_ASSUMPTION = trust_statement(
+    holds="Each person holds their own record, on a machine of their own. Pairs of people evaluate garbled circuits, "
+    "which add noise from both.",
+    sees="The partner and everyone else see at most values with noise. The service sees who meets whom, and when.",
+    assumed="Nobody is trusted with another's record. People follow the protocol, and AES-128 and edwards25519 are "
+    "secure. The guarantee holds even if all other people and the service share what they know.",
+)
+
+
+@dataclass(frozen=True)
+class PeopleStudy(Document):
+    """A study of people who meet in pairs, as its file says; it has one release.
+
+    Fields:
+        coordinator: Public key of the aggregator, 32 bytes.
+        people: Public keys of the people, 32 bytes each; the first is number 1.
+        deadline: When no pair begins any more.
+    """
+
+    coordinator: bytes
+    people: tuple[bytes, ...]
+    deadline: datetime
+
+    @property
+    def assumption(self) -> str:
+        """Who holds the records, what each of them sees and what is assumed."""
+        return _ASSUMPTION
+
+    def number_of(self, key: bytes) -> int:
+        """The number of the person with this public key, from 1.
+
+        Raises:
+            ParameterError: nobody has it.
+        """
+        if key not in self.people:
+            raise ParameterError(f"nobody in the study {self.name} has the key {key_text(key)}")
+        return self.people.index(key) + 1
+
+    @staticmethod
+    def parse(text: bytes) -> PeopleStudy:
+        """Read a study from the bytes of its file, which need not be trusted.
+
+        Raises:
+            ParameterError: they are no study of people; one line says what is wrong.
+        """
+        data = parse_toml(text)
+        check_fields(data, "a study of pairs", _FIELDS)
+        trust = read_text(data, "trust", "")
+        if trust != PAIRS:
+            raise ParameterError(f"the study's trust must be {PAIRS} here, got {quoted(trust)}")
+        people = _people(data.get("people"))
+        coordinator = read_table(data, "coordinator")
+        check_fields(coordinator, "[coordinator]", {"key"})
+        key = read_key(coordinator.get("key"), "the coordinator")
+        if key in people:
+            raise ParameterError("the coordinator needs a key of its own, and this is that of a person")
+        unit = read_unit(data)
+        if unit.person is not None:
+            raise ParameterError("each person of a study of pairs has one record; leave out person")
+        releases = read_releases(data)
+        if len(releases) > 1:
+            raise ParameterError("people meet for one release; write a study for each")
+        return PeopleStudy(
+            text=text,
+            name=read_name(data.get("name"), "the study"),
+            title=read_text(data, "title", ""),
+            records=len(people),
+            unit=unit,
+            budget=read_privacy(data.get("budget"), "budget"),
+            options=PairsOptions(),
+            releases=releases,
+            coordinator=key,
+            people=people,
+            deadline=_deadline(data.get("deadline")),
+        )
+
+
+def _people(given: Any) -> tuple[bytes, ...]:
+    if not isinstance(given, list) or len(given) < _FEWEST:
+        raise ParameterError(f"the study needs people, a list of at least {_FEWEST} keys that ogive study keys prints")
+    found = tuple(read_key(each, f"person {number}") for number, each in enumerate(given, 1))
+    if len(set(found)) < len(found):
+        raise ParameterError("two people have the same key; each makes one of its own with ogive study keys")
+    return found
+
+
+def _deadline(given: Any) -> datetime:
+    if not isinstance(given, datetime) or given.tzinfo is None:
+        raise ParameterError(
+            f"the study needs a deadline with a time zone, such as 2030-12-31T18:00:00Z, got {quoted(str(given))}"
+        )
+    return given

@@ -1,0 +1,119 @@
+"""What follows from a study of people alone: the query, who meets whom, and the result of what pairs computed."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ogive.asking import Outcome, drive
+from ogive.errors import DataError, OgiveError, ParameterError
+from ogive.pairs import Design
+from ogive.privacy import Loss
+from ogive.queries import Answer, PairsQuery, Query
+from ogive.runtime.pairs import Collected, PairsStudy
+from ogive.statistics.base import Estimate, settled
+from ogive.study.course import terms_of
+from ogive.study.measurement import release_digest
+from ogive.study.pairs.document import PeopleStudy
+from ogive.study.result import with_provenance
+
+
+@dataclass(frozen=True, eq=False)
+class Meeting:
+    """What everybody in a study of people agrees on.
+
+    Fields:
+        study: The study.
+        query: What pairs compute.
+        price: What all pairs of one person cost it.
+        protocol: Who meets whom, in which circuits.
+    """
+
+    study: PeopleStudy
+    query: PairsQuery
+    price: Loss
+    protocol: PairsStudy
+
+    @staticmethod
+    def of(study: PeopleStudy) -> Meeting:
+        """Follow a study as far as the query of its release.
+
+        Who meets whom is drawn from the digest of the study.
+
+        Raises:
+            ParameterError, UnsupportedError, BudgetError: its release is none that pairs of people can compute.
+        """
+        release = study.releases[0]
+        try:
+            query, price = _asked(study)
+            if query.classes:
+                raise ParameterError("a study of pairs has no public classes; ask for a statistic without a label")
+            columns = len(query.columns.columns)
+            design = query.drawn(np.zeros((study.records, columns), np.int64), seed=release_digest(study, 0))
+            query.check(design, design.degrees)
+            degrees = sorted({*design.degrees.tolist()} - {0})
+            circuits = {each: query.program(query.parts_of(each)).circuit for each in degrees}
+        except OgiveError as problem:
+            raise problem.prefixed(f"release {release.name}") from None
+        return Meeting(study, query, price, PairsStudy(design, circuits, study.people, study.coordinator))
+
+    def answer(self, collected: Collected) -> Answer:
+        """What came out at all pairs that were opened, in the order of their numbers.
+
+        Raises:
+            DataError: there are too few of them to tell an error.
+        """
+        agreed = self.protocol.agreed
+        opened = sorted(collected.outputs)
+        if not opened:
+            raise DataError("no pair was opened")
+        self.query.check(Design(self.study.records, collected.pairs[opened]), agreed)
+        rows = []
+        for pair in opened:
+            ends = collected.pairs[pair]
+            values = collected.values(pair)
+            outputs = [values[f"kernel {place}"] for place in range(len(self.query.measure.kernels))]
+            rows.append([*ends.tolist(), self.query.parts_of(int(agreed[ends].max())), *outputs])
+        return Answer(np.array(rows, np.int64), (self.study.records,))
+
+    def estimate(self, answer: Answer) -> Estimate:
+        """The estimate, with its provenance."""
+        return with_provenance(self.study, 0, _driven(self.study, answer))
+
+
+class _Asked(Exception):  # noqa: N818 - no error: the query is known
+    pass
+
+
+class _Holder:
+    """Nobody pays here: each person does, before it meets anybody."""
+
+    def __init__(self, answer: Answer | None) -> None:
+        self._answer = answer
+        self.query: Query | None = None
+        self.price: Loss | None = None
+
+    def pay(self, loss: Loss, query: Query) -> None:
+        self.query, self.price = query, loss
+
+    def answer(self, query: Query) -> Answer:
+        if self._answer is None:
+            raise _Asked
+        return self._answer
+
+
+def _driven(study: PeopleStudy, answer: Answer | None, holder: _Holder | None = None) -> Outcome[Any]:
+    release = study.releases[0]
+    return drive(settled(release.statistic, study.unit), terms_of(study, release), holder or _Holder(answer))
+
+
+def _asked(study: PeopleStudy) -> tuple[PairsQuery, Loss]:
+    holder = _Holder(None)
+    with suppress(_Asked):
+        _driven(study, None, holder)
+    assert isinstance(holder.query, PairsQuery), "people in pairs serve nothing else"
+    assert holder.price is not None, "it was paid before it was asked"
+    return holder.query, holder.price

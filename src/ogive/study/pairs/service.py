@@ -1,0 +1,181 @@
+"""The service of a study of people: relay and aggregator at one address.
+
+    WS  /v1/pairs              a person, who proves its number by a signature
+    GET /v1/study              the study file
+    GET /v1/status             how many people are there, and how far the pairs are, as JSON
+    GET /v1/releases/NAME      what was released, as JSON
+    GET /health                for whoever operates it
+
+Logs hold counts and times, and never a message or a key.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from datetime import UTC, datetime
+from pathlib import Path
+
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse, PlainTextResponse, Response
+from starlette.routing import Route, WebSocketRoute
+
+from ogive.errors import OgiveError, ParameterError
+from ogive.runtime.pairs import Collected, Collector, Relay, collect
+from ogive.runtime.pairs.websocket import endpoint, largest_frame
+from ogive.study.https.responses import line
+from ogive.study.https.serving import listen, log_to_stderr, run
+from ogive.study.pairs import kept as of_pairs
+from ogive.study.pairs.document import PeopleStudy
+from ogive.study.pairs.joining import PATH
+from ogive.study.pairs.meeting import Meeting
+from ogive.study.store import Store
+
+LOG = logging.getLogger("ogive.study")
+
+
+class PairsService:
+    """The application around relay and aggregator.
+
+    Args:
+        meeting: What is computed.
+        key: The aggregator's.
+        store: Keeps what came out.
+        patience: Seconds to wait until everybody is there; the pairs begin then with those who are.
+        pair_seconds: How long a pair may take.
+
+    Raises:
+        ParameterError: it is the key of another coordinator.
+    """
+
+    def __init__(
+        self, meeting: Meeting, *, key: Ed25519PrivateKey, store: Store, patience: float, pair_seconds: float = 60.0
+    ) -> None:
+        if key.public_key().public_bytes_raw() != meeting.study.coordinator:
+            raise ParameterError(f"the study {meeting.study.name} names another key of the coordinator")
+        self._meeting = meeting
+        self._store = store
+        self._patience = patience
+        self._relay = Relay(meeting.protocol)
+        left = (meeting.study.deadline - datetime.now(UTC)).total_seconds()
+        self._collector = Collector(
+            meeting.protocol, key=key, seconds=pair_seconds, deadline=time.monotonic() + max(0.0, left)
+        )
+
+    def application(self) -> Starlette:
+        """The application, to be served by one process."""
+        return Starlette(
+            routes=[
+                WebSocketRoute(PATH, endpoint(self._relay)),
+                Route("/v1/study", self._study),
+                Route("/v1/status", self._status),
+                Route("/v1/releases/{name}", self._release),
+                Route("/health", self._health),
+            ],
+            lifespan=self._lifespan,
+        )
+
+    @asynccontextmanager
+    async def _lifespan(self, _: Starlette) -> AsyncIterator[None]:
+        collecting = asyncio.create_task(self._collect())
+        try:
+            yield
+        finally:
+            collecting.cancel()
+            with suppress(asyncio.CancelledError):
+                await collecting
+
+    async def _collect(self) -> None:
+        """Go through all pairs, unless that was done."""
+        with self._store.read() as kept:
+            state = of_pairs.state(kept)
+        if state in ("released", "over"):
+            await self._relay.finish()
+            return
+        with self._store.write() as kept:
+            of_pairs.begin(kept, self._meeting.study)
+        await collect(self._collector, self._relay, patience=self._patience, keep=self._keep)
+
+    def _keep(self, collected: Collected) -> None:
+        """Keep what came out, or why nothing did."""
+        found, reason = None, ""
+        try:
+            found = self._meeting.answer(collected)
+        except OgiveError as problem:
+            reason = str(problem)
+        with self._store.write() as kept:
+            of_pairs.end(kept, found, reason)
+        LOG.info("%d pairs were opened, %d lost; %s", len(collected.outputs), len(collected.lost), reason or "released")
+
+    async def _study(self, request: Request) -> Response:
+        return Response(self._meeting.study.text, media_type="application/toml")
+
+    async def _status(self, request: Request) -> Response:
+        collected = self._collector.collected
+        with self._store.read() as kept:
+            state = of_pairs.state(kept)
+        return JSONResponse(
+            {
+                "study": self._meeting.study.name,
+                "state": state,
+                "people": self._meeting.study.records,
+                "here": self._collector.here,
+                "pairs": len(collected.pairs),
+                "opened": len(collected.outputs),
+                "lost": len(collected.lost),
+                "deadline": self._meeting.study.deadline.isoformat(),
+            }
+        )
+
+    async def _release(self, request: Request) -> Response:
+        with self._store.read() as kept:
+            found = of_pairs.answer(kept)
+        if found is None or request.path_params["name"] != self._meeting.study.releases[0].name:
+            return line("there is no such release yet", 404)
+        return JSONResponse(self._meeting.estimate(found).to_dict())
+
+    async def _health(self, request: Request) -> Response:
+        return PlainTextResponse("ok\n")
+
+
+def serve(
+    study: PeopleStudy,
+    *,
+    key: Ed25519PrivateKey,
+    state: str,
+    folder: Path,
+    host: str,
+    port: int,
+    patience: float,
+) -> None:
+    """Run the service until the process is told to stop.
+
+    Args:
+        study: The study.
+        key: The coordinator's.
+        state: Where what came out is kept.
+        folder: With certificate and key.
+        host: Address to listen on.
+        port: Port to listen on; 0 for any that is free.
+        patience: Seconds to wait until everybody is there.
+
+    Raises:
+        ParameterError: a file of the folder, the key or the address cannot be used.
+        RefusalError, LedgerError: pairs of this state began before, or it cannot be used.
+    """
+    meeting = Meeting.of(study)
+    listening = listen(folder, host, port)
+    store = Store(state)
+    store.hold()
+    log_to_stderr()
+    service = PairsService(meeting, key=key, store=store, patience=patience)
+    with store.read() as kept:
+        of_pairs.check_state(kept, study)
+    LOG.info("serving study %s at https://%s:%d", study.name, host, listening.getsockname()[1])
+    run(service.application(), listening, folder, longest_frame=largest_frame(meeting.protocol))
+    store.close()

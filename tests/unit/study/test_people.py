@@ -1,0 +1,263 @@
+"""Studies of people who meet in pairs: their file, whole studies over TLS and WebSockets, ledgers, people killed."""
+
+import json
+import os
+import signal
+import ssl
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import httpx
+import numpy as np
+import pytest
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
+from helpers.people_study import RELEASE, Serving, key_of, public_text, study_of, study_text
+from helpers.study_service import free_port
+
+from ogive import Ledger
+from ogive.errors import (
+    BudgetError,
+    DataError,
+    OgiveError,
+    ParameterError,
+    PeerError,
+    RefusalError,
+    ReleaseMismatchError,
+)
+from ogive.privacy import PureDP
+from ogive.study.https.enrolment import equip
+from ogive.study.pairs import kept as of_pairs
+from ogive.study.pairs.document import PeopleStudy
+from ogive.study.pairs.joining import NOTES
+from ogive.study.pairs.meeting import Meeting
+from ogive.study.pairs.service import PairsService
+from ogive.study.reading import read_study
+from ogive.study.store import Store
+
+ECDF = '[[release]]\nname = "a"\nstatistic = "ecdf"\nprivacy = {epsilon = 1}\ncolumn = "a"\nbounds = [0, 1]'
+ALIKE = dict.fromkeys(range(1, 9), 3)
+DIFFERENT = {number: number for number in range(1, 9)}
+
+
+def alike(serving):
+    """The share of pairs whose people are alike, but for noise that changes hardly any; and the estimate."""
+    with serving.store.read() as kept:
+        found = of_pairs.answer(kept)
+    assert found is not None
+    meeting = Meeting.of(serving.study)
+    return float(meeting.query.read(found.values).mean()), meeting.estimate(found)
+
+
+# --- the file
+
+
+@pytest.mark.parametrize(
+    ("fields", "said"),
+    [
+        ({"deadline": None}, "needs a deadline with a time zone"),
+        ({"deadline": "2030-01-01T00:00:00"}, "needs a deadline with a time zone"),
+        ({"deadline": '"tomorrow"'}, "needs a deadline with a time zone"),
+        ({"people": None}, "needs people, a list of at least 4 keys"),
+        ({"people": f'["{public_text(1)}"]'}, "needs people, a list of at least 4 keys"),
+        ({"people": '["a", "b", "c", "d"]'}, "the key of person 1 must be"),
+        ({"people": str([public_text(number) for number in (1, 2, 3, 3)])}, "two people have the same key"),
+        ({"people": str([public_text(number) for number in (1, 2, 3, 0)])}, "needs a key of its own"),
+        ({"trust": '"secagg"'}, "trust must be pairs here"),
+        ({"records": "8"}, "has no field 'records'"),
+        ({"budget": None}, "budget must be a table"),
+        ({"unit": '{ person = "id" }'}, "leave out person"),
+        ({"release": RELEASE + RELEASE.replace('"ward"', '"other"', 1)}, "a study for each"),
+    ],
+)
+def test_a_file_that_is_no_study_of_people_is_refused_in_one_line(fields, said):
+    with pytest.raises(ParameterError, match=said) as refused:
+        PeopleStudy.parse(study_text(**fields))
+    assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("release", "unit", "said"),
+    [
+        (RELEASE.replace("collision", "nothing"), None, "release ward"),
+        (ECDF, None, "pairs"),
+        (RELEASE, '{ adjacency = "add_or_remove" }', "REPLACE"),
+        (RELEASE + 'method = "kernel"', None, "two people compute"),
+    ],
+)  # fmt: skip
+def test_what_pairs_cannot_compute_is_refused(release, unit, said):
+    with pytest.raises(OgiveError, match=said) as refused:
+        Meeting.of(study_of(release=release, unit=unit))
+    assert "\n" not in str(refused.value)
+
+
+def test_everybody_draws_the_same_pairs_from_the_file_and_others_from_another_file():
+    text = study_text()
+    first, again = (Meeting.of(PeopleStudy.parse(text)).protocol for _ in range(2))
+    assert first.digest == again.digest
+    assert np.array_equal(first.design.pairs, again.design.pairs)
+    assert Meeting.of(PeopleStudy.parse(text + b"# more\n")).protocol.digest != first.digest
+
+
+# --- whole studies
+
+
+def test_people_meet_and_what_comes_out_is_right_and_each_ledger_has_the_price(tmp_path):
+    study = study_of()
+    with Serving(tmp_path, study) as serving:
+        found = serving.people(ALIKE)
+        share, released = alike(serving)
+        context = ssl.create_default_context(cafile=str(serving.authority))
+        published = httpx.get(f"{serving.url}/v1/releases/ward", verify=context, trust_env=False).json()
+        status = httpx.get(f"{serving.url}/v1/status", verify=context, trust_env=False).json()
+        agreed = Meeting.of(study).protocol.agreed
+        assert found == {number: (int(agreed[number - 1]), True) for number in ALIKE}
+        again = serving.join(1, 3)
+        with pytest.raises(ReleaseMismatchError):
+            serving.join(2, 4)
+    assert share == pytest.approx(1, abs=1e-6)
+    assert published == released.to_dict()
+    assert published["provenance"]["trust"] == "pairs"
+    assert "were simulated" not in published["provenance"]["assumption"]
+    assert status["state"] == "released"
+    assert status["lost"] == 0
+    assert again == (0, True), "it is over, and nothing is given twice"
+    for number in ALIKE:
+        account = Ledger.open(tmp_path / f"ledger-{number}").account("wards", unit=study.unit)
+        assert account.spent == PureDP(140)
+        assert len(account.history) == 1
+
+
+def test_who_has_something_else_gives_something_else(tmp_path):
+    """The control of the test before."""
+    with Serving(tmp_path, study_of()) as serving:
+        serving.people(DIFFERENT)
+        assert alike(serving)[0] == pytest.approx(0, abs=1e-6)
+
+
+def test_who_does_not_come_is_replaced_and_who_comes_late_is_let_in(tmp_path):
+    study = study_of(seconds=12)
+    wards = {number: ward for number, ward in ALIKE.items() if number not in (2, 5)}
+    with Serving(tmp_path, study, patience=4.0) as serving:
+        found = serving.people(wards)
+        collected = serving.service._collector.collected
+        late = serving.join(5, 3)
+        share, _ = alike(serving)
+    assert all(over for _, over in found.values())
+    assert late == (0, True)
+    assert {1, 4} & set(np.flatnonzero(collected.gone).tolist()) == {1, 4}
+    assert len(collected.outputs) >= 2
+    assert share == pytest.approx(1, abs=1e-6)
+
+
+def test_a_study_to_which_too_few_come_is_over_and_says_why(tmp_path):
+    with Serving(tmp_path, study_of(seconds=3), patience=1.0) as serving:
+        found = serving.people({1: 3, 2: 3})
+        with serving.store.read() as kept:
+            assert of_pairs.state(kept) == "over"
+            assert of_pairs.answer(kept) is None
+            assert of_pairs.ended(kept)
+    assert all(over for _, over in found.values())
+
+
+# --- what a person refuses, before anything is sent
+
+
+def test_nothing_is_sent_that_the_ledger_does_not_allow(tmp_path):
+    with Serving(tmp_path, study_of(budget="{ epsilon = 1 }")) as serving:
+        cases = [
+            (BudgetError, {"number": 1, "ward": 3}),
+            (ParameterError, {"number": 2, "ward": 3, "key": key_of(99)}),
+            (DataError, {"number": 2, "ward": 77}),
+            (ParameterError, {"number": 2, "ward": 3, "connect": "http://127.0.0.1"}),
+            (ParameterError, {"number": 2, "ward": 3, "authority": Path("missing")}),
+        ]
+        for error, how in cases:
+            with pytest.raises(error) as refused:
+                serving.join(**how)
+            assert "\n" not in str(refused.value)
+        assert serving.service._collector.here == 0
+        assert not serving.service._collector.everybody
+
+
+def test_a_person_whose_notes_were_lost_takes_part_no_more(tmp_path):
+    with Serving(tmp_path, study_of()) as serving:
+        serving.people(ALIKE)
+        for found in tmp_path.glob(f"ledger-1{NOTES}*"):
+            found.unlink()
+        with pytest.raises(PeerError, match="takes part no more"):
+            serving.join(1, 3)
+
+
+def test_a_service_believes_no_other_certificate_and_a_person_no_other_service(tmp_path):
+    study = study_of()
+    with Serving(tmp_path, study) as serving:
+        equip(tmp_path / "other", study, hosts=("127.0.0.1",))
+        with pytest.raises(PeerError, match="certificate is not valid"):
+            serving.join(1, 3, authority=tmp_path / "other" / "ca.pem")
+
+
+def test_a_service_that_was_killed_in_the_middle_begins_no_second_time(tmp_path):
+    study = study_of()
+    store = Store(tmp_path / "state.db")
+    with store.write() as kept:
+        of_pairs.begin(kept, study)
+    with store.read() as kept, pytest.raises(RefusalError, match="began before and were not gone through"):
+        of_pairs.check_state(kept, study)
+    with store.read() as kept, pytest.raises(RefusalError, match="of another study"):
+        of_pairs.check_state(kept, study_of(count=9))
+    with pytest.raises(ParameterError, match="another key of the coordinator"):
+        PairsService(Meeting.of(study), key=key_of(1), store=store, patience=1.0)
+    store.close()
+
+
+# --- processes
+
+
+def test_a_person_that_is_killed_and_started_again_costs_the_others_nothing(tmp_path):
+    """All by the command line: a service, people, of whom one is killed when it has paid, and started again."""
+    (tmp_path / "study.toml").write_bytes(study_text(count=5, seconds=100))
+    study = read_study(tmp_path / "study.toml")
+    assert isinstance(study, PeopleStudy)
+    equip(tmp_path / "service", study, hosts=("127.0.0.1",))
+    for number in range(6):
+        written = key_of(number).private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+        (tmp_path / f"{number}.key").write_bytes(written)
+    port = free_port()
+
+    def start(*words):
+        return subprocess.Popen(
+            [sys.executable, "-m", "ogive", *map(str, words)], cwd=tmp_path, start_new_session=True,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        )  # fmt: skip
+
+    def person(number):
+        return start(
+            "pair", "study.toml", "--connect", f"https://127.0.0.1:{port}", "--key", f"{number}.key",
+            "--ledger", f"ledger-{number}", "--value", 3, "--authority", "service/ca.pem",
+        )  # fmt: skip
+
+    service = start(
+        "study", "serve", "study.toml", "--key", "0.key", "--state", "state.db", "--service", "service",
+        "--port", port, "--patience", 60,
+    )  # fmt: skip
+    try:
+        first = person(1)
+        end = time.monotonic() + 60
+        while not list(tmp_path.glob(f"ledger-1{NOTES}")) and time.monotonic() < end:
+            time.sleep(0.05)
+        os.killpg(first.pid, signal.SIGKILL)
+        first.communicate(timeout=20)
+        people = [person(number) for number in range(1, 6)]
+        said = [each.communicate(timeout=100)[1] for each in people]
+        assert [each.returncode for each in people] == [0] * 5, said
+        assert all("the study is over" in each for each in said)
+        asked = start("study", "release", "study.toml", "ward", "--state", "state.db", "-o", "out.json")
+        assert "1.000" in asked.communicate(timeout=60)[0] or asked.returncode == 0
+        assert json.loads((tmp_path / "out.json").read_text())["provenance"]["trust"] == "pairs"
+    finally:
+        os.killpg(service.pid, signal.SIGKILL)
+        service.communicate(timeout=20)
+    spent = [Ledger.open(tmp_path / f"ledger-{number}").account("wards", unit=study.unit).spent for number in (1, 2)]
+    assert spent == [PureDP(140)] * 2
