@@ -136,16 +136,17 @@ def test_who_has_something_else_gives_something_else(tmp_path):
         assert alike(serving)[0] == pytest.approx(0, abs=1e-6)
 
 
-def test_who_does_not_come_is_replaced_and_who_comes_late_is_let_in(tmp_path):
+def test_who_does_not_come_is_replaced_and_who_comes_after_the_deadline_is_refused(tmp_path):
     study = study_of(seconds=12)
     wards = {number: ward for number, ward in ALIKE.items() if number not in (2, 5)}
     with Serving(tmp_path, study, patience=4.0) as serving:
         found = serving.people(wards)
         collected = serving.service._collector.collected
-        late = serving.join(5, 3)
+        with pytest.raises(RefusalError, match="nothing was sent"):
+            serving.join(5, 3)
         share, _ = alike(serving)
     assert all(over for _, over in found.values())
-    assert late == (0, True)
+    assert not (tmp_path / "ledger-5").exists()
     assert {1, 4} & set(np.flatnonzero(collected.gone).tolist()) == {1, 4}
     assert len(collected.outputs) >= 2
     assert share == pytest.approx(1, abs=1e-6)

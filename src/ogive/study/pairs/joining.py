@@ -20,7 +20,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from ogive.arrays import Int64
 from ogive.columns import Schema
-from ogive.errors import DataError, ParameterError, PeerError, ReleaseMismatchError, plain
+from ogive.errors import DataError, ParameterError, PeerError, RefusalError, ReleaseMismatchError, plain
 from ogive.ledger import Ledger
 from ogive.noise.source import KEY_BYTES
 from ogive.privacy import Adjacency, PrivacyUnit
@@ -142,6 +142,7 @@ def join(
     Raises:
         ParameterError: the person is not in the study, or an address or a file cannot be used.
         DataError: the record does not fit the study.
+        RefusalError: the deadline is over; nothing is spent.
         BudgetError: the ledger does not allow the price.
         PeerError: what answers is not the study's service.
         LedgerError: the ledger or the notes cannot be used; nothing is sent.
@@ -151,6 +152,9 @@ def join(
     """
     number = study.number_of(key.public_key().public_bytes_raw())
     address, context = _address(connect), _context(authority)
+    left = (study.deadline - datetime.now(UTC)).total_seconds()
+    if left <= 0:
+        raise RefusalError(f"no pair of this study begins after {study.deadline.isoformat()}; nothing was sent")
     meeting = Meeting.of(study)
     own = OwnRecord(meeting, record)
     notes = Store(f"{ledger}{NOTES}")
@@ -167,8 +171,7 @@ def join(
         async def channel() -> Channel:
             return await open_channel(address, meeting.protocol, context)
 
-        left = (study.deadline - datetime.now(UTC)).total_seconds()
-        over = asyncio.run(take_part(person, channel, seconds=max(0.0, left) + _LATE_SECONDS))
+        over = asyncio.run(take_part(person, channel, seconds=left + _LATE_SECONDS))
     finally:
         notes.close()
     return person.given, over
