@@ -3,9 +3,12 @@
 import socket
 
 import pytest
-from helpers.study import public, text_of
+from helpers.study import Clock, Site, key_of, public, text_of
 
 from ogive.cli import main
+from ogive.study.coordinator import Coordinator, Progress
+from ogive.study.document import Study
+from ogive.study.store import Store
 
 NEW = ["study", "new", "new.toml", "--name", "good", "--coordinator", public(0), "--records", "100", "--party"]
 NORTH, SOUTH = f"north={public(1)}", f"south={public(2)}"
@@ -17,7 +20,6 @@ AGENT = ["agent", "study.toml", "--records", "people.csv", "--key", "site.key", 
 def folder(tmp_path, monkeypatch):
     """A study with the keys of its coordinator and of its first party, and a table."""
     from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
-    from helpers.study import key_of
 
     monkeypatch.chdir(tmp_path)
     (tmp_path / "study.toml").write_bytes(text_of())
@@ -25,6 +27,8 @@ def folder(tmp_path, monkeypatch):
         written = key_of(number).private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
         (tmp_path / name).write_bytes(written)
     (tmp_path / "people.csv").write_text("age\n1\n2\n")
+    (tmp_path / "words.csv").write_text("age\n1\nold\n")
+    (tmp_path / "gaps.csv").write_text("age,name\n1,a\n,b\n")
     (tmp_path / "weights.csv").write_text("weight\n1\n2\n")
     return tmp_path
 
@@ -45,7 +49,7 @@ def refused(capsys, arguments):
         ([*NEW, NORTH], "at least 2 tables [[party]]"),
         ([*NEW, NORTH, "south=ed25519:AAAA"], "the key of party south must be what ogive study keys prints"),
         ([*NEW, NORTH, SOUTH, "--trust", "servers"], "a study of servers has neither coordinator nor parties"),
-        ([*NEW, NORTH, SOUTH, "--trust", "local"], "--trust must be secagg, merge or servers"),
+        ([*NEW, NORTH, SOUTH, "--trust", "local"], "--trust must be secagg, merge, servers or pairs"),
         ([*NEW, NORTH, SOUTH, "--server", NORTH], "--server goes with --trust servers"),
         (["study", "keys"], "name the file of a new key, or a folder with --service"),
         (["study", "keys", "own.key"], "is there already and is not overwritten"),
@@ -57,9 +61,12 @@ def refused(capsys, arguments):
         (["study", "check", "study.toml", "--records", "weights.csv"], "has no column 'age'"),
         (["study", "check", "study.toml", "--key", "people.csv"], "is no key of a study"),
         (["study", "status", "study.toml", "--state", "absent.db"], "there is no state absent.db"),
+        (["study", "release", "study.toml", "age", "--state", "absent.db"], "there is no state absent.db"),
+        (["study", "check", "study.toml", "--records", "words.csv"], "release age: column 'age' holds text"),
+        (["study", "check", "study.toml", "--records", "gaps.csv"], "release age: column 'age' has missing values"),
         (["study", "release", "study.toml", "weight", "--state", "c.db"], "has no release 'weight'; it has age"),
         (SERVE, "the list of tokens service/tokens cannot be read"),
-        ([*SERVE, "--step-seconds", "0"], "--step-seconds must be above 0"),
+        ([*SERVE, "--step-seconds", "0"], "--step-seconds and --patience must be above 0"),
         (AGENT, "--connect https://HOST:PORT or --listen unix:/PATH"),
         ([*AGENT, "--listen", "unix:/tmp/x"], "this study is not approved in a.db"),
     ],
@@ -103,3 +110,47 @@ def test_a_new_study_is_read_back_and_kept(folder, capsys):
     said = capsys.readouterr().out
     assert "Parties (2): north, south" in said
     assert "Everyone may see your curve" in said
+
+
+def test_a_state_of_an_agent_or_of_another_study_is_refused_before_anything_is_asked(folder, capsys):
+    approve = ["study", "check", "study.toml", "--records", "people.csv", "--key", "site.key", "--state", "a.db"]
+    assert main([*approve, "--approve"]) == 0
+    capsys.readouterr()
+    other = Study.parse(text_of(budget="{ epsilon = 5 }"))
+    for place, of in (("other.db", other), ("c.db", Study.parse(text_of()))):
+        store = Store(place)
+        Coordinator(of, key=key_of(0), store=store)
+        store.close()
+    for command in (["release", "study.toml", "age", "--no-wait"], ["status", "study.toml"]):
+        assert "the state a.db is not a coordinator's" in refused(capsys, ["study", *command, "--state", "a.db"])
+        assert "is of another study" in refused(capsys, ["study", *command, "--state", "other.db"])
+    assert main(["study", "status", "study.toml", "--state", "c.db"]) == 0  # the control: its own state
+    assert capsys.readouterr().out == "age: not requested (epsilon = 1)\n"
+
+
+def test_the_commands_say_whose_records_a_release_has_and_why_attempts_ended(folder, capsys):
+    study = Study.parse(text_of())
+    store = Store("c.db")
+    coordinator = Coordinator(study, key=key_of(0), store=store)
+    sites = [Site(study, number, folder) for number in (1, 2, 4)]
+    coordinator.request("age")
+    with store.write() as kept:
+        kept.put("release/0/progress", Progress("running", attempt=1, failed=("too few answered",)).to_bytes())
+    ask = ["study", "release", "study.toml", "age", "--state", "c.db"]
+    assert main([*ask, "--no-wait"]) == 0
+    assert "release age: query 1, attempt 1 ended: too few answered" in capsys.readouterr().err
+    clock = Clock()
+    coordinator = Coordinator(study, key=key_of(0), store=store, step_seconds=1, clock=clock)
+    for _ in range(20):
+        asked = [(site, coordinator.question(site.number)) for site in sites]
+        for site, question in asked:
+            if question is not None:
+                coordinator.receive(site.number, site.agent.answer(question))
+        if not any(question for _, question in asked):
+            clock.now += 2  # the step waits for the party that is away
+    assert coordinator.result("age") is not None
+    assert main(ask) == 0
+    assert "parties in the sum: 3 of 4, without site-3" in capsys.readouterr().err
+    assert main(["study", "status", "study.toml", "--state", "c.db"]) == 0
+    assert "age: released (epsilon = 1), parties in the sum: 3 of 4, without site-3" in capsys.readouterr().out
+    store.close()

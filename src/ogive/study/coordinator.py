@@ -27,7 +27,7 @@ import numpy as np
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from ogive.crypto.aggregation import AggregationServer
-from ogive.errors import OgiveError, ParameterError, PeerError
+from ogive.errors import OgiveError, ParameterError, PeerError, plain
 from ogive.queries import Answer
 from ogive.statistics.base import Estimate
 from ogive.study.course import Step, course
@@ -169,8 +169,7 @@ class Coordinator:
         with store.write() as kept:
             of = kept.put_new(_STUDY, study.digest)
             self._untold = {_untold(name) for name in kept.names("untold/")}
-        if of not in (None, study.digest):
-            raise PeerError(f"the state {store.words} is of another study; give each study a file of its own")
+        _check_study(of or study.digest, study, store)
 
     def request(self, name: str) -> None:
         """Ask for a release; one that was asked for stays as it is.
@@ -472,6 +471,27 @@ class Coordinator:
 
     def _party(self, number: int) -> str:
         return f"{number} ({self.study.parties[number - 1].name})"
+
+
+def check_state(store: Store, study: Study) -> None:
+    """Refuse a state that no coordinator of this study runs on.
+
+    Raises:
+        ParameterError: it is of an agent, or no service ran on it yet.
+        PeerError: it is of another study.
+    """
+    with store.read() as kept:
+        of = kept.get(_STUDY)
+    if of is None:
+        raise ParameterError(
+            f"the state {plain(store.words)} is not a coordinator's; name the --state that ogive study serve runs on"
+        )
+    _check_study(of, study, store)
+
+
+def _check_study(of: bytes, study: Study, store: Store) -> None:
+    if of != study.digest:
+        raise PeerError(f"the state {plain(store.words)} is of another study; give each study a file of its own")
 
 
 def request(kept: Kept, study: Study, name: str) -> None:

@@ -10,6 +10,7 @@ from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 from ogive.arrays import UInt64
 from ogive.columns import Schema
 from ogive.crypto.domains import HashDomain
+from ogive.errors import DataError
 from ogive.noise.source import KEY_BYTES
 from ogive.privacy import Adjacency, PrivacyUnit
 from ogive.queries import Answer, LinearQuery
@@ -100,10 +101,13 @@ class OwnPart(Opening[LinearQuery]):
 
 
 def check_records(study: Study, number: int, records: object) -> None:
-    """Check that a party's records have the columns that a study asks for; nothing is told of their values.
+    """Check that a party's records can answer each release; what is refused is told to their owner alone.
+
+    Of aggregated releases the first query is computed as it will be, without noise, and nothing of it is kept.
 
     Raises:
-        DataError: they lack one, or cannot be read.
+        DataError: they lack a column, hold text where numbers are asked for, or have missing values that a release
+            refuses.
     """
     if study.trust == MERGE:
         held = Records.of_party(records)
@@ -115,3 +119,7 @@ def check_records(study: Study, number: int, records: object) -> None:
         step = course(study, release, ())
         assert isinstance(step, Step), "every release asks something"
         own.check_columns([column.column for column in columns_of(step.query.aggregate)])
+        try:
+            own.resume(study.unit.adjacency, secret=bytes(KEY_BYTES)).contribution.sums(step.query.aggregate)
+        except DataError as problem:
+            raise DataError(f"release {release.name}: {problem}") from None

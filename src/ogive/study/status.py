@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ogive.study.coordinator import Coordinator, Progress
@@ -46,6 +46,15 @@ def told(
 def is_connected(party: Mapping[str, Any]) -> bool:
     """Whether a party of a status asked for a question within `JOINED_SECONDS`."""
     return party["seen"] is not None and time.time() - party["seen"] < JOINED_SECONDS
+
+
+def in_the_sum(release: Mapping[str, Any], parties: Sequence[Mapping[str, Any]]) -> str:
+    """How many parties' records are in a release of a status, and whose are not; empty before that is settled."""
+    members = release.get("members") or []
+    if not members:
+        return ""
+    others = [party["name"] for party in parties if party["name"] not in members]
+    return f"{len(members)} of {len(parties)}" + (f", without {', '.join(others)}" if others else "")
 
 
 def _release(name: str, privacy: str, found: Progress | None, names: list[str]) -> dict[str, Any]:

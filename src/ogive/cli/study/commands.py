@@ -196,7 +196,7 @@ def check(
 
     Args:
         document: The study.
-        records: Your records; that they have the columns is checked.
+        records: Your records; that they can answer every release is checked.
         key: Your key; says which party you are.
         state: The file in which your agent keeps its state; it notes your approval.
         approve: Approve exactly this study. An agent runs no other.
@@ -357,27 +357,41 @@ def release(
 
 
 def _release_of_parties(study: Study, name: str, state: str, *, no_wait: bool) -> dict[str, Any] | None:
-    from ogive.study.coordinator import progress, request, result
+    from ogive.study.coordinator import check_state, progress, request, result
     from ogive.study.frames import Stage
+    from ogive.study.status import in_the_sum, told
     from ogive.study.store import Store
 
-    store = Store(state)
+    study.release_named(name)
+    store = Store.existing(state)
+    check_state(store, study)
     with store.write() as kept:
         request(kept, study, name)
-    said = ""
+    said: set[str] = set()
     while True:
         with store.read() as kept:
-            found, released = progress(kept, study)[name], result(kept, study, name)
+            running = progress(kept, study)
+            found, released = running[name], result(kept, study, name)
         if released is not None:
+            status = told(study, running, seen={})
+            each = next(each for each in status["releases"] if each["name"] == name)
+            print(
+                f"release {name}: released, parties in the sum: {in_the_sum(each, status['parties'])}", file=sys.stderr
+            )
             return released
         if found.state == "over":
             raise RefusalError(f"release {name} is over: {plain(found.reason)}")
-        line = f"release {name}: {found.state}"
+        lines = []
+        if found.attempt and found.failed:
+            ended = f"query {found.query + 1}, attempt {found.attempt} ended"
+            lines.append(f"release {name}: {ended}: {plain(found.failed[-1])}")
+        now = f"release {name}: {found.state}"
         if found.state == "running":
-            line += f", query {found.query + 1}, attempt {found.attempt + 1}, step {Stage(found.stage).word}"
-        if line != said:
-            print(line, file=sys.stderr)
-            said = line
+            now += f", query {found.query + 1}, attempt {found.attempt + 1}, step {Stage(found.stage).word}"
+        for line in [*lines, now]:
+            if line not in said:
+                print(line, file=sys.stderr)
+                said.add(line)
         if no_wait:
             return None
         time.sleep(_LOOK_SECONDS)
@@ -431,23 +445,27 @@ def _release_of_pairs(study: PeopleStudy, name: str, state: str, *, no_wait: boo
 
 @app.command
 def status(document: Document, *, state: State) -> None:
-    """Say how far each release is, what it waits for, and why attempts ended.
+    """Say how far each release is, whose records it has, and why attempts ended.
 
     Args:
         document: The study.
         state: Where the coordinator keeps its state.
     """
-    from ogive.study.coordinator import progress
+    from ogive.study.coordinator import check_state, progress
+    from ogive.study.document import Study
     from ogive.study.pairs import kept as of_pairs
     from ogive.study.pairs.document import PeopleStudy
     from ogive.study.reading import read_study
     from ogive.study.servers import kept as of_servers
     from ogive.study.servers.document import ServersStudy
-    from ogive.study.status import told
+    from ogive.study.status import in_the_sum, told
     from ogive.study.store import Store
 
     study = read_study(document)
     store = Store.existing(state)
+    if isinstance(study, Study):
+        check_state(store, study)
+    parties: list[dict[str, Any]] = []
     with store.read() as kept:
         if isinstance(study, ServersStudy):
             done = [
@@ -465,9 +483,12 @@ def status(document: Document, *, state: State) -> None:
                 }
             ]
         else:
-            found = told(study, progress(kept, study), seen={})["releases"]
+            status = told(study, progress(kept, study), seen={})
+            found, parties = status["releases"], status["parties"]
     for each in found:
         step = f", query {each['query']}, attempt {each['attempt']}, step {each['step']}" if each.get("step") else ""
-        print(f"{each['name']}: {each['state']}{step} ({each['privacy']})")
+        summed = in_the_sum(each, parties)
+        summed = f", parties in the sum: {summed}" if summed else ""
+        print(f"{each['name']}: {each['state']}{step} ({each['privacy']}){summed}")
         for line in [*each.get("failed", []), *([each["reason"]] if each.get("reason") else [])]:
             print(f"  {line}")

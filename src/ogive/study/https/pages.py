@@ -16,7 +16,7 @@ from ogive.provenance import Provenance
 from ogive.report import chart_svg, render_report
 from ogive.report.totals import totals
 from ogive.statistics.kinds import read_recorded
-from ogive.study.status import is_connected
+from ogive.study.status import in_the_sum, is_connected
 
 REFRESH_SECONDS = 5
 
@@ -62,10 +62,11 @@ def status_page(told: dict[str, Any], released: Mapping[str, Released]) -> str:
             table(
                 "Releases",
                 ("release", "state", "guarantee", "parties in the sum"),
-                [(release_link(each), _cells(each)) for each in told["releases"]],
-                texts=(1, 2),
+                [(release_link(each), _cells(each, told["parties"])) for each in told["releases"]],
+                texts=(1, 2, 3),
             ),
             *(_reasons(each) for each in told["releases"]),
+            _as_json(released),
             *(drawn(name, each.picture) for name, each in released.items() if each.picture is not None),
             table(
                 "Parties",
@@ -111,11 +112,11 @@ def release_link(release: dict[str, Any]) -> Html:
     return Html(release["name"])  # a name of a study has no character that means anything in HTML
 
 
-def _cells(release: dict[str, Any]) -> tuple[str, str, str]:
+def _cells(release: dict[str, Any], parties: Sequence[Mapping[str, Any]]) -> tuple[str, str, str]:
     state = release["state"]
     if state == "running":
         state = f"step {release['step']}, query {release['query']}, attempt {release['attempt']}"
-    return state, release["privacy"], str(len(release.get("members", []))) if release.get("members") else "-"
+    return state, release["privacy"], in_the_sum(release, parties) or "-"
 
 
 def drawn(name: str, picture: str) -> Html:
@@ -123,6 +124,18 @@ def drawn(name: str, picture: str) -> Html:
     data = base64.b64encode(picture.encode()).decode()
     drawn = tag("img", src=f"data:image/svg+xml;base64,{data}", alt=f"The chart of {name}", style="max-width: 100%")
     return tag("section", tag("h3", f"Release {name}"), tag("a", drawn, href=f"/releases/{name}"))
+
+
+def _as_json(released: Mapping[str, Released]) -> Html | None:
+    """Where each release is as a file."""
+    if not released:
+        return None
+    links = [
+        part
+        for name in released
+        for part in (" ", tag("a", f"{name}.json", href=f"/v1/releases/{name}", download=f"{name}.json"))
+    ]
+    return tag("p", "Files for ogive show and ogive report:", *links)
 
 
 def _spent(budget: str, released: Sequence[Provenance]) -> str:
