@@ -31,6 +31,7 @@ from .errors import RefusalError as RefusalError
 from .errors import ReleaseMismatchError as ReleaseMismatchError
 from .errors import ScaleError as ScaleError
 from .errors import UnsupportedError as UnsupportedError
+from .functions import curve_from_counts as curve_from_counts
 from .functions.boxplot import boxplot as boxplot
 from .functions.derived import count as count
 from .functions.derived import crosstab as crosstab
