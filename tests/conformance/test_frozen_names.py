@@ -156,7 +156,9 @@ NAMES = ("__name__", "__qualname__", "__module__")
 READ_FOR_PEOPLE = {
     ("call_of", "call.__name__"),
     ("FunctionKernel._failed", "type(problem).__name__"),
+    ("HttpsCarrier._post", "type(problem).__name__"),
     ("Relay._carry", "type(problem).__name__"),
+    ("Sender.send", "type(wrong).__name__"),
     ("Service.is_busy", "type(problem).__name__"),
     ("Session.__repr__", "type(self._trust).__name__"),
     ("Estimate.__repr__", "type(self).__name__"),
