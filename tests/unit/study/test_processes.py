@@ -109,6 +109,7 @@ def processes(tmp_path_factory):
         store.close()
     try:
         found.coordinator()
+        found.until("coordinator", "serving study")  # its state is there from then on
         for number in range(1, PARTIES + 1):
             found.agent(number)
         yield found
