@@ -97,7 +97,7 @@ class Trial:
     def place(self, number):
         return self.folder / f"server-{number}"
 
-    def start(self, number):
+    def start(self, number, *, seed=100):
         """A server, made of what is on disk."""
         place = self.place(number)
         self.stores[number] = Store(place / "state.db")
@@ -111,7 +111,7 @@ class Trial:
             store=self.stores[number],
             account=self.accounts[number],
             enrolled=Enrolled.read([place / "enrolled"], self.study, number),
-            random=seeded(100 + number),
+            random=seeded(seed + number),
         )
         if number:
             self.answering[number] = Answering(self.nodes[number])
@@ -126,6 +126,14 @@ class Trial:
     def restart(self, number):
         self.stop(number)
         self.start(number)
+
+    def lose(self, number, *names):
+        """Restart a server without these files; what it draws at random is new."""
+        self.stop(number)
+        for name in names:
+            for path in self.place(number).glob(f"{name}*"):
+                path.unlink()
+        self.start(number, seed=500)
 
     def connect(self, carriers=None):
         """Server 0 with connections to the others."""

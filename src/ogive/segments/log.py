@@ -12,6 +12,7 @@ import contextlib
 import errno
 import fcntl
 import os
+import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import TracebackType
@@ -25,6 +26,7 @@ SEGMENT_BYTES = 1 << 27
 """How long a file becomes before the next one is begun."""
 
 _NAME = "{:08d}.segment"
+_IS_NAME = re.compile(r"[0-9]{8}\.segment", re.ASCII)
 
 
 class Place(NamedTuple):
@@ -151,7 +153,11 @@ class Segments:
 
     def _recovered(self) -> list[int]:
         """Where the files end, without a commit that was cut off."""
-        numbers = sorted(int(path.stem) for path in self._folder.glob("*.segment"))
+        names = {path.name for path in self._folder.glob("*.segment")}
+        for name in names:
+            if not _IS_NAME.fullmatch(name):
+                raise RefusalError(f"{plain(self._folder / name)} is no file of a store; move it elsewhere")
+        numbers = sorted(int(Path(name).stem) for name in names)
         if numbers != list(range(1, len(numbers) + 1)):
             raise RefusalError(f"the store {plain(self._folder)} lacks a file; restore it from a backup")
         ends = []

@@ -156,6 +156,16 @@ def test_a_missing_file_is_an_error(tmp_path):
         read(tmp_path)
 
 
+@pytest.mark.parametrize("name", ["00000002 (copy).segment", "x.segment", "2.segment", "٣٣٣٣٣٣٣٣.segment"])
+def test_a_file_with_another_name_is_an_error_and_stays(tmp_path, name):
+    filled(tmp_path)
+    (tmp_path / name).write_bytes(b"notes")
+    with pytest.raises(RefusalError, match=r"is no file of a store; move it elsewhere"):
+        read(tmp_path)
+    (tmp_path / name).unlink()
+    assert read(tmp_path) == RECORDS
+
+
 def test_one_process_at_a_time(tmp_path):
     with Segments(tmp_path), pytest.raises(RefusalError, match="in use by another process"):
         Segments(tmp_path)

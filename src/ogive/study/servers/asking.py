@@ -18,9 +18,17 @@ from collections.abc import Sequence
 from typing import Any, Protocol
 
 from ogive.crypto.wire import Reader
-from ogive.errors import BudgetError, DataError, OgiveError, ParameterError, PeerError, UnsupportedError
+from ogive.errors import (
+    BudgetError,
+    DataError,
+    OgiveError,
+    ParameterError,
+    PeerError,
+    ReleaseMismatchError,
+    UnsupportedError,
+)
 from ogive.study.servers.node import Messages, Node
-from ogive.study.servers.sealing import disclose, enclose, sealing_key
+from ogive.study.servers.sealing import disclose, enclose, envelope_bytes, sealing_key
 from ogive.study.servers.uploads import Relayed
 
 LOG = logging.getLogger("ogive.study")
@@ -28,7 +36,7 @@ LOG = logging.getLogger("ogive.study")
 LEADER = 0
 """Number of the server that takes uploads and asks the others."""
 
-FINAL = (BudgetError, UnsupportedError, ParameterError, DataError)
+FINAL = (BudgetError, UnsupportedError, ParameterError, DataError, ReleaseMismatchError)
 """After these a release is over; others pass."""
 
 _NONCE_BYTES = 16
@@ -86,11 +94,31 @@ class Peer:
         self._carrier = carrier
         self._sealing = sealing_key(node.key)
 
-    def ask(self, what: str, blobs: Sequence[bytes] = (), **fields: Any) -> tuple[dict[str, Any], list[bytes]]:
-        """What the other server answers.
+    def count(self, what: str, blobs: Sequence[bytes] = (), **fields: Any) -> int:
+        """The number that the other server answers with.
 
         Raises:
-            PeerError: it did not answer, or refused for now.
+            PeerError, UnsupportedError: as of `ask`.
+        """
+        found, _ = self.ask(what, blobs, **fields)
+        count = found.get("count")
+        if not isinstance(count, int) or count < 0:
+            raise PeerError(f"server {self.number} answered without a number")
+        return count
+
+    def ask(
+        self, what: str, blobs: Sequence[bytes] = (), *, wanted: int = 0, **fields: Any
+    ) -> tuple[dict[str, Any], list[bytes]]:
+        """What the other server answers.
+
+        Args:
+            what: Is asked.
+            blobs: Sent with it.
+            wanted: How many blobs the answer must have.
+            **fields: Sent with it.
+
+        Raises:
+            PeerError: it did not answer, answered something else, or refused for now.
             UnsupportedError: it refuses for good.
         """
         node, study = self._node, self._node.study
@@ -120,6 +148,8 @@ class Peer:
         if "refused" in found:
             reason = f"server {study.servers[self.number].name}: {found['refused']}"
             raise UnsupportedError(reason) if found.get("final") else PeerError(reason)
+        if len(parts) != wanted:
+            raise PeerError(f"server {self.number} answered with {len(parts)} messages, and {wanted} were expected")
         return found, parts
 
 
@@ -135,6 +165,17 @@ class Answering:
         self._sealing = sealing_key(node.key)
         self._last: tuple[bytes, bytes] | None = None
         self._one = threading.Lock()
+
+    def bytes_of(self, front: bytes) -> int:
+        """How long the envelope is that begins so.
+
+        Raises:
+            PeerError: it is no request of server 0 to this one.
+        """
+        study = self._node.study
+        return envelope_bytes(
+            front, study=study.digest, sender=LEADER, key=study.servers[LEADER].key, receiver=self._node.number
+        )
 
     def answer(self, envelope: bytes) -> bytes:
         """The response to a request of server 0; a request that comes again gets the response that it got.

@@ -12,6 +12,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 import secrets
+import shutil
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
@@ -137,9 +138,13 @@ def enrol(folder: Path, study: ServersStudy, count: int) -> None:
     except OSError as problem:
         raise ParameterError(f"the folder {plain(folder)} cannot be made: {problem.strerror}") from None
     tokens = make_tokens(count)
-    for number_of, server in enumerate(study.servers):
-        write_private(folder / f"{server.name}.enrolled", enrolled(tokens, study, number_of))
-    write_private(folder / "tokens", "".join(f"{token}\n" for token in tokens).encode())
+    try:
+        for number_of, server in enumerate(study.servers):
+            write_private(folder / f"{server.name}.enrolled", enrolled(tokens, study, number_of))
+        write_private(folder / "tokens", "".join(f"{token}\n" for token in tokens).encode())
+    except BaseException:
+        shutil.rmtree(folder, ignore_errors=True)  # a list without its tokens is of no use
+        raise
 
 
 def read_tokens(path: Path) -> list[str]:

@@ -39,6 +39,7 @@ from ogive.study.servers.leader import Leader
 from ogive.study.servers.node import Node
 from ogive.study.servers.pages import status_page
 from ogive.study.servers.reports import report_bytes
+from ogive.study.servers.sealing import FRONT_BYTES
 from ogive.study.servers.uploads import ClosedError, NotEnrolledError, OtherReportError, Reports
 
 LOG = logging.getLogger("ogive.study")
@@ -48,6 +49,8 @@ JOB = "application/vnd.ogive.preparation-job"
 
 BODY_SECONDS = 30.0
 """How long the body of a report may take to come."""
+JOB_SECONDS = 600.0
+"""How long a request of server 0 may take to come."""
 LARGEST_JOB = 1 << 30
 TICK_SECONDS = 0.25
 LONGEST_PAUSE = 15.0
@@ -170,10 +173,13 @@ class ServerService:
     async def _job(self, request: Request) -> Response:
         assert self._answering is not None, "server 0 is asked nothing"
         try:
-            body = await self._body(request, LARGEST_JOB)
+            async with asyncio.timeout(JOB_SECONDS):
+                body = await self._envelope(request, self._answering)
             if body is None:
-                return self._refused(f"a request has at most {LARGEST_JOB} bytes", 413)
+                return self._refused(f"a request has the length that it states, and at most {LARGEST_JOB} bytes", 413)
             response = await run_in_threadpool(self._answering.answer, body)
+        except TimeoutError:
+            return self._refused("the request came too slowly", 408)
         except ClientDisconnect:
             return self._refused("the request was cut off", 400)
         except PeerError as problem:
@@ -194,9 +200,27 @@ class ServerService:
                 return None
         return bytes(body)
 
+    async def _envelope(self, request: Request, answering: Answering) -> bytes | None:
+        """An envelope of server 0, of which nothing is kept before it is known to be one; None if it is longer.
+
+        Raises:
+            PeerError: it is none.
+        """
+        body, length = bytearray(), FRONT_BYTES
+        async for chunk in request.stream():
+            known = len(body) >= FRONT_BYTES
+            body += chunk
+            if not known and len(body) >= FRONT_BYTES:
+                length = answering.bytes_of(bytes(body[:FRONT_BYTES]))
+            if len(body) > length or length > LARGEST_JOB:
+                return None
+        return bytes(body)
+
     def _refused(self, text: str, status: int) -> Response:
         self._counts["refused"] += 1
-        return line(text, status)
+        response = line(text, status)
+        response.headers["connection"] = "close"  # the rest of the body is not read
+        return response
 
     async def _study(self, request: Request) -> Response:
         return Response(self._node.study.text, media_type="application/toml")

@@ -51,6 +51,16 @@ def keep_answers(kept: Kept, name: str, opened: Sequence[Answer]) -> None:
     kept.put(f"answers/{name}", b"".join(map(write_answer, opened)))
 
 
+def keep_own(kept: Kept, name: str, query: int, answer: bytes) -> None:
+    """Keep the answer of this server to a query of a release."""
+    kept.put(f"answer/{name}/{query}", answer)
+
+
+def own(kept: Kept, name: str, query: int) -> bytes | None:
+    """The answer of this server to a query of a release; None if it gave none."""
+    return kept.get(f"answer/{name}/{query}")
+
+
 def keep_untold(kept: Kept, number: int, query: int, messages: Sequence[bytes]) -> None:
     """Keep the answers of all servers to a query until all of them have been told."""
     fields = [len(each).to_bytes(4, "little") + each for each in messages]

@@ -91,8 +91,7 @@ class Leader:
 
     def _relay(self, peer: Peer) -> bool:
         place, at = self._places.get(peer.number, (BEGINNING, 0))
-        found, _ = peer.ask("uploads", start=at) if peer.number not in self._places else ({"count": at}, [])
-        count = found["count"]
+        count = at if peer.number in self._places else peer.count("uploads", start=at)
         held: list[bytes] = []
         start, new = at, False
         for after, parts in self._uploads.parts(peer.number, place):
@@ -110,8 +109,7 @@ class Leader:
     def _send(self, peer: Peer, start: int, parts: list[bytes], count: int) -> bool:
         if start + len(parts) <= count:
             return False  # it was relayed before this process began
-        found, _ = peer.ask("uploads", parts, start=start)
-        if found.get("count") != start + len(parts):
+        if peer.count("uploads", parts, start=start) != start + len(parts):
             raise PeerError(f"server {peer.number} holds another number of uploads than were relayed to it")
         return True
 
@@ -122,8 +120,9 @@ class Leader:
         count = self.node.close_uploads()
         self.relay()
         self._others(lambda peer: peer.ask("close", count=count))
-        own, others = self._everywhere(self.node.names, lambda peer: peer.ask("names")[1])
         servers = len(self.study.servers)
+        wanted = len(self.study.collected) * (servers - 1)
+        own, others = self._everywhere(self.node.names, lambda peer: peer.ask("names", wanted=wanted)[1])
         sent = [
             _sent(messages, [blobs[number * (servers - 1) :][: servers - 1] for blobs in others], servers)
             for number, messages in enumerate(own)
@@ -139,14 +138,15 @@ class Leader:
     def _answer(self, release: int, query: int) -> None:
         """Let all servers prepare and answer a query, and open the sum."""
         own, others = self._everywhere(
-            lambda: self.node.begin(release, query), lambda peer: peer.ask("begin", release=release, query=query)[1]
+            lambda: self.node.begin(release, query),
+            lambda peer: peer.ask("begin", wanted=len(self._peers), release=release, query=query)[1],
         )
         done = False
         while not done:
             own, others, done = self._exchange(_sent(own, others, len(self.study.servers)))
         answer, answers = self._everywhere(
             lambda: self.node.answer(release, query),
-            lambda peer: peer.ask("answer", release=release, query=query)[1][0],
+            lambda peer: peer.ask("answer", wanted=1, release=release, query=query)[1][0],
         )
         self.node.opened(release, query, [answer, *answers])
         LOG.info("release %s: query %d is opened", self.study.releases[release].name, query + 1)
@@ -172,7 +172,7 @@ class Leader:
         """
         (own, done), found = self._everywhere(
             lambda: self.node.take([blob for blob in _received(sent, 0) if blob]),
-            lambda peer: peer.ask("take", _received(sent, peer.number)),
+            lambda peer: peer.ask("take", _received(sent, peer.number), wanted=len(self._peers)),
         )
         if any(fields.get("done") != done for fields, _ in found):
             raise PeerError("the servers are not at the same step; all begin anew")

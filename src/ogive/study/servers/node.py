@@ -23,7 +23,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 from ogive.crypto.domains import HashDomain
-from ogive.errors import OgiveError, ParameterError, PeerError, UnsupportedError
+from ogive.errors import OgiveError, ParameterError, PeerError, ReleaseMismatchError, UnsupportedError
 from ogive.ledger import Account
 from ogive.noise.source import KEY_BYTES
 from ogive.privacy import Adjacency, Loss
@@ -33,7 +33,7 @@ from ogive.study.course import Step, course
 from ogive.study.paying import check_budget, payment_of
 from ogive.study.servers.document import ServersStudy
 from ogive.study.servers.enrolment import Enrolled
-from ogive.study.servers.kept import answers, estimate, keep_answers, keep_untold, state
+from ogive.study.servers.kept import answers, estimate, keep_answers, keep_own, keep_untold, own, state
 from ogive.study.servers.opened import batch_rows, open_uploads, opened_messages
 from ogive.study.servers.own import OwnUploads
 from ogive.study.servers.sealing import sealing_key
@@ -169,9 +169,9 @@ class Node:
             else:
                 assert count is not None, "server 0 says how many there are"
                 self.uploads.close_uploads(count)
-            self._closed = count
             with self._store.write() as kept:
                 kept.put(_CLOSED, count.to_bytes(8, "little"))
+            self._closed = count
             return count
 
     def names(self) -> list[Messages]:
@@ -218,11 +218,15 @@ class Node:
             PeerError: the release does not ask this query now.
             UnsupportedError: the server has stopped.
             BudgetError: its account could not pay.
+            ReleaseMismatchError: the release was completed, with a state that is not here.
         """
         with self._one:
             step = self._asked(release, query)
             number = self._of(step.query)
-            check_budget(self.study, release, self._account, self._payment(release))
+            payment = self._payment(release)
+            if payment.stored() is not None:
+                raise self._another_state(release)
+            check_budget(self.study, release, self._account, payment)
             preparation = self._servers[number].prepare(step.query)
             self._preparing = _Preparing(release, query, number, preparation)
             with self._stored(number):
@@ -249,6 +253,7 @@ class Node:
         Raises:
             PeerError: the query was not prepared.
             BudgetError: the account cannot pay.
+            ReleaseMismatchError: it was paid for with other noise or other clients: the state is another one.
         """
         with self._one:
             step = self._asked(release, query)
@@ -261,13 +266,16 @@ class Node:
                 raise PeerError("the query was not prepared; begin anew")
             self._pay(release)
             with self._stored(preparing.server):
-                return self._servers[preparing.server].answer(step.query, self.study.unit.adjacency)
+                answer = self._servers[preparing.server].answer(step.query, self.study.unit.adjacency)
+            with self._store.write() as kept:
+                keep_own(kept, self.study.releases[release].name, query, answer)
+            return answer
 
     def opened(self, release: int, query: int, messages: Sequence[bytes]) -> None:
         """Add the answers of all servers up, and keep the sum.
 
         Raises:
-            PeerError: they do not add up, or one is missing.
+            PeerError: they do not add up, one is missing, or that of this server is another one than it gave.
         """
         with self._one:
             before = self.answers(release)
@@ -275,6 +283,10 @@ class Node:
                 return  # the same was told before
             step = self._asked(release, query)
             server = self._servers[self._of(step.query)]
+            with self._store.read() as kept:
+                given = own(kept, self.study.releases[release].name, query)
+            if given is None or given not in messages:
+                raise PeerError("the answers to be added up lack the one that this server gave")
             adjacency = self.study.unit.adjacency
             values = add_answers(
                 messages, server.collected, session=server.session, query=step.query, adjacency=adjacency
@@ -395,17 +407,30 @@ class Node:
                 kept.put(_CLIENTS, self._servers[0].clients.to_bytes(8, "little"))
 
     def _payment(self, release: int) -> Any:
-        return payment_of(self.study, release, self._account, OwnUploads(self.study, self._collected))
+        return payment_of(self.study, release, self._account, self._own())
+
+    def _own(self) -> OwnUploads:
+        return OwnUploads(self.study, self._collected, self._secret)
 
     def _pay(self, release: int) -> None:
         """Make the charge durable before the answer leaves; it is charged once a release."""
         payment = self._payment(release)
-        own = OwnUploads(self.study, self._collected).resume(self.study.unit.adjacency, secret=self._random(KEY_BYTES))
+        part = self._own().resume(self.study.unit.adjacency, secret=self._random(KEY_BYTES))
 
         def pay(loss: Loss, query: LinearQuery) -> None:
-            payment.pay(loss, query, own)
+            payment.pay(loss, query, part)
 
-        course(self.study, self.study.releases[release], self.answers(release), pay=pay)
+        try:
+            course(self.study, self.study.releases[release], self.answers(release), pay=pay)
+        except ReleaseMismatchError:
+            raise self._another_state(release) from None
+
+    def _another_state(self, release: int) -> ReleaseMismatchError:
+        name = self.study.releases[release].name
+        return ReleaseMismatchError(
+            f"the ledger has a charge for release {name} that was made with another state of this server, and the "
+            "same charge pays for no other noise; restore the state from a backup"
+        )
 
     def _record(self, release: int) -> None:
         found = self.estimate(release)

@@ -75,6 +75,8 @@ def open_uploads(
                 os.fsync(file.fileno())
             half.replace(path)
     except OSError as problem:
+        for half in halves:
+            half.unlink(missing_ok=True)
         raise RefusalError(
             f"opened uploads cannot be stored in {plain(folder)}: {problem.strerror or problem}"
         ) from None

@@ -21,14 +21,16 @@ class OwnUploads(TrustModel):
     Args:
         study: The study.
         servers: Makes the server of each aggregate known, in the order of `collected`.
+        noise: Secret of this server from which its noise follows, 32 bytes.
     """
 
     options_type = ServersOptions
 
-    def __init__(self, study: ServersStudy, servers: Callable[[], list[Server]]) -> None:
+    def __init__(self, study: ServersStudy, servers: Callable[[], list[Server]], noise: bytes) -> None:
         self.options: ServersOptions = study.terms
         self._study = study
         self._servers = servers
+        self._noise = noise
 
     def unit(self, adjacency: Adjacency) -> PrivacyUnit:
         """As the study says."""
@@ -47,7 +49,7 @@ class OwnUploads(TrustModel):
 
     def resume(self, adjacency: Adjacency, *, secret: bytes) -> OwnAnswers:
         """Go on with a release."""
-        return OwnAnswers(self._study, self._servers(), secret)
+        return OwnAnswers(self._study, self._servers(), secret, self._noise)
 
 
 class OwnAnswers(Opening[LinearQuery]):
@@ -56,18 +58,26 @@ class OwnAnswers(Opening[LinearQuery]):
     Args:
         study: The study.
         servers: Of each aggregate.
-        secret: 32 bytes.
+        secret: Of the release, 32 bytes.
+        noise: Of the server, 32 bytes.
     """
 
-    def __init__(self, study: ServersStudy, servers: list[Server], secret: bytes) -> None:
+    def __init__(self, study: ServersStudy, servers: list[Server], secret: bytes, noise: bytes) -> None:
         self._study = study
+        self._noise = noise
         self._servers = {server.collected.layout.aggregate: server for server in servers}
         self.secret = secret
 
     def context(self, query: LinearQuery) -> bytes:
-        """Digest of the set of clients and of the question."""
-        uploads = _set_of(self._servers[query.aggregate])
-        return digest(HashDomain.UPLOAD_CONTEXT, uploads, question_digest(query, self._study.unit.adjacency))
+        """Digest of all that an answer follows from: the noise, the clients that are counted, and the question.
+
+        The ledger keeps it with the charge. A server that lost its state, or has an older one, would draw other noise
+        or count other clients for a charge that was made before; the ledger refuses that.
+        """
+        server = self._servers[query.aggregate]
+        counted = _set_of(server), server.dropped.astype("<i8").tobytes()
+        asked = question_digest(query, self._study.unit.adjacency)
+        return digest(HashDomain.UPLOAD_CONTEXT, self._noise, *counted, asked)
 
     def answer(self, query: LinearQuery) -> Answer:
         """A single server's answer is a random number."""

@@ -3,10 +3,15 @@
 A part of an upload is encrypted to its server (HPKE, RFC 9180, base mode), so that whoever relays it sees nothing. A
 message between servers is encrypted in the same way, and signed:
 
-    envelope = signature 64 | encrypted message
+    envelope = signature 64 | length of the encrypted message u64 | its SHA-256 32 | encrypted message
+
+What is signed are length and digest, with the study and both servers, so that a server knows from the first bytes
+whether it wants to read the rest.
 """
 
 from __future__ import annotations
+
+import hashlib
 
 from cryptography.exceptions import InvalidSignature, InvalidTag
 from cryptography.hazmat.primitives import hashes
@@ -23,6 +28,9 @@ SEALED_BYTES = 32 + 16
 """How much longer an encrypted message is: an ephemeral key and a tag."""
 
 _SIGNATURE_BYTES = 64
+_LENGTH_BYTES = 8
+FRONT_BYTES = _SIGNATURE_BYTES + _LENGTH_BYTES + hashlib.sha256().digest_size
+"""Of an envelope, before the encrypted message."""
 
 
 def sealing_key(key: Ed25519PrivateKey) -> X25519PrivateKey:
@@ -58,7 +66,31 @@ def enclose(
     """A message from a server to another one, which whoever carries it can neither read nor change."""
     info = _message_info(study, sender, receiver)
     sealed = _SUITE.encrypt(message, X25519PublicKey.from_public_bytes(sealing), info=info)
-    return key.sign(_signed(info, sealed)) + sealed
+    told = len(sealed).to_bytes(_LENGTH_BYTES, "little") + hashlib.sha256(sealed).digest()
+    return key.sign(_signed(info, told)) + told + sealed
+
+
+def envelope_bytes(front: bytes, *, study: bytes, sender: int, key: bytes, receiver: int) -> int:
+    """How long an envelope is that begins so.
+
+    Args:
+        front: Its first `FRONT_BYTES`, or more.
+        study: Digest of the study.
+        sender: Number of the server that sent it.
+        key: Its public key.
+        receiver: Number of this server.
+
+    Raises:
+        PeerError: the server did not send this to this one in this study.
+    """
+    told = front[_SIGNATURE_BYTES:FRONT_BYTES]
+    try:
+        Ed25519PublicKey.from_public_bytes(key).verify(
+            front[:_SIGNATURE_BYTES], _signed(_message_info(study, sender, receiver), told)
+        )
+    except InvalidSignature:
+        raise _stranger(sender, receiver) from None
+    return FRONT_BYTES + int.from_bytes(told[:_LENGTH_BYTES], "little")
 
 
 def disclose(envelope: bytes, *, study: bytes, sender: int, key: bytes, receiver: int, own: X25519PrivateKey) -> bytes:
@@ -75,13 +107,19 @@ def disclose(envelope: bytes, *, study: bytes, sender: int, key: bytes, receiver
     Raises:
         PeerError: the server did not send this to this one in this study.
     """
-    info = _message_info(study, sender, receiver)
-    signature, sealed = envelope[:_SIGNATURE_BYTES], envelope[_SIGNATURE_BYTES:]
+    length = envelope_bytes(envelope, study=study, sender=sender, key=key, receiver=receiver)
+    sealed = envelope[FRONT_BYTES:]
+    told = envelope[_SIGNATURE_BYTES + _LENGTH_BYTES : FRONT_BYTES]
+    if len(envelope) != length or hashlib.sha256(sealed).digest() != told:
+        raise _stranger(sender, receiver)
     try:
-        Ed25519PublicKey.from_public_bytes(key).verify(signature, _signed(info, sealed))
-        return _SUITE.decrypt(sealed, own, info=info)
-    except (InvalidSignature, InvalidTag, ValueError):
-        raise PeerError(f"the message is none of server {sender} to server {receiver} of this study") from None
+        return _SUITE.decrypt(sealed, own, info=_message_info(study, sender, receiver))
+    except (InvalidTag, ValueError):
+        raise _stranger(sender, receiver) from None
+
+
+def _stranger(sender: int, receiver: int) -> PeerError:
+    return PeerError(f"the message is none of server {sender} to server {receiver} of this study")
 
 
 def _part_info(study: bytes, server: int) -> bytes:
@@ -92,5 +130,5 @@ def _message_info(study: bytes, sender: int, receiver: int) -> bytes:
     return digest(HashDomain.UPLOAD_MESSAGE, study, number(sender), number(receiver))
 
 
-def _signed(info: bytes, sealed: bytes) -> bytes:
-    return digest(HashDomain.UPLOAD_SIGNED, info, sealed)
+def _signed(info: bytes, told: bytes) -> bytes:
+    return digest(HashDomain.UPLOAD_SIGNED, info, told)

@@ -8,7 +8,7 @@ import time
 import httpx
 import pytest
 import uvicorn
-from helpers.servers_study import AGE, Trial, ages, in_process, seeded
+from helpers.servers_study import AGE, Trial, ages, in_process, key_of, seeded
 from helpers.study_service import Proxy, free_port
 
 from ogive.errors import ParameterError, PeerError, RefusalError
@@ -20,6 +20,7 @@ from ogive.study.servers.carrying import HttpsCarrier
 from ogive.study.servers.enrolment import credential
 from ogive.study.servers.https import ServerService
 from ogive.study.servers.reports import make_reports
+from ogive.study.servers.sealing import enclose
 from ogive.study.servers.sending import Sender
 
 FEW = AGE | {"bounds": "[0, 8]"}
@@ -170,6 +171,59 @@ def test_a_slow_body_is_not_waited_for(trial, monkeypatch):
         )
     assert (response.status_code, response.text) == (408, "the report came too slowly\n")
     assert len(trial.nodes[0].uploads) == 0
+
+
+def test_a_request_is_read_only_where_server_0_began_it(trial, monkeypatch):
+    monkeypatch.setattr("ogive.study.servers.https.JOB_SECONDS", 1.0)
+    carried = 0
+
+    def without_end(front):
+        nonlocal carried
+        yield front
+        for _ in range(100_000):
+            carried += 1 << 10
+            yield bytes(1 << 10)
+
+    def message(length, key=0):
+        return enclose(
+            bytes(length), study=trial.study.digest, sender=0, key=key_of(key), receiver=1,
+            sealing=trial.study.servers[1].sealing,
+        )  # fmt: skip
+
+    def slowly():
+        yield message(100)[:50]
+        time.sleep(2)
+        yield message(100)[50:]
+
+    with served(trial, 1) as port:
+        url = f"https://127.0.0.1:{port}/v1/tasks/{trial.study.digest.hex()}/preparation_jobs"
+
+        def post(content):
+            with contextlib.suppress(httpx.WriteError):  # the server ended the connection while more was sent
+                return httpx.post(url, content=content, verify=False, trust_env=False)
+
+        assert post(bytes(50)).status_code == 403
+        assert post(message(100)[:-1]).status_code == 403
+        assert post(message(100) + b"x").status_code == 413
+        assert post(message(100, key=5)).status_code == 403
+        assert post(slowly()).status_code == 408
+        for front in (bytes(200), message(100, key=5), message(100)):
+            response = post(without_end(front))
+            assert response is None or response.status_code in (403, 413)
+            assert carried < 1 << 24
+            carried = 0
+        assert post(message(100)).status_code == 200  # of which it says, encrypted, that it is none
+
+
+def test_an_answer_of_another_server_has_the_form_that_is_expected(trial):
+    peer = trial.leader._peers[0]
+    answering = trial.answering[1]
+    for fields, blobs in (({}, []), ({"count": "3"}, []), ({"count": -1}, []), ({"count": 0}, [b"more"])):
+        answering._do = lambda *_, fields=fields, blobs=blobs: (fields, blobs)
+        with pytest.raises(PeerError, match=r"server 1 answered with(out a number| 1 messages, and 0 were expected)"):
+            peer.count("uploads", start=0)
+    with pytest.raises(PeerError, match="1 messages, and 3 were expected"):
+        peer.ask("names", wanted=3)
 
 
 def test_a_report_that_is_refused_is_one_line_and_not_sent_again(trial, monkeypatch):

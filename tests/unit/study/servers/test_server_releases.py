@@ -34,6 +34,66 @@ def test_a_release_has_the_numbers_of_servers_in_one_process(tmp_path, servers, 
         assert curve.provenance.trust == "servers"
 
 
+def from_the_beginning(trial, honest):
+    """Ask for the release as if it had never been: a server has lost its state, and all others forget everything."""
+    for number in trial.numbers:
+        trial.lose(number, *(["state.db"] if number == honest else ["state.db", "ledger"]))
+    trial.connect()
+    trial.ask()
+    trial.leader.relay()
+    assert trial.leader.advance()
+    return trial.nodes[0].states()[0]
+
+
+@pytest.mark.parametrize("honest", [0, 1])
+@pytest.mark.parametrize("complete", [True, False])
+def test_a_server_without_its_state_draws_no_second_noise_for_what_was_paid(tmp_path, monkeypatch, honest, complete):
+    def cut_off(*_):
+        raise PeerError("the answers were lost")
+
+    with few(tmp_path) as trial:
+        trial.upload(VALUES)
+        if complete:
+            trial.release()
+        else:  # answers have left the servers, and none of them knows the sum
+            monkeypatch.setattr(trial.nodes[0], "opened", cut_off)
+            with pytest.raises(PeerError, match="were lost"):
+                trial.release()
+        assert [node.spent() for node in trial.nodes.values()] == [PureDP(1)] * 2
+        state = from_the_beginning(trial, honest)
+        assert state["state"] == "over"
+        assert "made with another state of this server" in state["reason"]
+        assert trial.nodes[honest].answers(0) == ()
+        assert trial.nodes[honest].spent() == PureDP(1)
+
+
+def test_answers_are_added_up_with_the_own_one_alone(tmp_path):
+    with few(tmp_path) as trial:
+        trial.upload(VALUES)
+        given = {}
+        for number in trial.numbers:
+            answer = trial.nodes[number].answer
+
+            def kept(release, query, number=number, answer=answer):
+                given[number] = answer(release, query)
+                return given[number]
+
+            trial.nodes[number].answer = kept
+        trial.nodes[0].opened = lambda *_: None
+        trial.leader.advance, trial.leader._tell = (lambda: None), (lambda: None)
+        trial.ask()
+        trial.leader.relay()
+        trial.leader._form()
+        trial.leader._answer(0, 0)
+        first = bytearray(given[1])
+        first[-1] ^= 1
+        for wrong in ([given[0], bytes(first)], [given[0], given[0]], [given[0]], []):
+            with pytest.raises(PeerError, match="lack the one that this server gave"):
+                trial.nodes[1].opened(0, 0, wrong)
+        trial.nodes[1].opened(0, 0, [given[0], given[1]])
+        assert trial.nodes[1].estimate(0).total == 12
+
+
 class Faulty:
     """Carries envelopes until the fault, which comes before or after one of them is delivered."""
 

@@ -5,7 +5,7 @@ from helpers.full_disk import full_disk
 from helpers.servers_study import Trial, ages, seeded, token_of
 
 from ogive.errors import DataError, ParameterError, PeerError, RefusalError
-from ogive.study.servers.enrolment import Enrolled, credential, enrolled, make_tokens
+from ogive.study.servers.enrolment import Enrolled, credential, enrol, enrolled, make_tokens, read_tokens
 from ogive.study.servers.reports import make_reports, read_report, report_bytes
 from ogive.study.servers.uploads import ClosedError, NotEnrolledError, OtherReportError
 
@@ -106,6 +106,25 @@ def test_a_full_disk_refuses_a_report_and_keeps_the_others(trial, reports):
         trial.take(reports[2:3], [2])
     trial.take(reports[2:3], [2])
     assert len(trial.nodes[0].uploads) == 3
+
+
+def test_opened_uploads_are_there_whole_or_not_at_all(trial, reports):
+    trial.take(reports)
+    trial.nodes[0].close_uploads()
+    with full_disk(most=100), pytest.raises(RefusalError, match="opened uploads cannot be stored"):
+        trial.nodes[0].names()
+    assert not list(trial.place(0).glob("opened*"))
+    trial.nodes[0].names()
+    assert [path.name for path in trial.place(0).glob("opened*")] == ["opened-0.parquet"]
+
+
+def test_tokens_are_made_with_their_lists_or_not_at_all(tmp_path, trial):
+    folder = tmp_path / "people"
+    with full_disk(most=100), pytest.raises((ParameterError, OSError)):
+        enrol(folder, trial.study, 20)
+    assert not folder.exists()
+    enrol(folder, trial.study, 20)
+    assert len(read_tokens(folder / "tokens")) == 20
 
 
 def test_a_list_may_grow_and_not_lose_who_uploaded(trial, reports):
