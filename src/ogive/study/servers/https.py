@@ -31,7 +31,7 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from ogive.errors import LedgerError, PeerError, RefusalError
+from ogive.errors import LedgerError, OgiveError, PeerError, RefusalError
 from ogive.study.https.pages import Released, release_page
 from ogive.study.https.responses import html, line
 from ogive.study.servers.asking import Answering
@@ -123,7 +123,7 @@ class ServerService:
                 busy |= await run_in_threadpool(leader.advance)
                 pause = TICK_SECONDS
                 self._say("the other servers answer")
-            except (PeerError, RefusalError, LedgerError) as problem:
+            except OgiveError as problem:
                 self._say(f"waiting: {problem}")
                 busy, pause = False, min(2 * pause, LONGEST_PAUSE)
             if not busy:

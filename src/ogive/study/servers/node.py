@@ -429,7 +429,7 @@ class Node:
         name = self.study.releases[release].name
         return ReleaseMismatchError(
             f"the ledger has a charge for release {name} that was made with another state of this server, and the "
-            "same charge pays for no other noise; restore the state from a backup"
+            "same charge pays for no other noise; without that state the release is over, and a new study is needed"
         )
 
     def _record(self, release: int) -> None:
