@@ -3,7 +3,7 @@
 import socket
 
 import pytest
-from helpers.study import Clock, Site, key_of, public, text_of
+from helpers.study import AGE, Clock, Site, key_of, public, text_of
 
 from ogive.cli import main
 from ogive.study.coordinator import Coordinator, Progress
@@ -110,6 +110,17 @@ def test_a_new_study_is_read_back_and_kept(folder, capsys):
     said = capsys.readouterr().out
     assert "Parties (2): north, south" in said
     assert "Everyone may see your curve" in said
+
+
+def test_two_releases_share_one_legend_and_one_that_cannot_be_made_is_named(folder, capsys):
+    two = AGE | {"name": "again"}
+    (folder / "two.toml").write_bytes(text_of(releases=(AGE, two)))
+    assert main(["study", "check", "two.toml"]) == 0
+    said = capsys.readouterr().out
+    for once in ("Release age: ecdf of age", "Release again: ecdf of age", "per server: ", "ks: "):
+        assert said.count(f"\n{once}") == 1
+    (folder / "two.toml").write_bytes(text_of(releases=(AGE, two | {"method": "'sqrt'"})))
+    assert "release again: method 'sqrt' has Gaussian noise" in refused(capsys, ["study", "check", "two.toml"])
 
 
 def test_a_state_of_an_agent_or_of_another_study_is_refused_before_anything_is_asked(folder, capsys):

@@ -142,6 +142,13 @@ def plan(
     if not rows:
         assert first is not None, "a statistic has at least one alternative"
         raise planners[0].reason(grants[0]) or first
+    return plan_of(planners, records, rows, left_out)
+
+
+def plan_of(
+    planners: Sequence[Planner], records: int, rows: Sequence[PlanRow], left_out: Sequence[LeftOut] = ()
+) -> Plan:
+    """The plan of rows that planners of one statistic made."""
     return Plan(
         statistic=describe(planners[0].whole),
         records=records,
@@ -288,9 +295,25 @@ class Planner:
         Raises:
             ParameterError, UnsupportedError, BudgetError: it does not fit.
         """
-        prediction = self.prediction(method, privacy)
+        return self._rows_of(name, self.prediction(method, privacy), privacy)
+
+    def taken(self, privacy: Privacy) -> PlanRow:
+        """The row that would be taken, without the errors of any other.
+
+        Raises:
+            ParameterError, UnsupportedError, BudgetError: the statistic as it was written does not fit.
+        """
+        self.written[privacy] = self.prediction(self.statistic, privacy).queries
+        for name, method in self.statistic.alternatives().items():
+            with suppress(*DOES_NOT_FIT):
+                prediction = self.prediction(method, privacy)
+                if self._is_written(prediction, privacy):
+                    return self._rows_of(name, prediction, privacy)[0]
+        raise AssertionError("one of the alternatives is the statistic as it was written")
+
+    def _rows_of(self, name: str, prediction: Prediction, privacy: Privacy) -> list[PlanRow]:
         errors = self.errors(prediction)
-        written = prediction.queries == self._written(privacy) and prediction.is_method_of(self.statistic)
+        written = self._is_written(prediction, privacy)
         noise = prediction.noise(errors)
         asked = self._asked(prediction.questions)
         price = prediction.price
@@ -312,6 +335,10 @@ class Planner:
         except DOES_NOT_FIT as problem:
             return problem
         return None
+
+    def _is_written(self, prediction: Prediction, privacy: Privacy) -> bool:
+        """Whether the statistic as it was written is released like that."""
+        return prediction.queries == self._written(privacy) and prediction.is_method_of(self.statistic)
 
     def _written(self, privacy: Privacy) -> tuple[Query, ...]:
         """What the statistic as it was written asks; nothing where it does not fit."""

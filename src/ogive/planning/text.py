@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 
 from ogive.errors import marks_of, plain, unmarked
@@ -65,7 +65,6 @@ def table(plan: Plan, say: Callable[[str], str] = unmarked, *, unit: str | None 
         unit: Of the column's values, for people.
     """
     shown = _Shown(plan, unit)
-    tables, below = shown.tables(), shown.below()
     lines = [*_wrapped(f"plan for {heading(plan)}: {plan.records} records, trust {plan.trust}")]
     lines += _wrapped(plan.unit.words)
     lines += [line for told in policy(plan) for line in _wrapped(say(told))]
@@ -73,18 +72,34 @@ def table(plan: Plan, say: Callable[[str], str] = unmarked, *, unit: str | None 
         lines += _wrapped(f"{plan.records} is your own guess")
     for privacy in dict.fromkeys(row.privacy for row in plan.rows):
         under = [row for row in plan.rows if row.privacy == privacy]
-        lines += ["", str(privacy)]
-        for number, each in enumerate(tables):
-            lines += [*([""] if number else []), each.heading]
-            for row in under:
-                lines += [each.line(row), *shown.errors_below(row, below)]
-        lines += _traffic(under)
+        lines += ["", str(privacy), *shown.rows(under)]
         for row in under:
             if row.chosen:
                 lines += _wrapped(say(_taken(plan, row))) + _wrapped(shown.distances(row))
     reasons = [line for told in _reasons(plan) for line in _wrapped(say(told))]
     lines += ["", *reasons] if reasons else []
     return "\n".join([*lines, "", *(line for told in shown.legend(say) for line in _wrapped(told))]).rstrip("\n")
+
+
+def tables(plans: Mapping[str, Plan]) -> str:
+    """The tables of several plans, each of the one row that is taken, with one legend for all of them.
+
+    Args:
+        plans: What is shown, each by its heading.
+    """
+    lines: list[str] = []
+    legends: dict[str, dict[str, list[str]]] = {}
+    for head, plan in plans.items():
+        shown = _Shown(plan, None)
+        lines += [*_wrapped(head), *(line for told in policy(plan) for line in _wrapped(unmarked(told)))]
+        lines += [*shown.rows(plan.rows), *(line for row in plan.rows for line in _wrapped(shown.distances(row))), ""]
+        for told in shown.legend(unmarked):
+            legends.setdefault(told.partition(": ")[0], {}).setdefault(told, []).append(heading(plan))
+    lines.append("*: the method that will be used; ogive plan compares it with the others")
+    for meanings in legends.values():
+        for told, named in meanings.items():
+            lines += _wrapped(told if len(meanings) == 1 else f"{', '.join(named)}: {told}")
+    return "\n".join(lines).rstrip("\n")
 
 
 def short(plan: Plan) -> str:
@@ -148,6 +163,15 @@ class _Shown:
             return [one]
         facts, errors = Table([*named, *self.facts()], rows), Table([*named, *self.errors()], rows)
         return [facts] if self.below() else [facts, errors]
+
+    def rows(self, rows: Sequence[PlanRow]) -> list[str]:
+        """Lines of rows under one guarantee: what they cost, how far off they are, and what they take of parties."""
+        lines, below = [], self.below()
+        for number, each in enumerate(self.tables()):
+            lines += [*([""] if number else []), each.heading]
+            for row in rows:
+                lines += [each.line(row), *self.errors_below(row, below)]
+        return lines + _traffic(rows)
 
     def below(self) -> list[str]:
         """The errors that stand below each other, since there are too many for a line, as of many variables."""

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from ogive.planning import plan
 from ogive.privacy import Adjacency
 from ogive.provenance import trust_rows
-from ogive.statistics.base import innermost
-from ogive.study.common import StudyRelease
 from ogive.study.document import MERGE, Study
+from ogive.study.predicted import predicted
+from ogive.trust.central.model import Central
 from ogive.trust.secagg.model import SecAgg
 from ogive.trust.simulation import Simulation
 
@@ -34,10 +33,7 @@ def in_words(study: Study, number: int | None) -> str:
         *(_merging(study) if study.trust == MERGE else _adding(study)),
         "",
     ]
-    for release in study.releases:
-        part = innermost(release.statistic)
-        lines += [f"Release {release.name}: {part.name} under {release.privacy}", _planned(study, release), ""]
-    return "\n".join(lines).rstrip() + "\n"
+    return "\n".join([*lines, _predicted(study)]) + "\n"
 
 
 def _adding(study: Study) -> list[str]:
@@ -72,31 +68,10 @@ def _parties(number: int) -> str:
     return "1 party" if number == 1 else f"{number} parties"
 
 
-def _planned(study: Study, release: StudyRelease) -> str:
-    """Predicted error, bytes and time."""
+def _predicted(study: Study) -> str:
+    """Predicted errors, bytes and time."""
     if study.trust == MERGE:
-        return str(
-            plan(
-                release.statistic,
-                privacy=release.privacy,
-                records=max(study.records // len(study.parties), 1),
-                adjacency=study.unit.adjacency,
-                person=study.unit.person,
-                max_rows_per_person=study.unit.max_rows_per_person,
-                public=study.unit.public,
-            )
-        )
-    simulation = Simulation(
-        SecAgg, parties=len(study.parties), colluding=study.aggregation.colluding, dropouts=study.aggregation.dropouts
-    )
-    found = plan(
-        release.statistic,
-        privacy=release.privacy,
-        records=study.records,
-        adjacency=study.unit.adjacency,
-        person=study.unit.person,
-        max_rows_per_person=study.unit.max_rows_per_person,
-        trust=simulation,
-        public=study.unit.public,
-    )
-    return str(found)
+        return predicted(study, records=max(study.records // len(study.parties), 1), trust=Central)
+    options = study.aggregation
+    simulation = Simulation(SecAgg, parties=len(study.parties), colluding=options.colluding, dropouts=options.dropouts)
+    return predicted(study, records=study.records, trust=simulation)

@@ -201,12 +201,10 @@ def check(
         state: The file in which your agent keeps its state; it notes your approval.
         approve: Approve exactly this study. An agent runs no other.
     """
-    from ogive.study.agent import approve as note
     from ogive.study.document import Study
     from ogive.study.keys import load_key
     from ogive.study.reading import read_study
     from ogive.study.servers.document import ServersStudy
-    from ogive.study.store import Store
     from ogive.study.words import in_words
 
     if approve and (records is None or key is None or state is None):
@@ -231,6 +229,9 @@ def check(
         check_records(study, 1 if number is None else number, records)
     print(in_words(study, number), end="")
     if approve:
+        from ogive.study.agent import approve as note
+        from ogive.study.store import Store
+
         assert state is not None, "it was asked for above"
         store = Store(state)
         note(store, study)

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from ogive.crypto.twoparty.messages import pair_bytes
-from ogive.planning import plan
 from ogive.provenance import trust_rows
-from ogive.statistics.base import innermost
 from ogive.study.pairs.document import PeopleStudy
 from ogive.study.pairs.meeting import Meeting
+from ogive.study.predicted import predicted
 from ogive.trust.pairs.model import Pairs
 from ogive.trust.simulation import Simulation
 
@@ -20,7 +19,6 @@ def in_words(study: PeopleStudy, number: int | None) -> str:
         number: The number of the person who reads; None for anybody.
     """
     protocol = Meeting.of(study).protocol
-    release = study.releases[0]
     sent = max(sum(pair_bytes(circuit).values()) for circuit in protocol.circuits.values())
     lines = [
         f"Study {study.name}" + (f": {study.title}" if study.title else ""),
@@ -38,15 +36,6 @@ def in_words(study: PeopleStudy, number: int | None) -> str:
         *(said for _, said in trust_rows(study.assumption)),
         f"The two people of a pair send {sent:,} bytes, most of them to each other.",
         "",
-        f"Release {release.name}: {innermost(release.statistic).name} under {release.privacy}",
-        str(
-            plan(
-                release.statistic,
-                privacy=release.privacy,
-                records=study.records,
-                adjacency=study.unit.adjacency,
-                trust=Simulation(Pairs),
-            )
-        ),
+        predicted(study, records=study.records, trust=Simulation(Pairs)),
     ]
-    return "\n".join(lines).rstrip() + "\n"
+    return "\n".join(lines) + "\n"

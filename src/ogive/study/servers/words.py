@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from ogive.planning import plan
 from ogive.privacy import Adjacency
 from ogive.provenance import trust_rows
-from ogive.statistics.base import innermost
+from ogive.study.predicted import predicted
 from ogive.study.servers.document import ServersStudy
 from ogive.study.servers.reports import report_bytes
 from ogive.trust.servers.model import Servers
@@ -42,15 +41,4 @@ def in_words(study: ServersStudy, number: int | None) -> str:
         "",
     ]
     simulation = Simulation(Servers, servers=len(study.servers), upload=study.terms.upload)
-    for release in study.releases:
-        part = innermost(release.statistic)
-        planned = plan(
-            release.statistic,
-            privacy=release.privacy,
-            records=study.records,
-            adjacency=study.unit.adjacency,
-            trust=simulation,
-            public=study.unit.public,
-        )
-        lines += [f"Release {release.name}: {part.name} under {release.privacy}", str(planned), ""]
-    return "\n".join(lines).rstrip() + "\n"
+    return "\n".join([*lines, predicted(study, records=study.records, trust=simulation)]) + "\n"

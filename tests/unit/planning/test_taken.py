@@ -1,0 +1,68 @@
+"""The plan of the method that is taken has the numbers of that row, and computes no other."""
+
+import pytest
+
+from ogive.errors import ParameterError
+from ogive.planning import plan
+from ogive.planning.predict import Planner
+from ogive.planning.taken import plan_taken
+from ogive.planning.text import tables
+from ogive.privacy import Adjacency, PrivacyUnit, PureDP, ZeroConcentratedDP
+from ogive.statistics import Count, Ecdf, HosmerLemeshow, Mean, Quantiles, Roc
+from ogive.trust import Central, SecAgg, Simulation
+
+AGE = Ecdf("age", bounds=(0, 120), grid="integers")
+PARTIES = Simulation(SecAgg, parties=3)
+REPLACE = PrivacyUnit(Adjacency.REPLACE)
+
+
+@pytest.mark.parametrize(
+    "statistic",
+    [
+        AGE,
+        Ecdf("age", bounds=(0, 120), grid="integers", method="path"),
+        Quantiles("age", bounds=(0, 120), grid="integers", probabilities=(0.5,)),
+        Roc("score", "label", bounds=(0, 1), bins=16),
+        HosmerLemeshow("score", "label"),
+        Mean("age", bounds=(0, 120)),
+    ],
+    ids=lambda statistic: f"{statistic.name} by {getattr(statistic, 'method', 'its only method')}",
+)
+@pytest.mark.parametrize("trust", [Central, PARTIES], ids=["central", "secagg"])
+def test_the_row_is_the_chosen_one_of_the_whole_plan(statistic, trust):
+    whole = plan(statistic, privacy=PureDP(1), records=500, trust=trust)
+    taken = plan_taken(statistic, privacy=PureDP(1), records=500, unit=REPLACE, trust=trust)
+    assert taken.rows == (whole.chosen,)
+    assert (taken.statistic, taken.unit, taken.trust) == (whole.statistic, whole.unit, whole.trust)
+
+
+def test_errors_of_other_methods_are_not_computed(monkeypatch):
+    asked = []
+    errors = Planner.errors
+    monkeypatch.setattr(Planner, "errors", lambda self, *given: asked.append(given) or errors(self, *given))
+    plan_taken(AGE, privacy=PureDP(1), records=500, unit=REPLACE, trust=PARTIES)
+    assert len(asked) == 1
+
+
+def test_a_statistic_that_does_not_fit_is_refused():
+    with pytest.raises(ParameterError, match="Gaussian noise"):
+        plan_taken(
+            Ecdf("age", bounds=(0, 120), method="sqrt"), privacy=PureDP(1), records=500, unit=REPLACE, trust=PARTIES
+        )
+
+
+def test_what_columns_say_is_said_once_and_by_whom_where_it_differs():
+    asked = {"one": AGE, "two": AGE, "three": Mean("age", bounds=(0, 120)), "four": Count("age")}
+    hidden = PrivacyUnit(Adjacency.ADD_OR_REMOVE)
+    said = tables(
+        {
+            name: plan_taken(statistic, privacy=ZeroConcentratedDP(1), records=500, unit=hidden, trust=PARTIES)
+            for name, statistic in asked.items()
+        }
+    )
+    lines = said.splitlines()
+    assert [line for line in lines if line in asked] == list(asked)
+    assert sum(line.startswith("ks: ") for line in lines) == 1
+    assert sum(line.startswith("per party: ") for line in lines) == 1
+    assert "mean of age: noise SD: standard deviation of the noise of the mean" in said
+    assert "count of age: noise SD: standard deviation of the noise of the count" in said
