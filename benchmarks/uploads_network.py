@@ -63,7 +63,7 @@ class Place:
     def __init__(self, folder: Path, *, people: int, cells: int) -> None:
         self.folder = folder
         keys = [make_key(folder / f"{number}.key") for number in range(2)]
-        self.study = ServersStudy.parse(_text(keys, people=people, cells=cells))
+        self.study = ServersStudy.parse(study_text(keys, people=people, cells=cells))
         (folder / "study.toml").write_bytes(self.study.text)
         self.tokens = make_tokens(people)
         self.ports = [_free_port() for _ in keys]
@@ -119,7 +119,9 @@ class Place:
         return next(int(line.split()[1]) / 1e3 for line in lines if line.startswith("VmHWM"))
 
 
-def _text(keys: list[Ed25519PrivateKey], *, people: int, cells: int) -> bytes:
+def study_text(keys: list[Ed25519PrivateKey], *, people: int, cells: int) -> bytes:
+    """The file of a study of two servers that release one curve, of keys."""
+    """The file of a study of two servers that release one curve."""
     servers = "".join(
         f'[[server]]\nname = "server-{number}"\nkey = "{key_text(key.public_key().public_bytes_raw())}"\n'
         f'sealing = "{key_text(sealing_key(key).public_key().public_bytes_raw(), SEALING)}"\n'

@@ -18,7 +18,8 @@ from ogive.crypto.circuits import Builder
 from ogive.crypto.circuits.kernels import gini
 from ogive.errors import PeerError
 from ogive.pairs import Design
-from ogive.runtime.pairs import Collector, PairsStudy, Person, Relay, collect, take_part
+from ogive.runtime.pairs import Collector, History, PairsStudy, Person, Relay, collect, take_part
+from ogive.runtime.pairs.history import Met, read_passes, write_pass
 from ogive.runtime.pairs.websocket import connect, endpoint, largest_frame
 
 HOST = "127.0.0.1"
@@ -207,6 +208,8 @@ class Network:
         self.values = values
         self.now = 0.0
         self.left = dict(dies_after or {})
+        self.more = more
+        self.stored = History()
         self.collector = collector_of(study, **more)
         self.people = {user: person_of(study, user, value) for user, value in enumerate(values) if value is not None}
         self.here = set(self.people)
@@ -219,6 +222,24 @@ class Network:
 
     def say(self, sender, said):
         self.queue += [(sender, *outgoing) for outgoing in said]
+
+    def store(self):
+        """What the aggregator stores before anything that it said leaves, as bytes."""
+        changes = self.collector.changes()
+        self.stored.passes += [write_pass(told) for told in changes.passes]
+        self.stored.pairs |= {number: met.to_bytes() for number, met in changes.pairs.items()}
+
+    def start_again(self):
+        """Another aggregator, from what was stored; all connections were lost, and so was what was under way."""
+        passes = read_passes(self.study, self.stored.passes)
+        bits = self.study.settings(0, self.study.design.pairs[0]).outputs
+        pairs = {number: Met.from_bytes(data, outputs=bits) for number, data in self.stored.pairs.items()}
+        self.collector = collector_of(self.study, earlier=History(passes, pairs), **self.more)
+        self.queue = []
+        for user in self.here:
+            self.people[user].close()
+            self.say(0, self.collector.arrived(user, self.now))
+        self.say(0, self.collector.begin(self.now))
 
     def leave(self, user):
         self.here.discard(user)

@@ -1,11 +1,14 @@
 """Studies of people who meet in pairs: their file, whole studies over TLS and WebSockets, ledgers, people killed."""
 
+import contextlib
 import json
 import os
 import signal
+import sqlite3
 import ssl
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -20,6 +23,7 @@ from ogive import Ledger
 from ogive.errors import (
     BudgetError,
     DataError,
+    LedgerError,
     OgiveError,
     ParameterError,
     PeerError,
@@ -27,6 +31,7 @@ from ogive.errors import (
     ReleaseMismatchError,
 )
 from ogive.privacy import PureDP
+from ogive.statistics.kinds import read_recorded
 from ogive.study.https.enrolment import equip
 from ogive.study.pairs import kept as of_pairs
 from ogive.study.pairs.document import PeopleStudy
@@ -199,25 +204,76 @@ def test_a_service_believes_no_other_certificate_and_a_person_no_other_service(t
             serving.join(1, 3, authority=tmp_path / "other" / "ca.pem")
 
 
-def test_a_service_that_was_killed_in_the_middle_begins_no_second_time(tmp_path):
+def test_a_service_refuses_the_state_of_another_study_and_the_key_of_another_coordinator(tmp_path):
     study = study_of()
     store = Store(tmp_path / "state.db")
     with store.write() as kept:
         of_pairs.begin(kept, study)
-    with store.read() as kept, pytest.raises(RefusalError, match="began before and were not gone through"):
-        of_pairs.check_state(kept, study)
-    with store.read() as kept, pytest.raises(RefusalError, match="of another study"):
-        of_pairs.check_state(kept, study_of(count=9))
+    with pytest.raises(RefusalError, match="of another study"):
+        PairsService(Meeting.of(study_of(count=9)), key=key_of(0), store=store, patience=1.0)
     with pytest.raises(ParameterError, match="another key of the coordinator"):
         PairsService(Meeting.of(study), key=key_of(1), store=store, patience=1.0)
     store.close()
 
 
+def test_a_state_that_cannot_be_written_is_waited_for_and_nothing_is_said_meanwhile(tmp_path, monkeypatch, caplog):
+    monkeypatch.setattr("ogive.study.pairs.service.PAUSE", 0.1)
+    with Serving(tmp_path, study_of(), pair_seconds=30.0) as serving:
+        write, failing = serving.store.write, [True]
+
+        @contextlib.contextmanager
+        def full():
+            if failing[0]:
+                raise LedgerError("the disk is full")
+            with write() as kept:
+                yield kept
+
+        serving.store.write = full
+        people = threading.Thread(target=lambda: found.update(serving.people(ALIKE)), daemon=True)
+        found = {}
+        people.start()
+        end = time.monotonic() + 30
+        while "the state cannot be written" not in caplog.text:
+            assert time.monotonic() < end
+            time.sleep(0.05)
+        assert not serving.service._collector.collected.outputs
+        failing[0] = False
+        people.join(60)
+        assert alike(serving)[0] == pytest.approx(1, abs=1e-6)
+    assert all(over for _, over in found.values())
+
+
+def test_what_ends_the_pairs_by_mistake_is_told_by_health(tmp_path, monkeypatch):
+    async def broken(*_, **__):
+        raise ValueError
+
+    monkeypatch.setattr("ogive.study.pairs.service.collect", broken)
+    with Serving(tmp_path, study_of()) as serving:
+        context = ssl.create_default_context(cafile=str(serving.authority))
+        end = time.monotonic() + 10
+        while (found := httpx.get(f"{serving.url}/health", verify=context, trust_env=False)).status_code == 200:
+            assert time.monotonic() < end
+            time.sleep(0.05)
+    assert (found.status_code, found.text) == (503, "no more pairs compute; start the service again\n")
+
+
 # --- processes
 
 
-def test_a_person_that_is_killed_and_started_again_costs_the_others_nothing(tmp_path):
-    """All by the command line: a service, people, of whom one is killed when it has paid, and started again."""
+def pairs_of(path):
+    """What the service stored of each pair: 0 at hand, 1 opened, 2 lost."""
+    if not path.exists():
+        return {}
+    with contextlib.closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as found:
+        try:
+            rows = found.execute("SELECT name, value FROM ogive_study_state WHERE name LIKE 'pairs/met/%'").fetchall()
+        except sqlite3.OperationalError:
+            return {}
+    return {name: value[1] for name, value in rows}
+
+
+def test_a_person_and_the_service_are_killed_and_started_again_and_the_study_goes_on(tmp_path):
+    """All by the command line: one person is killed when it has paid, and the service when pairs compute."""
     (tmp_path / "study.toml").write_bytes(study_text(count=5, seconds=100))
     study = read_study(tmp_path / "study.toml")
     assert isinstance(study, PeopleStudy)
@@ -239,10 +295,13 @@ def test_a_person_that_is_killed_and_started_again_costs_the_others_nothing(tmp_
             "--ledger", f"ledger-{number}", "--value", 3, "--authority", "service/ca.pem",
         )  # fmt: skip
 
-    service = start(
-        "study", "serve", "study.toml", "--key", "0.key", "--state", "state.db", "--service", "service",
-        "--port", port, "--patience", 60,
-    )  # fmt: skip
+    def serve():
+        return start(
+            "study", "serve", "study.toml", "--key", "0.key", "--state", "state.db", "--service", "service",
+            "--port", port, "--patience", 30,
+        )  # fmt: skip
+
+    service = serve()
     try:
         first = person(1)
         end = time.monotonic() + 60
@@ -251,14 +310,27 @@ def test_a_person_that_is_killed_and_started_again_costs_the_others_nothing(tmp_
         os.killpg(first.pid, signal.SIGKILL)
         first.communicate(timeout=20)
         people = [person(number) for number in range(1, 6)]
+        while not (begun := pairs_of(tmp_path / "state.db")) and time.monotonic() < end:
+            time.sleep(0.002)
+        os.killpg(service.pid, signal.SIGKILL)
+        service.communicate(timeout=20)
+        assert begun
+        opened = {name for name, state in pairs_of(tmp_path / "state.db").items() if state == 1}
+        service = serve()
         said = [each.communicate(timeout=100)[1] for each in people]
         assert [each.returncode for each in people] == [0] * 5, said
         assert all("the study is over" in each for each in said)
         asked = start("study", "release", "study.toml", "ward", "--state", "state.db", "-o", "out.json")
-        assert "1.000" in asked.communicate(timeout=60)[0] or asked.returncode == 0
-        assert json.loads((tmp_path / "out.json").read_text())["provenance"]["trust"] == "pairs"
+        printed, problem = asked.communicate(timeout=60)
+        assert asked.returncode == 0, problem
+        assert "Collision entropy of ward" in printed
+        assert opened <= {name for name, state in pairs_of(tmp_path / "state.db").items() if state == 1}
+        published = json.loads((tmp_path / "out.json").read_text())
+        assert published["provenance"]["trust"] == "pairs"
+        assert read_recorded(published).value == pytest.approx(0, abs=1e-3), "all are alike"
     finally:
-        os.killpg(service.pid, signal.SIGKILL)
-        service.communicate(timeout=20)
+        if service.poll() is None:
+            os.killpg(service.pid, signal.SIGKILL)
+        print(*service.communicate(timeout=20))
     spent = [Ledger.open(tmp_path / f"ledger-{number}").account("wards", unit=study.unit).spent for number in (1, 2)]
     assert spent == [PureDP(140)] * 2

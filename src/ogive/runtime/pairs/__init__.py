@@ -18,8 +18,9 @@ Source:
 from ogive.runtime.pairs.clients import collect, take_part
 from ogive.runtime.pairs.collector import Collected, Collector
 from ogive.runtime.pairs.frames import Channel
+from ogive.runtime.pairs.history import History
 from ogive.runtime.pairs.person import Person
 from ogive.runtime.pairs.relay import Relay
 from ogive.runtime.pairs.study import PairsStudy
 
-__all__ = ["Channel", "Collected", "Collector", "PairsStudy", "Person", "Relay", "collect", "take_part"]
+__all__ = ["Channel", "Collected", "Collector", "History", "PairsStudy", "Person", "Relay", "collect", "take_part"]

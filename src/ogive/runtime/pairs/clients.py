@@ -12,6 +12,7 @@ from ogive.crypto.twoparty import Outgoing
 from ogive.errors import PeerError
 from ogive.runtime.pairs.collector import Collected, Collector
 from ogive.runtime.pairs.frames import CHALLENGE_BYTES, Channel, Frame, answer, pack, read_user, unpack
+from ogive.runtime.pairs.history import History
 from ogive.runtime.pairs.person import Person
 from ogive.runtime.pairs.relay import Relay
 
@@ -87,12 +88,17 @@ async def _listen(person: Person, channel: Channel) -> bool:
     return False
 
 
+async def _keep_nothing(_: History | Collected) -> None:
+    pass
+
+
 async def collect(
     collector: Collector,
     relay: Relay,
     *,
     patience: float,
-    keep: Callable[[Collected], None] = lambda collected: None,
+    store: Callable[[History], Awaitable[None]] = _keep_nothing,
+    keep: Callable[[Collected], Awaitable[None]] = _keep_nothing,
     clock: Callable[[], float] = time.monotonic,
 ) -> Collected:
     """Go through the pairs of a study.
@@ -101,6 +107,7 @@ async def collect(
         collector: The aggregator.
         relay: Carries its messages.
         patience: Seconds to wait until everybody is there; the pairs begin then with those who are.
+        store: Called with what has changed, before anything that follows from it is said.
         keep: Called with what became of all pairs, before people are told that it is over.
         clock: The clock of the collector's deadline.
 
@@ -122,11 +129,14 @@ async def collect(
             if not begun and collector.everybody:
                 begun = True
                 said += collector.begin(clock())
+        changes = collector.changes()
+        if changes.pairs or changes.passes:
+            await store(changes)
         for _, message in said:
             relay.send(message)
         await asyncio.sleep(0)  # whoever sends much keeps nobody else waiting
     collected = collector.collected
-    keep(collected)
+    await keep(collected)
     await relay.finish()
     return collected
 

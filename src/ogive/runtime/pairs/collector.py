@@ -5,6 +5,9 @@ time is up or a message is malformed, is given up, and the others go on. When no
 those who are there and were in fewer pairs than they agreed to are paired anew, in a further pass, and so on until the
 deadline. Who left and comes back takes part in what begins from then on.
 
+What `changes` returns is stored before anything that was said meanwhile leaves. An aggregator that is started again
+goes on from all of it.
+
 Learns: the outputs of every pair, who was in it, and who left when.
 """
 
@@ -23,6 +26,7 @@ from ogive.crypto.twoparty import Outgoing, PairAggregator
 from ogive.crypto.wire import read_header
 from ogive.errors import PeerError
 from ogive.runtime.pairs.departures import SEED_BYTES, Departures, free_pairs
+from ogive.runtime.pairs.history import History, Met
 from ogive.runtime.pairs.study import MOST_PASSES, PairsStudy
 
 
@@ -70,6 +74,7 @@ class Collector:
         seconds: How long a pair may take.
         deadline: Until when people who left are waited for, on the clock of `now`; no pair begins after it. None:
             nobody is waited for.
+        earlier: What an aggregator that ended before has stored.
         random: Gives so many random bytes.
     """
 
@@ -81,6 +86,7 @@ class Collector:
         at_once: int = 64,
         seconds: float = 30.0,
         deadline: float | None = None,
+        earlier: History | None = None,
         random: Callable[[int], bytes] = os.urandom,
     ) -> None:
         self.study = study
@@ -100,6 +106,32 @@ class Collector:
         self._lost: dict[int, str] = {}
         self._started = False
         self._over = False
+        self._changes = History()
+        if earlier is not None:
+            self._resume(earlier)
+
+    def _resume(self, earlier: History) -> None:
+        """Go on from what was stored; what was at hand is lost."""
+        first = 0
+        for told in earlier.passes:
+            first = len(self._pairs)
+            self._pairs = np.concatenate([self._pairs, told.pairs(self.study, self._pairs)])
+        self._passes = list(earlier.passes)
+        self._waiting = [number for number in range(first, len(self._pairs)) if number not in earlier.pairs]
+        self._begun = np.zeros(len(self._pairs), np.bool_)
+        for number, met in earlier.pairs.items():
+            self._begun[number] = met.begun
+            if met.outputs is not None:
+                self._outputs[number] = met.outputs
+            elif met.lost is not None:
+                self._lost[number] = met.lost
+            else:
+                self._lose(number, "the service ended while it computed", begun=True)
+
+    def changes(self) -> History:
+        """What has changed since this was last called, to be stored before what was said leaves."""
+        found, self._changes = self._changes, History()
+        return found
 
     @property
     def everybody(self) -> bool:
@@ -172,6 +204,7 @@ class Collector:
         if pair.aggregator.outputs is None:
             return said
         self._outputs[pair.number] = pair.aggregator.outputs
+        self._changes.pairs[pair.number] = Met(outputs=pair.aggregator.outputs)
         self._close(header.study)
         return self._go_on(now)
 
@@ -218,6 +251,7 @@ class Collector:
                 settings = self.study.settings(number, self._pairs[number])
                 aggregator = PairAggregator(settings, key=self.key, random=self._random)
                 self._open[settings.digest] = _Open(number, (first, second), aggregator, now + self._seconds)
+                self._changes.pairs[number] = Met()
                 yield aggregator.invitation
         self._waiting = later
 
@@ -231,6 +265,7 @@ class Collector:
             return []
         self._lose_waiting()
         self._passes.append(told)
+        self._changes.passes.append(told)
         self._waiting = list(range(len(self._pairs), len(self._pairs) + len(new)))
         self._pairs = np.concatenate([self._pairs, new])
         self._begun = np.concatenate([self._begun, np.zeros(len(new), np.bool_)])
@@ -241,13 +276,18 @@ class Collector:
         """Give up the pairs that wait: one of each is not there, or time is up."""
         for number in self._waiting:
             missing = [user for user in self._pairs[number].tolist() if user not in self._here]
-            self._lost[number] = f"user {missing[0]} had left" if missing else "time was up before it began"
+            why = f"user {missing[0]} had left" if missing else "time was up before it began"
+            self._lose(number, why, begun=False)
         self._waiting = []
 
     def _give_up(self, digest: bytes, why: str) -> None:
         pair = self._open[digest]
-        self._lost[pair.number] = why
+        self._lose(pair.number, why, begun=pair.aggregator.begun)
         self._close(digest)
+
+    def _lose(self, number: int, why: str, *, begun: bool) -> None:
+        self._lost[number] = why
+        self._changes.pairs[number] = Met(begun, lost=why)
 
     def _close(self, digest: bytes) -> None:
         """No half of the pair is taken from now on."""

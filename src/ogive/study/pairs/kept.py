@@ -1,15 +1,18 @@
-"""What the service of a study of people keeps: that pairs have begun, and what came out."""
+"""What the service of a study of people keeps: that pairs have begun, what became of each, and what came out."""
 
 from __future__ import annotations
 
 from ogive.crypto.wire import Reader
 from ogive.errors import RefusalError
 from ogive.queries import Answer
+from ogive.runtime.pairs import History, PairsStudy
+from ogive.runtime.pairs.history import Met, read_passes, write_pass
 from ogive.study.frames import read_answer, write_answer
 from ogive.study.pairs.document import PeopleStudy
 from ogive.study.store import Kept
 
 _BEGUN, _ANSWER, _OVER = "pairs/begun", "pairs/answer", "pairs/over"
+_PASS, _MET = "pairs/pass/", "pairs/met/"
 
 
 def begin(kept: Kept, study: PeopleStudy) -> None:
@@ -18,19 +21,33 @@ def begin(kept: Kept, study: PeopleStudy) -> None:
 
 
 def check_state(kept: Kept, study: PeopleStudy) -> None:
-    """Refuse a state of pairs that began in a process that ended before they were through.
+    """Refuse the state of another study.
 
     Raises:
-        RefusalError: it is one, or a state of another study.
+        RefusalError: it is one.
     """
     begun = kept.get(_BEGUN)
     if begun not in (None, study.digest):
         raise RefusalError("this state is of another study; give each study a file of its own")
-    if state(kept) == "running":
-        raise RefusalError(
-            "the pairs of this state began before and were not gone through; what people gave is spent, and people "
-            "who want to go on need a new study with a new state"
-        )
+
+
+def keep(kept: Kept, changes: History) -> None:
+    """Keep what has changed."""
+    for told in changes.passes:
+        kept.put(f"{_PASS}{told.number:08d}", write_pass(told))
+    for number, met in changes.pairs.items():
+        kept.put(f"{_MET}{number:08d}", met.to_bytes())
+
+
+def history(kept: Kept, protocol: PairsStudy) -> History:
+    """What became of pairs so far."""
+    passes = read_passes(protocol, [kept.get(name) or b"" for name in kept.names(_PASS)])
+    outputs = next(iter(protocol.circuits.values())).outputs
+    bits = sum(port.width for port in outputs)
+    pairs = {
+        int(name.removeprefix(_MET)): Met.from_bytes(kept.get(name) or b"", outputs=bits) for name in kept.names(_MET)
+    }
+    return History(passes, pairs)
 
 
 def end(kept: Kept, answer: Answer | None, reason: str) -> None:

@@ -14,7 +14,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -25,7 +25,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route, WebSocketRoute
 
-from ogive.errors import OgiveError, ParameterError
+from ogive.errors import LedgerError, OgiveError, ParameterError
 from ogive.runtime.pairs import Collected, Collector, Relay, collect
 from ogive.runtime.pairs.websocket import endpoint, largest_frame
 from ogive.study.https.responses import line
@@ -34,9 +34,11 @@ from ogive.study.pairs import kept as of_pairs
 from ogive.study.pairs.document import PeopleStudy
 from ogive.study.pairs.joining import PATH
 from ogive.study.pairs.meeting import Meeting
-from ogive.study.store import Store
+from ogive.study.store import Kept, Store
 
 LOG = logging.getLogger("ogive.study")
+PAUSE = 1.0
+"""Seconds between attempts to write the state."""
 
 
 class PairsService:
@@ -51,6 +53,7 @@ class PairsService:
 
     Raises:
         ParameterError: it is the key of another coordinator.
+        RefusalError: the store is of another study.
     """
 
     def __init__(
@@ -62,9 +65,17 @@ class PairsService:
         self._store = store
         self._patience = patience
         self._relay = Relay(meeting.protocol)
+        self._failed = False
         left = (meeting.study.deadline - datetime.now(UTC)).total_seconds()
+        with store.read() as kept:
+            of_pairs.check_state(kept, meeting.study)
+            earlier = of_pairs.history(kept, meeting.protocol)
         self._collector = Collector(
-            meeting.protocol, key=key, seconds=pair_seconds, deadline=time.monotonic() + max(0.0, left)
+            meeting.protocol,
+            key=key,
+            seconds=pair_seconds,
+            deadline=time.monotonic() + max(0.0, left),
+            earlier=earlier,
         )
 
     def application(self) -> Starlette:
@@ -91,25 +102,44 @@ class PairsService:
                 await collecting
 
     async def _collect(self) -> None:
-        """Go through all pairs, unless that was done."""
-        with self._store.read() as kept:
-            state = of_pairs.state(kept)
-        if state in ("released", "over"):
-            await self._relay.finish()
-            return
-        with self._store.write() as kept:
-            of_pairs.begin(kept, self._meeting.study)
-        await collect(self._collector, self._relay, patience=self._patience, keep=self._keep)
+        """Go through all pairs, unless that was done; what ends this by mistake is in the log, and in `/health`."""
+        try:
+            with self._store.read() as kept:
+                state = of_pairs.state(kept)
+            if state in ("released", "over"):
+                await self._relay.finish()
+                return
+            await self._stored(lambda kept: of_pairs.begin(kept, self._meeting.study))
+            await collect(
+                self._collector,
+                self._relay,
+                patience=self._patience,
+                store=lambda changes: self._stored(lambda kept: of_pairs.keep(kept, changes)),
+                keep=self._keep,
+            )
+        except Exception:
+            self._failed = True
+            LOG.exception("no more pairs compute; start the service again, and they go on")
 
-    def _keep(self, collected: Collected) -> None:
+    async def _stored(self, write: Callable[[Kept], None]) -> None:
+        """Store something; where that fails everybody waits until it can be stored."""
+        while True:
+            try:
+                with self._store.write() as kept:
+                    write(kept)
+                return
+            except LedgerError as problem:
+                LOG.error("the state cannot be written, and is tried again: %s", problem)
+                await asyncio.sleep(PAUSE)
+
+    async def _keep(self, collected: Collected) -> None:
         """Keep what came out, or why nothing did."""
         found, reason = None, ""
         try:
             found = self._meeting.answer(collected)
         except OgiveError as problem:
             reason = str(problem)
-        with self._store.write() as kept:
-            of_pairs.end(kept, found, reason)
+        await self._stored(lambda kept: of_pairs.end(kept, found, reason))
         LOG.info("%d pairs were opened, %d lost; %s", len(collected.outputs), len(collected.lost), reason or "released")
 
     async def _study(self, request: Request) -> Response:
@@ -140,6 +170,8 @@ class PairsService:
         return JSONResponse(self._meeting.estimate(found).to_dict())
 
     async def _health(self, request: Request) -> Response:
+        if self._failed:
+            return line("no more pairs compute; start the service again", 503)
         return PlainTextResponse("ok\n")
 
 
@@ -166,7 +198,7 @@ def serve(
 
     Raises:
         ParameterError: a file of the folder, the key or the address cannot be used.
-        RefusalError, LedgerError: pairs of this state began before, or it cannot be used.
+        RefusalError, LedgerError: the state is of another study or in use, or cannot be used.
     """
     meeting = Meeting.of(study)
     listening = listen(folder, host, port)
@@ -174,8 +206,6 @@ def serve(
     store.hold()
     log_to_stderr()
     service = PairsService(meeting, key=key, store=store, patience=patience)
-    with store.read() as kept:
-        of_pairs.check_state(kept, study)
     LOG.info("serving study %s at https://%s:%d", study.name, host, listening.getsockname()[1])
     run(service.application(), listening, folder, longest_frame=largest_frame(meeting.protocol))
     store.close()

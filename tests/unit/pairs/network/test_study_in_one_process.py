@@ -239,6 +239,65 @@ def test_a_half_that_is_malformed_costs_the_pair():
     assert network.collector._begun.tolist() == [True, True]
 
 
+# --- an aggregator that ends and is started again
+
+
+def ended_after(steps, values, *, stored, **more):
+    """A study whose aggregator ends after so many steps, with what it said last stored or not, and goes on."""
+    network = Network(study_of(SIX, 6), values, deadline=1000.0, **more)
+    network.say(0, network.collector.begin(network.now))
+    network.store()
+    for _ in range(steps):
+        if not network.queue:
+            break
+        network.step()
+        network.store()
+    before = network.collector.collected
+    if not stored and network.queue:
+        network.step()  # it ends before this is stored
+    network.start_again()
+    found = network.run()
+    return network, before, found
+
+
+@pytest.mark.parametrize("stored", [True, False])
+@pytest.mark.parametrize("leaver", [None, 2])
+def test_an_aggregator_that_ends_at_any_step_goes_on_and_loses_the_pairs_at_hand_alone(stored, leaver):
+    values = values_of(6)
+    more = {} if leaver is None else {"dies_after": {leaver: 4}}
+    lost = set()
+    for steps in range(0, 60, 1 if leaver is None else 3):
+        network, before, found = ended_after(steps, values, stored=stored, at_once=2, **more)
+        assert right(found, values)
+        assert set(before.outputs) <= set(found.outputs)
+        assert sorted({*found.outputs, *found.lost}) == list(range(len(found.pairs)))
+        assert all(person.given <= 2 for person in network.people.values())
+        ended = [pair for pair, why in found.lost.items() if why == "the service ended while it computed"]
+        assert len(ended) <= 2
+        lost.add(len(ended))
+        again = Network(network.study, values, at_once=2)
+        again.stored = network.stored
+        again.start_again()
+        assert sorted(again.collector.collected.outputs) == sorted(before_store(network))
+    assert 2 in lost, "the control: pairs were at hand"
+
+
+def before_store(network):
+    """Pairs whose outputs were stored."""
+    return [number for number, data in network.stored.pairs.items() if data[1] == 1]
+
+
+def test_a_pair_at_hand_when_the_aggregator_ended_counts_as_taken_part_in():
+    network = Network(study_of(np.array([[0, 1], [2, 3]]), 4), [9, 20, 33, 1], deadline=1000.0)
+    network.say(0, network.collector.begin(0.0))
+    network.store()
+    network.start_again()
+    assert network.collector._begun.tolist() == [True, True]
+    found = network.run()
+    assert len(found.pairs) == 2, "nobody has a place left, so nobody is paired anew"
+    assert set(found.lost.values()) == {"the service ended while it computed"}
+
+
 # --- what nobody may be asked
 
 
