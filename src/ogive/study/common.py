@@ -9,11 +9,11 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from ogive.errors import OgiveError, ParameterError, plain, quoted
 from ogive.pate.aggregators import LargestMargins
@@ -25,6 +25,8 @@ from ogive.statistics.kinds import COMMANDED
 from ogive.statistics.labels.statistic import Labels
 from ogive.study.fields import check_different, check_fields, read_name, read_privacy, read_tables
 from ogive.trust.base import TrustOptions
+
+T = TypeVar("T")
 
 FORMAT = 1
 LARGEST_FILE = 1 << 20
@@ -97,17 +99,25 @@ class Document:
         raise ParameterError(f"the study {self.name} has no release {quoted(name)}; it has {names}")
 
 
-def read_file(path: str | Path) -> bytes:
-    """The bytes of a study's file.
+def read_file(path: str | Path, parse: Callable[[bytes], T]) -> T:
+    """A study from its file.
+
+    Args:
+        path: Of the file.
+        parse: Reads the study from the bytes of its file.
 
     Raises:
-        ParameterError: it cannot be read.
+        ParameterError: the file cannot be read, or is no such study; one line says what is wrong.
     """
     try:
         with Path(path).open("rb") as file:
-            return file.read(LARGEST_FILE + 1)
+            text = file.read(LARGEST_FILE + 1)
     except OSError as problem:
         raise ParameterError(f"the study {plain(path)} cannot be read: {problem.strerror}") from None
+    try:
+        return parse(text)
+    except ParameterError as problem:
+        raise problem.prefixed(f"study {plain(path)}") from None
 
 
 def parse_toml(text: bytes) -> dict[str, Any]:

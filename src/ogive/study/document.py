@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from ogive.checks import whole
-from ogive.errors import ParameterError, plain, quoted
+from ogive.errors import ParameterError, quoted
 from ogive.statistics.curve.merging.batches import MOST_BATCHES
 from ogive.statistics.ecdf.statistic import Ecdf
 from ogive.study.common import Document, StudyRelease, parse_toml, read_file, read_releases
@@ -99,11 +99,7 @@ class Study(Document):
         Raises:
             ParameterError: the file cannot be read, or is no study; one line says what is wrong.
         """
-        text = read_file(path)
-        try:
-            return Study.parse(text)
-        except ParameterError as problem:
-            raise problem.prefixed(f"study {plain(path)}") from None
+        return read_file(path, Study.parse)
 
     @staticmethod
     def parse(text: bytes) -> Study:

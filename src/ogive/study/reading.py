@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ogive.errors import ParameterError, plain
 from ogive.study.common import parse_toml, read_file
 from ogive.study.document import Study
 from ogive.study.pairs.document import PAIRS, PeopleStudy
@@ -17,13 +16,13 @@ def read_study(path: str | Path) -> Study | ServersStudy | PeopleStudy:
     Raises:
         ParameterError: the file cannot be read, or is no study; one line says what is wrong.
     """
-    text = read_file(path)
-    try:
-        trust = parse_toml(text).get("trust")
-        if trust == SERVERS:
-            return ServersStudy.parse(text)
-        if trust == PAIRS:
-            return PeopleStudy.parse(text)
-        return Study.parse(text)
-    except ParameterError as problem:
-        raise problem.prefixed(f"study {plain(path)}") from None
+    return read_file(path, _parse)
+
+
+def _parse(text: bytes) -> Study | ServersStudy | PeopleStudy:
+    trust = parse_toml(text).get("trust")
+    if trust == SERVERS:
+        return ServersStudy.parse(text)
+    if trust == PAIRS:
+        return PeopleStudy.parse(text)
+    return Study.parse(text)

@@ -115,6 +115,8 @@ def test_people_meet_and_what_comes_out_is_right_and_each_ledger_has_the_price(t
         share, released = alike(serving)
         context = ssl.create_default_context(cafile=str(serving.authority))
         published = httpx.get(f"{serving.url}/v1/releases/ward", verify=context, trust_env=False).json()
+        page = httpx.get(f"{serving.url}/releases/ward", verify=context, trust_env=False)
+        absent = httpx.get(f"{serving.url}/releases/other", verify=context, trust_env=False)
         status = httpx.get(f"{serving.url}/v1/status", verify=context, trust_env=False).json()
         agreed = Meeting.of(study).protocol.agreed
         assert found == {number: (int(agreed[number - 1]), True) for number in ALIKE}
@@ -123,6 +125,9 @@ def test_people_meet_and_what_comes_out_is_right_and_each_ledger_has_the_price(t
             serving.join(2, 4)
     assert share == pytest.approx(1, abs=1e-6)
     assert published == released.to_dict()
+    assert page.headers["content-type"].startswith("text/html")
+    assert "Collision entropy of ward" in page.text
+    assert (absent.status_code, absent.text) == (404, "there is no such release yet\n")
     assert published["provenance"]["trust"] == "pairs"
     assert "were simulated" not in published["provenance"]["assumption"]
     assert status["state"] == "released"

@@ -31,8 +31,9 @@ from starlette.routing import Route
 
 from ogive.errors import LedgerError, ParameterError, PeerError
 from ogive.study.coordinator import Coordinator
-from ogive.study.https.pages import Released, release_page, status_page
+from ogive.study.https.pages import status_page
 from ogive.study.https.responses import html, line
+from ogive.study.https.results import Results
 from ogive.study.https.tokens import Tokens
 from ogive.study.status import is_connected, status_of
 
@@ -80,7 +81,7 @@ class Service:
         self._changed = asyncio.Event()
         self._numbers = {party.name: number for number, party in enumerate(coordinator.study.parties, 1)}
         self._seen: dict[int, float] = {}
-        self._released: dict[str, Released] = {}  # drawn once; what was released does not change
+        self._results = Results(self._result)
         self._counts = {"questions": 0, "replies": 0, "refused": 0, "bytes_in": 0, "bytes_out": 0}
 
     def application(self) -> Starlette:
@@ -88,12 +89,11 @@ class Service:
         return Starlette(
             routes=[
                 Route("/", self._page),
-                Route("/releases/{name}", self._release_page),
+                *self._results.routes(),
                 Route("/health", self._health),
                 Route("/metrics", self._metrics),
                 Route("/v1/study", self._study),
                 Route("/v1/status", self._status),
-                Route("/v1/releases/{name}", self._release),
                 Route("/v1/parties/{name}/question", self._question, methods=["POST"]),
                 Route("/v1/parties/{name}/reply", self._reply, methods=["POST"]),
             ],
@@ -197,31 +197,15 @@ class Service:
     async def _told(self) -> dict[str, Any]:
         return await run_in_threadpool(functools.partial(status_of, self._coordinator, seen=dict(self._seen)))
 
-    async def _release(self, request: Request) -> Response:
-        found = await self._result(request.path_params["name"])
-        return line("there is no such release yet", 404) if found is None else JSONResponse(found)
-
-    async def _result(self, name: str) -> dict[str, Any] | None:
+    def _result(self, name: str) -> dict[str, Any] | None:
         try:
-            return await run_in_threadpool(self._coordinator.result, name)
+            return self._coordinator.result(name)
         except ParameterError:
             return None
 
     async def _page(self, request: Request) -> Response:
         told = await self._told()
-        for each in told["releases"]:
-            name = each["name"]
-            if each["state"] == "released" and name not in self._released:
-                found = await self._result(name)
-                if found is not None:
-                    self._released[name] = await run_in_threadpool(Released.of, found)
-        return html(status_page(told, self._released))
-
-    async def _release_page(self, request: Request) -> Response:
-        found = await self._result(request.path_params["name"])
-        if found is None:
-            return line("there is no such release yet", 404)
-        return html(await run_in_threadpool(release_page, request.path_params["name"], found))
+        return html(status_page(told, await self._results.pictured(told["releases"])))
 
     async def _health(self, request: Request) -> Response:
         try:

@@ -4,6 +4,7 @@
     GET /v1/study              the study file
     GET /v1/status             how many people are there, and how far the pairs are, as JSON
     GET /v1/releases/NAME      what was released, as JSON
+    GET /releases/NAME         the same as a page
     GET /health                for whoever operates it
 
 Logs hold counts and times, and never a message or a key.
@@ -18,6 +19,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from starlette.applications import Starlette
@@ -29,6 +31,7 @@ from ogive.errors import LedgerError, OgiveError, ParameterError
 from ogive.runtime.pairs import Collected, Collector, Relay, collect
 from ogive.runtime.pairs.websocket import endpoint, largest_frame
 from ogive.study.https.responses import line
+from ogive.study.https.results import Results
 from ogive.study.https.serving import listen, log_to_stderr, run
 from ogive.study.pairs import kept as of_pairs
 from ogive.study.pairs.document import PeopleStudy
@@ -85,7 +88,7 @@ class PairsService:
                 WebSocketRoute(PATH, endpoint(self._relay)),
                 Route("/v1/study", self._study),
                 Route("/v1/status", self._status),
-                Route("/v1/releases/{name}", self._release),
+                *Results(self._result).routes(),
                 Route("/health", self._health),
             ],
             lifespan=self._lifespan,
@@ -162,12 +165,12 @@ class PairsService:
             }
         )
 
-    async def _release(self, request: Request) -> Response:
+    def _result(self, name: str) -> dict[str, Any] | None:
         with self._store.read() as kept:
             found = of_pairs.answer(kept)
-        if found is None or request.path_params["name"] != self._meeting.study.releases[0].name:
-            return line("there is no such release yet", 404)
-        return JSONResponse(self._meeting.estimate(found).to_dict())
+        if found is None or name != self._meeting.study.releases[0].name:
+            return None
+        return self._meeting.estimate(found).to_dict()
 
     async def _health(self, request: Request) -> Response:
         if self._failed:

@@ -14,7 +14,7 @@ from ogive.checks import whole
 from ogive.crypto.domains import HashDomain, digest
 from ogive.crypto.sketch.rejections import DEFAULT_TOLERATED
 from ogive.crypto.wire import SESSION_BYTES
-from ogive.errors import OgiveError, ParameterError, plain, quoted
+from ogive.errors import OgiveError, ParameterError, quoted
 from ogive.privacy import Adjacency
 from ogive.queries import Aggregate, Answer, LinearQuery
 from ogive.statistics.base import innermost
@@ -129,11 +129,7 @@ class ServersStudy(Document):
         Raises:
             ParameterError: the file cannot be read, or is no study of servers; one line says what is wrong.
         """
-        text = read_file(path)
-        try:
-            return ServersStudy.parse(text)
-        except ParameterError as problem:
-            raise problem.prefixed(f"study {plain(path)}") from None
+        return read_file(path, ServersStudy.parse)
 
     @staticmethod
     def parse(text: bytes) -> ServersStudy:

@@ -32,8 +32,8 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from ogive.errors import LedgerError, OgiveError, PeerError, RefusalError
-from ogive.study.https.pages import Released, release_page
 from ogive.study.https.responses import html, line
+from ogive.study.https.results import Results
 from ogive.study.servers.asking import Answering
 from ogive.study.servers.leader import Leader
 from ogive.study.servers.node import Node
@@ -72,7 +72,7 @@ class ServerService:
         self._report_bytes = report_bytes(node.study)
         self._uploads: Counter[int] = Counter()
         self._counts = {"reports": 0, "refused": 0, "bytes_in": 0, "jobs": 0}
-        self._released: dict[str, Released] = {}
+        self._results = Results(self._result)
         self._problem = ""
 
     def application(self) -> ASGIApp:
@@ -80,12 +80,11 @@ class ServerService:
         task = f"/v1/tasks/{self._node.study.digest.hex()}"
         routes = [
             Route("/", self._page),
-            Route("/releases/{name}", self._release_page),
+            *self._results.routes(),
             Route("/health", self._health),
             Route("/metrics", self._metrics),
             Route("/v1/study", self._study),
             Route("/v1/status", self._status),
-            Route("/v1/releases/{name}", self._release),
             Route(task, self._task),
         ]
         if self._leader is None:
@@ -254,33 +253,16 @@ class ServerService:
             "waiting": self._problem if self._problem.startswith("waiting") else None,
         }
 
-    async def _release(self, request: Request) -> Response:
-        found = await self._result(request.path_params["name"])
-        return line("there is no such release yet", 404) if found is None else JSONResponse(found)
-
-    async def _result(self, name: str) -> dict[str, Any] | None:
+    def _result(self, name: str) -> dict[str, Any] | None:
         for number, release in enumerate(self._node.study.releases):
             if release.name == name:
-                estimate = await run_in_threadpool(self._node.estimate, number)
+                estimate = self._node.estimate(number)
                 return None if estimate is None else estimate.to_dict()
         return None
 
     async def _page(self, request: Request) -> Response:
         told = await run_in_threadpool(self.told)
-        for each in told["releases"]:
-            name = each["name"]
-            if each["state"] == "released" and name not in self._released:
-                found = await self._result(name)
-                if found is not None:
-                    self._released[name] = await run_in_threadpool(Released.of, found)
-        return html(status_page(told, self._released))
-
-    async def _release_page(self, request: Request) -> Response:
-        name = request.path_params["name"]
-        found = await self._result(name)
-        if found is None:
-            return line("there is no such release yet", 404)
-        return html(await run_in_threadpool(release_page, name, found))
+        return html(status_page(told, await self._results.pictured(told["releases"])))
 
     async def _health(self, request: Request) -> Response:
         try:
