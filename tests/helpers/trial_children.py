@@ -211,7 +211,8 @@ def do_release(request: dict, notes: Notes) -> None:
     spoil(request.get("spoiled"))
     with ogive.Ledger.open(request["place"]) as ledger:
         curve = ogive.release(
-            ogive.Ecdf("value", bounds=(0, 100 + request["number"]), bins=16),
+            # a named method, so that no time goes into simulating which one is best, where a kill can break nothing
+            ogive.Ecdf("value", bounds=(0, 100 + request["number"]), bins=16, method="tree_ls"),
             trust=ogive.Central({"value": VALUES}),
             privacy=ogive.PureDP(CHARGE),
             ledger=ledger.account(ACCOUNT),
@@ -276,7 +277,7 @@ def main() -> None:
     # everything that a release imports or compiles, once
     with ogive.Ledger.open() as ledger:
         account = ledger.account("warm", unit=ogive.PrivacyUnit(ogive.Adjacency.REPLACE), limit=ogive.PureDP(1))
-        statistic = ogive.Ecdf("value", bounds=(0, 100), bins=16)
+        statistic = ogive.Ecdf("value", bounds=(0, 100), bins=16, method="tree_ls")
         trust = ogive.Central({"value": VALUES})
         ogive.release(statistic, trust=trust, privacy=ogive.PureDP(1), ledger=account)
     with contextlib.suppress(ImportError):
