@@ -34,7 +34,6 @@ NoiseLaw = DiscreteLaplace | DiscreteGaussian
 _SAME = 1e-4
 _NORMAL = 8.0  # beside a normal error so many scales wide Laplace noise counts by its variance alone
 _FARTHEST = 200  # scales or deviations beyond which no level that is served has its quantile
-_STEPS = 80
 _MOST_FRACTIONS = 3  # equal scales that are moved apart by _SAME keep 9 digits; of more variables they would not
 _PERIOD = 80.0  # standard deviations after which an inverted law repeats itself
 _FREQUENCIES = 4096  # at the last one the characteristic function of Laplace parts is below 10^-5, and terms alternate
@@ -90,21 +89,27 @@ class Deviation:
 
     def reach(self, confidence_level: float) -> float:
         """A distance from 0 that the error exceeds with probability at most 1 - `confidence_level`."""
-        chance = 1 - confidence_level
-        deviation, apart = self._separated
-        if not apart:
-            return NormalDist().inv_cdf(1 - chance / 2) * deviation + self.step
-        low, high = 0.0, _FARTHEST * self.standard_error
-        for _ in range(_STEPS):
-            middle = (low + high) / 2
-            low, high = (middle, high) if self.exceeds(middle) > chance else (low, middle)
-        return high + self.step
+        return self._reached(confidence_level, 0.0, math.inf)
 
     def contradicts(self, distance: float, confidence_level: float) -> bool:
         """Whether the error is so far from 0 with probability at most 1 - `confidence_level`."""
         if len(self._separated[1]) > _MOST_FRACTIONS:
             return distance > self.step and self.exceeds(distance - self.step) < 1 - confidence_level
-        return distance > self.reach(confidence_level)
+        return distance > self._reached(confidence_level, distance, distance)
+
+    def _reached(self, confidence_level: float, least: float, most: float) -> float:
+        """The reach by bisection; where it is below `least` or at least `most`, any number of which that is true."""
+        chance = 1 - confidence_level
+        deviation, apart = self._separated
+        if not apart:
+            return NormalDist().inv_cdf(1 - chance / 2) * deviation + self.step
+        low, high = 0.0, _FARTHEST * self.standard_error
+        while least <= high + self.step and low + self.step < most:
+            middle = (low + high) / 2
+            if middle in (low, high):
+                break
+            low, high = (middle, high) if self.exceeds(middle) > chance else (low, middle)
+        return high + self.step
 
     def _inverted(self, distance: float) -> float:
         """The probability that an error of many parts is farther from 0, off by less than 10^-7."""

@@ -186,6 +186,8 @@ class Reading:
             return farthest
         for _ in range(_HALVINGS):
             middle = (near + farthest) / 2
+            if middle in (near, farthest):
+                break
             near, farthest = (near, middle) if contradicted(middle) else (middle, farthest)
         return farthest
 
