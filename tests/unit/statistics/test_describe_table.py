@@ -37,6 +37,12 @@ def people(rows=N):
 GRANTED = PureDP(4)
 
 
+@pytest.fixture(autouse=True)
+def few_simulations(monkeypatch):
+    """What bands and intervals hold is tested with them; here a few hundred simulations of each do."""
+    monkeypatch.setattr("ogive.statistics.curve.bands.simultaneous.SIMULATED_VALUES", 300_000)
+
+
 def described(privacy=GRANTED, adjacency=REPLACE, trust=Central, data=None, columns=(), **options):
     made = trust(people() if data is None else data)
     return release(Describe(columns, **{**ASKED, **options}), trust=made, privacy=privacy, adjacency=adjacency)
@@ -96,6 +102,14 @@ def test_an_approximate_guarantee_is_divided_as_one():
         Describe(("died",), values={"died": True}), trust=Central(people()), privacy=ApproxDP(1, "1e-6"), adjacency=ADD
     )
     assert isinstance(few.provenance.price, PureDP)
+
+
+def test_intervals_are_simulated_of_what_was_released_and_not_of_imagined_records(monkeypatch):
+    """Dividing the guarantee among groups tries the questions out, several times; that takes no band."""
+    band, banded = ogive.Curve.band, []
+    monkeypatch.setattr(ogive.Curve, "band", lambda *given, **named: (banded.append(1), band(*given, **named))[1])
+    found = described(ZeroConcentratedDP("0.5"), REPLACE, **WARDS)
+    assert len(banded) == len(found.groups) * 2  # of age and of pressure
 
 
 def test_all_records_are_the_sum_of_the_groups():
@@ -343,8 +357,9 @@ def test_text_fits_into_100_columns_and_frames_have_a_row_for_each_number():
     groups = tuple(f"ward number {number}" for number in range(9))
     data = {**people(), "ward": np.array(groups)[np.arange(N) % 9]}
     found = described(PureDP(50), data=data, by="ward", groups=groups)
-    assert max(map(len, str(found).split("\n"))) <= 100
-    assert all(group in str(found) for group in groups)
+    text = str(found)
+    assert max(map(len, text.split("\n"))) <= 100
+    assert all(group in text for group in groups)
     frame = found.to_frame(backend="pandas")
     numbers = {"number": 6, "share": 2, "categories": 3}
     assert len(frame) == 10 * sum(numbers[each.kind] for each in found)
@@ -441,9 +456,9 @@ APPROXIMATE = ApproxDP(4, "1e-6")
 
 
 def wards():
-    """People of whom twelve have a ward of their own, and some have none."""
+    """People of whom three, fewer than are found but once in 100,000 runs, have a ward of their own, and some none."""
     data = people()
-    data["ward"] = ["rare"] * 12 + [None] * 30 + data["ward"].tolist()[42:]
+    data["ward"] = ["rare"] * 3 + [None] * 39 + data["ward"].tolist()[42:]
     return data
 
 
@@ -471,7 +486,7 @@ def test_groups_that_nobody_named_are_found_within_the_guarantee(adjacency):
     truth = described(None, adjacency, Clear, data=data, by="ward", numbers=("age",), bounds={"pressure": (40, 240)})
     assert (truth.groups, truth.threshold) == (("A", "B", "C", "rare"), 1)
     assert "Groups were found: records of no group are not in Overall." in str(truth)
-    assert truth["sex"]["histogram"].records == N - 30
+    assert truth["sex"]["histogram"].records == N - 39
     errors = found.errors(truth)
     assert errors["mean of pressure"] < 15
     known = found.exact(truth)

@@ -334,6 +334,7 @@ def shared_terms(parts: Parts, ask: Callable[[Terms], Procedure[FoundT]], terms:
 
 def _rehearsed(parts: Parts, ask: Callable[[Terms], Procedure[FoundT]], shared: Terms, unit: PrivacyUnit) -> Loss:
     """What all parts' procedures cost together at most, whatever they select; else no price depends on records."""
+    shared = dataclasses.replace(shared, simulations=0)  # intervals of imagined records are read by nobody
     selection = _selection(next(ask(shared)))
     choices = selection.score.candidates if selection is not None else 1
     return largest_loss([_rehearsed_choice(parts, ask(shared), unit, choice) for choice in range(choices)])
