@@ -9,8 +9,8 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 from ogive import cautions
-from ogive.accounting import as_concentrated, at_least, filled, gaussian_rho
 from ogive.asking import drive
+from ogive.charging import charge_for
 from ogive.errors import ParameterError, ReleaseMismatchError, quoted
 from ogive.ledger.entries import plain_text
 from ogive.noise import SystemSource
@@ -18,9 +18,7 @@ from ogive.noise.base import RandomSource
 from ogive.parameters import written_fields
 from ogive.privacy import (
     Adjacency,
-    ApproxDP,
     Charge,
-    GaussianDP,
     Loss,
     Privacy,
     PrivacyUnit,
@@ -30,7 +28,7 @@ from ogive.privacy import (
     check_privacy,
 )
 from ogive.provenance import Provenance, add_seen, check_batch_name
-from ogive.queries import Answer, LinearQuery, Query
+from ogive.queries import Answer, Query
 from ogive.statistics.base import (
     Estimate,
     EstimateT,
@@ -390,7 +388,7 @@ class Payment:
         if self._account is None:
             return opening
         context = opening.context(query)  # reads the records: what is wrong with them is found before the spend
-        charge = self._charge(loss, query)
+        charge = charge_for(self._privacy, loss, query, announced=self._announced, before=self._charged)
         self._charged = charge
         if self._reservation is None:
             self._reservation = self._account.reserve(
@@ -415,31 +413,3 @@ class Payment:
         written = estimate.to_dict()
         recorded = self._reservation.record(written)
         return estimate if recorded == written else read_recorded(recorded)
-
-    def _charge(self, loss: Loss, query: Query) -> Charge:
-        # what was granted is charged, so that budgets stay round numbers; where the mechanism's loss is of
-        # another type it is the stronger statement and composes better
-        if isinstance(loss, ApproxDP) or type(loss) is type(self._privacy):
-            return self._privacy
-        if not isinstance(self._privacy, ApproxDP):
-            return self._privacy if isinstance(loss, GaussianDP) else loss
-        if self._announced is not None:  # all of them are pure, or they add up in zCDP
-            if isinstance(self._announced, PureDP):
-                return PureDP(self._privacy.epsilon)
-            whole, announced = gaussian_rho(self._privacy), self._announced
-            if not isinstance(announced, GaussianDP) or as_concentrated(announced).rho <= whole.rho:
-                return whole
-            return filled(self._privacy, announced)  # of a subset more rho, within the exact delta of Gaussian noise
-        # a first measurement is charged as all that may follow it, so that whoever asks in rounds has enough
-        # for the last one, whatever others spend meanwhile
-        if self._charged is not None and at_least(self._charged, loss):
-            return self._charged
-        match loss:
-            case PureDP():
-                return PureDP(self._privacy.epsilon)
-            case GaussianDP():
-                return filled(self._privacy, loss)
-        if self._charged is None:
-            return loss if isinstance(query, LinearQuery) else gaussian_rho(self._privacy)
-        before = as_concentrated(self._charged) if isinstance(self._charged, PureDP) else loss
-        return max(before, loss, key=lambda each: each.rho)

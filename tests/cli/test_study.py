@@ -123,6 +123,25 @@ def test_two_releases_share_one_legend_and_one_that_cannot_be_made_is_named(fold
     assert "release again: method 'sqrt' has Gaussian noise" in refused(capsys, ["study", "check", "two.toml"])
 
 
+def test_releases_that_the_budget_does_not_pay_for_are_warned_of_and_refused(folder, capsys):
+    (folder / "study.toml").write_bytes(text_of(releases=(AGE, AGE | {"name": "b"}), budget="{ epsilon = 1 }"))
+    over = "releases age (epsilon = 1) and b (epsilon = 1) together cost more than the study's budget of epsilon = 1"
+    for command in (
+        ["check", "study.toml"],
+        ["keys", "--service", "s", "--study", "study.toml", "--host", "localhost"],
+    ):
+        assert main(["study", *command]) == 0
+        warned = [line for line in capsys.readouterr().err.splitlines() if line.startswith("ogive: warning: ")]
+        assert warned == [f"ogive: warning: {over}; not all of them can be released"]
+    store = Store("c.db")
+    Coordinator(Study.read("study.toml"), key=key_of(0), store=store)
+    store.close()
+    ask = ["study", "release", "study.toml", "--state", "c.db", "--no-wait"]
+    assert main([*ask, "age"]) == 0
+    capsys.readouterr()
+    assert refused(capsys, [*ask, "b"]) == f"ogive: error: release b is refused: {over}\n"
+
+
 def test_a_state_of_an_agent_or_of_another_study_is_refused_before_anything_is_asked(folder, capsys):
     approve = ["study", "check", "study.toml", "--records", "people.csv", "--key", "site.key", "--state", "a.db"]
     assert main([*approve, "--approve"]) == 0

@@ -162,8 +162,7 @@ class Trial:
         self.take(self.reports(records))
 
     def ask(self, name="age"):
-        with self.stores[0].write() as kept:
-            request(kept, self.study, name)
+        request(self.stores[0], self.study, name)
 
     def release(self, name="age"):
         """What a release comes to."""

@@ -25,7 +25,7 @@ reproduce report datasets warming
 functions session collecting pate plots pairs.network
 planning pointwise
 releasing streams
-asking cautions
+asking cautions charging
 trust
 statistics
 html pictures records ledger runtime

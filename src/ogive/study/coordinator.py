@@ -35,6 +35,7 @@ from ogive.study.document import MERGE, Study
 from ogive.study.frames import Question, Reply, Stage, digest_of, read_answers, write_answer
 from ogive.study.measurement import settings_of
 from ogive.study.merging import Collected
+from ogive.study.paying import check_together
 from ogive.study.result import estimate_of
 from ogive.study.store import Kept, Store
 from ogive.trust.secagg.contribution import shape_of
@@ -76,6 +77,11 @@ class Progress:
     members: tuple[int, ...] = ()
     reason: str = ""
     failed: tuple[str, ...] = ()
+
+    @property
+    def is_paid(self) -> bool:
+        """Whether parties pay for it or may have: all but a release that was over before a set was to be confirmed."""
+        return self.state != "over" or self.query > 0 or self.stage > Stage.INPUT
 
     def to_bytes(self) -> bytes:
         """JSON."""
@@ -172,13 +178,8 @@ class Coordinator:
         _check_study(of or study.digest, study, store)
 
     def request(self, name: str) -> None:
-        """Ask for a release; one that was asked for stays as it is.
-
-        Raises:
-            ParameterError: the study has no release of that name.
-        """
-        with self._store.write() as kept:
-            request(kept, self.study, name)
+        """As the function `request`."""
+        request(self._store, self.study, name)
 
     def progress(self) -> dict[str, Progress]:
         """How far each release is that was asked for, by name."""
@@ -494,10 +495,20 @@ def _check_study(of: bytes, study: Study, store: Store) -> None:
         raise PeerError(f"the state {plain(store.words)} is of another study; give each study a file of its own")
 
 
-def request(kept: Kept, study: Study, name: str) -> None:
-    """Ask for a release, on the state of a coordinator that may be running."""
+def request(store: Store, study: Study, name: str) -> None:
+    """Ask for a release, on the state of a coordinator that may be running; one that was asked for stays as it is.
+
+    Raises:
+        ParameterError: the study has no release of that name.
+        BudgetError: with the releases that parties have paid for, it costs more than the study's budget.
+    """
     number = study.releases.index(study.release_named(name))
-    kept.put_new(_of(number, "progress"), Progress("requested").to_bytes())
+    with store.read() as kept:
+        before = progress(kept, study)
+    if name not in before:
+        check_together(study, [each for each, found in before.items() if found.is_paid], name)
+    with store.write() as kept:
+        kept.put_new(_of(number, "progress"), Progress("requested").to_bytes())
 
 
 def progress(kept: Kept, study: Study) -> dict[str, Progress]:

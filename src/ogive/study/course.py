@@ -17,6 +17,7 @@ from ogive.privacy import Loss
 from ogive.queries import Answer, LinearQuery, Query
 from ogive.statistics.base import Terms, settled
 from ogive.study.common import Document, StudyRelease
+from ogive.trust.central.options import CentralOptions
 
 
 @dataclass(frozen=True)
@@ -70,9 +71,11 @@ def course(
 
 
 def terms_of(study: Document, release: StudyRelease) -> Terms:
-    """What a release of the study may ask, which is public."""
-    options = study.options
-    assert options is not None, "nothing is asked where released curves are merged"
+    """What a release of the study may ask, which is public.
+
+    Where parties merge the curves that they release, that is what each asks of its own records.
+    """
+    options = study.options or CentralOptions()
     return Terms(
         release.privacy,
         study.unit,

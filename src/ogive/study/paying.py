@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-from ogive.accounting import covers
-from ogive.errors import BudgetError
+from collections.abc import Collection, Sequence
+
+from ogive.accounting import covers, fits
+from ogive.charging import charge_for
+from ogive.errors import BudgetError, OgiveError
 from ogive.ledger import Account
+from ogive.privacy import Charge, Loss
+from ogive.queries import LinearQuery
 from ogive.releasing import Payment
 from ogive.statistics.base import describe, innermost, settled
-from ogive.study.common import Document
+from ogive.study.common import Document, StudyRelease
+from ogive.study.course import course
 from ogive.trust.base import TrustModel
 
 
@@ -50,3 +56,48 @@ def check_budget(study: Document, number: int, account: Account, payment: Paymen
     if remaining is None or (type(remaining) is type(release.privacy) and not covers(remaining, release.privacy)):
         left = "nothing" if remaining is None else remaining
         raise BudgetError(f"release {release.name} costs {release.privacy}, and the account has {left} left")
+
+
+def over_budget(study: Document, names: Collection[str]) -> str | None:
+    """Which releases cost more than the budget of their study, in words; None where it pays for all of them.
+
+    Args:
+        study: The study.
+        names: Of the releases.
+
+    Raises:
+        OgiveError: a release cannot be made as the study asks for it; its name comes first.
+    """
+    releases = [release for release in study.releases if release.name in names]
+    if fits(study.budget, [_charge(study, release) for release in releases]):
+        return None
+    each = [f"{release.name} ({release.privacy})" for release in releases]
+    if len(each) == 1:
+        return f"release {each[0]} costs more than the study's budget of {study.budget}"
+    listed = f"{', '.join(each[:-1])} and {each[-1]}"
+    return f"releases {listed} together cost more than the study's budget of {study.budget}"
+
+
+def check_together(study: Document, paid: Sequence[str], name: str) -> None:
+    """Refuse a release that costs more than the study's budget together with those that were paid for.
+
+    Raises:
+        BudgetError: it does.
+    """
+    over = over_budget(study, [*paid, name])
+    if over is not None:
+        raise BudgetError(f"release {name} is refused: {over}")
+
+
+def _charge(study: Document, release: StudyRelease) -> Charge:
+    """What an account is charged for a release at its first query, which is all of it."""
+    charged: list[Charge] = []
+
+    def pay(loss: Loss, query: LinearQuery) -> None:
+        charged.append(charge_for(release.privacy, loss, query))
+
+    try:
+        course(study, release, (), pay=pay)
+    except OgiveError as problem:
+        raise problem.prefixed(f"release {release.name}") from None
+    return charged[0]

@@ -166,7 +166,9 @@ def test_a_release_that_is_complete_is_not_asked_again(tmp_path):
 
 
 def test_what_the_account_cannot_pay_is_refused_before_anything_is_sent(tmp_path):
-    trial = Trial(tmp_path, text_of(releases=[AGE | {"name": name} for name in "abc"], budget="{ epsilon = 2 }"))
+    trial = Trial(tmp_path, text_of(releases=[AGE | {"name": name} for name in "abc"], budget="{ epsilon = 3 }"))
+    for site in trial.sites.values():
+        site.account.set_limit(PureDP(2))
     for name in "abc":
         trial.coordinator.request(name)
     carry(trial.coordinator, trial.agents)

@@ -7,8 +7,14 @@ import pytest
 from helpers.study import AGE, Trial, text_of
 
 from ogive import PureDP
+from ogive.errors import BudgetError
 from ogive.statistics.kinds import read_recorded
+from ogive.study.coordinator import Progress
+from ogive.study.document import Study
+from ogive.study.frames import Stage
 from ogive.study.in_process import carry
+from ogive.study.paying import over_budget
+from ogive.study.store import Store
 
 LARGE = AGE | {"privacy": "{ epsilon = 1000 }"}
 
@@ -136,6 +142,7 @@ QUESTIONS = [
         "score": "'score'",
         "label": "'died'",
         "positive": "'yes'",
+    "negative": "'no'",
         "negative": "'no'",
         "bounds": "[0, 1]",
     },
@@ -154,6 +161,7 @@ QUESTIONS = [
         "privacy": "{ epsilon = 1 }",
         "column": "'died'",
         "positive": "'yes'",
+    "negative": "'no'",
         "where": '"age >= 65"',
     },
 ]
@@ -191,3 +199,61 @@ def test_everybody_may_end_before_and_after_every_message(tmp_path, restarts):
     if not restarts:
         median = released(trial, "q").values[4]
         assert median == pytest.approx(np.median(ages(trial, trial.sites)), abs=8)
+
+
+SCORES = {
+    "name": "roc",
+    "statistic": "roc",
+    "privacy": "{ epsilon = 1, delta = 1e-6 }",
+    "score": "'score'",
+    "label": "'died'",
+    "positive": "'yes'",
+    "negative": "'no'",
+    "bounds": "[0, 1]",
+    "bins": "8",
+}
+CURVES, PATHS = AGE | {"method": "'hat_ls'"}, AGE | {"name": "b", "method": "'path'"}
+
+
+@pytest.mark.parametrize(
+    ("releases", "more", "said"),
+    [
+        ((AGE, AGE | {"name": "b"}), {"budget": "{ epsilon = 2 }"}, None),
+        (
+            (AGE, AGE | {"name": "b"}),
+            {"budget": "{ epsilon = 1 }"},
+            "releases age (epsilon = 1) and b (epsilon = 1) together cost more than the study's budget of epsilon = 1",
+        ),
+        ((AGE,), {"budget": "{ rho = 0.5 }"}, None),
+        ((AGE,), {"budget": "{ rho = 0.4 }"}, "release age (epsilon = 1) costs more than"),
+        ((SCORES,), {"budget": "{ epsilon = 1, delta = 1e-6 }"}, None),
+        ((SCORES, SCORES | {"name": "b"}), {"budget": "{ epsilon = 1, delta = 1e-6 }"}, "releases roc"),
+        ((CURVES, PATHS), {"budget": "{ epsilon = 2 }", "trust": "'merge'"}, None),
+        ((CURVES, PATHS), {"budget": "{ epsilon = 1 }", "trust": "'merge'"}, "releases age"),
+    ],
+    ids=["enough", "too little", "enough rho", "too little rho", "enough delta", "delta twice", "merging", "too many"],
+)
+def test_whether_the_budget_pays_for_all_releases_is_what_an_account_says(tmp_path, releases, more, said):
+    text = text_of(releases=releases, **more)
+    study = Study.parse(text if "trust" not in more else text.replace(b"colluding = 1\n", b""))
+    over = over_budget(study, [release.name for release in study.releases])
+    assert over is None if said is None else over.startswith(said)
+    trial = Trial(tmp_path, study=study)
+    with Store(tmp_path / "coordinator.db").write() as kept:  # whoever may ask, not the coordinator, refuses
+        for number in range(len(releases)):
+            kept.put(f"release/{number}/progress", Progress("requested").to_bytes())
+    carry(trial.coordinator, trial.agents)
+    states = [found.state for found in trial.coordinator.progress().values()]
+    assert states == ["released"] * (len(releases) - 1) + ["released" if said is None else "running"]
+
+
+def test_a_release_over_the_budget_is_refused_at_once_and_not_one_that_cost_nothing(tmp_path):
+    trial = Trial(tmp_path, text_of(releases=(AGE, AGE | {"name": "b"}), budget="{ epsilon = 1 }"))
+    trial.coordinator.request("age")
+    with pytest.raises(BudgetError, match=r"^release b is refused: releases age .* and b .* budget of epsilon = 1$"):
+        trial.coordinator.request("b")
+    assert list(trial.coordinator.progress()) == ["age"]
+    trial.coordinator.request("age")  # it was asked for, so nothing is added
+    for stage, refused in ((Stage.INPUT, False), (Stage.CONFIRM, True)):
+        over = Progress("over", stage=stage, reason="too few")
+        assert over.is_paid is refused

@@ -151,6 +151,7 @@ def keys(
     from ogive.study.reading import read_study
 
     read = read_study(study)
+    _warn_of_budget(read)
     equip(service, read, hosts=host, clients=clients)
     if not isinstance(read, Study):
         print(f"{service}: give ca.pem to everybody who connects; keep ca.key and service.key", file=sys.stderr)
@@ -158,6 +159,15 @@ def keys(
     print(
         f"{service}: give ca.pem and its own .token to each party; keep ca.key, service.key and tokens", file=sys.stderr
     )
+
+
+def _warn_of_budget(study: Study | ServersStudy | PeopleStudy) -> None:
+    """Say in a line that not all releases can be paid for."""
+    from ogive.study.paying import over_budget
+
+    over = over_budget(study, [release.name for release in study.releases])
+    if over is not None:
+        print(f"ogive: warning: {over}; not all of them can be released", file=sys.stderr)
 
 
 @app.command
@@ -222,12 +232,14 @@ def check(
             from ogive.study.pairs.words import in_words as words_of_pairs
 
             print(words_of_pairs(study, number), end="")
+        _warn_of_budget(study)
         return
     if records is not None:
         from ogive.study.own import check_records
 
         check_records(study, 1 if number is None else number, records)
     print(in_words(study, number), end="")
+    _warn_of_budget(study)
     if approve:
         from ogive.study.agent import approve as note
         from ogive.study.store import Store
@@ -366,8 +378,7 @@ def _release_of_parties(study: Study, name: str, state: str, *, no_wait: bool) -
     study.release_named(name)
     store = Store.existing(state)
     check_state(store, study)
-    with store.write() as kept:
-        request(kept, study, name)
+    request(store, study, name)
     said: set[str] = set()
     while True:
         with store.read() as kept:
@@ -404,8 +415,7 @@ def _release_of_servers(study: ServersStudy, name: str, state: str, *, no_wait: 
 
     store = Store.existing(state)
     number = study.releases.index(study.release_named(name))
-    with store.write() as kept:
-        of_servers.request(kept, study, name)
+    of_servers.request(store, study, name)
     said = -1
     while True:
         with store.read() as kept:

@@ -10,19 +10,26 @@ from ogive.queries import Answer
 from ogive.statistics.base import Estimate
 from ogive.study.course import Step, course
 from ogive.study.frames import read_answers, write_answer
+from ogive.study.paying import check_together
 from ogive.study.result import estimate_of
 from ogive.study.servers.document import ServersStudy
-from ogive.study.store import Kept
+from ogive.study.store import Kept, Store
 
 
-def request(kept: Kept, study: ServersStudy, name: str) -> None:
+def request(store: Store, study: ServersStudy, name: str) -> None:
     """Ask for a release; one that was asked for stays as it is.
 
     Raises:
         ParameterError: the study has no release of that name.
+        BudgetError: with the releases that were asked for, it costs more than the study's budget.
     """
     study.release_named(name)
-    kept.put_new(f"requested/{name}", b"")
+    with store.read() as kept:
+        asked = [each.name for each in study.releases if is_requested(kept, each.name)]
+    if name not in asked:
+        check_together(study, asked, name)
+    with store.write() as kept:
+        kept.put_new(f"requested/{name}", b"")
 
 
 def is_requested(kept: Kept, name: str) -> bool:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from helpers.servers_study import AGE, Trial, ages, in_process, key_of
 
-from ogive.errors import OgiveError, ParameterError, PeerError
+from ogive.errors import BudgetError, OgiveError, ParameterError, PeerError
 from ogive.privacy import PureDP
 from ogive.study.servers.reports import read_report
 
@@ -190,7 +190,10 @@ def test_several_releases_are_asked_of_the_same_uploads_until_the_budget_is_spen
         assert trial.release("one").total == 12
         assert trial.release("two").total == 12
         assert trial.nodes[0].answers(0)[0].values.tolist() == trial.nodes[0].answers(1)[0].values.tolist()
-        trial.ask("three")
+        with pytest.raises(BudgetError, match=r"^release three is refused: releases one .* together cost more"):
+            trial.ask("three")
+        with trial.stores[0].write() as kept:
+            kept.put("requested/three", b"")
         assert trial.leader.advance()
         states = {each["name"]: each for each in trial.nodes[0].states()}
         assert states["three"]["state"] == "over"
