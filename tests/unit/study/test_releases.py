@@ -142,7 +142,6 @@ QUESTIONS = [
         "score": "'score'",
         "label": "'died'",
         "positive": "'yes'",
-    "negative": "'no'",
         "negative": "'no'",
         "bounds": "[0, 1]",
     },
@@ -161,7 +160,7 @@ QUESTIONS = [
         "privacy": "{ epsilon = 1 }",
         "column": "'died'",
         "positive": "'yes'",
-    "negative": "'no'",
+        "negative": "'no'",
         "where": '"age >= 65"',
     },
 ]
