@@ -100,6 +100,18 @@ REFUSED = {
     "twice": (("ecdf", "d.csv", "--column", "a", "--column", "b"), "--column was given twice; give it once"),
     "no value": (("ecdf", "d.csv", "--column"), "--column needs a value"),
     "few values": (("ecdf", "d.csv", "--column", "a", "--bounds", "1"), "--bounds needs 2 values, got 1"),
+    "values with a comma": (
+        ("ecdf", "d.csv", "--column", "a", "--bounds", "18,100"),
+        "--bounds needs 2 values, got 1; write --bounds 18 100",
+    ),
+    "beginning of an option": (
+        ("mean", "d.csv", "--column", "a", "--eps", "1"),
+        "ogive mean has no option --eps; did you mean --epsilon?",
+    ),
+    "option of another name": (
+        ("histogram", "d.csv", "--column", "a", "--categories", "1"),
+        "ogive histogram has no option --categories",
+    ),
     "no data": (("ecdf",), "say DATA: ogive ecdf DATA ..."),
     "option": (
         ("ecdf", "d.csv", "--column", "a", "--bound", "1"),

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 _WORDS = {"float": "a number", "int": "a whole number", "bool": "true or false", "Path": "a path"}
 """What the parser converts words to."""
 
+_ALIKE = 0.65
+"""Similarity, from 0 to 1, of two names one of which may be meant by the other."""
+
 
 def in_words(problem: CycloptsError) -> str:
     """One line for what the parser refused."""
@@ -70,8 +73,12 @@ def _named(argument: Argument | None, token: Any = None) -> str:
 
 
 def _near(word: str, known: Sequence[str]) -> str:
-    found = difflib.get_close_matches(word, known, n=1)
-    return f"; did you mean {found[0]}?" if found else ""
+    """A question whether a name was meant that begins with the word or is spelt nearly so; the dashes do not count."""
+    names = {name.lstrip("-"): name for name in known}
+    bare = word.lstrip("-")
+    begun = [name for name in names if name.startswith(bare)] if len(bare) > 1 else []
+    found = begun or difflib.get_close_matches(bare, names, n=1, cutoff=_ALIKE)
+    return f"; did you mean {names[found[0]]}?" if found else ""
 
 
 def _listed(words: Sequence[str]) -> str:
@@ -98,7 +105,12 @@ def _missing(problem: Any, command: str) -> str:
     if not argument.tokens and not problem.tokens_so_far and argument.required and name not in _given(problem):
         return f"say {name}"
     number, _ = argument.token_count()
-    return f"{name} needs {'a value' if number < 2 else f'{number} values, got {len(problem.tokens_so_far)}'}"
+    if number < 2:
+        return f"{name} needs a value"
+    given = list(problem.tokens_so_far)
+    apart = given[0].split(",") if len(given) == 1 else []
+    advice = f"; write {name} {' '.join(apart)}" if len(apart) == number and all(apart) else ""
+    return f"{name} needs {number} values, got {len(given)}{advice}"
 
 
 def _given(problem: Any) -> Sequence[str]:

@@ -13,6 +13,7 @@ from ogive.html.chart_box import MOST_ROWS
 from ogive.noise import KeyedSource
 from ogive.report import chart_svg, render_report
 from ogive.report.chapters import chapter_of
+from ogive.statistics.boxplot.text import alone, number
 
 RNG = np.random.default_rng(6)
 N = 4_000
@@ -45,7 +46,7 @@ def test_the_page_shows_every_number_and_the_true_ones_where_they_are_given(boxe
     assert "The median stay is lowest where ward is &lt;B&gt;" in text
     for found in (boxes, truth):
         for box in found.boxes:
-            assert f"{box.median:.6g}" in text
+            assert number(found, box, "median") in text
     assert "<caption>Boxes</caption>" in page
     assert "<caption>True boxes</caption>" in page
     assert "<B>" not in page
@@ -55,7 +56,7 @@ def test_the_page_shows_every_number_and_the_true_ones_where_they_are_given(boxe
 def test_the_chart_has_words_a_box_for_each_group_and_its_outliers(boxes, truth):
     chart = chapter_of(boxes, truth).pictures[0].chart
     for box in boxes.boxes:
-        assert f"{box.group}: quartiles {box.q1:.6g}" in chart.summary
+        assert f"{box.group}: whiskers from {alone(boxes, box, 'low')} to " in chart.summary
     drawn = ET.fromstring(chart_svg(boxes))
     name = "{http://www.w3.org/2000/svg}"
     assert sum(e.get("class") == "box" for e in drawn.iter(f"{name}rect")) == 2
@@ -72,10 +73,27 @@ def test_one_box_of_five_numbers_is_put_into_words():
     chapter = chapter_of(found)
     box = found.boxes[0]
     assert chapter.headline == (
-        f"The median stay is {box.median:.6g} (interquartile range {box.q1:.6g} to {box.q3:.6g})."
+        f"The median stay is {alone(found, box, 'median')} (interquartile range {alone(found, box, 'q1')} to "
+        f"{alone(found, box, 'q3')})."
     )
     assert "five numbers, found one by one" in dict(chapter.details).values()
     assert "not shown" in "".join(str(each) for each in chapter.tables)
+
+
+def test_the_page_shows_the_digits_that_an_interval_tells_and_an_order_only_where_it_is_known(boxes):
+    assert chapter_of(boxes).headline.endswith(f"{alone(boxes, boxes.boxes[0], 'median')}.")
+    same = {"stay": RNG.gamma(2, 3, 400) - 10, "ward": np.arange(400) % 2}
+    statistic = ogive.Boxplot("stay", (-10, 30), bins=1024, by="ward", groups=(0, 1), curve="tree_ls")
+    found = ogive.release(
+        statistic, trust=ogive.Central(same), privacy=ogive.PureDP("1"), source=KeyedSource(bytes(32))
+    )
+    chapter = chapter_of(found)
+    assert chapter.headline.endswith("; their intervals overlap, so that the order may be chance.")
+    for box in found.boxes:
+        low, high = box.intervals.median
+        assert high - low > 1, "one place after the point, at most, means anything"
+        assert number(found, box, "median").replace("-", "−") in str(chapter.tables[0])
+        assert f"{box.median:.6g}".replace("-", "−") not in str(chapter.tables[0])
 
 
 def test_a_page_that_noise_has_emptied_warns():

@@ -9,9 +9,9 @@ from ogive.html.chart_box import MOST_ROWS, BoxChart, Row
 from ogive.html.markup import Html
 from ogive.html.parts import Row as TableRow
 from ogive.html.parts import fine, say, table
-from ogive.statistics.boxplot.boxes import NUMBERS, Box
+from ogive.statistics.boxplot.boxes import NUMBERS, Box, Interval
 from ogive.statistics.boxplot.estimate import Boxplots
-from ogive.statistics.boxplot.text import PERCENT
+from ogive.statistics.boxplot.text import PERCENT, alone, between
 
 _HEAD = ("Low end", "First quartile", "Median", "Third quartile", "High end", "Beyond")
 
@@ -64,16 +64,22 @@ def headline(boxplots: Boxplots) -> str:
     if boxplots.by is None:
         box = found[0]
         return (
-            f"The median {boxplots.column} is {_at(boxplots, box.median)} ({_interval(boxplots, box)}interquartile "
-            f"range {_at(boxplots, box.q1)} to {_at(boxplots, box.q3)})."
+            f"The median {boxplots.column} is {_number(boxplots, box, 'median')} ({_interval(boxplots, box)}"
+            f"interquartile range {_number(boxplots, box, 'q1')} to {_number(boxplots, box, 'q3')})."
         )
     low, high = (pick(found, key=lambda box: box.median) for pick in (min, max))
     if len(found) == 1 or low.median == high.median:
-        return f"The median {boxplots.column} is {_at(boxplots, low.median)} in every group that has enough records."
-    return (
-        f"The median {boxplots.column} is lowest where {boxplots.by} is {low.group}, {_at(boxplots, low.median)}, "
-        f"and highest where it is {high.group}, {_at(boxplots, high.median)}."
+        median = _number(boxplots, low, "median")
+        return f"The median {boxplots.column} is {median} in every group that has enough records."
+    said = (
+        f"The median {boxplots.column} is lowest where {boxplots.by} is {low.group}, "
+        f"{_number(boxplots, low, 'median')}, and highest where it is {high.group}, "
+        f"{_number(boxplots, high, 'median')}"
     )
+    below, above = low.intervals, high.intervals
+    if boxplots.private and below is not None and above is not None and above.median.low <= below.median.high:
+        return f"{said}; their intervals overlap, so that the order may be chance."
+    return f"{said}."
 
 
 def _interval(boxplots: Boxplots, box: Box) -> str:
@@ -81,8 +87,17 @@ def _interval(boxplots: Boxplots, box: Box) -> str:
     return "" if box.intervals is None else f"{PERCENT} CI {_between(boxplots, box.intervals.median)}; "
 
 
-def _between(boxplots: Boxplots, interval: tuple[float, float]) -> str:
-    return " to ".join(_at(boxplots, end) for end in interval)
+def _between(boxplots: Boxplots, interval: Interval) -> str:
+    return " to ".join(map(_minus, between(boxplots, interval).split(" to ")))
+
+
+def _number(boxplots: Boxplots, box: Box, name: str) -> str:
+    return _minus(alone(boxplots, box, name))
+
+
+def _minus(number: str) -> str:
+    """A real minus, as in the other numbers of a page."""
+    return f"−{number[1:]}" if number.startswith("-") else number
 
 
 def _at(boxplots: Boxplots, number: float) -> str:
@@ -102,8 +117,9 @@ def _picture(boxplots: Boxplots, truth: Boxplots | None) -> Picture:
     if any(row is not None and row.intervals for row in rows):
         legend.append(("interval", f"{PERCENT} intervals for Q1 (top), median and Q3 (bottom) of the population"))
     summary = f"A box for each group of {boxplots.column}. {headline(boxplots)} " + " ".join(
-        f"{_name(box)}: quartiles {_at(boxplots, box.q1)}, {_at(boxplots, box.median)} and {_at(boxplots, box.q3)}, "
-        f"whiskers from {_at(boxplots, box.low)} to {_at(boxplots, box.high)}."
+        "{}: whiskers from {} to {}, quartiles {}, {} and {}.".format(
+            _name(box), *(_number(boxplots, box, name) for name in ("low", "high", "q1", "median", "q3"))
+        )
         for box in boxes
         if box.defined
     )
@@ -154,7 +170,7 @@ def _table(caption: str, boxplots: Boxplots, about: str | None = None) -> Html:
 
 
 def _cell(boxplots: Boxplots, box: Box, name: str) -> str:
-    number = _at(boxplots, getattr(box, name))
+    number = _number(boxplots, box, name)
     interval = getattr(box.intervals, name, None)
     return number if interval is None else f"{number} ({_between(boxplots, interval)})"
 

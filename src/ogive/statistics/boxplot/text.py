@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ogive.privacy import Adjacency
-from ogive.statistics.boxplot.boxes import NUMBERS, Box
+from ogive.statistics.boxplot.boxes import NUMBERS, Box, Interval
 from ogive.statistics.boxplot.estimate import PUBLIC_GROUPS, Boxplots
 from ogive.statistics.boxplot.intervals import CONFIDENCE_LEVEL
 from ogive.statistics.curve.shown import shown
@@ -78,23 +78,30 @@ def _group(box: Box) -> str:
 def _cells(boxplots: Boxplots, box: Box) -> tuple[str, ...]:
     if not box.defined:
         return ("-",) * len(_HEADINGS[:-1]) + ("0",)
-    widths = [each.high - each.low for each in (box.intervals or ())]
-    numbers = tuple(_number(boxplots, box, name, max(widths, default=0.0)) for name in NUMBERS)
+    numbers = tuple(number(boxplots, box, name) for name in NUMBERS)
     beyond = "not shown" if box.below is None or box.above is None else f"{box.below} + {box.above}"
     sizes_are_known = not boxplots.private or boxplots.public_groups or _counted(boxplots)
     records = "private" if box.records is None else f"{'' if sizes_are_known else 'about '}{box.records:.0f}"
     return (*numbers, beyond, records)
 
 
-def _number(boxplots: Boxplots, box: Box, name: str, widest: float) -> str:
-    """One number of a box, with its interval in brackets where it has one, and else the digits of the widest."""
+def number(boxplots: Boxplots, box: Box, name: str) -> str:
+    """One number of a box, with its interval in brackets where it has one."""
     interval = getattr(box.intervals, name, None)
-    if interval is None:
-        return shown(boxplots.grid, getattr(box, name), widest)
-    number, low, high = (
-        shown(boxplots.grid, each, interval.high - interval.low) for each in (getattr(box, name), *interval)
-    )
-    return f"{number} ({low} to {high})"
+    value = alone(boxplots, box, name)
+    return value if interval is None else f"{value} ({between(boxplots, interval)})"
+
+
+def alone(boxplots: Boxplots, box: Box, name: str) -> str:
+    """One number of a box with the digits of its interval, or of the widest where it has none."""
+    interval = getattr(box.intervals, name, None)
+    widths = [each.high - each.low for each in ((interval,) if interval else box.intervals or ())]
+    return shown(boxplots.grid, getattr(box, name), max(widths, default=0.0))
+
+
+def between(boxplots: Boxplots, interval: Interval) -> str:
+    """The ends of an interval."""
+    return " to ".join(shown(boxplots.grid, end, interval.high - interval.low) for end in interval)
 
 
 def _counted(boxplots: Boxplots) -> bool:
