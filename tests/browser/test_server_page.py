@@ -6,6 +6,7 @@ from helpers.servers_study import AGE, Trial, ages, text_of
 
 from ogive.study.https.pages import Released
 from ogive.study.servers.https import ServerService
+from ogive.study.servers.kept import end
 from ogive.study.servers.pages import status_page
 
 PHONE, DESK = {"width": 360, "height": 740}, {"width": 1100}
@@ -21,8 +22,8 @@ def page_file(tmp_path_factory):
     with Trial(tmp_path_factory.mktemp("servers"), people=200, text=text) as trial:
         trial.upload({"age": ages(200)})
         trial.release()
-        trial.ask("costly")
-        trial.leader.advance()
+        with trial.stores[0].write() as kept:
+            end(kept, "costly", "the account has nothing left")
         service = ServerService(trial.nodes[0], trial.leader)
         told = service.told() | {"uploads_by_hour": [[HOUR, 120], [HOUR + 3600, 80]]}
         page = status_page(told, {"age": Released.of(trial.nodes[0].estimate(0).to_dict())})

@@ -11,23 +11,17 @@ from ogive.study.frames import read_answer, write_answer
 from ogive.study.pairs.document import PeopleStudy
 from ogive.study.store import Kept
 
-_BEGUN, _ANSWER, _OVER = "pairs/begun", "pairs/answer", "pairs/over"
+_STUDY, _BEGUN, _ANSWER, _OVER = "pairs/study", "pairs/begun", "pairs/answer", "pairs/over"
 _PASS, _MET = "pairs/pass/", "pairs/met/"
 
 
-def begin(kept: Kept, study: PeopleStudy) -> None:
-    """Note that pairs begin, once."""
-    kept.put_new(_BEGUN, study.digest)
-
-
 def check_state(kept: Kept, study: PeopleStudy) -> None:
-    """Refuse the state of another study.
+    """Refuse the state of another study; a new state is of this one from now on.
 
     Raises:
         RefusalError: it is one.
     """
-    begun = kept.get(_BEGUN)
-    if begun not in (None, study.digest):
+    if kept.put_new(_STUDY, study.digest) not in (None, study.digest):
         raise RefusalError("this state is of another study; give each study a file of its own")
 
 
@@ -35,6 +29,8 @@ def keep(kept: Kept, changes: History) -> None:
     """Keep what has changed."""
     for told in changes.passes:
         kept.put(f"{_PASS}{told.number:08d}", write_pass(told))
+    if changes.pairs:
+        kept.put_new(_BEGUN, b"")
     for number, met in changes.pairs.items():
         kept.put(f"{_MET}{number:08d}", met.to_bytes())
 

@@ -4,7 +4,7 @@
     GET /v1/study              the study file
     GET /v1/status             how many people are there, and how far the pairs are, as JSON
     GET /v1/releases/NAME      what was released, as JSON
-    GET /releases/NAME         the same as a page
+    GET /, /releases/NAME      pages
     GET /health                for whoever operates it
 
 Logs hold counts and times, and never a message or a key.
@@ -30,13 +30,14 @@ from starlette.routing import Route, WebSocketRoute
 from ogive.errors import LedgerError, OgiveError, ParameterError
 from ogive.runtime.pairs import Collected, Collector, Relay, collect
 from ogive.runtime.pairs.websocket import endpoint, largest_frame
-from ogive.study.https.responses import line
+from ogive.study.https.responses import html, line
 from ogive.study.https.results import Results
 from ogive.study.https.serving import listen, log_to_stderr, run
 from ogive.study.pairs import kept as of_pairs
 from ogive.study.pairs.document import PeopleStudy
 from ogive.study.pairs.joining import PATH
 from ogive.study.pairs.meeting import Meeting
+from ogive.study.pairs.pages import status_page
 from ogive.study.store import Kept, Store
 
 LOG = logging.getLogger("ogive.study")
@@ -69,8 +70,9 @@ class PairsService:
         self._patience = patience
         self._relay = Relay(meeting.protocol)
         self._failed = False
+        self._results = Results(self._result)
         left = (meeting.study.deadline - datetime.now(UTC)).total_seconds()
-        with store.read() as kept:
+        with store.write() as kept:
             of_pairs.check_state(kept, meeting.study)
             earlier = of_pairs.history(kept, meeting.protocol)
         self._collector = Collector(
@@ -88,7 +90,8 @@ class PairsService:
                 WebSocketRoute(PATH, endpoint(self._relay)),
                 Route("/v1/study", self._study),
                 Route("/v1/status", self._status),
-                *Results(self._result).routes(),
+                Route("/", self._page),
+                *self._results.routes(),
                 Route("/health", self._health),
             ],
             lifespan=self._lifespan,
@@ -112,7 +115,6 @@ class PairsService:
             if state in ("released", "over"):
                 await self._relay.finish()
                 return
-            await self._stored(lambda kept: of_pairs.begin(kept, self._meeting.study))
             await collect(
                 self._collector,
                 self._relay,
@@ -149,21 +151,31 @@ class PairsService:
         return Response(self._meeting.study.text, media_type="application/toml")
 
     async def _status(self, request: Request) -> Response:
-        collected = self._collector.collected
+        return JSONResponse(self.told())
+
+    def told(self) -> dict[str, Any]:
+        """Everything that anybody may know of the study."""
+        study, collected = self._meeting.study, self._collector.collected
         with self._store.read() as kept:
-            state = of_pairs.state(kept)
-        return JSONResponse(
-            {
-                "study": self._meeting.study.name,
-                "state": state,
-                "people": self._meeting.study.records,
-                "here": self._collector.here,
-                "pairs": len(collected.pairs),
-                "opened": len(collected.outputs),
-                "lost": len(collected.lost),
-                "deadline": self._meeting.study.deadline.isoformat(),
-            }
-        )
+            state, reason = of_pairs.state(kept), of_pairs.ended(kept)
+        (release,) = study.releases
+        return {
+            "study": study.name,
+            "title": study.title,
+            "digest": study.digest.hex(),
+            "releases": [{"name": release.name, "privacy": str(release.privacy), "state": state}],
+            "reason": reason,
+            "people": study.records,
+            "here": self._collector.here,
+            "pairs": len(collected.pairs),
+            "opened": len(collected.outputs),
+            "lost": len(collected.lost),
+            "deadline": study.deadline.isoformat(),
+        }
+
+    async def _page(self, request: Request) -> Response:
+        told = self.told()
+        return html(status_page(told, await self._results.pictured(told["releases"])))
 
     def _result(self, name: str) -> dict[str, Any] | None:
         with self._store.read() as kept:

@@ -24,11 +24,10 @@ def request(store: Store, study: ServersStudy, name: str) -> None:
         BudgetError: with the releases that were asked for, it costs more than the study's budget.
     """
     study.release_named(name)
-    with store.read() as kept:
-        asked = [each.name for each in study.releases if is_requested(kept, each.name)]
-    if name not in asked:
-        check_together(study, asked, name)
     with store.write() as kept:
+        asked = [each.name for each in study.releases if is_requested(kept, each.name)]
+        if name not in asked:
+            check_together(study, asked, name)
         kept.put_new(f"requested/{name}", b"")
 
 

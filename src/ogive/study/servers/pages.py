@@ -59,10 +59,6 @@ def _lead(told: dict[str, Any]) -> str:
     return f"{uploads} The servers are {told['waiting']}." if told["waiting"] else uploads
 
 
-def _cells(release: dict[str, Any]) -> tuple[str, str, str]:
-    return release["state"], release["privacy"], str(release["opened"])
-
-
 def _hour(seconds: int) -> str:
     return time.strftime("%Y-%m-%d %H:00", time.gmtime(seconds))
 
