@@ -41,6 +41,24 @@ def test_without_noise_numbers_are_those_of_numpy(adjacency):
     assert count.value == (X <= 70).sum()
 
 
+@pytest.mark.parametrize("adjacency", [REPLACE, ADD])
+def test_the_error_of_a_standard_deviation_is_that_of_its_noise(adjacency):
+    mean = ogive.Mean("x", (0, 120))
+    found = [released(mean, privacy=ogive.PureDP(8), adjacency=adjacency, seed=seed) for seed in range(400)]
+    errors = np.array([each.standard_deviation - X.std() for each in found])
+    said = np.mean([each.standard_deviation_error for each in found])
+    assert said > 2 * np.mean([each.noise_error for each in found]), "the noise of the mean says nothing of it"
+    assert np.sqrt(np.mean(errors**2)) == pytest.approx(said, rel=0.25)  # 400 draws: 5 % of standard error
+    exact = released(mean, trust=ogive.Clear, privacy=None, adjacency=adjacency)
+    assert exact.standard_deviation_error == 0
+
+
+def test_a_standard_deviation_has_the_digits_that_its_own_noise_leaves():
+    found = released(ogive.Mean("x", (0, 120)), privacy=ogive.PureDP("0.3"))
+    assert 2.5 < found.standard_deviation_error < 25
+    assert f"SD:       {found.standard_deviation:.0f} (noise: +/- " in str(found)
+
+
 def test_the_interval_of_an_exact_proportion_is_wilsons():
     share = released(ogive.Proportion("word", positive="old"), trust=ogive.Clear, privacy=None)
     p, n, z = float((X > 50).mean()), len(X), 1.959963984540054

@@ -9,7 +9,7 @@ from ogive.html.chapter import Chapter
 from ogive.html.markup import Html
 from ogive.html.parts import Row, fine, say, strong, table
 from ogive.statistics.sums.estimate import CountEstimate, MeanEstimate, NumberEstimate, ProportionEstimate, SumEstimate
-from ogive.statistics.sums.text import between, shown, those
+from ogive.statistics.sums.text import NOTHING, between, deviation, shown, those
 
 USELESS = 0.5
 """An interval wider than this part of all that the number can be says little."""
@@ -114,8 +114,8 @@ def _table(found: NumberEstimate, exact: NumberEstimate | None) -> Html | None:
 
 
 def _deviation(found: MeanEstimate) -> str:
-    deviation = found.standard_deviation
-    return "–" if deviation is None or (deviation == 0 and found.private) else f"{deviation:,.4g}"
+    spread = deviation(found)
+    return "–" if spread is None or spread == NOTHING else spread
 
 
 def _details(found: NumberEstimate) -> tuple[tuple[str, str], ...]:

@@ -389,12 +389,35 @@ class MeanEstimate(_LatticeEstimate):
 
     @property
     def standard_deviation(self) -> float | None:
-        """Standard deviation of the values, as noisy as the mean; None where squares were not measured."""
+        """Standard deviation of the values; None where squares were not measured.
+
+        Its noise is that of the mean times about half of the distance of the bounds over the standard deviation, and
+        a little more where the number of records is private: see `standard_deviation_error`.
+        """
+        variance = self._variance
+        return None if variance is None else float(self.lattice.step) * math.sqrt(max(0.0, variance[0]))
+
+    @property
+    def standard_deviation_error(self) -> float | None:
+        """Standard error of `standard_deviation` by noise, sampling not included; None where that is None.
+
+        To first order, half of the distance between the roots of the variance less and plus its own standard error.
+        """
+        variance = self._variance
+        if variance is None:
+            return None
+        found, error = variance
+        low, high = (math.sqrt(max(0.0, end)) for end in (found - error, found + error))
+        return float(self.lattice.step) * (high - low) / 2
+
+    @property
+    def _variance(self) -> tuple[float, float] | None:
+        """The variance of the places, which noise may make negative, and its standard error by noise."""
         squares = self._squares
         if squares is None or not self.defined:
             return None
         place = self.reading.ratio
-        return float(self.lattice.step) * math.sqrt(max(0.0, place * (self.lattice.steps - place) - squares[0]))
+        return place * (self.lattice.steps - place) - squares[0], squares[1]
 
 
 @dataclass(frozen=True, repr=False)

@@ -9,6 +9,9 @@ from ogive.statistics.sums.estimate import CountEstimate, MeanEstimate, NumberEs
 NOTHING = "-"
 """What is shown of a number that noise hides."""
 
+_WIDTH = 4.0
+"""Standard errors in the width of an interval of about 95 %."""
+
 
 def summary(found: NumberEstimate) -> str:
     """Some lines of plain text."""
@@ -41,7 +44,7 @@ def _facts(found: NumberEstimate) -> list[tuple[str, str]]:
         rows.append(
             (
                 "SD",
-                f"{NOTHING} (undefined: noise made the variance 0)" if spread == NOTHING else spread,
+                f"{NOTHING} (undefined: noise made the variance 0)" if spread == NOTHING else spread + _off(found),
             )
         )
     if found.private or found.sampling_error is not None:
@@ -106,5 +109,14 @@ def deviation(found: MeanEstimate) -> str | None:
     """The standard deviation of the values; a dash where noise hides it, None where none was measured."""
     if found.standard_deviation is None:
         return None
-    hidden = found.standard_deviation == 0 and found.private  # noise took the variance to 0 or below
-    return NOTHING if hidden else shown(found, found.standard_deviation, found.value)
+    if found.standard_deviation == 0 and found.private:
+        return NOTHING  # noise took the variance to 0 or below
+    low, high = found.interval()
+    width = max(high - low, _WIDTH * (found.standard_deviation_error or 0.0))
+    return number(found.standard_deviation, width) if width else shown(found, found.standard_deviation, found.value)
+
+
+def _off(found: NumberEstimate) -> str:
+    """How far noise moves the standard deviation."""
+    error = found.standard_deviation_error if isinstance(found, MeanEstimate) else None
+    return f" (noise: +/- {number(error, error)})" if error else ""
