@@ -28,6 +28,7 @@ class HashDomain(StrEnum):
     CIRCUIT_DESCRIPTION = "ogive/1/circuit/description"
     COMPARISON_BLOCK = "ogive/1/comparison/block"
     GARBLING_GATE = "ogive/1/garbling/gate"
+    LOCAL_ENROLLED = "ogive/1/local/enrolled"
     PAIRS_CONNECTION = "ogive/1/pairs/connection"
     PAIRS_DESIGN = "ogive/1/pairs/design"
     PAIRS_STUDY = "ogive/1/pairs/study"

@@ -127,10 +127,14 @@ class Description:
         return HEADER_BYTES + self.oracle.payload_bytes
 
     @cached_property
+    def canonical(self) -> bytes:
+        """The one JSON text of this description that `digest` is of."""
+        return json.dumps(self.to_dict(), sort_keys=True, separators=(",", ":"), allow_nan=False).encode()
+
+    @cached_property
     def digest(self) -> bytes:
         """SHA-256 of the canonical JSON."""
-        text = json.dumps(self.to_dict(), sort_keys=True, separators=(",", ":"), allow_nan=False)
-        return hashlib.sha256(text.encode()).digest()
+        return hashlib.sha256(self.canonical).digest()
 
     @property
     def tag(self) -> bytes:

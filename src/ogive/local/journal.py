@@ -14,6 +14,7 @@ import gzip
 import hashlib
 import hmac
 import io
+import itertools
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -21,11 +22,14 @@ from pathlib import Path
 from typing import Any, cast
 
 from ogive.errors import ParameterError, plain
+from ogive.segments.reading import is_store, stored
 
 MAX_FILES = 100_000
 KEY_BYTES = 32
 GZIP = b"\x1f\x8b"
 _PIECE = 1 << 20
+_STORED = 1 << 12
+"""Records of a store that are put together at a time."""
 
 
 @dataclass(frozen=True)
@@ -183,7 +187,7 @@ def opened(path: Path, journal: Journal) -> Iterator[Reading]:
     """
     with contextlib.ExitStack() as stack:
         try:
-            regular = path.is_file()  # a pipe can be read once only
+            regular = path.is_file() or path.is_dir()  # a pipe can be read once only
             known = _known(path, journal) if regular else 0
             file = stack.enter_context(_open(path))
             reading = Reading(path, file, journal if regular else Journal(), known)
@@ -208,8 +212,35 @@ def _known(path: Path, journal: Journal) -> int:
     return found
 
 
+class _Stored(io.RawIOBase):
+    """The reports of a store one after the other, as if they were a file, which grows while a service takes reports."""
+
+    def __init__(self, folder: Path) -> None:
+        if not is_store(folder):
+            raise ParameterError(f"cannot read {plain(folder)}: it is a folder, and no store of a service")
+        self._records = stored(folder)
+        self._piece = b""
+
+    def readable(self) -> bool:
+        """It is, and nothing else."""
+        return True
+
+    def readinto(self, buffer: Any, /) -> int:
+        """Fill some of a buffer; 0 at the end."""
+        if not self._piece:
+            self._piece = b"".join(itertools.islice(self._records, _STORED))
+        taken = self._piece[: len(buffer)]
+        buffer[: len(taken)] = taken
+        self._piece = self._piece[len(taken) :]
+        return len(taken)
+
+
 @contextlib.contextmanager
 def _open(path: Path) -> Iterator[io.BufferedReader[Any]]:
+    if path.is_dir():
+        with io.BufferedReader(_Stored(path), _PIECE) as records:
+            yield records
+        return
     with io.BufferedReader(path.open("rb", buffering=0), _PIECE) as file:
         # a report begins with its version, which is not how a compressed file begins
         if path.is_file() and file.peek(2)[:2] == GZIP:

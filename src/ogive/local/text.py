@@ -28,27 +28,28 @@ def explanation(description: Description) -> str:
         if description.title
         else f"Collection {description.id}",
         f"{description.participants} participants are asked to report:",
-        *(f"  - {_asked(column, description.rounding)}" for column in columns),
-        *_purpose(description.statistic),
+        *(f"  - {asked(column, description.rounding)}" for column in columns),
+        *purpose(description.statistic),
         "",
         "Content of the report",
-        *_sent(description),
+        *sent(description),
         "",
         "What the report reveals",
-        *_revealed(description),
+        *revealed(description),
         "",
         "What is not protected",
         "  Your participation, your number, and the place and time of sending. Answer once: a second report costs as",
         "  much privacy as the first.",
     ]
-    if any(map(_refuses, columns)):
+    if any(map(refuses, columns)):
         lines += [
             "  If a value is not accepted, no report is sent, and the collector can see that your report is missing.",
         ]
     return "\n".join(lines)
 
 
-def _purpose(statistic: Mapping[str, Any] | None) -> list[str]:
+def purpose(statistic: Mapping[str, Any] | None) -> list[str]:
+    """What the collector says the reports are for."""
     if statistic is None:
         return ["The collector states no purpose."]
     kernel = statistic.get("kernel")
@@ -57,7 +58,8 @@ def _purpose(statistic: Mapping[str, Any] | None) -> list[str]:
     return [f"The collector states the purpose {said}; nothing prevents other uses of the reports."]
 
 
-def _sent(description: Description) -> list[str]:
+def sent(description: Description) -> list[str]:
+    """What a report holds, as lines of text."""
     oracle = description.oracle
     inner = oracle.inner if isinstance(oracle, PublicClasses) else oracle
     first = f"  One report of {description.report_bytes} bytes: the mark of the collection, your number,"
@@ -69,7 +71,8 @@ def _sent(description: Description) -> list[str]:
     return [first, drawn, f"  (method {inner.name}, {inner.size} possible answers)."]
 
 
-def _revealed(description: Description) -> list[str]:
+def revealed(description: Description) -> list[str]:
+    """What a reader of a report learns at most, as lines of text."""
     privacy, public = description.privacy, description.public_columns
     epsilon = float(privacy.epsilon)
     often = f"{math.exp(epsilon):.3g}" if epsilon <= _LARGEST_SHOWN else f"e^{number_text(privacy.epsilon)}"
@@ -91,7 +94,7 @@ def _revealed(description: Description) -> list[str]:
     return lines
 
 
-def _refuses(column: Column) -> bool:
+def refuses(column: Column) -> bool:
     """Whether a device refuses some values of the column."""
     if isinstance(column, Membership):
         return column.missing == "refuse"
@@ -100,7 +103,8 @@ def _refuses(column: Column) -> bool:
     return not isinstance(column, Binning) or "refuse" in (column.outside, column.missing, column.fractions)
 
 
-def _asked(column: Column, rounding: str) -> str:
+def asked(column: Column, rounding: str) -> str:
+    """What is asked of one column."""
     name = _quoted(column.column)
     if isinstance(column, Binning):
         grid = column.grid

@@ -12,12 +12,18 @@ salt is random and secret, so that no record can pass for a commit.
 from __future__ import annotations
 
 import os
+import re
 import struct
 import zlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from ogive.errors import RefusalError, plain
+
+NAME = "{:08d}.segment"
+"""Of a file, by its number from 1 on."""
+_FILES = "*.segment"
+_IS_NAME = re.compile(r"[0-9]{8}\.segment", re.ASCII)
 
 LONGEST = 1 << 30
 """Bytes that one commit may hold."""
@@ -32,6 +38,22 @@ _HEAD = struct.Struct("<4sIII")
 _CHECKED = struct.Struct("<QII")
 _LENGTH = struct.Struct("<I")
 _PIECE = 1 << 24
+
+
+def file_numbers(folder: Path) -> list[int]:
+    """The numbers of the files of a store, 1 to as many as there are.
+
+    Raises:
+        RefusalError: one lacks, or there is another file.
+    """
+    names = {path.name for path in folder.glob(_FILES)}
+    for name in names:
+        if not _IS_NAME.fullmatch(name):
+            raise RefusalError(f"{plain(folder / name)} is no file of a store; move it elsewhere")
+    numbers = sorted(int(Path(name).stem) for name in names)
+    if numbers != list(range(1, len(numbers) + 1)):
+        raise RefusalError(f"the store {plain(folder)} lacks a file; restore it from a backup")
+    return numbers
 
 
 def front() -> bytes:

@@ -12,7 +12,6 @@ import contextlib
 import errno
 import fcntl
 import os
-import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import TracebackType
@@ -20,13 +19,10 @@ from typing import NamedTuple, Self
 
 from ogive.errors import RefusalError, plain
 from ogive.files import write_whole
-from ogive.segments.form import FRONT, Segment, commit, front, is_front
+from ogive.segments.form import FRONT, NAME, Segment, commit, file_numbers, front, is_front
 
 SEGMENT_BYTES = 1 << 27
 """How long a file becomes before the next one is begun."""
-
-_NAME = "{:08d}.segment"
-_IS_NAME = re.compile(r"[0-9]{8}\.segment", re.ASCII)
 
 
 class Place(NamedTuple):
@@ -153,13 +149,7 @@ class Segments:
 
     def _recovered(self) -> list[int]:
         """Where the files end, without a commit that was cut off."""
-        names = {path.name for path in self._folder.glob("*.segment")}
-        for name in names:
-            if not _IS_NAME.fullmatch(name):
-                raise RefusalError(f"{plain(self._folder / name)} is no file of a store; move it elsewhere")
-        numbers = sorted(int(Path(name).stem) for name in names)
-        if numbers != list(range(1, len(numbers) + 1)):
-            raise RefusalError(f"the store {plain(self._folder)} lacks a file; restore it from a backup")
+        numbers = file_numbers(self._folder)
         ends = []
         for number in numbers:
             last = number == len(numbers)
@@ -221,7 +211,7 @@ class Segments:
             os.close(handle)
 
     def _path(self, number: int) -> Path:
-        return self._folder / _NAME.format(number)
+        return self._folder / NAME.format(number)
 
     def _open(self, number: int) -> int:
         try:

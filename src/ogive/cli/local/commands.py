@@ -1,4 +1,4 @@
-"""`ogive local`: collect randomized reports from their owners, by files."""
+"""`ogive local`: collect randomized reports from their owners, by files or by a service."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from cyclopts import App, Parameter
 from ogive.cli.converters import whole
 from ogive.cli.local.describe import app as describe
 from ogive.cli.local.kept_state import KeptState, key_file
-from ogive.cli.local.naming import named
+from ogive.cli.local.naming import described, named
 from ogive.cli.options.common import TABLE, OutputOptions, Plot, Words, guarantee
 from ogive.cli.output import busy, check_outputs, check_picture, draw, publish
 from ogive.cli.wording import to_owners
@@ -30,9 +30,13 @@ SAVE_SECONDS = 10.0
 """How often a partial state is saved while files are read."""
 
 app = App(
-    name="local", help="Collect randomized reports from their owners, by files: describe, show, randomize, aggregate."
+    name="local",
+    help="Collect randomized reports from their owners, by files: describe, show, randomize, aggregate; or by a "
+    "service: devices, serve.",
 )
 app.command(describe)
+app.command("ogive.cli.local.serve:devices", name="devices")
+app.command("ogive.cli.local.serve:serve", name="serve")
 
 
 @app.command
@@ -42,7 +46,7 @@ def show(study: Path, /) -> None:
     Args:
         study: The description, as ogive local describe writes it.
     """
-    print(_description(study).words)
+    print(described(study).words)
 
 
 @app.command
@@ -79,7 +83,7 @@ def randomize(
         raise ParameterError("give either --first or --number-column, not both")
     check_outputs(data, output, keep=[study])
     limit = guarantee(limit_epsilon, limit_delta, None, prefix="limit-")
-    randomizer = Randomizer(_description(study), limit=limit, public=public_columns)
+    randomizer = Randomizer(described(study), limit=limit, public=public_columns)
     with busy(f"reading {data}"):
         rows, numbers = _rows(randomizer.description, data, number_column)
     reports = randomizer.report_rows(rows, first=first or 0, numbers=numbers)
@@ -120,7 +124,7 @@ def aggregate(
     )
     if count_only and partial is None:
         raise ParameterError("--count-only needs --partial, the file that keeps what was added up")
-    description = _description(study)
+    description = described(study)
     with nullcontext() if partial is None else KeptState(partial) as kept:
         collection = Collection(description) if kept is None else kept.load(description)
         with busy("adding reports up") as progress:
@@ -140,13 +144,6 @@ def _costs(description: Description, reports: int) -> str:
     count = "1 report, which costs" if reports == 1 else f"{reports} reports, each of which costs"
     openly = [f", and carries the column {name!r} as it is, unprotected" for name in description.public_columns]
     return f"{count} its owner {description.privacy}{''.join(openly)}"
-
-
-def _description(path: Path) -> Description:
-    from ogive.local.description import Description
-
-    with named(path):
-        return Description.from_json(path)
 
 
 def _rows(description: Description, data: Path, number_column: str | None) -> tuple[Float64, Int64 | None]:

@@ -119,6 +119,11 @@ def _cells(release: dict[str, Any], parties: Sequence[Mapping[str, Any]]) -> tup
     return state, release["privacy"], in_the_sum(release, parties) or "-"
 
 
+def hour(seconds: int) -> str:
+    """The name of the hour that begins so many seconds after 1970."""
+    return time.strftime("%Y-%m-%d %H:00", time.gmtime(seconds))
+
+
 def drawn(name: str, picture: str) -> Html:
     """The chart of a release, as a picture of its own, so that no rule of one changes another."""
     data = base64.b64encode(picture.encode()).decode()

@@ -12,12 +12,12 @@ def line(text: str, status: int) -> Response:
     return PlainTextResponse(text + "\n", status_code=status)
 
 
-def html(page: str) -> Response:
-    """A page that loads nothing and is not kept."""
+def html(page: str, *, more: str = "") -> Response:
+    """A page that is not kept, and loads nothing but what `more` of its policy allows."""
     return HTMLResponse(
         page,
         headers={
-            "Content-Security-Policy": _POLICY,
+            "Content-Security-Policy": _POLICY + more,
             "X-Content-Type-Options": "nosniff",
             "Referrer-Policy": "no-referrer",
             "Cache-Control": "no-store",

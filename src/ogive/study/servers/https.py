@@ -18,9 +18,8 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-import time
-from collections import Counter
 from collections.abc import AsyncIterator
+from concurrent.futures import Future
 from contextlib import asynccontextmanager, suppress
 from typing import Any
 
@@ -31,30 +30,29 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from ogive.errors import LedgerError, OgiveError, PeerError, RefusalError
+from ogive.errors import LedgerError, OgiveError, PeerError
 from ogive.study.https.responses import html, line
 from ogive.study.https.results import Results
+from ogive.study.https.taking import Taking
 from ogive.study.servers.asking import Answering
 from ogive.study.servers.leader import Leader
 from ogive.study.servers.node import Node
 from ogive.study.servers.pages import status_page
 from ogive.study.servers.reports import report_bytes
 from ogive.study.servers.sealing import FRONT_BYTES
-from ogive.study.servers.uploads import ClosedError, NotEnrolledError, OtherReportError, Reports
+from ogive.study.servers.uploads import Reports
+from ogive.study.submissions import NotEnrolledError
 
 LOG = logging.getLogger("ogive.study")
 
 REPORT = "application/vnd.ogive.report"
 JOB = "application/vnd.ogive.preparation-job"
 
-BODY_SECONDS = 30.0
-"""How long the body of a report may take to come."""
 JOB_SECONDS = 600.0
 """How long a request of server 0 may take to come."""
 LARGEST_JOB = 1 << 30
 TICK_SECONDS = 0.25
 LONGEST_PAUSE = 15.0
-_HOURS = 48
 
 
 class ServerService:
@@ -69,9 +67,9 @@ class ServerService:
         self._node = node
         self._leader = leader
         self._answering = None if leader is not None else Answering(node)
-        self._report_bytes = report_bytes(node.study)
-        self._uploads: Counter[int] = Counter()
-        self._counts = {"reports": 0, "refused": 0, "bytes_in": 0, "jobs": 0}
+        self._taking = Taking(longest=report_bytes(node.study), person=self._person, take=self._take)
+        self._counts = self._taking.counts
+        self._counts["jobs"] = 0
         self._results = Results(self._result)
         self._problem = ""
 
@@ -95,7 +93,7 @@ class ServerService:
         async def application(scope: Scope, receive: Receive, send: Send) -> None:
             # reports come by the thousand each second, and go past the router
             if scope["type"] == "http" and scope["path"] == reports and self._leader is not None:
-                response = await self._report(Request(scope, receive))
+                response = await self._taking.answer(Request(scope, receive))
                 await response(scope, receive, send)
             else:
                 await others(scope, receive, send)
@@ -133,41 +131,22 @@ class ServerService:
             self._problem = text
             LOG.info("%s", text)
 
-    async def _report(self, request: Request) -> Response:
+    def _person(self, shown: str) -> int:
+        """The number of the person who shows a credential, in hexadecimal digits."""
+        try:
+            credential = bytes.fromhex(shown)
+        except ValueError:
+            raise NotEnrolledError from None
+        return self._reports.number(credential)
+
+    def _take(self, number: int, report: bytes) -> Future[None]:
+        return self._reports.take(number, report)
+
+    @property
+    def _reports(self) -> Reports:
         uploads = self._node.uploads
         assert isinstance(uploads, Reports), "server 0 takes reports"
-        if request.method != "POST":
-            return self._refused("reports are sent by POST", 405)
-        scheme, _, shown = request.headers.get("authorization", "").partition(" ")
-        try:
-            if scheme.lower() != "bearer":
-                raise NotEnrolledError
-            number = uploads.number(bytes.fromhex(shown))
-        except (NotEnrolledError, ValueError):
-            return self._refused("this needs the credential of somebody who is enrolled in this study", 401)
-        try:
-            async with asyncio.timeout(BODY_SECONDS):
-                body = await self._body(request, self._report_bytes)
-            if body is None:
-                return self._refused(f"a report of this study has {self._report_bytes} bytes", 413)
-            await asyncio.wrap_future(uploads.take(number, body))
-        except TimeoutError:
-            return self._refused("the report came too slowly", 408)
-        except ClientDisconnect:
-            return self._refused("the report was cut off", 400)
-        except OtherReportError as problem:
-            return self._refused(str(problem), 409)
-        except ClosedError as problem:
-            return self._refused(str(problem), 410)
-        except PeerError as problem:
-            return self._refused(str(problem), 400)
-        except RefusalError as problem:
-            LOG.error("a report is not stored: %s", problem)
-            return self._refused("the report could not be stored now; send it again", 503)
-        self._counts["reports"] += 1
-        self._counts["bytes_in"] += len(body)
-        self._uploads[int(time.time()) // 3600] += 1
-        return Response(status_code=201)
+        return uploads
 
     async def _job(self, request: Request) -> Response:
         assert self._answering is not None, "server 0 is asked nothing"
@@ -175,29 +154,22 @@ class ServerService:
             async with asyncio.timeout(JOB_SECONDS):
                 body = await self._envelope(request, self._answering)
             if body is None:
-                return self._refused(f"a request has the length that it states, and at most {LARGEST_JOB} bytes", 413)
+                return self._taking.refused(
+                    f"a request has the length that it states, and at most {LARGEST_JOB} bytes", 413
+                )
             response = await run_in_threadpool(self._answering.answer, body)
         except TimeoutError:
-            return self._refused("the request came too slowly", 408)
+            return self._taking.refused("the request came too slowly", 408)
         except ClientDisconnect:
-            return self._refused("the request was cut off", 400)
+            return self._taking.refused("the request was cut off", 400)
         except PeerError as problem:
-            return self._refused(str(problem), 403)
+            return self._taking.refused(str(problem), 403)
         except LedgerError as problem:
             LOG.error("the state cannot be used: %s", problem)
-            return self._refused("the server cannot store anything now; try again", 503)
+            return self._taking.refused("the server cannot store anything now; try again", 503)
         self._counts["jobs"] += 1
         self._counts["bytes_in"] += len(body)
         return Response(response, media_type=JOB)
-
-    async def _body(self, request: Request, most: int) -> bytes | None:
-        """The body; None if it is longer."""
-        body = bytearray()
-        async for chunk in request.stream():
-            body += chunk
-            if len(body) > most:
-                return None
-        return bytes(body)
 
     async def _envelope(self, request: Request, answering: Answering) -> bytes | None:
         """An envelope of server 0, of which nothing is kept before it is known to be one; None if it is longer.
@@ -215,12 +187,6 @@ class ServerService:
                 return None
         return bytes(body)
 
-    def _refused(self, text: str, status: int) -> Response:
-        self._counts["refused"] += 1
-        response = line(text, status)
-        response.headers["connection"] = "close"  # the rest of the body is not read
-        return response
-
     async def _study(self, request: Request) -> Response:
         return Response(self._node.study.text, media_type="application/toml")
 
@@ -234,7 +200,6 @@ class ServerService:
         """Everything that anybody may know of this server."""
         node, study = self._node, self._node.study
         spent = node.spent()
-        hours = sorted(self._uploads.items())[-_HOURS:]
         return {
             "study": study.name,
             "title": study.title,
@@ -246,7 +211,7 @@ class ServerService:
             "open": node.closed is None,
             "uploads": len(node.uploads),
             "bytes": node.uploads.size,
-            "uploads_by_hour": [[hour * 3600, count] for hour, count in hours],
+            "uploads_by_hour": self._taking.by_hour,
             "clients": node.clients,
             "left_out": node.left_out,
             "releases": node.states(),

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping
 from typing import Any
 
 from ogive.html.document import PICTURES, document
 from ogive.html.markup import Html, tag
 from ogive.html.parts import fine, say, table
-from ogive.study.https.pages import REFRESH_SECONDS, Released, drawn, release_link
+from ogive.study.https.pages import REFRESH_SECONDS, Released, drawn, hour, release_link
 
 
 def status_page(told: dict[str, Any], released: Mapping[str, Released]) -> str:
@@ -39,7 +38,7 @@ def status_page(told: dict[str, Any], released: Mapping[str, Released]) -> str:
             table(
                 "Uploads",
                 ("hour (UTC), since this process began", "uploads"),
-                [(_hour(hour), (f"{count:,}",)) for hour, count in told["uploads_by_hour"]] or [("none", ("0",))],
+                [(hour(first), (f"{count:,}",)) for first, count in told["uploads_by_hour"]] or [("none", ("0",))],
             ),
         ),
         tag("footer", say(_spent(told)), fine(f"Study {told['study']}, SHA-256 {told['digest']}")),
@@ -57,10 +56,6 @@ def _lead(told: dict[str, Any]) -> str:
             "come to all servers alike or were found false."
         )
     return f"{uploads} The servers are {told['waiting']}." if told["waiting"] else uploads
-
-
-def _hour(seconds: int) -> str:
-    return time.strftime("%Y-%m-%d %H:00", time.gmtime(seconds))
 
 
 def _spent(told: dict[str, Any]) -> str:

@@ -11,35 +11,19 @@ off goes on where the other one's store ends.
 
 from __future__ import annotations
 
-import hashlib
 import threading
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future
 from pathlib import Path
 
-import numpy as np
-
 from ogive.errors import PeerError, RefusalError
-from ogive.segments.committing import Committer
 from ogive.segments.log import BEGINNING, Place, Segments
 from ogive.study.servers.document import ServersStudy
 from ogive.study.servers.enrolment import DIGEST_BYTES, Enrolled
 from ogive.study.servers.reports import part_bytes, read_report
+from ogive.study.submissions import ClosedError, NotEnrolledError, Submissions
 
-_MARK_BYTES = 8
 FOLDER = "uploads"
-
-
-class NotEnrolledError(PeerError):
-    """Nobody who is enrolled has this credential."""
-
-
-class OtherReportError(PeerError):
-    """Another report of the same person is stored."""
-
-
-class ClosedError(PeerError):
-    """No more uploads are taken."""
 
 
 class Reports:
@@ -58,36 +42,22 @@ class Reports:
     def __init__(self, study: ServersStudy, folder: Path, enrolled: Enrolled, *, closed: bool = False) -> None:
         self._study = study
         self._enrolled = enrolled
-        self._open = not closed
-        self._changed = threading.Condition()
-        self._store = Segments(folder / FOLDER)
-        self._marks = np.zeros(len(enrolled), f"V{_MARK_BYTES}")  # of whom a report is stored, digests of these
-        self._waiting: dict[int, tuple[bytes, Future[None]]] = {}
-        self._stored = 0
-        try:
-            self._read()
-        except BaseException:
-            self._store.close()
-            raise
-        self._committer = Committer(self._store)
+        self._kept = Submissions(folder / FOLDER, len(enrolled), self._owner, closed=closed)
 
-    def _read(self) -> None:
-        """Find out whose reports are stored."""
-        for record in self._store:
-            number = self._enrolled.place(record[:DIGEST_BYTES])
-            if number is None:
-                raise RefusalError("people whose reports are stored are not in the list of who may upload; restore it")
-            self._marks[number] = _mark(record[DIGEST_BYTES:])
-            self._stored += 1
+    def _owner(self, record: bytes) -> tuple[int, bytes]:
+        number = self._enrolled.place(record[:DIGEST_BYTES])
+        if number is None:
+            raise RefusalError("people whose reports are stored are not in the list of who may upload; restore it")
+        return number, record[DIGEST_BYTES:]
 
     def __len__(self) -> int:
         """How many reports are stored."""
-        return self._stored
+        return len(self._kept)
 
     @property
     def size(self) -> int:
         """How many bytes they take."""
-        return self._store.size
+        return self._kept.size
 
     def number(self, shown: bytes) -> int:
         """The number of the person who shows a credential.
@@ -113,47 +83,20 @@ class Reports:
             RefusalError: too much waits to be stored.
         """
         read_report(report, self._study)
-        mark = _mark(report)
-        with self._changed:
-            before = self._marks[number].tobytes()
-            if before == mark:
-                return _done()
-            waiting = self._waiting.get(number)
-            if waiting is not None and waiting[0] == mark:
-                return waiting[1]
-            if waiting is not None or before != bytes(_MARK_BYTES):
-                raise OtherReportError("this person uploaded another report before; each uploads one")
-            if not self._open:
-                raise ClosedError("the study takes no more uploads")
-            stored = self._committer.submit(self._enrolled.digest(number) + report)
-            self._waiting[number] = mark, stored
-        stored.add_done_callback(lambda future: self._note(number, mark, future))
-        return stored
-
-    def _note(self, number: int, mark: bytes, stored: Future[None]) -> None:
-        with self._changed:
-            del self._waiting[number]
-            if stored.exception() is None:
-                self._marks[number] = mark
-                self._stored += 1
-            self._changed.notify_all()
+        return self._kept.take(number, report, self._enrolled.digest(number) + report)
 
     def close_uploads(self) -> int:
         """Take no more reports; returns how many there are once all that wait are stored."""
-        with self._changed:
-            self._open = False
-            self._changed.wait_for(lambda: not self._waiting)
-            return self._stored
+        return self._kept.close_uploads()
 
     def parts(self, server: int, place: Place = BEGINNING) -> Iterator[tuple[Place, list[bytes]]]:
         """The sealed parts for a server after a place in the store, some at a time, each with the place after it."""
-        for after, records in self._store.after(place):
+        for after, records in self._kept.after(place):
             yield after, [read_report(record[DIGEST_BYTES:], self._study)[server] for record in records]
 
     def close(self) -> None:
         """Let another process open the store."""
-        self._committer.close()
-        self._store.close()
+        self._kept.close()
 
 
 class Relayed:
@@ -228,15 +171,3 @@ class Relayed:
     def close(self) -> None:
         """Let another process open the store."""
         self._store.close()
-
-
-def _mark(report: bytes) -> bytes:
-    """What tells reports apart; never zeros."""
-    found = hashlib.sha256(report).digest()[:_MARK_BYTES]
-    return found if any(found) else b"\1" * _MARK_BYTES
-
-
-def _done() -> Future[None]:
-    future: Future[None] = Future()
-    future.set_result(None)
-    return future

@@ -155,7 +155,7 @@ def test_a_certificate_that_is_not_valid_is_one_line(trial, wrong):
 
 
 def test_a_slow_body_is_not_waited_for(trial, monkeypatch):
-    monkeypatch.setattr("ogive.study.servers.https.BODY_SECONDS", 0.3)
+    monkeypatch.setattr("ogive.study.https.taking.BODY_SECONDS", 0.3)
     (report,) = trial.reports({"age": [3]})
 
     def slowly():

@@ -1,0 +1,151 @@
+"""The service as a real process on loopback, killed while people report, and asked by hostile clients."""
+
+import asyncio
+import socket
+import threading
+import time
+
+import httpx
+import pytest
+from helpers.local_service import LocalProcess, LocalTrial, reports_of
+
+from ogive.local import Collection
+
+PEOPLE = 400
+
+
+async def report_all(process, waiting, acknowledged, connections=6):
+    """Report by several connections until all reports are acknowledged, whatever happens to the service."""
+
+    async def work():
+        async with httpx.AsyncClient(verify=process.context, base_url=process.base, timeout=20, trust_env=False) as to:
+            while waiting:
+                person, report = waiting.pop()
+                headers = {"Authorization": f"Bearer {process.trial.tokens[person]}"}
+                try:
+                    response = await to.post(process.path, content=report, headers=headers)
+                except httpx.HTTPError:
+                    waiting.append((person, report))
+                    await asyncio.sleep(0.05)
+                    continue
+                assert response.status_code == 201, response.text
+                acknowledged.append(person)
+
+    await asyncio.gather(*(work() for _ in range(connections)))
+
+
+def test_a_service_that_is_killed_has_each_acknowledged_report_once(tmp_path):
+    trial = LocalTrial(tmp_path, people=PEOPLE)
+    waiting, acknowledged = list(enumerate(trial.reports)), []
+    with LocalProcess(trial) as process:
+        reporting = threading.Thread(target=asyncio.run, args=(report_all(process, waiting, acknowledged),))
+        reporting.start()
+        for share in (0.2, 0.5, 0.8):
+            while len(acknowledged) < share * PEOPLE:
+                time.sleep(0.002)
+            process.kill()
+            before = set(acknowledged)
+            stored = Collection(trial.description)
+            stored.add(trial.store)
+            assert all(map(stored.heard, before))
+            process.start()
+            assert process.status()["uploads"] >= len(before)
+        reporting.join(120)
+        assert sorted(acknowledged) == list(range(PEOPLE))
+        assert process.status()["uploads"] == PEOPLE
+    by_service, by_file = Collection(trial.description), Collection(trial.description)
+    assert by_service.add(trial.store).refused == 0
+    by_file.add(b"".join(trial.reports))
+    assert by_service.digest() == by_file.digest()
+
+
+@pytest.fixture(scope="module")
+def process(tmp_path_factory):
+    with LocalProcess(LocalTrial(tmp_path_factory.mktemp("local"), people=8)) as running:
+        yield running
+
+
+def test_hostile_requests_are_answered_in_one_line_and_store_nothing(process):
+    trial = process.trial
+    report, before = trial.reports[1], process.status()["uploads"]
+    mine = {"Authorization": f"Bearer {trial.tokens[1]}"}
+    other = {"Authorization": f"Bearer {trial.tokens[2]}"}
+    number = trial.tokens[1].partition("-")[0]
+    with process.client() as client:
+        unknown = ("", "Bearer", "Bearer zz", f"Bearer {number}-", "Bearer 9-" + "0" * 64, "Basic aa")
+        for headers in ({}, *({"Authorization": each} for each in unknown)):
+            assert client.post(process.path, content=report, headers=headers).status_code == 401
+        for body, status in (
+            (b"", 400), (report[:-1], 400), (report + b"x", 413), (b"x" * (1 << 20), 413), (b"x" * len(report), 400),
+            (bytes(len(report)), 400), (report[:-1] + b"\xff", 400),
+        ):  # fmt: skip
+            response = client.post(process.path, content=body, headers=mine)
+            assert (response.status_code, response.text.count("\n")) == (status, 1)
+        assert client.post(process.path, content=report, headers=other).status_code == 400
+        wrong = process.path.replace(trial.description.digest.hex(), "0" * 64)
+        assert client.post(wrong, content=report, headers=mine).status_code == 404
+        assert client.get(process.path).status_code == 405
+        assert process.status()["uploads"] == before
+        again = reports_of(trial.description, trial.values, seed=9)
+        person = next(person for person in range(1, 8) if again[person] != trial.reports[person])
+        mine = {"Authorization": f"Bearer {trial.tokens[person]}"}
+        for body, status in ((trial.reports[person], 201), (trial.reports[person], 201), (again[person], 409)):
+            assert client.post(process.path, content=body, headers=mine).status_code == status
+        assert process.status()["uploads"] == before + 1
+        assert f"ogive_local_uploads {before + 1}\n" in client.get("/metrics").text
+    log = (trial.folder / "log").read_text()
+    assert "Traceback" not in log
+    assert not any(token in log for token in trial.tokens)
+
+
+def test_many_false_reports_at_a_time_keep_nobody_from_reporting(process):
+    trial = process.trial
+    before = process.status()["uploads"]
+
+    async def flood():
+        async with httpx.AsyncClient(verify=process.context, base_url=process.base, timeout=60, trust_env=False) as to:
+
+            async def send(number):
+                headers = {"Authorization": f"Bearer {trial.tokens[7]}"} if number % 2 else {}
+                return (await to.post(process.path, content=bytes(10), headers=headers)).status_code
+
+            return await asyncio.gather(*map(send, range(600)))
+
+    flooding = threading.Thread(target=lambda: found.extend(asyncio.run(flood())))
+    found = []
+    flooding.start()
+    with process.client() as client:
+        headers = {"Authorization": f"Bearer {trial.tokens[0]}"}
+        assert client.post(process.path, content=trial.reports[0], headers=headers).status_code == 201
+    flooding.join(60)
+    assert set(found) == {400, 401}
+    assert process.status()["uploads"] == before + 1
+
+
+def test_connections_that_say_nothing_keep_nobody_from_reporting(process):
+    silent = [socket.create_connection(("127.0.0.1", process.port)) for _ in range(50)]
+    try:
+        with process.client() as client:
+            headers = {"Authorization": f"Bearer {process.trial.tokens[6]}"}
+            assert client.post(process.path, content=process.trial.reports[6], headers=headers).status_code == 201
+    finally:
+        for each in silent:
+            each.close()
+
+
+def test_the_description_is_given_as_what_its_digest_is_of(process):
+    with process.client() as client:
+        found = client.get("/v1/study")
+    assert found.content == process.trial.description.canonical
+    assert Collection(found.content).description == process.trial.description
+
+
+def test_the_page_runs_its_own_script_alone(process):
+    with process.client() as client:
+        page = client.get("/")
+        assert client.get("/local_report.mjs").text in page.text
+        assert "8 participants have reported" in client.get("/status").text
+    policy = page.headers["Content-Security-Policy"]
+    assert "default-src 'none'" in policy
+    assert "connect-src 'self'" in policy
+    assert "script-src 'unsafe" not in policy
