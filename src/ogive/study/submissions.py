@@ -35,8 +35,8 @@ class Submissions:
     Args:
         folder: Of the store.
         people: How many there are; they have the numbers from 0 on.
-        owner: From a record of the store the number of whose it is, and their report; raises a `RefusalError` where
-            nobody's it is.
+        owner: From a record of the store the number of the person whose it is, and their report; raises a
+            `RefusalError` where there is none.
         closed: Whether no more are taken.
 
     Raises:
