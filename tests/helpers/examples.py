@@ -82,28 +82,28 @@ EXAMPLES = {
 }
 
 
-def numbers(estimate):
-    """What an estimate says before it is smoothed, as one array to compare."""
+def numbers(estimate, records=20_000):
+    """What an estimate of so many records says before it is smoothed, as one array to compare; counts are shares."""
     if isinstance(estimate, UstatisticEstimate):
         return np.array([estimate.value]) / (estimate.limits[1] - estimate.limits[0])
     if isinstance(estimate, NumberEstimate):
-        whole = {"count": 20_000, "sum": 200 * 20_000, "mean": 200, "proportion": 1}
+        whole = {"count": records, "sum": 200 * records, "mean": 200, "proportion": 1}
         return np.array([estimate.value / whole[estimate.what]])
     if isinstance(estimate, HistogramEstimate | CrosstabEstimate):
-        return np.array(estimate.raw).ravel() / 20_000
+        return np.array(estimate.raw).ravel() / records
     if isinstance(estimate, DescribeEstimate):
-        return np.concatenate([numbers(getattr(each, "curve", each)) for each in estimate.found])
+        return np.concatenate([numbers(getattr(each, "curve", each), records) for each in estimate.found])
     if isinstance(estimate, GroupEstimates):
-        return np.concatenate([numbers(each) for each in estimate.estimates])
+        return np.concatenate([numbers(each, records) for each in estimate.estimates])
     if isinstance(estimate, Boxplots):
         return np.array([box.numbers[1:4] for box in estimate.boxes]).ravel() / 1000
     if isinstance(estimate, LabelsEstimate):
-        return estimate.votes.ravel() / 20_000
+        return estimate.votes.ravel() / records
     if isinstance(estimate, BoundsEstimate):
-        return np.array(estimate.counts) / 20_000
+        return np.array(estimate.counts) / records
     if isinstance(estimate, Calibration):
         observed = estimate.measured.consistent(estimate.values, estimate.total).observed
         return observed.sum(axis=1) / observed.sum()
     if isinstance(estimate, RocEstimate):
-        return np.concatenate([estimate.negatives.raw, estimate.positives.raw]) / 20_000
+        return np.concatenate([estimate.negatives.raw, estimate.positives.raw]) / records
     return np.array(estimate.numbers) if hasattr(estimate, "numbers") else estimate.raw / estimate.raw[-1]
