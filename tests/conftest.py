@@ -1,3 +1,3 @@
 """What holds for every test."""
 
-pytest_plugins = ["helpers.data"]
+pytest_plugins = ["helpers.data", "helpers.memory"]

@@ -5,7 +5,6 @@ import gzip
 import hashlib
 import io
 import json
-import os
 import random
 import shutil
 import sqlite3
@@ -19,6 +18,7 @@ import pyarrow.feather
 import pyarrow.parquet as pq
 from helpers import aggregation, serving, twoparty, verifying
 from helpers.damage import Kind, spoil_bytes, spoil_json
+from helpers.memory import MEMORY
 
 import ogive
 from ogive.cli import main
@@ -57,8 +57,6 @@ def folder() -> Path:
 
 
 FOLDERS: list[tempfile.TemporaryDirectory] = []
-# a disk that waits for nothing, where there is one
-MEMORY = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
 
 # --- ledgers
 
