@@ -121,7 +121,7 @@ def over_https(place: Path, *, crashes: bool = False) -> tuple[float, float]:
         began = time.perf_counter()
         loopback.request(NAME)
         if crashes:
-            loopback.until(lambda: "input: answered" in loopback.said("site-3"), SECONDS)
+            loopback.until(lambda: "answered the step input" in loopback.said("site-3"), SECONDS)
             loopback.kill("site-3")
             loopback.kill(COORDINATOR)
             loopback.agent("site-3")

@@ -194,7 +194,7 @@ def test_five_banks_release_the_same_of_the_same_model_and_one_was_killed(told):
     assert sum(banks["records"]) == SIZE // 2
     assert banks["killed"] == "bank-3"
     log = (folder / "banks" / "bank-3" / "log.txt").read_text()
-    front, sent, rest = log.partition("release roc, query 1, attempt 1, input: answered")
+    front, sent, rest = log.partition("release roc, query 1, attempt 1: answered the step input")
     assert sent
     assert (front.count("connected to the coordinator"), rest.count("connected to the coordinator")) == (1, 1)
     roc, calibration = banks["releases"]

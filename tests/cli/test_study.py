@@ -165,10 +165,10 @@ def test_the_commands_say_whose_records_a_release_has_and_why_attempts_ended(fol
     sites = [Site(study, number, folder) for number in (1, 2, 4)]
     coordinator.request("age")
     with store.write() as kept:
-        kept.put("release/0/progress", Progress("running", attempt=1, failed=("too few answered",)).to_bytes())
+        kept.put("release/0/progress", Progress("running", attempt=2, failed=("too few answered",) * 2).to_bytes())
     ask = ["study", "release", "study.toml", "age", "--state", "c.db"]
     assert main([*ask, "--no-wait"]) == 0
-    assert "release age: query 1, attempt 1 ended: too few answered" in capsys.readouterr().err
+    assert "release age: query 1, attempt 2 ended: too few answered" in capsys.readouterr().err
     clock = Clock()
     coordinator = Coordinator(study, key=key_of(0), store=store, step_seconds=1, clock=clock)
     for _ in range(20):
@@ -182,5 +182,8 @@ def test_the_commands_say_whose_records_a_release_has_and_why_attempts_ended(fol
     assert main(ask) == 0
     assert "parties in the sum: 3 of 4, without site-3" in capsys.readouterr().err
     assert main(["study", "status", "study.toml", "--state", "c.db"]) == 0
-    assert "age: released (epsilon = 1), parties in the sum: 3 of 4, without site-3" in capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert "age: released (epsilon = 1), parties in the sum: 3 of 4, without site-3" in said
+    assert said.count("too few answered") == 1
+    assert "  too few answered (2 attempts)\n" in said
     store.close()

@@ -12,6 +12,7 @@ import uvicorn
 from ogive.study.https.client import Connection
 from ogive.study.https.enrolment import equip, read_token
 from ogive.study.https.service import Service
+from ogive.study.https.serving import StoppingServer
 from ogive.study.https.tokens import Tokens
 
 
@@ -32,7 +33,7 @@ class Serving:
             equip(self.folder, trial.study, hosts=("127.0.0.1", "localhost"), clients=clients)
         tokens = Tokens.read(self.folder / "tokens", trial.study)
         self.service = Service(trial.coordinator, tokens, **options)
-        self._server = uvicorn.Server(
+        self._server = StoppingServer(
             uvicorn.Config(
                 self.service.application(),
                 host="127.0.0.1",
@@ -46,7 +47,8 @@ class Serving:
                 ws="none",
                 log_level="critical",
                 timeout_graceful_shutdown=1,
-            )
+            ),
+            self.service.end,
         )
 
     async def _serve(self):

@@ -151,7 +151,7 @@ def _release(loopback: Loopback, busy: Busy) -> None:
 
 def _has_sent(loopback: Loopback, name: str) -> bool:
     """Whether the bank that is killed has sent its masked counts, or the release is complete already."""
-    return f"release {name}, query 1, attempt 1, input: answered" in loopback.said(KILLED) or (
+    return f"release {name}, query 1, attempt 1: answered the step input" in loopback.said(KILLED) or (
         loopback.result(name) is not None
     )
 

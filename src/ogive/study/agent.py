@@ -153,16 +153,21 @@ class Agent:
                 reply = Reply(digest, False, self._step(kept, question)).to_bytes(self._key)
                 kept.put(where, digest + reply)
         except OgiveError as problem:
-            LOG.warning("%s: refused: %s", self._words(question), problem)
+            LOG.warning("%s: refused the step %s: %s", self._words(question), question.stage.word, problem)
             return Reply(digest, True).to_bytes(self._key)
-        LOG.info("%s: answered", self._words(question))
+        if question.stage is Stage.RESULT:
+            LOG.info("%s: its result is stored", self._words(question))
+        else:
+            LOG.info("%s: answered the step %s", self._words(question), question.stage.word)
         return reply
 
     def _words(self, question: Question) -> str:
         if question.release >= len(self.study.releases):
             return f"release number {question.release + 1}"
         name = self.study.releases[question.release].name
-        return f"release {name}, query {question.query + 1}, attempt {question.attempt + 1}, {question.stage.word}"
+        if question.stage is Stage.RESULT:
+            return f"release {name}"
+        return f"release {name}, query {question.query + 1}, attempt {question.attempt + 1}"
 
     def _step(self, kept: Kept, question: Question) -> bytes:
         if self._curator is not None:
@@ -175,7 +180,7 @@ class Agent:
             kept.drop(_of(question.release))
             return b""
         if payment.stored() is not None:
-            raise PeerError("this release is complete")
+            raise PeerError("this release was completed before, and its result is in the ledger")
         place = _Place(question.query, question.attempt)
         if question.stage is Stage.KEYS:
             answers = question.answers

@@ -230,7 +230,12 @@ class Coordinator:
                 return  # the same reply again: signed, and to the same question
             elif reply.refused:
                 session.refused[party] = self._clock()
-                LOG.warning("party %s refused step %s; its log says why", self._party(party), session.stage.word)
+                LOG.warning(
+                    "%s: party %s refused the step %s; the log of its agent says why",
+                    self._place(session),
+                    self._party(party),
+                    session.stage.word,
+                )
             else:
                 self._take(session, party, reply.body)
             self.advance()
@@ -281,7 +286,7 @@ class Coordinator:
             asked = session.server.close_round()
         except PeerError as problem:
             return self._fail(session, str(problem))
-        LOG.info("release %s: step %s: %d parties", self._name(number), stage.word, len(session.answered))
+        LOG.info("%s: %d parties answered the step %s", self._place(session), len(session.answered), stage.word)
         self._session = None
         with self._store.write() as kept:
             kept.drop(_of(number, "received/"))
@@ -306,8 +311,10 @@ class Coordinator:
         if opening:
             reason = f"a set of parties was confirmed and cannot be opened: {reason}"
         over = opening or running.attempt + 1 >= ATTEMPTS
-        what = "is over" if over else f"attempt {running.attempt + 1} ended"
-        LOG.warning("release %s: %s: %s", self._name(number), what, reason)
+        if over:
+            LOG.warning("release %s is over: %s", self._name(number), reason)
+        else:
+            LOG.warning("%s ended, and the next attempt begins: %s", self._place(session), reason)
         self._session = None
         with self._store.write() as kept:
             self._forget(kept, number)
@@ -360,7 +367,7 @@ class Coordinator:
         for party in range(1, len(self.study.parties) + 1):
             kept.put(f"untold/{number}/{party}", b"")
             self._untold.add((number, party))
-        LOG.info("release %s is complete", self._name(number))
+        LOG.info("release %s is published, with the records of %d parties", self._name(number), len(running.members))
 
     def _forget(self, kept: Kept, number: int) -> None:
         kept.drop(_of(number, "received/"))
@@ -398,7 +405,11 @@ class Coordinator:
             return False
         number = min(number for number, other in self._untold if other == party)
         if reply.refused:
-            LOG.warning("party %s refused the result of release %s", self._party(party), self._name(number))
+            LOG.warning(
+                "release %s: party %s refused the result; the log of its agent says why",
+                self._name(number),
+                self._party(party),
+            )
         with self._store.write() as kept:
             kept.drop_one(f"untold/{number}/{party}")
         self._untold.discard((number, party))
@@ -450,15 +461,19 @@ class Coordinator:
         # whose records are in the sums is settled by the first query
         asked = running.members if running.members and running.stage == Stage.KEYS else server.asked
         self._session = _Session(number, running, step, server, asked, self._clock())
-        self._read_received(kept, self._session)
+        self._ask_all(kept, self._session)
 
     def _begin_merging(self, kept: Kept, number: int, running: Progress) -> None:
         kept.put(_of(number, "progress"), running.to_bytes())
         collected = Collected(self.study, number)
         self._session = _Session(number, running, None, collected, collected.asked, self._clock())
-        self._read_received(kept, self._session)
+        self._ask_all(kept, self._session)
 
-    def _read_received(self, kept: Kept, session: _Session) -> None:
+    def _ask_all(self, kept: Kept, session: _Session) -> None:
+        """Begin a step, with what was received before this process began."""
+        LOG.info(
+            "%s: %d parties are asked for the step %s", self._place(session), len(session.asked), session.stage.word
+        )
         for name in kept.names(_of(session.number, f"received/{session.running.stage}/")):
             party = int(name.rpartition("/")[2])
             session.read(party, kept.get(name) or b"")
@@ -469,6 +484,10 @@ class Coordinator:
 
     def _name(self, number: int) -> str:
         return self.study.releases[number].name
+
+    def _place(self, session: _Session) -> str:
+        running = session.running
+        return f"release {self._name(session.number)}, query {running.query + 1}, attempt {running.attempt + 1}"
 
     def _party(self, number: int) -> str:
         return f"{number} ({self.study.parties[number - 1].name})"

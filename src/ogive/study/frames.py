@@ -52,7 +52,7 @@ class Stage(IntEnum):
     @property
     def word(self) -> str:
         """As messages and logs write it."""
-        return self.name.lower()
+        return "own curve" if self is Stage.OWN else self.name.lower()
 
 
 @dataclass(frozen=True)

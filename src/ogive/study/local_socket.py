@@ -39,7 +39,7 @@ def listen_at(address: str, agent: Agent, stop: threading.Event) -> None:
             path.unlink()
         with _Server(str(path), agent) as server:
             path.chmod(0o660)
-            LOG.info("listening at %s", path)
+            LOG.info("listening at the socket %s; the coordinator's questions are answered as they come", path)
             threading.Thread(target=server.serve_forever, daemon=True).start()
             try:
                 stop.wait()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 
 from ogive.accounting import covers, fits
 from ogive.charging import charge_for
@@ -58,17 +58,17 @@ def check_budget(study: Document, number: int, account: Account, payment: Paymen
         raise BudgetError(f"release {release.name} costs {release.privacy}, and the account has {left} left")
 
 
-def over_budget(study: Document, names: Collection[str]) -> str | None:
+def over_budget(study: Document, names: Sequence[str]) -> str | None:
     """Which releases cost more than the budget of their study, in words; None where it pays for all of them.
 
     Args:
         study: The study.
-        names: Of the releases.
+        names: Of the releases, in the order in which they are paid for.
 
     Raises:
         OgiveError: a release cannot be made as the study asks for it; its name comes first.
     """
-    releases = [release for release in study.releases if release.name in names]
+    releases = [study.release_named(name) for name in names]
     if fits(study.budget, [_charge(study, release) for release in releases]):
         return None
     each = [f"{release.name} ({release.privacy})" for release in releases]

@@ -7,14 +7,16 @@ import threading
 
 import httpx
 import pytest
-from helpers.study import AGE, Trial, text_of
+from helpers.study import AGE, Trial, key_of, text_of
 from helpers.study_service import Proxy, Serving, running, until
 
 from ogive.errors import ParameterError, PeerError
 from ogive.study.frames import Question, Stage
 from ogive.study.https import certificates
+from ogive.study.https import serving as serving_module
 from ogive.study.https.client import Connection
-from ogive.study.https.enrolment import equip
+from ogive.study.https.enrolment import equip, read_token
+from ogive.study.https.mailbox import Mailbox
 from ogive.study.https.service import BURST
 from ogive.study.in_process import carry
 
@@ -204,6 +206,43 @@ def test_a_certificate_that_is_not_valid_is_not_believed(tmp_path, monkeypatch, 
         stop.set()
         thread.join(20)
     assert trial.coordinator.waiting_for == (1, 2, 3, 4)
+
+
+def test_who_waits_for_a_question_is_answered_when_the_service_stops(tmp_path):
+    trial, found = Trial(tmp_path), []
+    with Serving(trial) as serving:
+        context = ssl.create_default_context(cafile=str(serving.folder / "ca.pem"))
+        token = read_token(serving.folder / "site-1.token")
+        mailbox = Mailbox(f"https://127.0.0.1:{serving.port}", "site-1", token, context, wait=25)
+        waiting = threading.Thread(target=lambda: found.append(mailbox.question()))
+        waiting.start()
+        until(lambda: serving.service._seen, 20)
+    waiting.join(20)
+    mailbox.close()
+    assert found == [None]  # and not an error, which would be a page of its log
+
+
+@pytest.mark.parametrize(("days", "said"), [(40, None), (20, "will expire at 20"), (0, "has expired at 20")])
+def test_a_coordinator_says_that_its_certificate_expires(tmp_path, monkeypatch, caplog, days, said):
+    trial, folder = Trial(tmp_path), tmp_path / "service"
+    equip(folder, trial.study, hosts=("127.0.0.1",))
+    for name in ("service.pem", "service.key"):
+        (folder / name).unlink()
+    certificates.issue(folder, "service", hosts=("127.0.0.1",), days=days)
+    monkeypatch.setattr(serving_module, "run", lambda application, listening, *_, **__: listening.close())
+    with caplog.at_level("INFO"):
+        serving_module.serve(
+            trial.study,
+            key=key_of(0),
+            state=str(tmp_path / "served.db"),
+            folder=folder,
+            host="127.0.0.1",
+            port=0,
+            step_seconds=1,
+            clients=False,
+        )
+    warned = [line for line in caplog.messages if "expire" in line]
+    assert warned == [] if said is None else len(warned) == 1 and said in warned[0]
 
 
 def test_an_address_without_tls_is_refused(tmp_path):

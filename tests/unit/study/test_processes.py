@@ -122,9 +122,10 @@ def processes(tmp_path_factory):
 @pytest.mark.parametrize("step", STEPS)
 def test_any_process_may_be_killed_at_any_step(processes, step):
     processes.run("study", "release", "study.toml", step, "--state", "coordinator.db", "--no-wait")
-    processes.until("agent2", f"release {step}, query 1, attempt 1, {step}: answered")
+    processes.until("agent2", f"release {step}, query 1, attempt 1: answered the step {step}")
     processes.kill("agent2")
-    processes.until("coordinator", f"release {step}: step {'keys' if step == 'keys' else STEPS[STEPS.index(step) - 1]}")
+    before = STEPS[max(STEPS.index(step) - 1, 0)]
+    processes.until("coordinator", f"release {step}, query 1, attempt 1: 4 parties answered the step {before}")
     processes.kill("coordinator")
     processes.agent(2)
     processes.coordinator()
@@ -135,7 +136,7 @@ def test_any_process_may_be_killed_at_any_step(processes, step):
     assert curve.total == 4 * 1000
     assert abs(curve(50) - np.mean(ages <= 50)) < 0.05
     for number in range(1, PARTIES + 1):
-        processes.until(f"agent{number}", f"release {step}, query 2, attempt 1, result: answered")
+        processes.until(f"agent{number}", f"release {step}: its result is stored")
         with_ledger = Ledger.open(processes.folder / f"agent{number}.db.ledger", read_only=True)
         (account,) = with_ledger.accounts()
         assert account.spent == PureDP(processes.released)

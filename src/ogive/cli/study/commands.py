@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import time
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -501,5 +502,7 @@ def status(document: Document, *, state: State) -> None:
         summed = in_the_sum(each, parties)
         summed = f", parties in the sum: {summed}" if summed else ""
         print(f"{each['name']}: {each['state']}{step} ({each['privacy']}){summed}")
-        for line in [*each.get("failed", []), *([each["reason"]] if each.get("reason") else [])]:
-            print(f"  {line}")
+        for line, attempts in Counter(each.get("failed", [])).items():
+            print(f"  {line}" + (f" ({attempts} attempts)" if attempts > 1 else ""))
+        if each.get("reason"):
+            print(f"  {each['reason']}")

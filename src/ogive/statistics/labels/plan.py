@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -47,6 +48,13 @@ class AgreeingTeachers:
 
 class Prediction(prediction.Prediction):
     """Simulated on votes, since labels have neither scores nor classes of records."""
+
+    metrics: ClassVar[Mapping[str, prediction.Metric]] = {
+        "wrong": prediction.Metric("wrong", "share of the labels that are not those of the exact votes, simulated"),
+        "answered": prediction.Metric(
+            "answered", "by how much the share of queries that get a label differs from that of exact votes, simulated"
+        ),
+    }
 
     @classmethod
     def imagined(cls, records: int, assumed: Mapping[str, float]) -> Shape:

@@ -27,6 +27,7 @@ CERTIFICATE_DAYS = 397
 _LONGEST_HOST = 253
 _LABEL = "[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?"
 _HOST = re.compile(rf"(\*\.)?{_LABEL}(\.{_LABEL})*")
+_SOON = datetime.timedelta(days=30)
 _EARLY = datetime.timedelta(days=1)
 """Certificates are valid from a day before, for clocks that disagree."""
 
@@ -84,6 +85,26 @@ def issue(folder: Path, name: str, *, hosts: tuple[str, ...] = (), days: int = C
     certificate = builder.sign(signing, hashes.SHA256())
     write_private(folder / f"{name}.key", _private(key))
     write_atomically(folder / f"{name}.pem", certificate.public_bytes(Encoding.PEM), mode=PUBLIC)
+
+
+def expiry_words(path: Path) -> str | None:
+    """A line where a certificate has expired or soon will; None where it is valid for longer.
+
+    Raises:
+        ParameterError: it cannot be read.
+    """
+    try:
+        until = x509.load_pem_x509_certificate(path.read_bytes()).not_valid_after_utc
+    except (OSError, ValueError):
+        raise ParameterError(f"the certificate {plain(path)} cannot be read") from None
+    left = until - datetime.datetime.now(datetime.UTC)
+    if left > _SOON:
+        return None
+    when = "has expired" if left < datetime.timedelta(0) else "will expire"
+    return (
+        f"the certificate {plain(path)} {when} at {until:%Y-%m-%d %H:%M} UTC, and agents do not connect to an expired "
+        "one; make a folder with another by ogive study keys --service"
+    )
 
 
 def _authority(folder: Path) -> tuple[x509.Certificate, ec.EllipticCurvePrivateKey]:

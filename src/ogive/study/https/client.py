@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import random
+import re
 import ssl
 import threading
 from pathlib import Path
@@ -21,6 +22,7 @@ LOG = logging.getLogger("ogive.study")
 WAIT_SECONDS = 25.0
 LONGEST_PAUSE = 15.0
 _PAUSE = 0.25
+_NUMBER = re.compile(r"\[Errno -?[0-9]+\] ")
 
 
 class Connection:
@@ -71,11 +73,10 @@ class Connection:
             except UnknownToken as problem:
                 raise PeerError(str(problem)) from None
             except (httpx.HTTPError, LedgerError, Unavailable) as problem:
-                self._say(f"waiting for the coordinator: {_reason(problem)}")
+                self._say(f"waiting for the coordinator, which is tried again: {_reason(problem)}")
                 stop.wait(pause * (1 + random.random()))  # so that agents do not return all at once
                 pause = min(2 * pause, LONGEST_PAUSE)
                 continue
-            self._say("connected to the coordinator")
             pause = _PAUSE
             if not busy:
                 stop.wait(0.01)
@@ -83,6 +84,7 @@ class Connection:
     def once(self, agent: Agent) -> bool:
         """Wait for one question and answer it; False if there was none."""
         question = self._mailbox.question()
+        self._say("connected to the coordinator; its questions are answered as they come")
         if question is None:
             return False
         try:
@@ -113,4 +115,4 @@ def _reason(problem: Exception) -> str:
     text = str(problem) or type(problem).__name__
     if "CERTIFICATE_VERIFY_FAILED" in text:
         return f"its certificate is not valid ({plain(text.rpartition(': ')[2])[:200]})"
-    return plain(text)[:200]
+    return plain(_NUMBER.sub("", text))[:200]

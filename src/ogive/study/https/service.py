@@ -79,10 +79,16 @@ class Service:
         self._largest = largest_reply
         self._limiter = _Limiter()
         self._changed = asyncio.Event()
+        self._ending = False
         self._numbers = {party.name: number for number, party in enumerate(coordinator.study.parties, 1)}
         self._seen: dict[int, float] = {}
         self._results = Results(self._result)
         self._counts = {"questions": 0, "replies": 0, "refused": 0, "bytes_in": 0, "bytes_out": 0}
+
+    def end(self) -> None:
+        """Let nobody wait for a question any longer, since the process is to end."""
+        self._ending = True
+        self._wake()
 
     def application(self) -> Starlette:
         """The application, to be served by one process."""
@@ -116,7 +122,7 @@ class Service:
             try:
                 await run_in_threadpool(self._coordinator.advance)
             except LedgerError as problem:
-                LOG.error("the state cannot be used: %s", problem)
+                LOG.error("the state cannot be used, and is tried again: %s", problem)
             self._wake()
             await asyncio.sleep(TICK_SECONDS)
 
@@ -138,7 +144,7 @@ class Service:
         try:
             return await answer(party)
         except LedgerError as problem:
-            LOG.error("the state cannot be used: %s", problem)
+            LOG.error("the state cannot be used, and is tried again: %s", problem)
             return line("the coordinator cannot store anything now; try again", 503)
 
     async def _question(self, request: Request) -> Response:
@@ -157,7 +163,7 @@ class Service:
                     self._counts["questions"] += 1
                     self._counts["bytes_out"] += len(question)
                     return Response(question, media_type=MEDIA)
-                if not left > 0:
+                if self._ending or not left > 0:
                     return Response(status_code=204)
                 with suppress(TimeoutError):
                     await asyncio.wait_for(changed.wait(), left)
@@ -180,7 +186,8 @@ class Service:
                 await run_in_threadpool(self._coordinator.receive, party, bytes(body))
             except PeerError as problem:
                 self._counts["refused"] += 1
-                LOG.info("party %s: a reply of %d bytes does not count: %s", party, len(body), problem)
+                name = request.path_params["name"]
+                LOG.info("a reply of %d bytes from party %d (%s) does not count: %s", len(body), party, name, problem)
                 return line(str(problem), 409)
             self._counts["replies"] += 1
             self._wake()

@@ -6,6 +6,7 @@ import logging
 import socket
 import ssl
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import uvicorn
@@ -15,6 +16,7 @@ from starlette.types import ASGIApp
 from ogive.errors import ParameterError, plain
 from ogive.study.coordinator import Coordinator
 from ogive.study.document import Study
+from ogive.study.https.certificates import expiry_words
 from ogive.study.https.enrolment import SERVICE, TOKENS
 from ogive.study.https.service import Service
 from ogive.study.https.tokens import Tokens
@@ -60,7 +62,11 @@ def serve(
     log_to_stderr()
     coordinator = Coordinator(study, key=key, store=store, step_seconds=step_seconds)
     LOG.info("serving study %s at https://%s:%d", study.name, host, listening.getsockname()[1])
-    run(Service(coordinator, tokens).application(), listening, folder, clients=clients)
+    expiry = expiry_words(folder / f"{SERVICE}.pem")
+    if expiry is not None:
+        LOG.warning("%s", expiry)
+    service = Service(coordinator, tokens)
+    run(service.application(), listening, folder, clients=clients, ending=service.end)
     store.close()
 
 
@@ -94,6 +100,7 @@ def run(
     *,
     clients: bool = False,
     longest_frame: int | None = None,
+    ending: Callable[[], None] = lambda: None,
 ) -> None:
     """Serve an application until the process is told to stop.
 
@@ -103,6 +110,7 @@ def run(
         folder: With the certificate.
         clients: Whether clients must have a certificate of the authority in the folder.
         longest_frame: Bytes that a message over a WebSocket may have; None where there are no WebSockets.
+        ending: Called when the process was told to stop, before connections are waited for.
     """
     certificate, key, authority = _files(folder)
     config = uvicorn.Config(
@@ -123,7 +131,20 @@ def run(
         server_header=False,
         workers=1,
     )
-    uvicorn.Server(config).run(sockets=[listening])
+    StoppingServer(config, ending).run(sockets=[listening])
+
+
+class StoppingServer(uvicorn.Server):
+    """A server that tells its application to end what it waits for, before connections are waited for."""
+
+    def __init__(self, config: uvicorn.Config, ending: Callable[[], None]) -> None:
+        super().__init__(config)
+        self._ending = ending
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """End all connections."""
+        self._ending()
+        await super().shutdown(sockets)
 
 
 def _files(folder: Path) -> tuple[Path, Path, Path]:
