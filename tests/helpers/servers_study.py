@@ -132,7 +132,10 @@ class Trial:
         self.stop(number)
         for name in names:
             for path in self.place(number).glob(f"{name}*"):
-                path.unlink()
+                if path.is_dir():
+                    shutil.rmtree(path)
+                else:
+                    path.unlink()
         self.start(number, seed=500)
 
     def connect(self, carriers=None):

@@ -23,7 +23,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 from ogive.crypto.domains import HashDomain
-from ogive.errors import OgiveError, ParameterError, PeerError, ReleaseMismatchError, UnsupportedError
+from ogive.errors import ParameterError, PeerError, ReleaseMismatchError, UnsupportedError
 from ogive.ledger import Account
 from ogive.noise.source import KEY_BYTES
 from ogive.privacy import Adjacency, Loss
@@ -37,6 +37,7 @@ from ogive.study.servers.kept import answers, estimate, keep_answers, keep_own, 
 from ogive.study.servers.opened import batch_rows, open_uploads, opened_messages
 from ogive.study.servers.own import OwnUploads
 from ogive.study.servers.sealing import sealing_key
+from ogive.study.servers.steps import Steps
 from ogive.study.servers.uploads import Relayed, Reports
 from ogive.study.store import Store
 from ogive.trust.servers.opening import add_answers
@@ -82,7 +83,7 @@ class Node:
     Raises:
         ParameterError: no server of the study has this key.
         PeerError: the store is of another study.
-        RefusalError: the store of uploads cannot be used.
+        RefusalError: the store of uploads cannot be used, or the state is lost or an older one.
         LedgerError: the account is of another privacy unit.
     """
 
@@ -113,21 +114,34 @@ class Node:
         self._preparing: _Preparing | None = None
         self._estimates: dict[int, Estimate] = {}  # computed once; what was opened does not change
         account.check_unit(study.unit)
-        with store.write() as kept:
-            of = kept.put_new(_STUDY, study.digest)
-            if of not in (None, study.digest):
-                raise PeerError(f"the state {store.words} is of another study; give each study a folder of its own")
-            self._secret = kept.get(_SECRET) or random(KEY_BYTES)
-            kept.put_new(_SECRET, self._secret)
-            closed = kept.get(_CLOSED)
-        self._closed = None if closed is None else int.from_bytes(closed, "little")
-        if self.number == 0:
-            self.uploads: Reports | Relayed = Reports(study, folder, enrolled, closed=closed is not None)
-        else:
-            self.uploads = Relayed(study, self.number, folder, closed=self._closed)
+        self._steps = Steps(folder)
+        try:
+            closed = self._opened_state()
+            if self.number == 0:
+                self.uploads: Reports | Relayed = Reports(study, folder, enrolled, closed=closed is not None)
+            else:
+                self.uploads = Relayed(study, self.number, folder, closed=closed)
+        except BaseException:
+            self._steps.close()
+            raise
+        self._closed = closed
         for release in range(len(study.releases)):
             if closed is not None:
                 self._record(release)  # the process may have ended before it did
+
+    def _opened_state(self) -> int | None:
+        """Begin a state or go on with it; how many uploads there were when no more were taken."""
+        with self._store.write() as kept:
+            of = kept.put_new(_STUDY, self.study.digest)
+            if of not in (None, self.study.digest):
+                raise PeerError(
+                    f"the state {self._store.words} is of another study; give each study a folder of its own"
+                )
+            self._steps.check(kept, self._store.words)
+            self._secret = kept.get(_SECRET) or self._random(KEY_BYTES)
+            kept.put_new(_SECRET, self._secret)
+            closed = kept.get(_CLOSED)
+        return None if closed is None else int.from_bytes(closed, "little")
 
     @property
     def closed(self) -> int | None:
@@ -189,6 +203,8 @@ class Node:
             servers = self._collected()
             if self.formed():
                 return
+            if len(messages) != len(servers):
+                raise PeerError(f"there are names for {len(messages)} sets of clients, and {len(servers)} are formed")
             try:
                 with self._store.write() as kept:
                     for number, (server, names) in enumerate(zip(servers, messages, strict=True)):
@@ -197,8 +213,8 @@ class Node:
                             kept.put(f"names/{number}/{place}", each)
                         kept.put(_state(number), server.going().to_bytes())
                     kept.put(_CLIENTS, servers[0].clients.to_bytes(8, "little"))
-            except OgiveError:
-                self._servers = []  # one of them may have formed its set
+            except BaseException:
+                self._servers = []  # one of them may have formed its set, and nothing of it is stored
                 raise
 
     def step(self, release: int) -> Step | None:
@@ -243,6 +259,8 @@ class Node:
             if self._preparing is None:
                 raise PeerError("no preparation is under way; begin anew")
             preparing = self._preparing
+            if preparing.preparation.done:
+                raise PeerError("the query is prepared, and no message is expected any more")
             with self._stored(preparing.server):
                 sent = preparing.preparation.take(messages)
             return sent, preparing.preparation.done
@@ -278,6 +296,7 @@ class Node:
             PeerError: they do not add up, one is missing, or that of this server is another one than it gave.
         """
         with self._one:
+            self._check_release(release)
             before = self.answers(release)
             if query < len(before):
                 return  # the same was told before
@@ -331,12 +350,16 @@ class Node:
     def close(self) -> None:
         """Let another process go on."""
         self.uploads.close()
+        self._steps.close()
 
     # the parts
 
-    def _asked(self, release: int, query: int) -> Step:
+    def _check_release(self, release: int) -> None:
         if not 0 <= release < len(self.study.releases):
             raise PeerError(f"the study has no release number {release + 1}")
+
+    def _asked(self, release: int, query: int) -> Step:
+        self._check_release(release)
         if not self.formed():
             raise PeerError("the sets of clients were not formed")
         step = self.step(release)
@@ -405,6 +428,8 @@ class Node:
             with self._store.write() as kept:
                 kept.put(_state(number), state.to_bytes())
                 kept.put(_CLIENTS, self._servers[0].clients.to_bytes(8, "little"))
+                step = self._steps.take(kept)
+            self._steps.note(step)
 
     def _payment(self, release: int) -> Any:
         return payment_of(self.study, release, self._account, self._own())

@@ -1,12 +1,16 @@
 """What servers of a study release: the numbers of servers in one process, whoever ends or fails to answer meanwhile."""
 
+import contextlib
+import shutil
+
 import numpy as np
 import pytest
 from helpers.servers_study import AGE, Trial, ages, in_process, key_of
 
-from ogive.errors import BudgetError, OgiveError, ParameterError, PeerError
+from ogive.errors import BudgetError, OgiveError, ParameterError, PeerError, RefusalError
 from ogive.privacy import PureDP
 from ogive.study.servers.reports import read_report
+from ogive.trust.servers.state import ServerState
 
 FEW = AGE | {"bounds": "[0, 8]"}
 VALUES = {"age": np.array([0, 1, 1, 2, 3, 5, 8, 8, 4, 4, 4, 7])}
@@ -37,7 +41,7 @@ def test_a_release_has_the_numbers_of_servers_in_one_process(tmp_path, servers, 
 def from_the_beginning(trial, honest):
     """Ask for the release as if it had never been: a server has lost its state, and all others forget everything."""
     for number in trial.numbers:
-        trial.lose(number, *(["state.db"] if number == honest else ["state.db", "ledger"]))
+        trial.lose(number, "state.db", "steps", *([] if number == honest else ["ledger"]))
     trial.connect()
     trial.ask()
     trial.leader.relay()
@@ -65,6 +69,69 @@ def test_a_server_without_its_state_draws_no_second_noise_for_what_was_paid(tmp_
         assert "made with another state of this server" in state["reason"]
         assert trial.nodes[honest].answers(0) == ()
         assert trial.nodes[honest].spent() == PureDP(1)
+
+
+class Ends:
+    """Carries so many envelopes."""
+
+    def __init__(self, trial, number, most):
+        self.trial, self.number, self.most = trial, number, most
+
+    def carry(self, envelope):
+        self.trial.carried += 1
+        if self.trial.carried > self.most:
+            raise PeerError("no answer")
+        return self.trial.answering[self.number].answer(envelope)
+
+
+@pytest.mark.parametrize("most", [6, 8, 40])
+@pytest.mark.parametrize("honest", [0, 1])
+def test_a_server_with_an_older_state_than_it_had_takes_part_in_nothing(tmp_path, honest, most):
+    """Or it would use material for a second check, without any charge."""
+    with few(tmp_path) as trial:
+        trial.upload(VALUES)
+        trial.stop(honest)
+        place = trial.place(honest)
+        before = {path.name: path.read_bytes() for path in place.glob("state.db*")}
+        trial.start(honest)
+        trial.carried = 0
+        trial.connect({1: Ends(trial, 1, most)})
+        trial.ask()
+        with contextlib.suppress(PeerError):
+            trial.leader.relay()
+            trial.leader.advance()
+        with trial.stores[honest].read() as kept:
+            assert ServerState.from_bytes(kept.get("state/0")).said
+        for state in (before, {}):  # restored, and lost
+            trial.stop(honest)
+            for path in place.glob("state.db*"):
+                path.unlink()
+            for name, content in state.items():
+                (place / name).write_bytes(content)
+            with pytest.raises(RefusalError, match="is lost or an older one"):
+                trial.start(honest)
+            trial.stores[honest].close()
+            shutil.rmtree(place / "steps")  # the control: nothing else knows
+            trial.start(honest)
+            (place / "steps").mkdir(exist_ok=True)
+            trial.nodes[honest]._steps.note(99)
+
+
+def test_a_step_that_cannot_be_noted_is_not_sent(tmp_path, monkeypatch):
+    with few(tmp_path) as trial:
+        trial.upload(VALUES)
+        trial.ask()
+
+        def full(*_):
+            raise RefusalError("there is no room")
+
+        with monkeypatch.context() as patch:
+            patch.setattr(trial.nodes[1]._steps, "note", full)
+            with pytest.raises(PeerError, match="there is no room"):
+                trial.leader.advance()
+        trial.restart(1)
+        assert trial.leader.advance()
+        assert trial.nodes[0].estimate(0).total == 12
 
 
 def test_answers_are_added_up_with_the_own_one_alone(tmp_path):
@@ -286,6 +353,30 @@ def test_envelopes_of_others_are_refused(tmp_path):
         for wrong in (b"", b"x" * 200, enclose(request, **good)[:-1]):
             with pytest.raises(PeerError):
                 trial.answering[1].answer(wrong)
+
+
+def test_a_malformed_request_of_server_0_is_refused_and_changes_nothing(tmp_path):
+    with few(tmp_path) as trial:
+        trial.upload(VALUES)
+        peer = trial.leader._peers[0]
+        with pytest.raises(PeerError, match="no release number 100"):
+            peer.ask("opened", [b"x", b"y"], release=99, query=0)
+        trial.leader.relay()
+        peer.ask("close", count=trial.nodes[0].close_uploads())
+        (names,) = trial.nodes[0].names()
+        for wrong in ([], [names[1]] * 2):
+            with pytest.raises(PeerError, match=f"names for {len(wrong)} sets of clients, and 1 are formed"):
+                peer.ask("agree", wrong)
+        assert not trial.nodes[1].formed()
+        trial.leader._form()
+        own, others = trial.nodes[0].begin(0, 0), peer.ask("begin", wanted=1, release=0, query=0)[1]
+        done = False
+        while not done:
+            sent = [own.get(1, b"")]
+            (own, done), (_, others) = trial.nodes[0].take(others), peer.ask("take", sent, wanted=1)
+        with pytest.raises(PeerError, match="no message is expected any more"):
+            peer.ask("take", [b""])
+        assert trial.release().total == 12
 
 
 def test_an_old_response_is_no_answer_to_a_new_request(tmp_path):
