@@ -35,12 +35,16 @@ DATA = {
     "patient": np.arange(N) // 2,
     LONG: RNG.normal(5e6, 1e5, N),
 }
+WARDS = ("cardiology", "surgery", "the ward of infectious diseases", "other")
+DATA["ward"] = np.random.default_rng(22).choice(WARDS, N)
+DESCRIBED = ogive.Describe(("age", "died"), bounds={"age": (0, 110)}, values={"died": 1}, by="ward", groups=WARDS)
 STATISTICS = (
     ogive.Ecdf("age", grid=ogive.Grid.integers(0, 110)),
     Roc("risk", "died", (0, 1), bins=128),
     HosmerLemeshow("risk", "died"),
     Bounds("age"),
     ogive.Boxplot("age", (0, 110), bins=64, by="died", groups=(0, 1)),
+    DESCRIBED,
 )
 
 VOTES, _ = simulated_votes(40, 60, 3)
@@ -61,7 +65,7 @@ def report(tmp_path_factory):
     """One of each kind, with the truth and a budget."""
     source, private, exact = KeyedSource(bytes(32)), [], []
     with Ledger.open() as books:
-        account = books.account("patients", unit=PrivacyUnit(Adjacency.REPLACE), limit=PureDP(5))
+        account = books.account("patients", unit=PrivacyUnit(Adjacency.REPLACE), limit=PureDP(len(STATISTICS)))
         for statistic in STATISTICS:
             trust = ogive.Central(DATA)
             private.append(ogive.release(statistic, trust=trust, privacy=PureDP(1), ledger=account, source=source))
@@ -149,6 +153,30 @@ def test_nothing_is_wider_than_the_screen(shown, request, which, width):
     tight = page.ask("""[...document.querySelectorAll('td, th, .cards > section, dd, p, li')]
         .filter(e => e.scrollWidth > e.clientWidth + 1 && e.clientWidth).map(e => e.textContent.slice(0, 60))""")
     assert tight == []
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+def test_described_groups_have_a_chart_of_each_variable(shown, report, dark):
+    page = shown(report, dark=dark, **PHONE)
+    found = page.ask("""[...document.querySelectorAll('svg.chart')].filter(s => s.getClientRects().length)
+        .filter(s => s.querySelector('title').textContent.endsWith(' by ward'))
+        .map(s => [s.querySelector('title').textContent, s.querySelectorAll('circle.dot').length,
+            s.querySelectorAll('path.truth').length, getComputedStyle(s.querySelector('circle.dot')).fill])""")
+    columns = 1 + len(WARDS)
+    ink = "rgb(232, 235, 238)" if dark else "rgb(28, 33, 39)"
+    names = ("Mean of age by ward", "Share of records with died = 1 by ward")
+    assert found == [[name, columns, columns, ink] for name in names]
+
+
+@pytest.mark.parametrize("width", [320, 390])
+def test_the_card_of_a_notebook_scrolls_within_itself_and_not_with_the_page(shown, tmp_path, width):
+    described = ogive.release(DESCRIBED, trust=ogive.Clear(DATA))
+    head = '<!DOCTYPE html><meta name="viewport" content="width=device-width"><body>'
+    path, bare = tmp_path / "card.html", tmp_path / "bare.html"
+    path.write_text(head + described._repr_html_())
+    bare.write_text(head + described._repr_html_().replace("overflow-x:auto", ""))
+    assert shown(path, width=width).ask("document.documentElement.scrollWidth") <= width
+    assert shown(bare, width=width).ask("document.documentElement.scrollWidth") > width
 
 
 def test_on_a_phone_every_cell_of_a_wide_table_names_its_column(shown, report):
@@ -242,7 +270,9 @@ def test_a_screen_reader_finds_headings_charts_and_tables(shown, report, screen)
     roles = [node["role"]["value"] for node in nodes]
     named = [(node["role"]["value"], node.get("name", {}).get("value", "")) for node in nodes]
     charts = [name for role, name in named if role in ("image", "img")]
-    assert len(charts) == 1 + 1 + 3 + 1 + 1  # budget, curve, ROC and its two small ones, calibration, boxes
+    assert (
+        len(charts) == 1 + 1 + 3 + 1 + 1 + 2
+    )  # budget, curve, ROC and its two small ones, calibration, boxes, described
     assert all(charts)
     assert [name for role, name in named if role == "heading" and "hospital" in name] == ["A hospital"]
     assert ("heading", "What is not protected") in named

@@ -104,6 +104,10 @@ REFUSED = {
         ("ecdf", "d.csv", "--column", "a", "--bounds", "18,100"),
         "--bounds needs 2 values, got 1; write --bounds 18 100",
     ),
+    "values of several columns with commas": (
+        ("ustatistic", "d.csv", "--columns", "a", "b", "--kernel", "kendall", "--bounds", "18,100", "0,1"),
+        "--bounds must be two values, or two for each column, got 2; write --bounds 18 100 0 1",
+    ),
     "beginning of an option": (
         ("mean", "d.csv", "--column", "a", "--eps", "1"),
         "ogive mean has no option --eps; did you mean --epsilon?",

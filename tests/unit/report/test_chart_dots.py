@@ -7,9 +7,11 @@ import numpy as np
 import pytest
 
 import ogive
+from ogive import Clear, Describe, release
 from ogive.html.chart import draw
 from ogive.html.chart_dots import MOST_ROWS, Dot, DotChart
 from ogive.statistics.crosstab.chapter import chapter as of_crosstab
+from ogive.statistics.describe.chapter import chapter as of_variables
 from ogive.statistics.groups.chapter import chapter as of_groups
 from ogive.statistics.histogram.chapter import chapter as of_histogram
 
@@ -94,3 +96,41 @@ def test_more_numbers_than_fit_are_left_to_the_table():
     assert len(ages) > MOST_ROWS
     found, _ = both(ogive.Histogram("age", values=ages))
     assert of_histogram(found, None).pictures == ()
+
+
+def described(variables, wards=0):
+    rng = np.random.default_rng(3)
+    groups = {"by": "ward", "groups": tuple(range(wards))} if wards else {}
+    names = [f"x{number}" for number in range(variables)]
+    data = {name: rng.random(200) < 0.5 for name in names}
+    data |= {"age": rng.integers(20, 90, 200), "ward": rng.integers(0, max(1, wards), 200)}
+    asked = Describe(("age", *names), bounds={"age": (0, 120)}, values=dict.fromkeys(names, True), **groups)
+    return release(asked, trust=Clear(data))
+
+
+def test_described_groups_have_a_chart_of_each_number_with_a_dot_for_each_column_of_the_table():
+    found = described(1, wards=3)
+    age, share = (picture.chart for picture in of_variables(found, None).pictures)
+    assert [dot.name for dot in age.dots] == ["Overall", "ward = 0", "ward = 1", "ward = 2"]
+    for chart, column, part in ((age, "age", "mean"), (share, "x0", "proportion")):
+        assert chart.shares == (part == "proportion")
+        for dot, group in zip(chart.dots, (None, 0, 1, 2), strict=True):
+            estimate = found.of(column, group)[part]
+            assert dot == (dot.name, estimate.value, *estimate.interval(), None)
+
+
+def test_variables_of_all_records_have_one_chart_of_their_shares():
+    (picture,) = of_variables(described(2), None).pictures
+    assert [dot.name for dot in picture.chart.dots] == ["x0", "x1"]
+    assert picture.note is None
+    assert of_variables(described(0), None).pictures == ()
+    (picture,) = of_variables(described(MOST_ROWS + 3), None).pictures
+    assert len(picture.chart.dots) == MOST_ROWS
+    assert picture.note == "3 more shares are in the table alone."
+
+
+def test_what_would_be_too_much_to_draw_of_groups_is_left_to_the_table():
+    pictures = of_variables(described(25, wards=2), None).pictures
+    assert len(pictures) == 24
+    assert pictures[-1].note == "2 more means and shares are in the table alone."
+    assert of_variables(described(1, wards=MOST_ROWS), None).pictures == ()

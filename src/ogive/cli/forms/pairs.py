@@ -16,8 +16,10 @@ def _bounds(words: Words) -> Any:
     said: tuple[str, ...] = words.said
     pairs = tuple(zip(said[::2], said[1::2], strict=False))
     columns = words.others.get("columns", ())
-    if len(said) % 2 or len(pairs) > max(1, len(columns)):
-        raise ParameterError(f"--bounds must be two values, or two for each column, got {len(said)}")
+    apart = " ".join(said).replace(",", " ").split()
+    if len(said) % 2 or len(pairs) > max(1, len(columns)) or len(apart) > len(said):
+        advice = f"; write --bounds {' '.join(apart)}" if len(apart) == 2 * max(1, len(columns)) else ""
+        raise ParameterError(f"--bounds must be two values, or two for each column, got {len(said)}{advice}")
     return pairs[0] if len(pairs) == 1 else dict(zip(columns, pairs, strict=False))
 
 

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any, Unpack
 
-from ogive.columns import LabelValue
 from ogive.pictures import BLUE, GRAY, Style, caption, legend, lighten, new_axes, styled
 from ogive.statistics.describe.estimate import DescribeEstimate
-from ogive.statistics.describe.lines import columns_of, label_of, titles
+from ogive.statistics.describe.lines import columns_of, titles
+from ogive.statistics.describe.panels import panels
 from ogive.statistics.describe.text import about
-from ogive.statistics.describe.variables import Number, Share, Variable
 
 _WIDTH = 7.2
 _HEAD, _TITLE, _ROW, _TICKS = 0.9, 0.3, 0.24, 0.3
@@ -38,31 +35,32 @@ def draw(found: DescribeEstimate, ax: Any = None, **style: Unpack[Style]) -> Any
     look = styled(style, color=BLUE, linestyle="none", label="released" if found.private else "exact")
     label = look.pop("label")
     shown = columns_of(found)
-    panels = [panel for variable in found for panel in _panels(found, variable, shown)]
+    drawn = panels(found)
     panel_height = _TITLE + _ROW * len(shown) + _TICKS
     axes = new_axes(ax)
     figure = axes.get_figure(root=True)
     if len(figure.get_axes()) == 1:  # a picture of its own is as high as its panels
-        figure.set_size_inches(_WIDTH, _HEAD + panel_height * len(panels))
+        figure.set_size_inches(_WIDTH, _HEAD + panel_height * len(drawn))
     axes.set_axis_off()
     inches = axes.get_window_extent().height / figure.dpi
     # letters of panels that share a picture with others are smaller, down to what can be read
-    scale = min(1.0, max(_LEAST, inches / (panel_height * len(panels))))
+    scale = min(1.0, max(_LEAST, inches / (panel_height * len(drawn))))
     names = titles(found)
     left = min(0.3, 0.03 + 0.012 * max(map(len, names)))
-    for number, panel in enumerate(panels):
-        bottom = 1 - (number + (_TITLE + _ROW * len(shown)) / panel_height) / len(panels)
-        height = _ROW * len(shown) / panel_height / len(panels)
+    for number, panel in enumerate(drawn):
+        bottom = 1 - (number + (_TITLE + _ROW * len(shown)) / panel_height) / len(drawn)
+        height = _ROW * len(shown) / panel_height / len(drawn)
         place = axes.inset_axes((left, bottom, 0.98 - left, height))
         for line, point in enumerate(panel.points):
             if point is not None:
-                value, low, high = point
+                value, low, high = (number * (100 if panel.share else 1) for number in point)
                 place.hlines(line, low, high, color=look["color"], linewidth=5, alpha=0.35)
                 place.plot([value], [line], marker="o", markersize=5, **look)
         place.set_yticks(range(len(shown)), names, parse_math=False, fontsize=scale * _SMALL)
         place.set_ylim(len(shown) - 0.5, -0.5)
         place.tick_params(labelsize=scale * _SMALL, pad=3 * scale)
-        place.set_title(panel.title, loc="left", fontsize=scale * _LARGE, pad=5 * scale, color=GRAY, parse_math=False)
+        title = f"{panel.name}, {'%' if panel.share else 'mean'}"
+        place.set_title(title, loc="left", fontsize=scale * _LARGE, pad=5 * scale, color=GRAY, parse_math=False)
         lighten(place, grid="x")
     (sure, *_) = (variable.confidence_level for variable in found)
     axes.plot([], [], marker="o", markersize=5, **look, label=f"{label}, with {100 * sure:.6g} % CI")
@@ -70,38 +68,3 @@ def draw(found: DescribeEstimate, ax: Any = None, **style: Unpack[Style]) -> Any
     title = about(found)
     caption(axes, f"{title[0].upper()}{title[1:]}", found.caption, private=found.private)
     return axes
-
-
-@dataclass(frozen=True)
-class _Panel:
-    """What is drawn of one number: a point with the ends of its interval for each column of the table."""
-
-    title: str
-    points: tuple[tuple[float, float, float] | None, ...]
-
-
-def _panels(found: DescribeEstimate, variable: Variable, shown: Sequence[LabelValue | None]) -> Iterator[_Panel]:
-    each: list[Any] = [found.of(variable.column, group) for group in shown]
-    if isinstance(variable, Number):
-        bounded = found.bounded(variable.column)
-        yield _Panel(f"{variable.column}, mean", tuple(_point(parts["mean"], 1) if bounded else None for parts in each))
-    elif isinstance(variable, Share):
-        yield _Panel(f"{label_of(variable)}, %", tuple(_point(parts["proportion"], 100) for parts in each))
-    else:
-        for place, category in enumerate(each[0]["histogram"].categories):
-            points = tuple(_category(parts["histogram"], place) for parts in each)
-            yield _Panel(f"{variable.column} = {category}, %", points)
-
-
-def _point(estimate: Any, scale: float) -> tuple[float, float, float] | None:
-    if not estimate.defined:
-        return None
-    low, high = estimate.interval()
-    return scale * estimate.value, scale * low, scale * high
-
-
-def _category(estimate: Any, place: int) -> tuple[float, float, float] | None:
-    if not estimate.defined:
-        return None
-    low, high = estimate.intervals()[place]
-    return 100 * estimate.shares[place], 100 * low, 100 * high
