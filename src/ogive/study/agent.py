@@ -40,7 +40,7 @@ from ogive.study.frames import Question, Reply, Stage, digest_of, read_answers, 
 from ogive.study.measurement import settings_of
 from ogive.study.merging import own_records, read_merged, release_own
 from ogive.study.own import OwnPart, OwnRecords
-from ogive.study.paying import check_budget, payment_of
+from ogive.study.paying import check_budget, check_paid, payment_of
 from ogive.study.result import estimate_of
 from ogive.study.store import Kept, Store
 from ogive.trust.central.model import Central
@@ -181,6 +181,7 @@ class Agent:
             return b""
         if payment.stored() is not None:
             raise PeerError("this release was completed before, and its result is in the ledger")
+        check_paid(self.study, question.release, self._account, payment, paid=kept.get(_paid(question.release)))
         place = _Place(question.query, question.attempt)
         if question.stage is Stage.KEYS:
             answers = question.answers
@@ -198,6 +199,7 @@ class Agent:
                 body = party.share_keys(question.message)
             case Stage.INPUT:
                 part = self._pay(question.release, payment, answers)
+                kept.put_new(_paid(question.release), payment.release_id.encode())
                 body = party.mask(question.message, part.vector(step.query))
             case Stage.CONFIRM:
                 body = party.confirm(question.message)
@@ -211,7 +213,11 @@ class Agent:
         number = question.release
         if question.stage is Stage.OWN:
             kept.drop(_of(number, "reply/"))  # of attempts that are over
-            return release_own(self.study, number, self.number, records, self._account)
+            own = kept.get(_paid(number))
+            if own is None:
+                own = release_own(self.study, number, self.number, records, self._account)
+                kept.put(_paid(number), own)
+            return own
         if question.stage is Stage.RESULT:
             merged = read_merged(self.study, number, question.message)
             kept.put(_merged_name(number), json.dumps(merged).encode())
@@ -334,6 +340,11 @@ def is_approved(store: Store, study: Study) -> bool:
 def _of(release: int, what: str = "") -> str:
     """Name of what is kept of a release."""
     return f"release/{release}/{what}"
+
+
+def _paid(release: int) -> str:
+    """Name of what tells who paid for a release: the id of the entry, or the party's own curve."""
+    return f"paid/{release}"
 
 
 def _merged_name(release: int) -> str:

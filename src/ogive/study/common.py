@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
+import re
 import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -31,6 +32,13 @@ T = TypeVar("T")
 FORMAT = 1
 LARGEST_FILE = 1 << 20
 """Bytes; a study of 500 parties and 100 releases has some 80,000."""
+
+MOST_RECORDS = 10**12
+
+_DEEPEST = 16
+"""Levels of tables and lists; a study has some five."""
+_PART = rb"""(?:[\w-]++|"(?:[^"\\\n]|\\.)*+"|'[^'\n]*+')"""
+_LONG_KEY = re.compile(rb"(?<![\w-])(?:%b[ \t]*+\.[ \t]*+){%d}" % (_PART, _DEEPEST))
 
 _RELEASE = {"name", "statistic", "privacy", "where", "by", "groups"}
 _LABELS = {"name", "statistic", "privacy", "queries", "classes", "keep", "sigma"}
@@ -128,15 +136,45 @@ def parse_toml(text: bytes) -> dict[str, Any]:
     """
     if len(text) > LARGEST_FILE:
         raise ParameterError(f"a study has at most {LARGEST_FILE} bytes")
+    if _LONG_KEY.search(text):
+        raise _deep()  # before it is read: the time that a key takes grows with the square of its parts
     try:
         data = tomllib.loads(text.decode())
     except UnicodeDecodeError:
         raise ParameterError("a study is a TOML file in UTF-8, and this is not UTF-8") from None
     except (tomllib.TOMLDecodeError, RecursionError, ValueError) as problem:
         raise ParameterError(f"this is no TOML: {plain(problem)}") from None
+    _check_values(data)
     if data.get("ogive-study") != FORMAT:
         raise ParameterError(f"a study begins with the line ogive-study = {FORMAT}")
     return data
+
+
+def _check_values(data: dict[str, Any]) -> None:
+    """Refuse what nests too deeply, and texts that would move or hide what is shown to whoever approves a study."""
+    level: list[Any] = [data]
+    for _ in range(_DEEPEST + 1):
+        for text in level:
+            if isinstance(text, str) and not text.isprintable():
+                raise ParameterError(
+                    f"names and texts of a study have one line and no characters that are not shown, got {quoted(text)}"
+                )
+        level = [inner for each in level for inner in _within(each)]
+    if level:
+        raise _deep()
+
+
+def _within(value: Any) -> list[Any]:
+    """Keys and values of a table, or what is in a list."""
+    if isinstance(value, dict):
+        return [*value, *value.values()]
+    return value if isinstance(value, list) else []
+
+
+def _deep() -> ParameterError:
+    return ParameterError(
+        f"a study nests tables and lists at most {_DEEPEST} levels deep, and its keys have as few parts"
+    )
 
 
 def read_releases(data: Mapping[str, Any]) -> tuple[StudyRelease, ...]:
@@ -169,10 +207,11 @@ def _labels(given: Mapping[str, Any]) -> Labels:
 def _statistic(given: Mapping[str, Any]) -> Statistic[Any]:
     if given.get("statistic") == Labels.name:
         return _labels(given)
-    kind = COMMANDED.get(given.get("statistic", ""))
+    named = given.get("statistic")
+    kind = COMMANDED.get(named) if isinstance(named, str) else None
     if kind is None:
         names = ", ".join(sorted((*COMMANDED, Labels.name)))
-        raise ParameterError(f"the statistic must be one of {names}, got {quoted(given.get('statistic'))}")
+        raise ParameterError(f"the statistic must be one of {names}, got {quoted(named)}")
     question: Any = kind.statistic
     fields = {each.name for each in dataclasses.fields(question)}
     check_fields(given, f"a release of {kind.name}", fields | _RELEASE)

@@ -36,7 +36,7 @@ from ogive.study.frames import Question, Reply, Stage, digest_of, read_answers, 
 from ogive.study.measurement import settings_of
 from ogive.study.merging import Collected
 from ogive.study.paying import check_together
-from ogive.study.result import estimate_of
+from ogive.study.result import with_provenance
 from ogive.study.store import Kept, Store
 from ogive.trust.secagg.contribution import shape_of
 
@@ -353,12 +353,21 @@ class Coordinator:
         answers = (*_answers(kept, number), answer)
         kept.put(_of(number, "answers"), b"".join(map(write_answer, answers)))
         self._forget(kept, number)
-        following = course(self.study, self.study.releases[number], answers)
         running = replace(session.running, attempt=0, stage=0, members=server.included)
+        try:
+            following = course(self.study, self.study.releases[number], answers)
+        except OgiveError as problem:  # a party may have shifted the sums beyond what any records have
+            self._end(kept, number, running, str(problem))
+            return
         if isinstance(following, Step):
             kept.put(_of(number, "progress"), replace(running, query=following.number).to_bytes())
         else:
-            self._publish(kept, number, running, estimate_of(self.study, number, answers))
+            self._publish(kept, number, running, with_provenance(self.study, number, following))
+
+    def _end(self, kept: Kept, number: int, running: Progress, reason: str) -> None:
+        """Note that nothing comes of a release."""
+        LOG.warning("release %s is over: %s", self._name(number), reason)
+        kept.put(_of(number, "progress"), replace(running, state="over", reason=reason).to_bytes())
 
     def _publish(self, kept: Kept, number: int, running: Progress, estimate: Estimate) -> None:
         """Keep a result, and that no party has read it yet."""
@@ -447,8 +456,7 @@ class Coordinator:
         try:
             step = course(self.study, self.study.releases[number], _answers(kept, number))
         except OgiveError as problem:
-            LOG.warning("release %s is over: %s", self._name(number), problem)
-            kept.put(_of(number, "progress"), replace(running, state="over", reason=str(problem)).to_bytes())
+            self._end(kept, number, running, str(problem))
             return
         assert isinstance(step, Step), "a release whose queries are all answered is released"
         settings = settings_of(self.study, number, step, running.attempt)

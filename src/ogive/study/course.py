@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ogive.asking import Outcome, drive
-from ogive.errors import ParameterError
+from ogive.errors import OgiveError, ParameterError, PeerError
 from ogive.privacy import Loss
 from ogive.queries import Answer, LinearQuery, Query
 from ogive.statistics.base import Terms, settled
@@ -57,6 +57,7 @@ def course(
 
     Raises:
         ParameterError: there are more answers than queries.
+        PeerError: nothing can be computed from these sums, which whoever takes part may have made up.
         UnsupportedError, BudgetError: as `release` does.
     """
     follower = _Follower(answers, pay)
@@ -65,6 +66,11 @@ def course(
     except _Waiting:
         assert follower.next is not None
         return follower.next
+    except OgiveError:
+        raise
+    except (ArithmeticError, ValueError, LookupError):
+        # no list of what statistics cannot compute is complete, and a false sum must stop nobody's process
+        raise PeerError(f"release {release.name}: nothing can be computed from these sums") from None
     if follower.used < len(answers):
         raise ParameterError(f"release {release.name} asks {follower.used} queries, and {len(answers)} were answered")
     return outcome

@@ -11,7 +11,7 @@ from ogive.checks import whole
 from ogive.errors import ParameterError, quoted
 from ogive.statistics.curve.merging.batches import MOST_BATCHES
 from ogive.statistics.ecdf.statistic import Ecdf
-from ogive.study.common import Document, StudyRelease, parse_toml, read_file, read_releases
+from ogive.study.common import MOST_RECORDS, Document, StudyRelease, parse_toml, read_file, read_releases
 from ogive.study.fields import (
     check_different,
     check_fields,
@@ -128,7 +128,7 @@ class Study(Document):
             text=text,
             name=read_name(data.get("name"), "the study"),
             title=read_text(data, "title", ""),
-            records=whole(data.get("records"), "records", 1),
+            records=whole(data.get("records"), "records", 1, MOST_RECORDS),
             unit=unit,
             trust=trust,
             dropouts=dropouts,

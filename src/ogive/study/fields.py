@@ -87,9 +87,11 @@ def check_different(names: list[str], what: str) -> None:
     Raises:
         ParameterError: there are two.
     """
+    seen = set()
     for each in names:
-        if names.count(each) > 1:
+        if each in seen:
             raise ParameterError(f"two {what} have the name {quoted(each)}")
+        seen.add(each)
 
 
 def read_unit(data: Mapping[str, Any]) -> PrivacyUnit:

@@ -205,7 +205,10 @@ def read_answer(reader: Reader) -> Answer:
         raise PeerError("an opened sum states numbers that none can have")
     shape = tuple(reader.number(4) for _ in range(axes))
     totals = tuple(reader.number(8) for _ in range(count))
-    values = reader.array(prod(shape), "<i8").astype(np.int64).reshape(shape)
+    values = reader.array(prod(shape), "<i8").astype(np.int64)
+    if not values.size:
+        raise PeerError("an opened sum has no numbers")  # which numpy would give some shapes and not others
+    values = values.reshape(shape)
     return Answer(values, totals or None, adding=adding, honest=honest)
 
 

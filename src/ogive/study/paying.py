@@ -6,8 +6,9 @@ from collections.abc import Sequence
 
 from ogive.accounting import covers, fits
 from ogive.charging import charge_for
-from ogive.errors import BudgetError, OgiveError
+from ogive.errors import BudgetError, LedgerError, OgiveError
 from ogive.ledger import Account
+from ogive.ledger.entries import LOST
 from ogive.privacy import Charge, Loss
 from ogive.queries import LinearQuery
 from ogive.releasing import Payment
@@ -56,6 +57,36 @@ def check_budget(study: Document, number: int, account: Account, payment: Paymen
     if remaining is None or (type(remaining) is type(release.privacy) and not covers(remaining, release.privacy)):
         left = "nothing" if remaining is None else remaining
         raise BudgetError(f"release {release.name} costs {release.privacy}, and the account has {left} left")
+
+
+def check_paid(study: Document, number: int, account: Account, payment: Payment, *, paid: bytes | None) -> None:
+    """Refuse to answer a release under a second noise, which would thin out the noise that all parties count on.
+
+    Args:
+        study: The study.
+        number: Of the release, from 0.
+        account: That pays.
+        payment: For the release.
+        paid: The id of the entry that paid before, as the state knows it; None for none.
+
+    Raises:
+        LedgerError: the account lacks the entry with the noise of the release.
+    """
+    reserved = account.reserved(payment.question)
+    if reserved is not None and paid in (None, reserved.release_id.encode()):
+        return
+    if paid is not None:
+        raise LedgerError(
+            "another ledger or account paid for this release, and its noise is there; start the agent with that one"
+        )
+    asked = payment.question["statistic"]
+    # of what was spent after the copy was made, the ledger knows only the name of the statistic
+    unknown = {"name": innermost(study.releases[number].statistic).name}
+    if any(entry.state == LOST and entry.question["statistic"] in (asked, unknown) for entry in account.history):
+        raise LedgerError(
+            "the account lost an entry that may be this release when an older copy of the ledger was restored; its "
+            "noise and its set of parties are not known any more, so the release is over for this party"
+        )
 
 
 def over_budget(study: Document, names: Sequence[str]) -> str | None:

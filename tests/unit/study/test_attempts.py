@@ -215,3 +215,43 @@ def test_what_is_no_question_of_this_study_is_not_answered(trial, change):
 def test_another_query_than_the_course_asks_is_refused(trial, queries):
     asked = Question(trial.study.digest, 1, 0, queries, 0, Stage.KEYS).to_bytes(key_of(0))
     assert Reply.from_bytes(trial.sites[1].agent.answer(asked), party=trial.study.parties[0].key).refused
+
+
+@pytest.mark.parametrize("other", ["ledger", "account", "lost"])
+def test_a_release_is_not_answered_under_a_second_noise(trial, other):
+    """What paid is not what pays now: another noise and set would thin out what hides the others."""
+    liar = Liar(trial)
+    opened = liar.attempt(0)
+    site = trial.sites[1]
+    if other == "lost":
+        for file in site.folder.glob("ledger.db*"):
+            file.unlink()
+    place = site.folder / ("second.db" if other == "ledger" else "ledger.db")
+    account = Ledger.open(place).account(
+        "second" if other == "account" else "test", unit=trial.study.unit, limit=trial.study.budget
+    )
+    site.agent = agent_module.Agent(trial.study, site.records, key=key_of(1), store=site.agent._store, account=account)
+    assert liar.ask(1, 1, Stage.KEYS) is None
+    assert account.spent is None
+    site.begin()
+    if other != "lost":
+        assert np.array_equal(liar.attempt(1), opened)
+
+
+@pytest.mark.parametrize("state", ["kept", "restored"])
+def test_a_release_is_over_for_a_party_whose_ledger_lost_it(trial, state):
+    """Its entry was written off, and the noise and the set with it."""
+    site = trial.sites[1]
+    site.account.set_limit(trial.study.budget)
+    older = {name: (site.folder / name).read_bytes() for name in ("ledger.db", "agent.db")}
+    liar = Liar(trial)
+    assert liar.attempt(0).size > 1
+    for name in ("ledger.db", "agent.db") if state == "restored" else ("ledger.db",):
+        for file in site.folder.glob(f"{name}-*"):
+            file.unlink()
+        (site.folder / name).write_bytes(older[name])
+    Ledger.restore(site.folder / "ledger.db")
+    site.begin()
+    assert site.account.spent == PureDP("0.01")
+    assert liar.ask(1, 1, Stage.KEYS) is None
+    assert site.account.spent == PureDP("0.01")

@@ -223,3 +223,19 @@ def test_a_vote_that_is_no_class_is_the_partys_own_affair(tmp_path, caplog):
     assert trial.coordinator.progress()["scans"].members == (1, 3, 4)
     assert trial.sites[2].account.spent is None
     assert "refused" in caplog.text
+
+
+def test_a_party_sends_one_curve_whatever_pays(tmp_path):
+    """Started with another ledger, it sends the curve that was paid for."""
+    trial = Trial(tmp_path, merging())
+    site = trial.sites[1]
+
+    def own(attempt):
+        question = Question(trial.study.digest, 1, 0, 0, attempt, Stage.OWN).to_bytes(key_of(0))
+        return Reply.from_bytes(site.agent.answer(question), party=trial.study.parties[0].key).body
+
+    first = own(0)
+    account = ogive.Ledger.open(tmp_path / "second.db").account("test", unit=trial.study.unit)
+    site.agent = type(site.agent)(trial.study, site.records, key=key_of(1), store=site.agent._store, account=account)
+    assert own(1) == first
+    assert account.spent is None

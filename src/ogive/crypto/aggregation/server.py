@@ -46,6 +46,8 @@ from ogive.crypto.wire import Reader
 from ogive.errors import PeerError
 
 _TOTAL_BYTES = 8
+_MOST_DECLARED = 1 << 40
+"""Records that a party may have: the sum over all parties fits in a field."""
 _ROLE = "server"
 _FIELDS = 12
 
@@ -298,7 +300,10 @@ class AggregationServer:
             if totals_commitment(sender, declaration) != self._keys[sender].totals:
                 raise PeerError(f"party {sender} opens other totals than it declared")
             opened = Reader(declaration[SALT_BYTES:], "list of totals")
-            self._totals = [total + opened.number(_TOTAL_BYTES) for total in self._totals]
+            declared = [opened.number(_TOTAL_BYTES) for _ in self._totals]
+            if max(declared) > _MOST_DECLARED:
+                raise PeerError(f"party {sender} declares more than {_MOST_DECLARED} records")
+            self._totals = [total + more for total, more in zip(self._totals, declared, strict=True)]
         np.add(self._masked, vector, out=self._masked)
 
     def _dealers(self, holder: int) -> list[int]:

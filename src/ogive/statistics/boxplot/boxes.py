@@ -35,6 +35,9 @@ WHISKER = 1.5
 SHOWN_OUTLIERS = 50
 """Most values beyond each whisker that are listed; all are counted."""
 
+_MOST_RECORDS = 1 << 53
+"""Up to so many, the places of single values are different numbers."""
+
 NUMBERS = ("low", "q1", "median", "q3", "high")
 QUARTERS = (0.25, 0.5, 0.75)
 
@@ -117,7 +120,7 @@ def middle(grid: Grid, place: int) -> float:
 def box_of(curve: Curve, group: LabelValue | None) -> Box:
     """The box of a curve; post-processing."""
     grid, shares = curve.grid, curve.probabilities
-    n = max(1, round(curve.records))
+    n = min(max(1, round(curve.records)), _MOST_RECORDS)
 
     def value(number: int) -> float:
         return float(inverse(grid, shares, np.array((number - 0.5) / n)))

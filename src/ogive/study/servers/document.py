@@ -18,7 +18,7 @@ from ogive.errors import OgiveError, ParameterError, quoted
 from ogive.privacy import Adjacency
 from ogive.queries import Aggregate, Answer, LinearQuery
 from ogive.statistics.base import innermost
-from ogive.study.common import Document, StudyRelease, parse_toml, read_file, read_releases
+from ogive.study.common import MOST_RECORDS, Document, StudyRelease, parse_toml, read_file, read_releases
 from ogive.study.course import Step, course
 from ogive.study.fields import (
     SEALING,
@@ -151,7 +151,7 @@ class ServersStudy(Document):
             text=text,
             name=read_name(data.get("name"), "the study"),
             title=read_text(data, "title", ""),
-            records=whole(data.get("records"), "records", 1),
+            records=whole(data.get("records"), "records", 1, MOST_RECORDS),
             unit=unit,
             options=_options(data, len(servers)),
             budget=read_privacy(data.get("budget"), "budget"),
