@@ -37,6 +37,7 @@ from ogive.study.pairs import kept as of_pairs
 from ogive.study.pairs.document import PeopleStudy
 from ogive.study.pairs.joining import NOTES
 from ogive.study.pairs.meeting import Meeting
+from ogive.study.pairs.notes import Notes
 from ogive.study.pairs.service import PairsService
 from ogive.study.reading import read_study
 from ogive.study.store import Store
@@ -199,6 +200,35 @@ def test_a_person_whose_notes_were_lost_takes_part_no_more(tmp_path):
             found.unlink()
         with pytest.raises(PeerError, match="takes part no more"):
             serving.join(1, 3)
+
+
+@pytest.mark.parametrize("given", [0, 1, 2])
+def test_a_person_with_older_notes_than_it_had_gives_nothing_more(tmp_path, given):
+    """Or it would give more halves than its ledger was charged for, or two of one pair."""
+    account = Ledger.open(tmp_path / "ledger").account("wards", unit=study_of().unit, limit=PureDP(140))
+    paid = account.reserve({"a": 1}, statistic="ustatistic", charge=PureDP(140), secret=bytes(32))
+    place = tmp_path / f"ledger{NOTES}"
+    copies = []
+    store = Store(place)
+    notes = Notes(store, paid)
+    for token in (b"pair", b"place", b"later"):
+        store.close()
+        copies.append(place.read_bytes())
+        store = Store(place)
+        notes = Notes(store, paid)  # it may be started again at any time
+        assert notes.note(token, token) is None
+        assert notes.note(token, b"") == token
+    store.close()
+    place.write_bytes(copies[given])
+    for end in ("-wal", "-shm"):
+        place.with_name(place.name + end).unlink(missing_ok=True)
+    store = notes._store = Store(place)
+    for _ in range(9):  # nor where it is tried again and again
+        with pytest.raises(PeerError, match="takes part no more"):
+            notes.note(b"pair" if given == 0 else b"another", b"")
+        with pytest.raises(PeerError, match="takes part no more"):
+            Notes(store, paid)
+    store.close()
 
 
 def test_a_service_believes_no_other_certificate_and_a_person_no_other_service(tmp_path):

@@ -1,8 +1,8 @@
 """One person of a study of people: pays from a ledger of its own, and takes part until the study is over.
 
 The whole price is in the ledger before anything leaves the person's machine, however many pairs come about. What the
-person gave is noted beside the ledger (`LEDGER.pairs`), so that a person who is started again gives no half twice; the
-ledger knows the notes by a number, and a person whose notes were lost takes part in nothing.
+person gave is noted beside the ledger (`LEDGER.pairs`), so that a person who is started again gives no half twice; a
+person whose notes were lost, or are older ones, takes part in nothing.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from ogive.arrays import Int64
 from ogive.columns import Schema
-from ogive.errors import DataError, ParameterError, PeerError, RefusalError, ReleaseMismatchError, plain
-from ogive.ledger import Ledger
+from ogive.errors import DataError, ParameterError, PeerError, RefusalError, plain
+from ogive.ledger import Ledger, Reservation
 from ogive.noise.source import KEY_BYTES
 from ogive.privacy import Adjacency, PrivacyUnit
 from ogive.queries import Answer, PairsQuery
@@ -30,6 +30,7 @@ from ogive.runtime.pairs import Channel, Person, take_part
 from ogive.runtime.pairs.websocket import connect as open_channel
 from ogive.study.pairs.document import PeopleStudy
 from ogive.study.pairs.meeting import Meeting
+from ogive.study.pairs.notes import Notes
 from ogive.study.paying import check_budget, payment_of
 from ogive.study.store import Store
 from ogive.trust.base import Opening, TrustModel
@@ -39,8 +40,6 @@ NOTES = ".pairs"
 """What the name of a ledger ends in as that of the notes beside it."""
 PATH = "/v1/pairs"
 
-_IDENTITY, _IDENTITY_BYTES = "identity", 16
-_NOTES_NUMBER = 1
 _LATE_SECONDS = 120.0
 """How long after the deadline a person waits to be told that the study is over."""
 
@@ -160,13 +159,8 @@ def join(
     notes = Store(f"{ledger}{NOTES}")
     notes.hold()
     try:
-        _pay(meeting, own, ledger, notes)
-
-        def note(token: bytes, value: bytes) -> bytes | None:
-            with notes.write() as kept:
-                return kept.put_new(f"note/{token.hex()}", value)
-
-        person = Person(meeting.protocol, number - 1, {"values": own.entered}, key=key, note=note)
+        noted = Notes(notes, _pay(meeting, own, ledger))
+        person = Person(meeting.protocol, number - 1, {"values": own.entered}, key=key, note=noted.note)
 
         async def channel() -> Channel:
             return await open_channel(address, meeting.protocol, context)
@@ -177,7 +171,7 @@ def join(
     return person.given, over
 
 
-def _pay(meeting: Meeting, own: OwnRecord, ledger: str | Path, notes: Store) -> None:
+def _pay(meeting: Meeting, own: OwnRecord, ledger: str | Path) -> Reservation:
     """Make the charge durable, once; a person that is started again has paid."""
     study = meeting.study
     account = Ledger.open(ledger).account(study.name, unit=study.unit, limit=study.budget)
@@ -187,16 +181,7 @@ def _pay(meeting: Meeting, own: OwnRecord, ledger: str | Path, notes: Store) -> 
     reserved = account.reserved(payment.question)
     if reserved is None:
         raise PeerError("this release is complete in the ledger")
-    fresh = os.urandom(_IDENTITY_BYTES)
-    with notes.write() as kept:
-        identity = kept.put_new(_IDENTITY, fresh) or fresh
-    try:
-        reserved.bind(_NOTES_NUMBER, identity)
-    except ReleaseMismatchError:
-        raise PeerError(
-            f"the notes {plain(notes.words)} are not those that belong to this ledger, so what was given is not known; "
-            "this person takes part no more"
-        ) from None
+    return reserved
 
 
 def _address(connect: str) -> str:
