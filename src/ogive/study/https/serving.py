@@ -17,6 +17,7 @@ from ogive.errors import ParameterError, plain
 from ogive.study.coordinator import Coordinator
 from ogive.study.document import Study
 from ogive.study.https.certificates import expiry_words
+from ogive.study.https.connections import Connection
 from ogive.study.https.enrolment import SERVICE, TOKENS
 from ogive.study.https.service import Service
 from ogive.study.https.tokens import Tokens
@@ -123,7 +124,7 @@ def run(
         timeout_keep_alive=75,
         timeout_graceful_shutdown=3,
         loop="asyncio",  # the same, whatever else is installed
-        http="httptools",
+        http=Connection,
         ws="none" if longest_frame is None else "websockets-sansio",
         ws_max_size=longest_frame or 0,
         access_log=False,

@@ -1,0 +1,98 @@
+"""Connections that strangers open at a service and leave open, or fill without end."""
+
+import contextlib
+import socket
+import threading
+
+import pytest
+import uvicorn
+from helpers.study_service import free_port
+from starlette.applications import Starlette
+from starlette.responses import PlainTextResponse
+from starlette.routing import Route
+
+from ogive.study.https import connections
+from ogive.study.https.connections import Connection
+
+GET = b"GET /health HTTP/1.1\r\nHost: a\r\n\r\n"
+
+
+@pytest.fixture
+def port(monkeypatch):
+    """Of a service that takes three connections, for heads that come within a second."""
+    monkeypatch.setattr(connections, "HEAD_SECONDS", 1.0)
+    number = free_port()
+
+    async def health(_):
+        return PlainTextResponse("ok")
+
+    server = uvicorn.Server(
+        uvicorn.Config(
+            Starlette(routes=[Route("/health", health)]), host="127.0.0.1", port=number, http=Connection,
+            limit_concurrency=3, log_level="critical", loop="asyncio", ws="none",
+        )
+    )  # fmt: skip
+    thread = threading.Thread(target=server.run, daemon=True)
+    thread.start()
+    for _ in range(500):
+        if server.started:
+            break
+        threading.Event().wait(0.02)
+    yield number
+    server.should_exit = True
+    thread.join(10)
+
+
+@pytest.fixture
+def opened(port):
+    """Opens connections to it, and says something."""
+    with contextlib.ExitStack() as stack:
+
+        def connect(said=b""):
+            found = stack.enter_context(socket.create_connection(("127.0.0.1", port), timeout=10))
+            found.sendall(said)
+            return found
+
+        yield connect
+
+
+def ended(connection):
+    """Whether the service hangs up, without an answer."""
+    try:
+        return connection.recv(1 << 16) == b""
+    except ConnectionResetError:
+        return True
+
+
+def answered(connection):
+    """Whether the service answers, to the end of what it says."""
+    found = b""
+    while not found.endswith(b"ok"):
+        some = connection.recv(1 << 16)
+        if not some:
+            return False
+        found += some
+    return found.startswith(b"HTTP/1.1 200 OK")
+
+
+def test_who_says_nothing_or_half_of_it_takes_no_place_for_long(opened):
+    idle = [opened(), opened(GET[:20]), opened(GET[:-1])]
+    assert all(map(ended, idle))
+    another = opened(GET)
+    assert answered(another)
+    another.sendall(GET)  # and goes on for as long as it asks
+    assert answered(another)
+    another.sendall(GET[:20])
+    assert ended(another)
+
+
+def test_a_head_without_end_is_not_kept(opened):
+    connection = opened(GET[:-2])
+    with pytest.raises(ConnectionError):
+        connection.sendall((b"X: " + b"a" * 1000 + b"\r\n") * 60_000)
+
+
+def test_what_is_beyond_the_limit_is_hung_up_on(opened):
+    others = [opened(GET[:20]) for _ in range(3)]
+    assert ended(opened(GET))
+    assert all(map(ended, others))
