@@ -246,9 +246,11 @@ class Relay:
                 told = self._nodes.ask(there[tries % len(there)], "ask", {"question": question})
                 reply = b"" if told is None else bytes(told["reply"])
                 counts = bool(reply) and mailbox.leave(reply)
-                LOG.info(
-                    "%s: %d bytes asked, %d answered%s", name, len(question), len(reply), "" if counts else ", in vain"
-                )
+                if reply:
+                    taken = "the service takes it" if counts else "the service does not take it, and is asked again"
+                    LOG.info("%s replied with %d bytes; %s", name, len(reply), taken)
+                else:
+                    LOG.info("%s did not reply to a question of %d bytes, which is asked again", name, len(question))
                 self._busy = time.monotonic()
             except UnknownToken as problem:
                 LOG.warning("%s: %s", name, problem)
