@@ -96,12 +96,13 @@ def test_noise_that_hides_numbers_pairs_and_groups_is_said_before_the_spend(name
     assert len(found) == 1
 
 
-@pytest.mark.parametrize("adjacency", ["replace", "add_or_remove"])
-@pytest.mark.parametrize("name", NUMBERS)
+@pytest.mark.parametrize(
+    ("name", "adjacency"),
+    # a mean over pairs by the kernel needs a public number of records
+    [(name, each) for name in NUMBERS for each in ("replace", "add_or_remove") if (name, each[:3]) != ("gini", "add")],
+)
 def test_numbers_pairs_and_groups_of_many_records_are_not_warned_of(name, adjacency):
     statistic, _ = NUMBERS[name]
-    if name == "gini" and adjacency == "add_or_remove":
-        return
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         ogive.release(

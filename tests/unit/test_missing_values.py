@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from helpers.examples import numbers
 
 import ogive
 from ogive.columns import Binning, Label
@@ -105,7 +106,10 @@ def test_every_statistic_takes_a_public_value() -> None:
         "p": np.where(np.arange(400) % 3, 0.3, np.nan),
         "y": np.arange(400) % 2,
     }
+    filled = {**table, "x": np.nan_to_num(table["x"], nan=50), "p": np.nan_to_num(table["p"], nan=0.5)}
     for statistic in asked:
+        taken, put_in = (numbers(ogive.release(statistic, trust=ogive.Clear(each))) for each in (table, filled))
+        np.testing.assert_array_equal(taken, put_in)
         for adjacency in ogive.Adjacency:
             ogive.release(statistic, trust=ogive.Central(table), privacy=ogive.PureDP(2), adjacency=adjacency)
 

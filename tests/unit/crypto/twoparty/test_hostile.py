@@ -90,7 +90,7 @@ def test_a_message_is_taken_once_and_by_its_receiver_alone(name, at):
 @pytest.mark.parametrize("name", SETTINGS)
 def test_messages_come_in_order(name):
     """Of each participant: a later one is refused as long as an earlier one has not come, and then taken."""
-    known = new_pair(SETTINGS[name])
+    known, early = new_pair(SETTINGS[name]), 0
     known.run()
     for at in range(len(known.sent)):
         pair = new_pair(SETTINGS[name])
@@ -100,8 +100,10 @@ def test_messages_come_in_order(name):
         later = [each for each in pair.queue if each[1] == receiver and each[2][5] != data[5]]
         for _, to, other in later:
             refused(pair, to, other)
+        early += len(later)
         pair.deliver(receiver, data)
         finishes(pair)
+    assert early == {"direct": 0, "extended": 1}[name], "as many messages wait while an earlier one is on its way"
 
 
 @pytest.mark.parametrize("name", SETTINGS)
