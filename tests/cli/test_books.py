@@ -56,7 +56,7 @@ def test_the_same_records_have_one_account_whatever_their_file_is_called(folder,
 
 FAILS = {
     "label of three values": ("roc", "--score", "age", "--bounds", "0", "120", "--label", "three"),
-    "wrong column": ("ecdf", "--column", "agee", "--bounds", "0", "120"),
+    "wrong condition": ("ecdf", *AGE, "--where", "agee > 1"),
     "more than the limit": ("ecdf", *AGE, "--epsilon", "4"),
 }
 

@@ -84,6 +84,22 @@ def test_what_does_not_fit_is_refused_with_status_one(folder, run):
     assert run("quantiles", "people.csv", *AGE, *HALF, "--ledger", "budget.db")[2].endswith("; nothing remaining\n")
 
 
+@pytest.mark.parametrize(
+    "asked",
+    [
+        ("ecdf", "people.csv", "--column", "agee", "--bounds", "0", "120"),
+        ("ecdf", "people.csv", "--column", "age", "--bounds", "120", "0"),
+        ("roc", "people.csv", "--score", "agee", "--bounds", "0", "120", "--label", "old"),
+        ("ustatistic", "people.csv", "--kernel", "gini", "--columns", "agee", "--bounds", "0", "120"),
+    ],
+    ids=["column", "bounds", "score", "pairs"],
+)
+def test_a_first_release_of_what_is_misspelt_begins_no_ledger(folder, run, asked):
+    status, out, err = run(*asked, *HALF, *BOOKS)
+    assert (status, out, err.count("\n")) == (2, "", 1)
+    assert [path.name for path in folder.iterdir() if path.name.startswith("budget.db")] == []
+
+
 def test_a_refused_first_release_creates_no_account_and_keeps_no_limit(folder, run):
     ask = ("ecdf", "people.csv", *AGE, "--epsilon", "2", "--ledger", "budget.db")
     status, out, err = run(*ask, "--limit-epsilon", "1")

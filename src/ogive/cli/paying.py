@@ -146,6 +146,12 @@ def _pay(
     budget: BudgetOptions,
 ) -> tuple[Any, str]:
     """One release from an account, and what it did to the budget; says so where it begins new books."""
+    from ogive.records import Records
+    from ogive.statistics.base import describe
+    from ogive.statistics.questions import subjects
+
+    # before a ledger is begun for a name that is misspelt
+    Records.of(data, na_values=na).check_columns(subjects({"statistic": describe(statistic)}))
     told = busy(f"releasing from {data}")
     with told as progress, _session(data, na, trust.telling(progress), limit, granted, budget) as session:
         assert session.ledger is not None

@@ -9,6 +9,7 @@ from sklearn.metrics import average_precision_score, precision_recall_curve, roc
 from ogive.releasing import release
 from ogive.statistics.roc.points import distance, value_after, value_before
 from ogive.statistics.roc.statistic import Roc
+from ogive.statistics.roc.text import operating_points
 from ogive.trust import Clear
 
 
@@ -110,3 +111,26 @@ def test_a_vertical_part_has_an_upper_and_a_lower_end():
     at = np.array([0.0, 0.25, 0.5, 1.0])
     assert value_after(x, y, at) == pytest.approx([0.2, 0.25, 0.6, 1.0])
     assert value_before(x, y, at) == pytest.approx([0.0, 0.25, 0.3, 0.8])
+
+
+@pytest.mark.parametrize(
+    ("bounds", "bins", "digits"),
+    [
+        ((0, 1), 1024, 3),
+        ((0, 1), 8, 3),
+        ((0, 120), 1024, 3),
+        ((-5, 5), 300, 3),
+        ((0, 1), 1 << 14, 5),
+        ((10**6, 10**6 + 9), 64, 8),
+    ],
+)
+def test_thresholds_are_shown_with_few_digits_and_are_still_told_from_each_other(bounds, bins, digits):
+    rng = np.random.default_rng(12)
+    scores = rng.uniform(*bounds, 4000)
+    labels = (rng.uniform(*bounds, 4000) < scores).astype(int)
+    roc = release(Roc("s", "y", bounds, bins=bins), trust=Clear({"s": scores, "y": labels}))
+    for (shown, *_), share in zip(operating_points(roc), (0.05, 0.1, 0.2, 0.5), strict=True):
+        number = shown.removeprefix("> ").replace(",", "")
+        place = roc.thresholds[np.searchsorted(roc.fpr, share, side="right") - 1]
+        assert roc.thresholds[np.argmin(np.abs(roc.thresholds - float(number)))] == place
+        assert len(number.replace(".", "").lstrip("-0")) <= digits

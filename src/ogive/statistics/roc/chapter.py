@@ -17,6 +17,7 @@ from ogive.html.markup import Html
 from ogive.html.parts import Row, fine, say, strong, table
 from ogive.statistics.roc.band import RocBand
 from ogive.statistics.roc.estimate import AucInterval, RocEstimate
+from ogive.statistics.roc.text import told_threshold
 
 FALSE_POSITIVE_RATES = (0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5)
 USELESS = 0.25
@@ -213,7 +214,7 @@ def _operating_points(read: _Read) -> Html:
     ]
     rows: list[Row] = []
     for at, start, end in zip(places, low, high, strict=True):
-        threshold = float(roc.thresholds[at])
+        threshold = told_threshold(roc, at)
         ends = [words.percent(float(edge), 1) for edge in (start, end)]
         cells = [
             words.percent(float(roc.tpr[at]), 1),
@@ -223,7 +224,7 @@ def _operating_points(read: _Read) -> Html:
         ]
         if truth is not None:
             cells.append(words.percent(float(truth.tpr[at]), 1))
-        named = f"{sign} {show(roc.grid, threshold, 4)}" if math.isfinite(threshold) else "always"
+        named = f"{sign} {show(roc.grid, threshold, 15)}" if math.isfinite(threshold) else "always"
         rows.append((named, cells))
     about = (
         f"A record is called positive if its {roc.score} is beyond the threshold. Sensitivity is the true positive "

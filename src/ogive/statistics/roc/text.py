@@ -11,6 +11,8 @@ from ogive.statistics.showing import Card
 
 _SHOWN = (0.05, 0.1, 0.2, 0.5)
 _QUICK = 1 << 16
+_DIGITS = 15
+"""Enough to show any threshold as it is."""
 _NO_INTERVAL = "auc_interval() simulates an interval, which is slow with so many thresholds"
 
 
@@ -56,11 +58,23 @@ def operating_points(estimate: RocEstimate) -> list[tuple[str, str, str]]:
     for share in _SHOWN:
         # the loosest threshold within that rate
         at = int(np.searchsorted(estimate.fpr, share, side="right")) - 1
-        place = float(estimate.thresholds[at])
-        # exact and public: a threshold may be copied from here
-        threshold = f"{place:.6g}" if estimate.grid.unit == "number" or np.isinf(place) else _label(estimate, place)
+        place = told_threshold(estimate, at)
+        number = estimate.grid.unit == "number" or np.isinf(place)
+        threshold = f"{place:,.{_DIGITS}g}" if number else _label(estimate, place)
         rows.append((f"{sign} {threshold}", f"{estimate.tpr[at]:.1%}", f"{1 - estimate.fpr[at]:.1%}"))
     return rows
+
+
+def told_threshold(estimate: RocEstimate, at: int) -> float:
+    """A threshold rounded to three digits, or to as many as it takes to be nearer to it than to any other."""
+    place = float(estimate.thresholds[at])
+    if estimate.grid.unit != "number" or np.isinf(place):
+        return place
+    for digits in range(3, _DIGITS):
+        rounded = float(f"{place:.{digits}g}")
+        if estimate.thresholds[int(np.argmin(np.abs(estimate.thresholds - rounded)))] == place:
+            return rounded
+    return place
 
 
 def _label(estimate: RocEstimate, place: float) -> str:
