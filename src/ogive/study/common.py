@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from ogive.errors import OgiveError, ParameterError, plain, quoted
-from ogive.pate.aggregators import LargestMargins
 from ogive.privacy import Privacy, PrivacyUnit
 from ogive.queries import Ballots
 from ogive.statistics.base import Statistic
@@ -196,6 +195,8 @@ def read_releases(data: Mapping[str, Any]) -> tuple[StudyRelease, ...]:
 
 def _labels(given: Mapping[str, Any]) -> Labels:
     """Labels of public inputs by the votes of the parties' teachers, each a row of the party's table."""
+    from ogive.pate.aggregators import LargestMargins  # slow to import
+
     check_fields(given, "a release of labels", _LABELS)
     queries = given.get("queries")
     if not isinstance(queries, list):
