@@ -21,8 +21,7 @@ from ogive.statistics.base import OF_BOUNDS, OF_COUNT, OF_RANGE, OF_RECORDS
 from ogive.strategies.base import LOUD, noise_share
 
 UNBOOKED = (
-    "ogive: this release is in no ledger, so nothing adds up the privacy cost of several releases of the same records "
-    "(this note is shown once)"
+    "ogive: this release is in no ledger, so nothing adds up the privacy cost of several releases of the same records"
 )
 
 _LOGGER = logging.getLogger(__name__)

@@ -86,8 +86,8 @@ class Contrast:
         return not math.isnan(self.value)
 
     def __str__(self) -> str:
-        sign = "-" if self.kind == "difference" else "/"
-        head = f"{self.kind} of the {self.what}, {self.by} = {self.group} {sign} {self.other}"
+        sign = "minus" if self.kind == "difference" else "divided by"
+        head = f"{self.kind} of the {self.what}, {self.by} {self.group} {sign} {self.other}"
         if not self.defined:
             return f"{head}: noise leaves no number"
         level = f"{100 * self.confidence_level:.6g} % CI"

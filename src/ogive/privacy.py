@@ -357,7 +357,10 @@ def check_privacy(value: object) -> Privacy:
         ParameterError: it is of no known type.
     """
     if not isinstance(value, PureDP | ZeroConcentratedDP | ApproxDP):
-        raise ParameterError(f"`privacy` must be `PureDP`, `ApproxDP` or `ZeroConcentratedDP`, got {quoted(value)}")
+        raise ParameterError(
+            "`privacy` must be `PureDP`, `ApproxDP` or `ZeroConcentratedDP`, for example `PureDP(1)` for epsilon 1, "
+            f"got {quoted(value)}"
+        )
     return value
 
 

@@ -100,4 +100,4 @@ def test_intervals_hold_at_their_level(compared, sampling, scale):
 def test_a_contrast_is_printed_with_the_digits_that_its_interval_leaves(error, shown):
     value, reach = 1234.567891, Z * error
     contrast = Contrast("difference", "mean of x", "g", "a", "b", value, error, value - reach, value + reach, 0.95)
-    assert str(contrast) == f"difference of the mean of x, g = a - b: {shown}"
+    assert str(contrast) == f"difference of the mean of x, g a minus b: {shown}"

@@ -24,12 +24,12 @@ if TYPE_CHECKING:
 
 BATCH_ROWS = 1 << 18
 KEPT_COLUMNS = 4
-SHOWN_COLUMNS = 12
+SHOWN_COLUMNS = 30
 
 # What Arrow and the data frame libraries raise when a column cannot be converted.
 CONVERSION_ERRORS = (pa.ArrowException, TypeError, ValueError, OverflowError, NotImplementedError)
 
-TYPED_HINT = "turn the column into numbers before"
+TYPED_HINT = "convert the column to numbers first"
 """For columns that have a type of their own."""
 
 

@@ -12,7 +12,7 @@ from ogive.html.markup import Html, tag
 from ogive.html.parts import Row, card, figure, say, strong, table
 from ogive.privacy import ApproxDP, Privacy, PureDP, ZeroConcentratedDP
 from ogive.session.statement import hidden
-from ogive.statistics.questions import GOES_ON, asked_name, subjects, trust_words, which_records
+from ogive.statistics.questions import GOES_ON, asked_name, shown_subjects, trust_words, which_records
 from ogive.statistics.ustatistic.estimate import TITLES
 
 if TYPE_CHECKING:
@@ -145,8 +145,9 @@ def _history(history: tuple[Entry, ...]) -> Html | None:
 
 def _what(entry: Entry) -> str:
     name = WHAT.get(entry.statistic) or TITLES.get(asked_name(entry.question), entry.statistic)
-    columns, statistic = subjects(entry.question), entry.question.get("statistic")
-    named = f"{name} of {' and '.join(columns)}" if columns else name
+    columns, more = shown_subjects(entry.question)
+    statistic = entry.question.get("statistic")
+    named = f"{name} of {' and '.join([*columns, *([f'{more} more'] if more else [])])}" if columns else name
     return " ".join([named, *(which_records(statistic) if isinstance(statistic, Mapping) else [])])
 
 

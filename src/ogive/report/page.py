@@ -224,11 +224,18 @@ def _private_ids(chapters: list[Chapter]) -> set[str]:
 
 def _total_words(total: Total, *, alone: bool) -> tuple[Html, Html]:
     count = "one release" if total.releases == 1 else f"{total.releases} releases"
-    whose = "if all are about the same people" if alone else f"that protect {total.unit.words}"
+    whose = ", if all are about the same people" if alone else f" that protect {total.unit.words}"
+    who = "record" if total.unit.person is None else "person"
+    twice = (
+        f" Releases that hide whether a {who} is in the data count twice here: replacing a {who} is removing one and "
+        "adding one."
+        if total.mixed
+        else ""
+    )
     return (
         figure(" and ".join(words.amount(loss) for loss in total.losses)),
         say(
-            f"for {count}, {whose}. Everything computed from a release, such as its quantiles, "
+            f"for {count}{whose}.{twice} Everything computed from a release, such as its quantiles, "
             f"is free. {words.promise(total.together, total.unit)} {words.certainty(total.together, total.unit)}"
         ),
     )

@@ -26,11 +26,13 @@ class Total:
         losses: One guarantee, or two of different types that both hold.
         unit: Whose data they hide.
         releases: How many distinct releases they are for.
+        mixed: Whether some of them hide a record added or removed, and others one replaced.
     """
 
     losses: tuple[Privacy, ...]
     unit: PrivacyUnit
     releases: int
+    mixed: bool = False
 
     @property
     def together(self) -> Privacy:
@@ -64,13 +66,14 @@ def totals(provenances: Sequence[Provenance]) -> tuple[Total, ...]:
 
 def _total(entries: Sequence[Provenance]) -> Total:
     adjacencies = {entry.adjacency for entry in entries}
-    adjacency = adjacencies.pop() if len(adjacencies) == 1 else Adjacency.REPLACE
+    mixed = len(adjacencies) > 1
+    adjacency = Adjacency.REPLACE if mixed else adjacencies.pop()
     paid = [_paid(entry, adjacency) for entry in entries]
     rows = max(entry.max_rows_per_person for entry in entries)
     # what one of them takes as public the others do not hide from who sees all of them
     public = tuple(name for entry in entries for name in entry.public)
     unit = PrivacyUnit(adjacency, entries[0].person, rows, public)
-    return Total(_composed(paid), unit, len(entries))
+    return Total(_composed(paid), unit, len(entries), mixed)
 
 
 def _paid(entry: Provenance, adjacency: Adjacency) -> tuple[Privacy, GaussianDP | None]:

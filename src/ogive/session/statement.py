@@ -9,7 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 from ogive.errors import quoted
 from ogive.privacy import PrivacyUnit, named_columns
-from ogive.statistics.questions import GOES_ON, asked_name, published_columns, subjects, trust_words, which_records
+from ogive.statistics.questions import (
+    GOES_ON,
+    asked_name,
+    published_columns,
+    shown_subjects,
+    trust_words,
+    which_records,
+)
 from ogive.statistics.showing import Card
 
 if TYPE_CHECKING:
@@ -120,7 +127,8 @@ def subject(question: Mapping[str, Any]) -> str:
     """What a question asks for, in short: the statistic, its columns and which records."""
     statistic = question.get("statistic")
     some = which_records(statistic) if isinstance(statistic, Mapping) else []
-    return " ".join([asked_name(question), *subjects(question), *some])
+    columns, more = shown_subjects(question)
+    return " ".join([asked_name(question), *columns, *([f"and {more} more"] if more else []), *some])
 
 
 def _row(entry: Entry, asked: int) -> tuple[str, str, str, str]:

@@ -8,10 +8,11 @@ from typing import Any
 from ogive.errors import ParameterError
 from ogive.predicates import from_dict
 
-_COLUMNS = ("column", "score", "probability", "label")
+_COLUMNS = ("row", "column", "score", "probability", "label")
 GOES_ON = ("pointwise", "running_total")
 """Releases without a single estimate, which the ledger would record; all that they publish is paid at first."""
 
+_LINE = 5
 _COUNTED = ("parties", "colluding", "dropouts", "servers")
 _USUAL_TRUST = "central"  # which nobody needs to be told
 
@@ -53,7 +54,15 @@ def subjects(question: Mapping[str, Any]) -> list[str]:
     listed = statistic.get("columns")
     described = [*(listed if isinstance(listed, list) else ()), statistic.get("classes")]
     within = [each.get("column") for each in described if isinstance(each, Mapping)]
+    if statistic.get("name") == "describe" and isinstance(listed, list):
+        within += listed  # other statistics have something else there
     return [name for name in (*map(statistic.get, _COLUMNS), *within) if isinstance(name, str)]
+
+
+def shown_subjects(question: Mapping[str, Any]) -> tuple[list[str], int]:
+    """The first of these names, for a line, and how many more there are."""
+    found = subjects(question)
+    return (found, 0) if len(found) <= _LINE else (found[: _LINE - 1], len(found) - _LINE + 1)
 
 
 def published_columns(question: Mapping[str, Any]) -> list[str]:

@@ -112,6 +112,10 @@ def test_limits_of_every_type_are_drawn(ledger, limit):
 
 def test_questions_of_any_shape_have_subjects_or_none():
     assert subjects({"statistic": {"score": "s", "label": "d"}}) == ["s", "d"]
+    crosstab = {"name": "crosstab", "row": "sex", "column": "ill", "rows": ["m"], "columns": ["yes", "no"]}
+    assert subjects({"statistic": crosstab}) == ["sex", "ill"]
+    assert subjects({"statistic": {"name": "describe", "columns": ["age", "sex"]}}) == ["age", "sex"]
+    assert subject({"statistic": {"name": "describe", "columns": list("abcdefg")}}) == "describe a b c d and 3 more"
     assert subjects({"statistic": {"column": 7}}) == []
     assert subjects({"statistic": None}) == []
     assert subjects({}) == []

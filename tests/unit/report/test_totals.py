@@ -7,6 +7,7 @@ from ogive.accounting import epsilon_of, epsilon_of_gaussian, gaussian_mu
 from ogive.html.words import IMPLIED_DELTA
 from ogive.privacy import Adjacency, ApproxDP, GaussianDP, PrivacyUnit, PureDP, ZeroConcentratedDP
 from ogive.provenance import Provenance
+from ogive.report.page import _total_words
 from ogive.report.totals import Total, as_replacement, totals
 
 
@@ -50,8 +51,11 @@ def test_approximate_and_concentrated_totals_stay_side_by_side():
 def test_mixed_adjacencies_are_priced_for_a_record_replaced(loss, expected):
     # one record replaced is one removed and one added, so an add-or-remove guarantee counts twice (squared: four times)
     mixed = [origin(loss, "a1", Adjacency.ADD_OR_REMOVE), origin(PureDP(1), "b2")]
-    assert totals(mixed) == (Total((expected,), PrivacyUnit(Adjacency.REPLACE), 2),)
+    assert totals(mixed) == (Total((expected,), PrivacyUnit(Adjacency.REPLACE), 2, mixed=True),)
+    said = "hide whether a record is in the data count twice here"
+    assert said in " ".join(map(str, _total_words(totals(mixed)[0], alone=True)))
     (alone,) = totals(mixed[:1])
+    assert said not in " ".join(map(str, _total_words(alone, alone=True)))
     assert (alone.losses, alone.unit.adjacency) == ((loss,), Adjacency.ADD_OR_REMOVE)
 
 
@@ -82,7 +86,7 @@ def test_a_person_with_several_rows_is_never_replaced():
         Total((PureDP(6),), PrivacyUnit(away, "id", 3), 2),
     )
     single = [shown[0], shown[2]]
-    assert totals(single) == (Total((PureDP(9),), PrivacyUnit(swap, "id"), 2),)
+    assert totals(single) == (Total((PureDP(9),), PrivacyUnit(swap, "id"), 2, mixed=True),)
 
 
 def test_two_types_side_by_side_imply_one_guarantee_for_everything():

@@ -69,7 +69,7 @@ def _pictures(found: CrosstabEstimate, exact: CrosstabEstimate | None) -> tuple[
     interval = f"{words.percent(found.confidence_level)} interval for the population"
     chart = DotChart(
         title=f"{found.row} by {found.column}",
-        label=f"Share of the records with that {found.row}",
+        label=f"Share of the records with the same {found.row}",
         dots=dots,
         summary=f"The share of each value of {found.column} among the records with each value of {found.row}. "
         f"{_headline(found)}",
