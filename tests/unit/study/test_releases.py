@@ -160,7 +160,6 @@ QUESTIONS = [
         "privacy": "{ epsilon = 1 }",
         "column": "'died'",
         "positive": "'yes'",
-        "negative": "'no'",
         "where": '"age >= 65"',
     },
 ]
