@@ -31,6 +31,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from ogive.errors import LedgerError, OgiveError, PeerError
+from ogive.privacy import Adjacency
 from ogive.study.https.responses import html, line
 from ogive.study.https.results import Results
 from ogive.study.https.taking import Taking
@@ -51,6 +52,7 @@ JOB = "application/vnd.ogive.preparation-job"
 JOB_SECONDS = 600.0
 """How long a request of server 0 may take to come."""
 LARGEST_JOB = 1 << 30
+_PRIVATE = "whoever runs the servers knows why; it may tell how many people there are, which is private here"
 TICK_SECONDS = 0.25
 LONGEST_PAUSE = 15.0
 
@@ -191,16 +193,17 @@ class ServerService:
         return Response(self._node.study.text, media_type="application/toml")
 
     async def _task(self, request: Request) -> Response:
-        return JSONResponse({"open": self._node.closed is None, "uploads": len(self._node.uploads)})
+        told = await run_in_threadpool(self.told)
+        return JSONResponse({name: told[name] for name in ("open", "uploads")})
 
     async def _status(self, request: Request) -> Response:
         return JSONResponse(await run_in_threadpool(self.told))
 
     def told(self) -> dict[str, Any]:
-        """Everything that anybody may know of this server."""
+        """Everything that anybody may know of this server; None for what would tell a private number of people."""
         node, study = self._node, self._node.study
         spent = node.spent()
-        return {
+        told: dict[str, Any] = {
             "study": study.name,
             "title": study.title,
             "digest": study.digest.hex(),
@@ -217,6 +220,11 @@ class ServerService:
             "releases": node.states(),
             "waiting": self._problem if self._problem.startswith("waiting") else None,
         }
+        if study.unit.adjacency is Adjacency.ADD_OR_REMOVE:
+            told |= dict.fromkeys(("uploads", "bytes", "uploads_by_hour", "clients", "left_out"))
+            told["waiting"] = told["waiting"] and "waiting for each other"
+            told["releases"] = [each | {"reason": each["reason"] and _PRIVATE} for each in told["releases"]]
+        return told
 
     def _result(self, name: str) -> dict[str, Any] | None:
         for number, release in enumerate(self._node.study.releases):
@@ -238,8 +246,10 @@ class ServerService:
 
     async def _metrics(self, request: Request) -> Response:
         told = await run_in_threadpool(self.told)
-        lines = [f"ogive_server_{name} {value}" for name, value in self._counts.items()]
-        lines += [f"ogive_server_uploads {told['uploads']}", f"ogive_server_store_bytes {told['bytes']}"]
+        lines = []
+        if told["uploads"] is not None:
+            lines += [f"ogive_server_{name} {value}" for name, value in self._counts.items()]
+            lines += [f"ogive_server_uploads {told['uploads']}", f"ogive_server_store_bytes {told['bytes']}"]
         lines += [
             f"ogive_server_releases{{state={json.dumps(state)}}} "
             f"{sum(each['state'] == state for each in told['releases'])}"

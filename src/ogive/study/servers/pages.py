@@ -35,11 +35,7 @@ def status_page(told: dict[str, Any], released: Mapping[str, Released]) -> str:
             ),
             *(_reason(each) for each in told["releases"]),
             *(drawn(name, each.picture) for name, each in released.items() if each.picture is not None),
-            table(
-                "Uploads",
-                ("hour (UTC), since this process began", "uploads"),
-                [(hour(first), (f"{count:,}",)) for first, count in told["uploads_by_hour"]] or [("none", ("0",))],
-            ),
+            None if told["uploads"] is None else _uploads(told),
         ),
         tag("footer", say(_spent(told)), fine(f"Study {told['study']}, SHA-256 {told['digest']}")),
         refresh=REFRESH_SECONDS,
@@ -47,9 +43,23 @@ def status_page(told: dict[str, Any], released: Mapping[str, Released]) -> str:
     )
 
 
+def _uploads(told: dict[str, Any]) -> Html:
+    return table(
+        "Uploads",
+        ("hour (UTC), since this process began", "uploads"),
+        [(hour(first), (f"{count:,}",)) for first, count in told["uploads_by_hour"]] or [("none", ("0",))],
+    )
+
+
 def _lead(told: dict[str, Any]) -> str:
-    uploads = f"Server {told['server']} of {', '.join(told['servers'])}. {told['uploads']:,} uploads are stored"
-    uploads += " and more are taken." if told["open"] else "; no more are taken."
+    uploads = f"Server {told['server']} of {', '.join(told['servers'])}. "
+    if told["uploads"] is None:
+        uploads += "How many people upload is private. " + (
+            "Uploads are taken." if told["open"] else "No more uploads are taken."
+        )
+    else:
+        uploads += f"{told['uploads']:,} uploads are stored"
+        uploads += " and more are taken." if told["open"] else "; no more are taken."
     if told["clients"] is not None:
         uploads += (
             f" {told['clients']:,} people are counted. {told['left_out']:,} uploads are left out, because they did not "

@@ -1,14 +1,18 @@
 """What servers of a study release: the numbers of servers in one process, whoever ends or fails to answer meanwhile."""
 
+import asyncio
 import contextlib
 import shutil
 
+import httpx
 import numpy as np
 import pytest
 from helpers.servers_study import AGE, Trial, ages, in_process, key_of
 
 from ogive.errors import BudgetError, OgiveError, ParameterError, PeerError, RefusalError
 from ogive.privacy import PureDP
+from ogive.study.servers.https import ServerService
+from ogive.study.servers.kept import end
 from ogive.study.servers.reports import read_report
 from ogive.trust.servers.state import ServerState
 
@@ -353,6 +357,36 @@ def test_envelopes_of_others_are_refused(tmp_path):
         for wrong in (b"", b"x" * 200, enclose(request, **good)[:-1]):
             with pytest.raises(PeerError):
                 trial.answering[1].answer(wrong)
+
+
+def public(service, digest):
+    """What anybody may read of a server, without the digest of its study."""
+
+    async def read():
+        transport = httpx.ASGITransport(service.application())
+        async with httpx.AsyncClient(transport=transport, base_url="https://server") as client:
+            paths = ("/", "/metrics", "/v1/status", f"/v1/tasks/{digest}")
+            return "\n".join([(await client.get(path)).raise_for_status().text for path in paths])
+
+    return asyncio.run(read()).replace(digest, "")
+
+
+@pytest.mark.parametrize("unit", ["replace", "add_or_remove"])
+def test_a_private_number_of_people_is_told_by_nothing_that_anybody_may_read(tmp_path, unit):
+    with few(tmp_path, unit=f'adjacency = "{unit}"') as trial:
+        service = ServerService(trial.nodes[0], trial.leader)
+        digest = trial.study.digest.hex()
+        before = public(service, digest)
+        trial.upload(VALUES)
+        after = public(service, digest)
+        service._problem = "waiting: 12 are stored"
+        trial.leader._form()
+        with trial.stores[0].write() as kept:
+            end(kept, "age", "12 failed")
+        assert (before == after) == (unit == "add_or_remove")
+        told = public(service, digest)
+        for words in ("12 failed", "12 are stored", '"clients":12', '"left_out":0', "ogive_server_uploads 12"):
+            assert (words in told) == (unit == "replace")
 
 
 def test_a_malformed_request_of_server_0_is_refused_and_changes_nothing(tmp_path):
