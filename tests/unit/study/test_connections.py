@@ -1,6 +1,8 @@
 """Connections that strangers open at a service and leave open, or fill without end."""
 
 import contextlib
+import logging
+import resource
 import socket
 import threading
 
@@ -12,7 +14,7 @@ from starlette.responses import PlainTextResponse
 from starlette.routing import Route
 
 from ogive.study.https import connections
-from ogive.study.https.connections import Connection
+from ogive.study.https.connections import Connection, OneLine, allow_files
 
 GET = b"GET /health HTTP/1.1\r\nHost: a\r\n\r\n"
 
@@ -96,3 +98,26 @@ def test_what_is_beyond_the_limit_is_hung_up_on(opened):
     others = [opened(GET[:20]) for _ in range(3)]
     assert ended(opened(GET))
     assert all(map(ended, others))
+
+
+def test_connections_that_cannot_be_accepted_fill_no_log(caplog):
+    logger = logging.getLogger("test of connections")
+    logger.addFilter(OneLine())
+    for _ in range(3):
+        logger.error("socket.accept() out of system resource\nsocket: 3", exc_info=OSError(24, "too many"))
+        logger.error("something else")
+    lines = [record.getMessage() for record in caplog.records]
+    assert lines == ["too many files are open; new connections wait"] + ["something else"] * 3
+    assert caplog.records[0].exc_info is None
+
+
+def test_a_service_may_open_as_many_files_as_it_needs():
+    before = resource.getrlimit(resource.RLIMIT_NOFILE)
+    try:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (512, before[1]))
+        allow_files(600)
+        assert resource.getrlimit(resource.RLIMIT_NOFILE) == (600, before[1])
+        allow_files(100)
+        assert resource.getrlimit(resource.RLIMIT_NOFILE)[0] == 600
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, before)

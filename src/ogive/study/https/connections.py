@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import logging
+import resource
+import time
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
@@ -10,6 +13,7 @@ HEAD_SECONDS = 20.0
 """How long the head of a request may take to come, and a new connection to begin one."""
 HEAD_BYTES = 1 << 16
 """How long it may be, before it is complete."""
+_MINUTE = 60.0
 
 
 class Connection(HttpToolsProtocol):
@@ -60,3 +64,28 @@ class Connection(HttpToolsProtocol):
         if self._head is not None:
             self._head.cancel()
             self._head = None
+
+
+class OneLine(logging.Filter):
+    """Of connections that cannot be accepted, which asyncio reports thousands of times a second, one line a minute."""
+
+    _next = 0.0
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Whether something is logged."""
+        if not record.getMessage().startswith("socket.accept() out of system resource"):
+            return True
+        now = time.monotonic()
+        if now < self._next:
+            return False
+        self._next = now + _MINUTE
+        record.msg, record.args, record.exc_info = "too many files are open; new connections wait", (), None
+        return True
+
+
+def allow_files(count: int) -> None:
+    """Let this process open so many files, or as many as it may."""
+    now, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = count if most == resource.RLIM_INFINITY else min(count, most)
+    if now != resource.RLIM_INFINITY and now < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, most))
