@@ -169,7 +169,7 @@ def exact(value: Rational, name: str) -> Fraction:
     if isinstance(value, float):
         if not math.isfinite(value):
             raise ParameterError(f"`{name}` must be finite, got {quoted(value)}")
-        value = Fraction(repr(float(value)))  # a numpy float is a float that prints otherwise
+        return Fraction(repr(float(value)))  # a numpy float is a float that prints otherwise
     if isinstance(value, str):
         if not value.isascii():
             raise ParameterError(f"`{name}` must be a number written with the digits 0 to 9, got {quoted(value)}")

@@ -35,8 +35,7 @@ def test_refuses_an_epsilon_that_is_not_a_positive_number(value):
 
 
 @pytest.mark.parametrize(
-    "value",
-    ["1e-99999", "1e9999999", "9" * 20_000, "9" * 6000, "1e301", "1e-301", 1e301, 5e-324, 10**400, np.array([1, 2])],
+    "value", ["1e-99999", "1e9999999", "9" * 20_000, "9" * 6000, "1e301", "1e-301", 10**400, np.array([1, 2])]
 )
 def test_refuses_numbers_that_floating_point_cannot_hold_at_once(value):
     with pytest.raises(ParameterError, match="epsilon must be"):
