@@ -1,13 +1,14 @@
 """The commands of a service for local reports: what they refuse, each in one line, and what they make."""
 
 import pytest
-from helpers.local_service import described, reports_of
+from helpers.local_service import LocalProcess, LocalTrial, described, reports_of
 
 from ogive.cli import main
 from ogive.study.local.enrolment import equip
 from ogive.study.local.reports import LocalReports
 
 SERVE = ["local", "serve", "study.json", "--service", "tls", "--store", "store"]
+SEND = ["local", "send", "study.json", "mine.reports", "--connect", "https://localhost:1"]
 DEVICES = ["local", "devices", "study.json", "new", "--host", "localhost"]
 
 
@@ -22,6 +23,7 @@ def folder(tmp_path, monkeypatch):
     for person, report in enumerate(reports_of(made, [10, 20, 30, 40])):
         kept.take(person, report).result(10)
     kept.close()
+    (tmp_path / "mine.reports").write_bytes(b"".join(reports_of(made, [10, 20, 30, 40])))
     return tmp_path
 
 
@@ -45,6 +47,10 @@ def refused(capsys, arguments):
         ([*SERVE[:4], "absent", *SERVE[5:]], "ogive local devices makes it"),
         ([*SERVE, "--port", "70000"], "must be 0 to 65535, got 70000"),
         ([*SERVE, "--host", "nowhere.invalid"], "cannot listen at nowhere.invalid"),
+        ([*SEND, "--token", "absent"], "cannot read absent"),
+        ([*SEND, "--token", "study.json"], "study.json has no token of participant 0; it begins with 0-"),
+        ([*SEND[:3], "study.json", *SEND[4:], "--token", "tls/tokens"], "study.json holds no reports"),
+        ([*SEND[:5], "http://localhost", "--token", "tls/tokens"], "must be such as https://"),
         (["local", "aggregate", "study.json", "tls"], "it is a folder, and no store of a service"),
     ],
 )
@@ -68,6 +74,24 @@ def test_a_store_is_aggregated_as_a_file_is(folder, capsys):
     assert main(["local", "aggregate", "study.json", "store", "--partial", "state", "--count-only"]) == 0
     assert "store: nothing new" in capsys.readouterr().err
     assert main(["local", "aggregate", "study.json", "store", "-o", "ages.json"]) == 0
+
+
+def test_reports_are_sent_once(folder, capsys):
+    with LocalProcess(LocalTrial(folder / "running", people=5)) as process:
+        trial = process.trial
+        (folder / "running" / "mine").write_bytes(b"".join(trial.reports[1:]))
+        (folder / "running" / "other").write_bytes(b"".join(reports_of(trial.description, trial.values, seed=9)))
+        words = [f"running/{each}" for each in ("study.json", "mine", "tls/tokens", "tls/ca.pem")]
+        send = ["local", "send", *words[:2], "--connect", process.base, "--token", words[2], "--authority", words[3]]
+        for _ in range(2):
+            assert main(send) == 0
+            assert capsys.readouterr().err == "4 reports were sent\n"
+        assert process.status()["uploads"] == 4
+        assert main([*send[:3], "running/other", *send[4:]]) == 0
+        assert "another report is stored, which stays" in capsys.readouterr().err
+        assert process.status()["uploads"] == 5
+        (folder / "running" / "tokens").write_text(f"4-{'0' * 64}\n0-{'0' * 64}\n1-\n2-\n3-\n")
+        assert "the server refuses the upload (401)" in refused(capsys, [*send[:7], "running/tokens", *send[8:]])
 
 
 def test_files_of_secrets_are_their_owner_s_alone(folder):

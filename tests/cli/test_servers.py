@@ -63,7 +63,7 @@ def test_what_cannot_be_done_is_one_line(folder, capsys, arguments, words):
 
 
 def test_a_server_that_does_not_answer_is_one_line(folder, capsys, monkeypatch):
-    monkeypatch.setattr("ogive.study.servers.sending.TRIES", 1)
+    monkeypatch.setattr("ogive.study.https.sending.TRIES", 1)
     assert "the server does not take the upload now" in refused(capsys, [*UPLOAD, "--token", "token", "--value", "1"])
 
 

@@ -55,6 +55,7 @@ class LocalTrial:
 
     def __init__(self, folder, *, people=40, asked=None, **options):
         self.folder = folder
+        folder.mkdir(exist_ok=True)
         self.description = described(people if asked is None else asked, **options)
         (folder / "study.json").write_text(self.description.to_json())
         equip(folder / "tls", self.description, count=people, hosts=("127.0.0.1",))

@@ -8,7 +8,7 @@ import time
 
 from helpers.study_service import free_port
 
-LASTING = ("ogive agent", "ogive study serve", "ogive server")
+LASTING = ("ogive agent", "ogive study serve", "ogive server", "ogive local serve")
 SCP = """#!/bin/sh
 # copies to the folder of a machine instead of the machine
 for last; do :; done

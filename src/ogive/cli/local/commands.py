@@ -32,11 +32,12 @@ SAVE_SECONDS = 10.0
 app = App(
     name="local",
     help="Collect randomized reports from their owners, by files: describe, show, randomize, aggregate; or by a "
-    "service: devices, serve.",
+    "service: devices, serve, send.",
 )
 app.command(describe)
 app.command("ogive.cli.local.serve:devices", name="devices")
 app.command("ogive.cli.local.serve:serve", name="serve")
+app.command("ogive.cli.local.serve:send", name="send")
 
 
 @app.command

@@ -1,4 +1,4 @@
-"""`ogive local devices` and `ogive local serve`: collecting reports over a network."""
+"""`ogive local devices`, `serve` and `send`: collecting reports over a network."""
 
 from __future__ import annotations
 
@@ -59,3 +59,30 @@ def serve(
     from ogive.study.local.serving import serve as run
 
     run(described(study), service=service, store=store, host=host, port=port)
+
+
+def send(
+    study: Annotated[Path, Parameter(help="The description, as ogive local describe writes it.")],
+    reports: Annotated[Path, Parameter(help="File of reports, as ogive local randomize writes it.")],
+    /,
+    *,
+    connect: str,
+    token: Path,
+    authority: Path | None = None,
+) -> None:
+    """Send reports to the service that collects them, each with its participant's token.
+
+    The same file may be sent again; a report of a participant who sent another one changes nothing.
+
+    Args:
+        study: The description, as ogive local describe writes it.
+        reports: File of reports, as ogive local randomize writes it.
+        connect: Address of the service, https://HOST:PORT.
+        token: File with your token, or with a token a line for each of the reports.
+        authority: File with the certificate that issued the service's; by default those that the system trusts.
+    """
+    from ogive.study.local.sending import send as post
+
+    new, before = post(described(study), reports, tokens=token, connect=connect, authority=authority)
+    said = "1 report was sent" if new == 1 else f"{new:,} reports were sent"
+    print(said + (f"; for {before:,} another report is stored, which stays" if before else ""), file=sys.stderr)

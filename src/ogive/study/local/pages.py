@@ -161,7 +161,7 @@ def _form(description: Description) -> Html:
 def _elsewhere() -> Html:
     return _part(
         "Your report",
-        say("Browsers cannot make this report; ogive local randomize makes it, and ogive local send sends it."),
+        say("This page cannot make your report; ogive local randomize makes it, and ogive local send sends it."),
     )
 
 

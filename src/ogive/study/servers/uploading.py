@@ -8,9 +8,10 @@ from typing import Any
 
 from ogive.errors import ParameterError
 from ogive.progress import Progress
+from ogive.study.https.sending import Sender
 from ogive.study.servers.document import ServersStudy
+from ogive.study.servers.enrolment import credential
 from ogive.study.servers.reports import columns_of_study, make_reports
-from ogive.study.servers.sending import Sender
 
 
 def upload(
@@ -54,10 +55,10 @@ def upload(
     read = study if isinstance(study, ServersStudy) else ServersStudy.read(study)
     shown = [tokens] if isinstance(tokens, str) else list(tokens)
     new = 0
-    with Sender(read, connect, authority=None if authority is None else Path(authority)) as sender:
+    with Sender(read.digest, connect, authority=None if authority is None else Path(authority)) as sender:
         made = make_reports(read, _table(read, records), shown)
         for done, (report, token) in enumerate(zip(made, shown, strict=True), 1):
-            new += sender.send(report, token)
+            new += sender.send(report, credential(token, study=read.digest, server=0).hex())
             progress(done, len(shown))
     return new
 

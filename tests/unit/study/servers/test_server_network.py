@@ -13,15 +13,16 @@ from helpers.study_service import Proxy, free_port
 
 from ogive.errors import ParameterError, PeerError, RefusalError
 from ogive.privacy import PureDP
+from ogive.study.https import sending
 from ogive.study.https.certificates import issue
 from ogive.study.https.enrolment import equip
-from ogive.study.servers import carrying, sending
+from ogive.study.https.sending import Sender
+from ogive.study.servers import carrying
 from ogive.study.servers.carrying import HttpsCarrier
 from ogive.study.servers.enrolment import credential
 from ogive.study.servers.https import ServerService
 from ogive.study.servers.reports import make_reports
 from ogive.study.servers.sealing import enclose
-from ogive.study.servers.sending import Sender
 
 FEW = AGE | {"bounds": "[0, 8]"}
 
@@ -57,6 +58,10 @@ def trial(tmp_path):
         yield made
 
 
+def shown(trial, token):
+    return credential(token, study=trial.study.digest, server=0).hex()
+
+
 def carrier(trial, port, number=1):
     return HttpsCarrier(trial.study, f"https://127.0.0.1:{port}", authority=trial.folder / f"tls-{number}" / "ca.pem")
 
@@ -71,12 +76,14 @@ def test_a_bad_network_changes_no_sum(trial, fault, monkeypatch):
         carried = carrier(trial, proxy.port)
         trial.connect({1: carried})
         with served(trial, 0, leader=trial.leader) as first, Proxy(first, 5, {fault: 0.1}) as front:
-            sender = Sender(trial.study, f"https://127.0.0.1:{front.port}", authority=trial.folder / "tls-0" / "ca.pem")
+            sender = Sender(
+                trial.study.digest, f"https://127.0.0.1:{front.port}", authority=trial.folder / "tls-0" / "ca.pem"
+            )
             with sender:
                 for report, token in zip(reports, trial.tokens, strict=True):
                     while True:
                         with contextlib.suppress(RefusalError):
-                            assert sender.send(report, token)
+                            assert sender.send(report, shown(trial, token))
                             break
             assert len(trial.nodes[0].uploads) == 12
             trial.ask()
@@ -147,10 +154,10 @@ def test_a_certificate_that_is_not_valid_is_one_line(trial, wrong):
         assert "\n" not in str(refusal.value)
         (report,) = trial.reports({"age": [3]})
         with (
-            Sender(trial.study, url, authority=believed / "ca.pem") as sender,
+            Sender(trial.study.digest, url, authority=believed / "ca.pem") as sender,
             pytest.raises(RefusalError, match="its certificate is not valid"),
         ):
-            sender.send(report, trial.tokens[0])
+            sender.send(report, shown(trial, trial.tokens[0]))
     assert len(trial.nodes[0].uploads) == 0
 
 
@@ -231,16 +238,16 @@ def test_a_report_that_is_refused_is_one_line_and_not_sent_again(trial, monkeypa
     monkeypatch.setattr(sending, "_PAUSE", 0.01)
     (report,) = trial.reports({"age": [3]})
     with served(trial, 0, leader=trial.leader) as port:
-        sender = Sender(trial.study, f"https://127.0.0.1:{port}", authority=trial.folder / "tls-0" / "ca.pem")
+        sender = Sender(trial.study.digest, f"https://127.0.0.1:{port}", authority=trial.folder / "tls-0" / "ca.pem")
         with sender:
             with pytest.raises(PeerError, match=r"refuses the upload \(401\)"):
-                sender.send(report, "ab" * 32)
-            assert sender.send(report, trial.tokens[0])
-            assert sender.send(report, trial.tokens[0])
+                sender.send(report, shown(trial, "ab" * 32))
+            assert sender.send(report, shown(trial, trial.tokens[0]))
+            assert sender.send(report, shown(trial, trial.tokens[0]))
             (other,) = make_reports(trial.study, {"age": [5]}, trial.tokens[:1], random=seeded(8))
             trial.nodes[0].close_uploads()
             with pytest.raises(PeerError, match=r"\(410\)"):
-                sender.send(trial.reports({"age": [1, 2]})[1], trial.tokens[1])
-            assert not sender.send(other, trial.tokens[0])
+                sender.send(trial.reports({"age": [1, 2]})[1], shown(trial, trial.tokens[1]))
+            assert not sender.send(other, shown(trial, trial.tokens[0]))
     with pytest.raises(ParameterError, match="must be such as https"):
-        Sender(trial.study, "ftp://127.0.0.1")
+        Sender(trial.study.digest, "ftp://127.0.0.1")

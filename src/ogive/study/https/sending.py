@@ -1,4 +1,4 @@
-"""Sending a report to the server that takes it, until it is acknowledged.
+"""Sending a report to the service that takes it, until it is acknowledged.
 
 Needs Python alone beside what makes the report.
 """
@@ -14,8 +14,6 @@ from typing import Self
 from urllib.parse import urlsplit
 
 from ogive.errors import ParameterError, PeerError, RefusalError, plain
-from ogive.study.servers.document import ServersStudy
-from ogive.study.servers.enrolment import credential
 
 TRIES = 6
 _PAUSE = 0.5
@@ -27,10 +25,10 @@ _LATER = (408, 429, 500, 502, 503, 504)
 
 
 class Sender:
-    """A connection to the server that takes reports.
+    """A connection to the service that takes reports.
 
     Args:
-        study: The study.
+        task: Digest of the study, or of the description that reports answer.
         url: Of the server, such as "https://north.example.org:8443".
         authority: File with the certificate that its certificate was issued with; None for those the system trusts.
 
@@ -38,7 +36,7 @@ class Sender:
         ParameterError: the URL is none, or the file cannot be read.
     """
 
-    def __init__(self, study: ServersStudy, url: str, *, authority: Path | None = None) -> None:
+    def __init__(self, task: bytes, url: str, *, authority: Path | None = None) -> None:
         parts = urlsplit(url)
         if parts.scheme != "https" or not parts.hostname:
             raise ParameterError(f"the address of a server must be such as https://north.example.org, got {plain(url)}")
@@ -46,14 +44,17 @@ class Sender:
             context = ssl.create_default_context(cafile=None if authority is None else str(authority))
         except OSError as problem:
             raise ParameterError(f"the certificate {plain(authority)} cannot be used: {problem.strerror}") from None
-        self._study = study
-        self._path = f"{parts.path.rstrip('/')}/v1/tasks/{study.digest.hex()}/reports"
+        self._path = f"{parts.path.rstrip('/')}/v1/tasks/{task.hex()}/reports"
         self._connection = http.client.HTTPSConnection(
             parts.hostname, parts.port or 443, timeout=SECONDS, context=context
         )
 
-    def send(self, report: bytes, token: str) -> bool:
+    def send(self, report: bytes, shown: str) -> bool:
         """Send a report until it is acknowledged.
+
+        Args:
+            report: The report.
+            shown: Its owner's credential.
 
         Returns:
             False if this person's upload is stored already, from another report.
@@ -62,7 +63,6 @@ class Sender:
             PeerError: the server refuses it.
             RefusalError: the server does not answer.
         """
-        shown = credential(token, study=self._study.digest, server=0).hex()
         headers = {"Authorization": f"Bearer {shown}", "Content-Type": "application/vnd.ogive.report"}
         problem = ""
         for tried in range(TRIES):
