@@ -132,7 +132,7 @@ def measure(folder: Path, people: int) -> list[dict[str, Any]]:
     assert by_service.digest() == by_file.digest(), "the same sums of the same participants"
     curve = ogive.estimate_collection(by_service)
     assert curve == ogive.estimate_collection(by_file).with_provenance(curve.provenance)
-    work = f"local reports over TLS, {people} reports"
+    work = f"reports over TLS, {people} reports"
     return [
         row(work, "acknowledged", "reports/s", people / seconds, runs=1, target=TARGET),
         row(work, "started again halfway", "s", restarted, runs=1, larger_is_better=False),
