@@ -440,6 +440,7 @@ def test_what_does_not_add_up_is_refused_with_what_would_work():
     ("given", "options", "message"),
     [
         (parties()[:1], {}, "2 to 10000 parties, .* use Central"),
+        (3, {}, r"write trust=ogive.Simulation\(ogive.SecAgg, parties=3\)"),
         ({"x": [1]}, {}, "parties must be a list"),
         (parties(), {"colluding": -1}, "colluding must be a whole number from 0 to 2, got -1"),
         (parties(), {"dropouts": 3}, "dropouts must be a whole number from 0 to 2, got 3"),

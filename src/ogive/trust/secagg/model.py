@@ -84,6 +84,11 @@ class SecAgg(SeveralTables):
         max_rows_per_person: int = 1,
         na_values: NaValues = (),
     ) -> None:
+        if isinstance(parties, int):
+            raise ParameterError(
+                "`parties` must be a list with the records of each party; to divide one table among so many simulated "
+                f"parties write `trust=ogive.Simulation(ogive.SecAgg, parties={parties})`"
+            )
         if not isinstance(parties, list | tuple) or not 2 <= len(parties) <= MOST_PARTIES:
             raise ParameterError(
                 f"`parties` must be a list of the records of 2 to {MOST_PARTIES} parties, for example "
