@@ -133,7 +133,7 @@ def fits(found, law):
 @pytest.mark.parametrize(
     "oracle", [RandomizedResponse(5, 1), UnaryOracle(4, 1), TreeOracle(8, 1)], ids=lambda o: o.name
 )
-def test_the_law_of_an_epsilon_a_tenth_larger_does_not_fit(oracle, monkeypatch):
+def test_the_law_of_an_epsilon_a_fifth_larger_does_not_fit(oracle, monkeypatch):
     found = node(
         """
         const counts = {};
