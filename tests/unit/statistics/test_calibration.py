@@ -360,6 +360,18 @@ def test_classes_may_be_named_by_one_value_or_several():
     assert ask(words, trust=Clear, positive="ill").statistic == ask(trust=Clear).statistic
 
 
+def test_intervals_that_say_nothing_are_told_wherever_a_test_is_shown():
+    few = {name: np.asarray(values)[:400] for name, values in TABLE.items()}
+    wide, fine = ask(few, privacy=PureDP("0.3")), ask(privacy=PureDP(20))
+    assert wide.defined
+    assert (wide.too_wide, fine.too_wide, ask(privacy=None, trust=Clear).too_wide) == (True, False, False)
+    said = "too noisy to use"
+    for shown in (str(wide), wide._repr_html_(), wide.plot().get_title(loc="left") + wide.plot().get_title()):
+        assert said in shown
+    for shown in (str(fine), fine._repr_html_()):
+        assert said not in shown
+
+
 def test_labels_may_be_words_and_missing_probabilities_a_bound():
     words = {"p": np.where(np.arange(5000) < 5, np.nan, P), "y": np.where(TABLE["y"] == 1, "yes", "no")}
     found = ask(words, trust=Clear, positive="yes", negative="no", missing="low")

@@ -21,9 +21,6 @@ READING = (
     "(perfect calibration) the observed share equals the predicted one; above it the event is more frequent than "
     "predicted, below it less frequent. A group agrees with perfect calibration if its interval touches the diagonal."
 )
-USELESS = 0.5
-"""Groups whose intervals are wider than this on average carry little information: half of the range."""
-
 
 def chapter(calibration: Calibration, truth: Calibration | None) -> Chapter:
     """What a calibration test says.
@@ -227,7 +224,7 @@ def _useless(calibration: Calibration) -> str | None:
         return None
     if not calibration.defined:
         return "The noise is larger than the groups. Use a larger privacy budget, more records or fewer groups."
-    if 2 * float(np.mean(_half_widths(calibration))) >= USELESS:
+    if calibration.too_wide:
         return (
             "The intervals of the groups are so wide that almost any model would agree with them. "
             "Use a larger privacy budget, more records or fewer groups."

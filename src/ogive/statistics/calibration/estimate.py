@@ -24,6 +24,9 @@ from ogive.statistics.calibration.within import Within
 from ogive.statistics.confidence import check_level
 from ogive.statistics.curve.estimate import Curve
 
+_USELESS = 0.5
+"""Groups whose intervals are wider than this on average carry little information: half of the range."""
+
 
 @dataclass(frozen=True)
 class CalibrationGroup:
@@ -174,6 +177,13 @@ class Calibration(Estimate):
     def defined(self) -> bool:
         """Whether in any group the expected counts of both classes exceed the floor."""
         return bool(np.any(np.all(self.sums.expected > self.floor, axis=0)))
+
+    @property
+    def too_wide(self) -> bool:
+        """Whether noise makes the intervals of the groups half as wide as all shares: almost any model agrees then."""
+        if not self.private or not self.defined:
+            return self.private
+        return float(np.mean([group.interval[1] - group.interval[0] for group in self.groups])) >= _USELESS
 
     @property
     def statistic(self) -> float:

@@ -40,7 +40,8 @@ def draw(calibration: Calibration, ax: Any = None, **style: Unpack[Style]) -> An
     axes.set_ylim(-0.02 * top, 1.02 * top)
     axes.set_xlabel(f"Predicted ({calibration.probability})")
     axes.set_ylabel("Observed share")
-    caption(axes, "Predicted and observed shares", calibration.caption, private=calibration.private)
+    noisy = " (too noisy to use)" if calibration.too_wide else ""
+    caption(axes, f"Predicted and observed shares{noisy}", calibration.caption, private=calibration.private)
     lighten(axes)
     legend(axes)
     return axes

@@ -51,6 +51,8 @@ def _facts(calibration: Calibration) -> list[tuple[str, str]]:
                 )
             )
         rows.append(("p-value", f"{calibration.p_value:.4g} under perfect calibration, simulated with the same noise"))
+        if calibration.too_wide:
+            rows.append(("warning", "too noisy to use: almost any model would agree with intervals so wide"))
     else:
         rows.append(("warning", "the noise leaves too few records: the statistic is not defined"))
     return rows
