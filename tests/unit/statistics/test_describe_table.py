@@ -11,6 +11,7 @@ import ogive
 from ogive import Adjacency, ApproxDP, Central, Clear, Describe, PureDP, SecAgg, ZeroConcentratedDP, release
 from ogive.accounting import covers
 from ogive.columns import Schema
+from ogive.digits import number
 from ogive.errors import BudgetError, DataError, ParameterError, UnsupportedError
 from ogive.parameters import is_added
 from ogive.report import render_report
@@ -531,3 +532,18 @@ def test_a_threshold_that_is_none_is_refused(threshold):
     for other in ({"by": None, "groups": []}, {"public_groups": True}):
         with pytest.raises(DataError):
             ogive.DescribeEstimate.from_dict({**found, **other})
+
+
+def test_how_far_noise_moves_standard_deviations_is_said_below_the_table_and_in_frames():
+    rng = np.random.default_rng(5)
+    table = {"age": rng.integers(20, 80, 600), "ward": rng.choice(["a", "b"], 600)}
+    how = {"bounds": {"age": (0, 120)}, "by": "ward", "groups": ("a", "b")}
+    found = ogive.describe(table, privacy=ogive.PureDP(1), **how)
+    errors = [found.of("age", group)["mean"].standard_deviation_error for group in (None, "a", "b")]
+    said = f"Noise changes a standard deviation (SD) by about {number(max(errors), max(errors))} for age;"
+    assert said in " ".join(str(found).split())
+    assert said in found._repr_html_()
+    frame = found.to_frame()
+    assert frame.loc[frame["statistic"] == "sd", "standard_error"].tolist() == pytest.approx(errors)
+    exact = ogive.describe(table, trust=ogive.Clear, **how)
+    assert "Noise changes" not in str(exact)

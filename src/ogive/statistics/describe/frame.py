@@ -18,7 +18,7 @@ _QUARTILES = ("q1", "median", "q3")
 def columns(found: DescribeEstimate) -> dict[str, Any]:
     """The variable, the value that is counted, the group, the number's name, the number, its error and its interval.
 
-    The group of all records is None.
+    The group of all records is None. The standard error of an SD is that of its noise alone.
     """
     names = ("variable", "value", "group", "statistic", "estimate", "standard_error", "low", "high")
     rows = []
@@ -51,7 +51,7 @@ def _rows(estimate: Any) -> Iterator[tuple[str, float | None, float | None, floa
         return
     yield estimate.what, estimate.value, estimate.standard_error, *estimate.interval()
     if isinstance(estimate, MeanEstimate):
-        yield "sd", estimate.standard_deviation, None, None, None
+        yield "sd", estimate.standard_deviation, estimate.standard_deviation_error, None, None
 
 
 def _missing(known: Any) -> tuple[float | None, ...]:

@@ -187,6 +187,16 @@ def counted(found: ProportionEstimate) -> int:
     return max(0, round(found.measured.at(found.reading.numerator)))
 
 
+def _moved(found: DescribeEstimate) -> Iterator[str]:
+    """How far noise moves the standard deviation of each variable, in the column where that is most."""
+    for variable in found:
+        if isinstance(variable, Number) and found.bounded(variable.column):
+            means: list[Any] = [found.of(variable.column, group)["mean"] for group in columns_of(found)]
+            errors = [mean.standard_deviation_error or 0.0 for mean in means]
+            if max(errors) > 0:
+                yield f"{number(max(errors), max(errors))} for {variable.column}"
+
+
 def notes(found: DescribeEstimate) -> list[str]:
     """What a reader has to know, in sentences."""
     said = []
@@ -194,6 +204,12 @@ def notes(found: DescribeEstimate) -> list[str]:
         said.append(
             "All numbers carry noise. Intervals are confidence intervals for the population, with sampling error and "
             "noise. Percentages are of the records of the column. A dash marks what the noise leaves undefined."
+        )
+    moved = list(_moved(found))
+    if moved:
+        said.append(
+            f"Noise changes a standard deviation (SD) by about {', '.join(moved)}; that is its standard error, in the "
+            "column where it is largest."
         )
     if found.groups:
         said.append("Overall adds up the groups, with the noise of all of them.")
