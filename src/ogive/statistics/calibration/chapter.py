@@ -22,6 +22,7 @@ READING = (
     "predicted, below it less frequent. A group agrees with perfect calibration if its interval touches the diagonal."
 )
 
+
 def chapter(calibration: Calibration, truth: Calibration | None) -> Chapter:
     """What a calibration test says.
 
