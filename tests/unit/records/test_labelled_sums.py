@@ -217,7 +217,7 @@ REFUSED = {
         GroupSums(Binning("score", Grid.explicit([1], low=0), outside="refuse"), Label("y")),
         "column 'score' has values outside 0 to 1, which are not probabilities",
     ),
-    "text_score": ({"score": [f"{SECRET}x"], "y": [1]}, CLASSES, "or dates are needed; turn the column into"),
+    "text_score": ({"score": [f"{SECRET}x"], "y": [1]}, CLASSES, "or dates are needed; convert the column to numbers"),
 }
 
 

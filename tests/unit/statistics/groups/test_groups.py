@@ -138,7 +138,7 @@ def test_medians_are_compared_with_an_interval(table):
     assert gap.value == found["B"].values[1] - found["A"].values[1]
     assert found.difference("B", "A", probability=0.25).what == "25 % quantile of age"
     assert 1.2 < found.ratio("B", "A").low < found.ratio("B", "A").high < 1.9
-    assert str(gap).startswith("difference of the median of age, ward = B - A: ")
+    assert str(gap).startswith("difference of the median of age, ward B minus A: ")
     curves = session.ecdf("age", **AGE, by="ward", groups=WARDS, privacy=PureDP(4))
     assert 10 < curves.difference("B", "A").low < curves.difference("B", "A").high < 30
     areas = session.roc("risk", "ill", bounds=(0, 1), by="ward", groups=WARDS, privacy=PureDP(4))
