@@ -150,9 +150,7 @@ def _pooled(banks: Banks) -> Grid:
         if isinstance(each.truth, RocEstimate):
             areas = [roc_numbers(found, each.truth)["auc"] for found in pair]
             grid.add_row("AUC", *(_written(area["private"], 4) for area in areas), _written(areas[0]["true"], 4))
-            grid.add_row(
-                "  95 % CI for these records", *(f"{area['low']:.4f} to {area['high']:.4f}" for area in areas), ""
-            )
+            grid.add_row("  95 % CI", *(f"{area['low']:.4f} to {area['high']:.4f}" for area in areas), "")
             errors = [roc_numbers(found, each.truth)["errors"] or {} for found in pair]
             grid.add_row("ROC curve, mean error", *(_written(error.get("l1"), 4) for error in errors), "")
         else:
@@ -173,8 +171,8 @@ def _roc(part: Part) -> str:
     if auc["private"] is None:
         return "The noise leaves no records of one class, so there is no ROC curve."
     return (
-        f"Area under the ROC curve: {auc['private']:.4f} (95 % CI for these records {auc['low']:.4f} to "
-        f"{auc['high']:.4f}); true {auc['true']:.4f}"
+        f"Area under the ROC curve: {auc['private']:.4f} (95 % CI {auc['low']:.4f} to {auc['high']:.4f}); true "
+        f"{auc['true']:.4f}"
     )
 
 
