@@ -2,7 +2,7 @@
 
 A pair that was at hand when the aggregator ended is over: either half may have left its owner, so it counts as begun.
 
-    pair = begun u8 | 0 where it was at hand; 1, output bits; or 2, why it was lost as UTF-8
+    pair = begun u8 | 0 where it was at hand; 1, output bits; or 2, why it was lost as ASCII
     pass = seed 32 | who is gone, and which pairs had begun, as bits
 """
 
@@ -15,6 +15,7 @@ import numpy as np
 from ogive.arrays import Bool
 from ogive.crypto.twoparty.messages import read_bits, write_bits
 from ogive.crypto.wire import Reader
+from ogive.errors import PeerError
 from ogive.runtime.pairs.departures import SEED_BYTES, Departures
 from ogive.runtime.pairs.study import PairsStudy
 
@@ -57,7 +58,11 @@ class Met:
         rest = reader.take(reader.left)
         if kind == _OPENED:
             return Met(begun, outputs=read_bits(rest, outputs))
-        return Met(begun, lost=rest.decode() if kind == _LOST else None)
+        if kind == _LOST and rest.isascii():
+            return Met(begun, lost=rest.decode())
+        if kind == _AT_HAND and not rest:
+            return Met(begun)
+        raise PeerError("what is kept of a pair is damaged")
 
 
 @dataclass(eq=False)

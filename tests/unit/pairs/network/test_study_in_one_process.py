@@ -11,6 +11,7 @@ from ogive.errors import ParameterError, PeerError
 from ogive.pairs import Design, permutations, round_robin
 from ogive.runtime.pairs import PairsStudy
 from ogive.runtime.pairs.departures import Departures
+from ogive.runtime.pairs.history import Met
 
 RNG = np.random.default_rng(810)
 SIX = round_robin(6, 2, seed=b"six").pairs
@@ -285,6 +286,17 @@ def test_an_aggregator_that_ends_at_any_step_goes_on_and_loses_the_pairs_at_hand
 def before_store(network):
     """Pairs whose outputs were stored."""
     return [number for number, data in network.stored.pairs.items() if data[1] == 1]
+
+
+@pytest.mark.parametrize("met", [Met(), Met(False, lost="user 2 had left"), Met(outputs=np.arange(7) % 2 == 1)])
+def test_what_is_kept_of_a_pair_is_read_again_and_damage_is_one_line(met):
+    data = met.to_bytes()
+    again = Met.from_bytes(data, outputs=7)
+    assert (again.begun, again.lost) == (met.begun, met.lost)
+    assert np.array_equal(again.outputs, met.outputs) if met.outputs is not None else again.outputs is None
+    for damaged in (b"", data[:1], b"\1\3", b"\1\0x", b"\1\2\xff", b"\1\1\xff\xff"):
+        with pytest.raises(PeerError):
+            Met.from_bytes(damaged, outputs=7)
 
 
 def test_a_pair_at_hand_when_the_aggregator_ended_counts_as_taken_part_in():
