@@ -100,6 +100,8 @@ def over_budget(study: Document, names: Sequence[str]) -> str | None:
         OgiveError: a release cannot be made as the study asks for it; its name comes first.
     """
     releases = [study.release_named(name) for name in names]
+    if study.options is None:  # merged curves are questions without the name of a study: equal ones are paid once
+        releases = [each for place, each in enumerate(releases) if not _is_asked(each, releases[:place])]
     if fits(study.budget, [_charge(study, release) for release in releases]):
         return None
     each = [f"{release.name} ({release.privacy})" for release in releases]
@@ -107,6 +109,10 @@ def over_budget(study: Document, names: Sequence[str]) -> str | None:
         return f"release {each[0]} costs more than the study's budget of {study.budget}"
     listed = f"{', '.join(each[:-1])} and {each[-1]}"
     return f"releases {listed} together cost more than the study's budget of {study.budget}"
+
+
+def _is_asked(release: StudyRelease, before: Sequence[StudyRelease]) -> bool:
+    return any((each.statistic, each.privacy) == (release.statistic, release.privacy) for each in before)
 
 
 def check_together(study: Document, paid: Sequence[str], name: str) -> None:

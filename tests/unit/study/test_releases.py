@@ -228,8 +228,19 @@ CURVES, PATHS = AGE | {"method": "'hat_ls'"}, AGE | {"name": "b", "method": "'pa
         ((SCORES, SCORES | {"name": "b"}), {"budget": "{ epsilon = 1, delta = 1e-6 }"}, "releases roc"),
         ((CURVES, PATHS), {"budget": "{ epsilon = 2 }", "trust": "'merge'"}, None),
         ((CURVES, PATHS), {"budget": "{ epsilon = 1 }", "trust": "'merge'"}, "releases age"),
+        ((CURVES, CURVES | {"name": "b"}), {"budget": "{ epsilon = 1 }", "trust": "'merge'"}, None),
     ],
-    ids=["enough", "too little", "enough rho", "too little rho", "enough delta", "delta twice", "merging", "too many"],
+    ids=[
+        "enough",
+        "too little",
+        "enough rho",
+        "too little rho",
+        "enough delta",
+        "delta twice",
+        "merging",
+        "too many",
+        "equal curves",
+    ],
 )
 def test_whether_the_budget_pays_for_all_releases_is_what_an_account_says(tmp_path, releases, more, said):
     text = text_of(releases=releases, **more)
