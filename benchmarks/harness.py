@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import os
+import tempfile
 import time
 from collections.abc import Callable, Iterable
 from importlib import metadata
@@ -36,6 +37,16 @@ def best_time(work: Callable[[], object], *, runs: int = 5, clock: Callable[[], 
         work()
         seconds.append(clock() - start)
     return min(seconds)
+
+
+def measure_in_folder(measure: Callable[[Path], list[dict[str, Any]]], *, quick: bool) -> None:
+    """Measure with files in a folder that is removed afterwards; print the rows if that was quick, else record them."""
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+        rows = measure(Path(folder))
+    if quick:
+        print(table(rows))
+    else:
+        record(rows)
 
 
 def version(package: str) -> str | None:

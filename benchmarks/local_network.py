@@ -13,19 +13,17 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import shutil
 import signal
 import ssl
 import subprocess
 import sys
-import tempfile
 import time
 import urllib.request
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from harness import record, row, table
+from harness import measure_in_folder, row
 from uploads_network import ADDRESS, TARGET, Client, _free_port
 
 import ogive
@@ -150,15 +148,7 @@ def main() -> None:
     parser.add_argument("--people", type=int, default=1_000_000)
     parser.add_argument("--quick", action="store_true", help="few people, and nothing is recorded")
     options = parser.parse_args()
-    folder = Path(tempfile.mkdtemp())
-    try:
-        rows = measure(folder, 5_000 if options.quick else options.people)
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
-    if options.quick:
-        print(table(rows))
-    else:
-        record(rows)
+    measure_in_folder(lambda folder: measure(folder, 5_000 if options.quick else options.people), quick=options.quick)
 
 
 if __name__ == "__main__":

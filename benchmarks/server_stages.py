@@ -12,15 +12,13 @@ from __future__ import annotations
 import argparse
 import os
 import resource
-import shutil
-import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from harness import record, row, table
+from harness import measure_in_folder, row
 from uploads_network import study_text
 
 from ogive.segments.log import Segments
@@ -151,15 +149,10 @@ def main() -> None:
     parser.add_argument("--cells", type=int, default=1024)
     parser.add_argument("--quick", action="store_true", help="few people, and nothing is recorded")
     options = parser.parse_args()
-    folder = Path(tempfile.mkdtemp())
-    try:
-        rows = measure(folder, people=2_000 if options.quick else options.people, cells=options.cells)
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
-    if options.quick:
-        print(table(rows))
-    else:
-        record(rows)
+    measure_in_folder(
+        lambda folder: measure(folder, people=2_000 if options.quick else options.people, cells=options.cells),
+        quick=options.quick,
+    )
 
 
 if __name__ == "__main__":

@@ -15,13 +15,11 @@ import argparse
 import asyncio
 import json
 import os
-import shutil
 import signal
 import socket
 import ssl
 import subprocess
 import sys
-import tempfile
 import time
 import urllib.request
 from pathlib import Path
@@ -31,7 +29,7 @@ import numpy as np
 from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
-from harness import record, row, table
+from harness import measure_in_folder, row
 
 from ogive.crypto.domains import HashDomain
 from ogive.study.course import Step, course
@@ -312,16 +310,10 @@ def main() -> None:
     parser.add_argument("--cells", type=int, default=1024)
     parser.add_argument("--quick", action="store_true", help="few people, and nothing is recorded")
     options = parser.parse_args()
-    folder = Path(tempfile.mkdtemp())
     people = 2_000 if options.quick else options.people
-    try:
-        rows = measure(folder, people=people, false=options.false, cells=options.cells)
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
-    if options.quick:
-        print(table(rows))
-    else:
-        record(rows)
+    measure_in_folder(
+        lambda folder: measure(folder, people=people, false=options.false, cells=options.cells), quick=options.quick
+    )
 
 
 if __name__ == "__main__":

@@ -4,7 +4,7 @@ import time
 from fractions import Fraction
 
 import pytest
-from helpers.chromium import Browser, Page, find
+from helpers.chromium import Page
 from helpers.local_service import LocalProcess, LocalTrial, described
 
 import ogive
@@ -14,15 +14,6 @@ from ogive.study.local.pages import owners_page
 
 FLIPS = flip_threshold(Fraction(1))
 PHONE, DESK = {"width": 360, "height": 740}, {"width": 1100}
-
-
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory):
-    program = find()
-    if program is None:
-        pytest.skip("no Chromium on this machine to open pages in (Debian: make services)")
-    with Browser(program, tmp_path_factory.mktemp("profile")) as running:
-        yield running
 
 
 @pytest.fixture(scope="module")

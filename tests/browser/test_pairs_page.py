@@ -1,7 +1,7 @@
 """The page of a study of people in a real browser, on a desk and on a phone."""
 
 import pytest
-from helpers.chromium import Browser, Page, find
+from helpers.chromium import Page
 from helpers.people_study import Serving, study_of
 
 from ogive.study.https.pages import Released
@@ -23,15 +23,6 @@ def pages(tmp_path_factory):
     for name, told, released in (("waiting", waiting, {}), ("done", done, found), ("over", over, {})):
         (folder / f"{name}.html").write_text(status_page(told, released), encoding="utf-8")
     return folder
-
-
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory):
-    program = find()
-    if program is None:
-        pytest.skip("no Chromium on this machine to open pages in (Debian: make services)")
-    with Browser(program, tmp_path_factory.mktemp("profile")) as running:
-        yield running
 
 
 SAID = {

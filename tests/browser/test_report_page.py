@@ -5,7 +5,7 @@ import re
 
 import numpy as np
 import pytest
-from helpers.chromium import Browser, Page, find
+from helpers.chromium import Page
 
 import ogive
 from ogive.ledger import Ledger
@@ -49,15 +49,6 @@ STATISTICS = (
 
 VOTES, _ = simulated_votes(40, 60, 3)
 CONFIDENT = ConfidentGNMax(40, 20, 8)
-
-
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory):
-    program = find()
-    if program is None:
-        pytest.skip("no Chromium on this machine to open pages in (Debian: make services)")
-    with Browser(program, tmp_path_factory.mktemp("profile")) as running:
-        yield running
 
 
 @pytest.fixture(scope="module")

@@ -1,7 +1,7 @@
 """The page of a server in a real browser, on a desk and on a phone."""
 
 import pytest
-from helpers.chromium import Browser, Page, find
+from helpers.chromium import Page
 from helpers.servers_study import AGE, Trial, ages, text_of
 
 from ogive.study.https.pages import Released
@@ -30,15 +30,6 @@ def page_file(tmp_path_factory):
     path = tmp_path_factory.mktemp("page") / "server.html"
     path.write_text(page, encoding="utf-8")
     return path
-
-
-@pytest.fixture(scope="module")
-def browser(tmp_path_factory):
-    program = find()
-    if program is None:
-        pytest.skip("no Chromium on this machine to open pages in (Debian: make services)")
-    with Browser(program, tmp_path_factory.mktemp("profile")) as running:
-        yield running
 
 
 @pytest.mark.parametrize("dark", [False, True])

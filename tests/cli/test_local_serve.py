@@ -2,6 +2,7 @@
 
 import pytest
 from helpers.local_service import LocalProcess, LocalTrial, described, reports_of
+from helpers.refusing import refused
 
 from ogive.cli import main
 from ogive.study.local.enrolment import equip
@@ -25,14 +26,6 @@ def folder(tmp_path, monkeypatch):
     kept.close()
     (tmp_path / "mine.reports").write_bytes(b"".join(reports_of(made, [10, 20, 30, 40])))
     return tmp_path
-
-
-def refused(capsys, arguments):
-    """The one line of a refusal."""
-    assert main(arguments) in (1, 2)
-    captured = capsys.readouterr()
-    assert (captured.out, captured.err.count("\n")) == ("", 1)
-    return captured.err
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 import pytest
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
+from helpers.refusing import refused
 from helpers.servers_study import key_of, text_of, token_of
 
 from ogive.cli import main
@@ -22,14 +23,6 @@ def folder(tmp_path, monkeypatch):
     (tmp_path / "people.csv").write_text("age\n1\n2\n")
     (tmp_path / "token").write_text(token_of(1))
     return tmp_path
-
-
-def refused(capsys, arguments):
-    """The one line of a refusal."""
-    assert main(arguments) in (1, 2)
-    captured = capsys.readouterr()
-    assert (captured.out, captured.err.count("\n")) == ("", 1)
-    return captured.err
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 import socket
 
 import pytest
+from helpers.refusing import refused
 from helpers.study import AGE, Clock, Site, key_of, public, text_of
 
 from ogive.cli import main
@@ -31,14 +32,6 @@ def folder(tmp_path, monkeypatch):
     (tmp_path / "gaps.csv").write_text("age,name\n1,a\n,b\n")
     (tmp_path / "weights.csv").write_text("weight\n1\n2\n")
     return tmp_path
-
-
-def refused(capsys, arguments):
-    """The one line of a refusal."""
-    assert main(arguments) in (1, 2)
-    captured = capsys.readouterr()
-    assert (captured.out, captured.err.count("\n")) == ("", 1)
-    return captured.err
 
 
 @pytest.mark.parametrize(

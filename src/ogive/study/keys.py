@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from cryptography.exceptions import UnsupportedAlgorithm
@@ -28,6 +31,26 @@ def make_key(path: str | Path) -> Ed25519PrivateKey:
     key = Ed25519PrivateKey.generate()
     write_private(path, key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
     return key
+
+
+@contextmanager
+def new_folder(folder: Path) -> Iterator[None]:
+    """Make a folder that only its owner may read; if what is written into it fails, nothing of it stays.
+
+    Raises:
+        ParameterError: it is there already, and is kept, or it cannot be made.
+    """
+    try:
+        folder.mkdir(mode=0o700, parents=True)
+    except FileExistsError:
+        raise ParameterError(f"the folder {plain(folder)} is there already and is kept; name a new one") from None
+    except OSError as problem:
+        raise ParameterError(f"the folder {plain(folder)} cannot be made: {problem.strerror}") from None
+    try:
+        yield
+    except BaseException:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
 
 
 def write_private(path: str | Path, data: bytes) -> None:

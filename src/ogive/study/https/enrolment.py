@@ -9,7 +9,7 @@ from ogive.study.common import Document
 from ogive.study.document import Study
 from ogive.study.https.certificates import check_host, issue, make_authority
 from ogive.study.https.tokens import TOKEN_BYTES, Tokens, make_token, token_digest
-from ogive.study.keys import write_private
+from ogive.study.keys import new_folder, write_private
 
 SERVICE, TOKENS = "service", "tokens"
 """Names of the files of the service's certificate, and of the list of tokens' digests."""
@@ -29,24 +29,19 @@ def equip(folder: Path, study: Document, *, hosts: tuple[str, ...], clients: boo
     """
     for host in hosts:
         check_host(host)
-    try:
-        folder.mkdir(mode=0o700, parents=True)
-    except FileExistsError:
-        raise ParameterError(f"the folder {plain(folder)} is there already and is kept; name a new one") from None
-    except OSError as problem:
-        raise ParameterError(f"the folder {plain(folder)} cannot be made: {problem.strerror}") from None
-    make_authority(folder, study.name)
-    issue(folder, SERVICE, hosts=hosts)
-    if not isinstance(study, Study):
-        return  # there are no parties
-    digests = {}
-    for number, party in enumerate(study.parties, 1):
-        token = make_token()
-        write_private(folder / f"{party.name}.token", f"{token}\n".encode())
-        digests[number] = token_digest(token)
-        if clients:
-            issue(folder, party.name)
-    write_private(folder / TOKENS, Tokens(digests).to_text(study).encode())
+    with new_folder(folder):
+        make_authority(folder, study.name)
+        issue(folder, SERVICE, hosts=hosts)
+        if not isinstance(study, Study):
+            return  # there are no parties
+        digests = {}
+        for number, party in enumerate(study.parties, 1):
+            token = make_token()
+            write_private(folder / f"{party.name}.token", f"{token}\n".encode())
+            digests[number] = token_digest(token)
+            if clients:
+                issue(folder, party.name)
+        write_private(folder / TOKENS, Tokens(digests).to_text(study).encode())
 
 
 def read_token(path: Path) -> str:

@@ -17,7 +17,7 @@ from ogive.local.description import Description
 from ogive.study.https.certificates import check_host, issue, make_authority
 from ogive.study.https.enrolment import SERVICE, TOKENS
 from ogive.study.https.tokens import make_token
-from ogive.study.keys import write_private
+from ogive.study.keys import new_folder, write_private
 from ogive.study.submissions import NotEnrolledError
 
 LIST = "enrolled"
@@ -99,19 +99,14 @@ def equip(folder: Path, description: Description, *, count: int, hosts: tuple[st
         raise ParameterError(f"`count` must be 1 to {min(description.participants, MOST)}, got {count}")
     for host in hosts:
         check_host(host)
-    try:
-        folder.mkdir(mode=0o700, parents=True)
-    except FileExistsError:
-        raise ParameterError(f"the folder {plain(folder)} is there already and is kept; name a new one") from None
-    except OSError as problem:
-        raise ParameterError(f"the folder {plain(folder)} cannot be made: {problem.strerror}") from None
     secrets = [make_token() for _ in range(count)]
-    make_authority(folder, description.title or description.id)
-    issue(folder, SERVICE, hosts=hosts)
     digests = b"".join(_digest(person, secret) for person, secret in enumerate(secrets))
-    write_private(folder / LIST, _MAGIC + description.digest + digests)
     tokens = "".join(f"{person}-{secret}\n" for person, secret in enumerate(secrets))
-    write_private(folder / TOKENS, tokens.encode())
+    with new_folder(folder):
+        make_authority(folder, description.title or description.id)
+        issue(folder, SERVICE, hosts=hosts)
+        write_private(folder / LIST, _MAGIC + description.digest + digests)
+        write_private(folder / TOKENS, tokens.encode())
 
 
 def _digest(person: int, secret: str) -> bytes:

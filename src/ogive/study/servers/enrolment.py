@@ -12,13 +12,12 @@ from __future__ import annotations
 import hashlib
 import hmac
 import secrets
-import shutil
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from ogive.crypto.domains import HashDomain, digest, number
 from ogive.errors import ParameterError, plain
-from ogive.study.keys import write_private
+from ogive.study.keys import new_folder, write_private
 from ogive.study.servers.document import ServersStudy
 
 TOKEN_BYTES = 32
@@ -131,20 +130,11 @@ def enrol(folder: Path, study: ServersStudy, count: int) -> None:
     Raises:
         ParameterError: the folder is there already or cannot be written.
     """
-    try:
-        folder.mkdir(mode=0o700, parents=True)
-    except FileExistsError:
-        raise ParameterError(f"the folder {plain(folder)} is there already and is kept; name a new one") from None
-    except OSError as problem:
-        raise ParameterError(f"the folder {plain(folder)} cannot be made: {problem.strerror}") from None
     tokens = make_tokens(count)
-    try:
+    with new_folder(folder):
         for number_of, server in enumerate(study.servers):
             write_private(folder / f"{server.name}.enrolled", enrolled(tokens, study, number_of))
         write_private(folder / "tokens", "".join(f"{token}\n" for token in tokens).encode())
-    except BaseException:
-        shutil.rmtree(folder, ignore_errors=True)  # a list without its tokens is of no use
-        raise
 
 
 def read_tokens(path: Path) -> list[str]:

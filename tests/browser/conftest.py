@@ -1,0 +1,13 @@
+"""One browser for the tests of a file."""
+
+import pytest
+from helpers.chromium import Browser, find
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory):
+    program = find()
+    if program is None:
+        pytest.skip("no Chromium on this machine to open pages in (Debian: make services)")
+    with Browser(program, tmp_path_factory.mktemp("profile")) as running:
+        yield running
