@@ -47,13 +47,24 @@ def test_a_notebook_shows_every_row_of_a_plan_and_what_columns_say():
 def test_what_is_printed_of_a_plan_is_the_table():
     plan = ogive.plan(MEAN, privacy=PureDP(1), records=1000)
     assert str(plan).startswith("plan for mean of age: 1000 records, trust central\n")
-    headings = str(plan).split("\n\n")[1].splitlines()[1].split()
-    assert headings == ["method", "noise", "noise", "SD"]
-    assert "noise SD: standard deviation of the noise of the mean, in units of the column" in str(plan)
+    headings = re.split(r"  +", str(plan).split("\n\n")[1].splitlines()[1].strip())
+    assert headings == ["method", "noise", "noise of the mean", "noise of the SD"]
+    assert "noise of the mean: standard deviation of the noise of the mean, in units of the column" in str(plan)
+
+
+@pytest.mark.parametrize(
+    ("statistic", "trust"),
+    [(ogive.Mean("age", bounds=(0, 1), step=1), ogive.Central), (MEAN, ogive.Local)],
+    ids=["two values", "reports"],
+)
+def test_no_noise_of_the_sd_is_told_where_no_sd_is_released(statistic, trust):
+    plan = ogive.plan(statistic, privacy=PureDP(1), records=1000, trust=trust)
+    assert set(plan.chosen.errors) == {"noise"}
+    assert "noise of the SD" not in str(plan)
 
 
 @pytest.mark.parametrize("name", ["count", "proportion", "mean", "sum", "histogram"])
-def test_no_two_columns_of_a_plan_have_one_name(name):
+def test_no_two_columns_of_a_plan_have_one_name_and_none_is_that_of_a_statistic(name):
     statistic = {
         "count": ogive.Count("age"),
         "proportion": ogive.Proportion("age"),
@@ -64,7 +75,9 @@ def test_no_two_columns_of_a_plan_have_one_name(name):
     plan = ogive.plan(statistic, privacy=PureDP(1), records=1000)
     titles = re.findall(r"<th[^>]*>([^<]*)</th>", plan._repr_html_().split("<thead>")[1].split("</thead>")[0])
     assert len(titles) == len(set(titles))
-    assert {"noise", "noise SD"} <= set(titles)
+    noise = "a count" if name == "histogram" else f"the {name}"
+    assert {"noise", f"noise of {noise}"} <= set(titles)
+    assert "SD" not in titles
 
 
 def test_a_plan_of_labels_has_words_and_a_table_too():

@@ -64,5 +64,5 @@ def test_what_columns_say_is_said_once_and_by_whom_where_it_differs():
     assert [line for line in lines if line in asked] == list(asked)
     assert sum(line.startswith("ks: ") for line in lines) == 1
     assert sum(line.startswith("per party: ") for line in lines) == 1
-    assert "mean of age: noise SD: standard deviation of the noise of the mean" in said
-    assert "count of age: noise SD: standard deviation of the noise of the count" in said
+    assert "noise of the mean: standard deviation of the noise of the mean" in said
+    assert "noise of the count: standard deviation of the noise of the count" in said

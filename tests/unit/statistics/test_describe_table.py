@@ -380,6 +380,10 @@ def test_a_plan_says_the_noise_that_releases_have(groups):
     assert 0.9 < errors["died: %"] / 100 / found.of("died", group)["proportion"].noise_error < 3
     assert "missing values: refused" in str(plan)
     assert "age: median" in str(plan)
+    # told of an SD of 12, a tenth of the bounds: the noise is in inverse proportion to the SD
+    mean = found.of("age", group)["mean"]
+    there = mean.standard_deviation_error * mean.standard_deviation / 12
+    assert 0.9 < errors["age: SD"] / there < 3
 
 
 @pytest.mark.parametrize("adjacency", Adjacency)
@@ -422,7 +426,7 @@ def test_a_plan_says_that_bounds_are_found_and_not_known_beforehand():
     table = people()
     asked = Describe(("age",))
     plan = ogive.plan(asked, privacy=PureDP(2), records=N, trust=Central(table))
-    assert set(plan.chosen.errors) == {"age: mean, % of the bounds found", "age: median, % of the bounds found"}
+    assert set(plan.chosen.errors) == {f"age: {part}, % of the bounds found" for part in ("mean", "SD", "median")}
     assert "not known beforehand: bounds that are not declared" in " ".join(str(plan).split())
     declared = ogive.plan(dataclasses.replace(asked, bounds={"age": (0, 120)}), privacy=PureDP(2), records=N)
     assert "not known beforehand" not in str(declared)

@@ -53,6 +53,21 @@ def test_the_error_of_a_standard_deviation_is_that_of_its_noise(adjacency):
     assert exact.standard_deviation_error == 0
 
 
+@pytest.mark.parametrize("adjacency", [REPLACE, ADD])
+def test_a_plan_says_the_noise_of_a_standard_deviation(adjacency):
+    # of all values with an SD of a tenth of the bounds those by a bound, with few far away, have the most noise
+    values = np.where(np.arange(1000) < 10, 100.0, 0.0)
+    assert values.std() == pytest.approx(10, rel=0.01)
+    mean, privacy = ogive.Mean("x", (0, 100)), ogive.PureDP(4)
+    source = KeyedSource.from_seed(1)
+    terms = {"trust": ogive.Central({"x": values}), "privacy": privacy, "adjacency": adjacency}
+    found = [ogive.release(mean, **terms, source=source).standard_deviation for _ in range(400)]
+    errors = ogive.plan(mean, privacy=privacy, records=1000, adjacency=adjacency).chosen.errors
+    seen = np.sqrt(np.mean((np.array(found) - values.std()) ** 2))
+    assert seen == pytest.approx(errors["sd_noise"], rel=0.25)  # 400 draws: 5 % of standard error
+    assert seen > 3 * errors["noise"], "the noise of the mean says nothing of it"
+
+
 def test_a_standard_deviation_has_the_digits_that_its_own_noise_leaves():
     found = released(ogive.Mean("x", (0, 120)), privacy=ogive.PureDP("0.3"))
     assert 2.5 < found.standard_deviation_error < 25

@@ -13,6 +13,6 @@ class Prediction(NumberPrediction):
     """The noise of a count for all records; with records given, its distance from the exact one too."""
 
     metrics: ClassVar[Mapping[str, Metric]] = {
-        NOISE: Metric("noise SD", "standard deviation of the noise of the count, in records"),
+        NOISE: Metric("noise of the count", "standard deviation of the noise of the count, in records"),
         "count": Metric("count", "root mean squared distance from the exact count, simulated", squared=True),
     }

@@ -16,7 +16,7 @@ class Prediction(prediction.Prediction):
 
     deciding = (NOISE,)
     metrics: ClassVar[Mapping[str, Metric]] = {
-        NOISE: Metric("noise SD", "largest standard deviation of the noise of a count, in records"),
+        NOISE: Metric("noise of a count", "largest standard deviation of the noise of a count, in records"),
         "share": Metric("share", "largest distance from an exact count, as a share of the records, simulated"),
     }
 

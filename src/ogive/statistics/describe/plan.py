@@ -15,19 +15,18 @@ from ogive.statistics.describe.variables import KNOWN, SHARE_OF_BOUNDS, Number, 
 from ogive.statistics.histogram.estimate import HistogramEstimate
 from ogive.statistics.prediction import Errors, Setting
 from ogive.statistics.quantiles.estimate import QuantileEstimates
-from ogive.statistics.sums.estimate import NumberEstimate
+from ogive.statistics.sums.estimate import MeanEstimate, NumberEstimate
+from ogive.statistics.sums.plan import OF_SPREAD, SPREAD_SHARE
 from ogive.strategies import Strategy
 
-_BASIS = (
-    "errors: largest standard deviations of the noise, in the units of the column or in percent; of the median "
-    "if values are spread evenly over the bounds"
-)
+_BASIS = "errors: largest standard deviations of the noise, in the units of the column or in percent"
+_OF_NUMBERS = f"; of the median if values are spread evenly over the bounds; of the SD {OF_SPREAD}"
 _GROUP = 1000
 """Records of a group whose errors are told, where groups are found by the release."""
 
 
 class Prediction(prediction.Prediction):
-    """The noise of a mean and a median, or of a share, of each variable, for all records."""
+    """The noise of a mean, an SD and a median, or of a share, of each variable, for all records."""
 
     def __init__(self, statistic: Statistic[Any], terms: Terms, setting: Setting) -> None:
         if not cast(Describe, statistic).variables:
@@ -52,6 +51,8 @@ class Prediction(prediction.Prediction):
             for part, estimate in parts.items():
                 unit, words = _unit(variable, part)
                 errors[f"{variable.column}: {_NAMES[part]}{words}"] = unit * _noise(estimate, size)
+                if isinstance(estimate, MeanEstimate) and part == "mean" and estimate.has_spread:
+                    errors[f"{variable.column}: SD{words}"] = unit * _spread_noise(estimate, size)
         return Errors(errors, basis=tuple(self._basis(found, size)))
 
     @property
@@ -67,8 +68,9 @@ class Prediction(prediction.Prediction):
     def _basis(self, found: DescribeEstimate, size: float) -> Iterator[str]:
         """What the errors rest on, and what cannot be known before the release."""
         asked = cast(Describe, self.statistic)
+        basis = _BASIS + (_OF_NUMBERS if any(isinstance(each, Number) for each in found) else "")
         if self._open:
-            yield f"{_BASIS}; of a group of {size:,.0f} records"
+            yield f"{basis}; of a group of {size:,.0f} records"
             yield (
                 f"not known beforehand: which groups of {plain(asked.by)} are found, and how many records they have; "
                 f"errors of a group of n records are {size:,.0f} / n times as large, and a value that fewer than about "
@@ -76,7 +78,7 @@ class Prediction(prediction.Prediction):
             )
         else:
             groups = "" if found.by is None else f"; of one of {len(found.groups)} groups of {size:,.0f} records"
-            yield f"{_BASIS}{groups}"
+            yield f"{basis}{groups}"
         if any(isinstance(each, Number) and each.bounds is None for each in found):
             yield (
                 f"not known beforehand: bounds that are not declared; the release finds them at {SHARE_OF_BOUNDS} of "
@@ -119,3 +121,9 @@ def _noise(estimate: object, size: float) -> float:
     ratios = (reading.low, (reading.low + reading.high) / 2, reading.high)
     most = max(reading.deviation(ratio, sampling=False).standard_error for ratio in ratios)
     return most / size / (reading.high - reading.low)
+
+
+def _spread_noise(estimate: MeanEstimate, size: float) -> float:
+    """Standard deviation of the noise of a standard deviation, as a share of the distance of the bounds."""
+    reading = estimate.reading
+    return estimate.expected_spread_error(size, SPREAD_SHARE) / reading.unit / (reading.high - reading.low)

@@ -19,7 +19,7 @@ class Prediction(prediction.Prediction):
 
     deciding = (NOISE,)
     metrics: ClassVar[Mapping[str, Metric]] = {
-        NOISE: Metric("noise SD", "largest standard deviation of the noise of a count, in records"),
+        NOISE: Metric("noise of a count", "largest standard deviation of the noise of a count, in records"),
         THRESHOLD: Metric(THRESHOLD, "records; values with fewer than about so many will probably not be shown"),
         "share": Metric("share", "largest distance from an exact count, as a share of the records, simulated"),
     }

@@ -13,6 +13,6 @@ class Prediction(NumberPrediction):
     """The noise of a proportion for all records; with records given, its distance from the exact one too."""
 
     metrics: ClassVar[Mapping[str, Metric]] = {
-        NOISE: Metric("noise SD", "standard deviation of the noise of the proportion, in shares of 1"),
+        NOISE: Metric("noise of the proportion", "standard deviation of the noise of the proportion, in shares of 1"),
         "proportion": Metric("proportion", "root mean squared distance from the exact one, simulated", squared=True),
     }

@@ -13,6 +13,6 @@ class Prediction(NumberPrediction):
     """The noise of a sum for all records; with records given, its distance from the exact one too."""
 
     metrics: ClassVar[Mapping[str, Metric]] = {
-        NOISE: Metric("noise SD", f"standard deviation of the noise of the sum, {UNITS}"),
+        NOISE: Metric("noise of the sum", f"standard deviation of the noise of the sum, {UNITS}"),
         "sum": Metric("sum", f"root mean squared distance from the exact sum, simulated, {UNITS}", squared=True),
     }

@@ -370,22 +370,47 @@ class MeanEstimate(_LatticeEstimate):
         With r the mean place the variance is r (M - r) less the first number, so its error by noise is to first order
         that of a linear form of what was measured.
         """
-        measured, weights = self.measured, self.measured.weights
-        if weights is None or not weights.square:
+        if not self.has_spread:
             return None
-        before = (0.0,) * (len(measured.values) - 1)
-        form, records = measured.sum_of(*before, 0.25 / weights.square), max(1.0, self.records)
-        found, place = max(0.0, measured.at(form)) / records, self.reading.ratio
+        records = max(1.0, self.records)
+        found = max(0.0, self.measured.at(self._products())) / records
+        return found, self._variance_error(records, self.reading.ratio, found)
+
+    def _products(self) -> LinearForm:
+        """The sum of i (M - i) over the records; squares were measured."""
+        weights = self.measured.weights
+        assert weights is not None
+        return self.measured.sum_of(*(0.0,) * (len(self.measured.values) - 1), 0.25 / weights.square)
+
+    def _variance_error(self, records: float, place: float, products: float) -> float:
+        """Standard error by noise of the variance of i, of records with that mean of i and that mean of i (M - i)."""
+        measured = self.measured
         off = self.reading.numerator.minus(self.reading.denominator, place)
-        moved = form.minus(measured.records, found).minus(off, self.lattice.steps - 2 * place)
+        moved = self._products().minus(measured.records, products).minus(off, self.lattice.steps - 2 * place)
         noise = 0.0 if measured.law is None else math.sqrt(measured.law.variance * measured.draws)
-        return found, noise * math.hypot(*moved.coefficients) / records
+        return noise * math.hypot(*moved.coefficients) / records
 
     @property
     def has_spread(self) -> bool:
         """Whether squares were measured, also where noise hides all records."""
         weights = self.measured.weights
         return weights is not None and weights.square > 0
+
+    def expected_spread_error(self, records: float, share: float) -> float:
+        """Standard error by noise of the standard deviation that other records measured alike would have.
+
+        It depends on their mean; this is the largest over the means that there can be with that deviation.
+
+        Args:
+            records: How many they are.
+            share: Their standard deviation as a share of the distance of the bounds, at most a half.
+        """
+        steps = self.lattice.steps
+        variance = (share * steps) ** 2
+        reach = math.sqrt(steps**2 / 4 - variance)
+        places = (steps / 2 - reach, steps / 2, steps / 2 + reach)
+        error = max(self._variance_error(records, place, place * (steps - place) - variance) for place in places)
+        return float(self.lattice.step) * _error_of_root(variance, error)
 
     @property
     def standard_deviation(self) -> float | None:
@@ -406,9 +431,7 @@ class MeanEstimate(_LatticeEstimate):
         variance = self._variance
         if variance is None:
             return None
-        found, error = variance
-        low, high = (math.sqrt(max(0.0, end)) for end in (found - error, found + error))
-        return float(self.lattice.step) * (high - low) / 2
+        return float(self.lattice.step) * _error_of_root(*variance)
 
     @property
     def _variance(self) -> tuple[float, float] | None:
@@ -418,6 +441,12 @@ class MeanEstimate(_LatticeEstimate):
             return None
         place = self.reading.ratio
         return place * (self.lattice.steps - place) - squares[0], squares[1]
+
+
+def _error_of_root(square: float, error: float) -> float:
+    """How far an error of the square moves its root, which is 0 where the square is negative."""
+    low, high = (math.sqrt(max(0.0, end)) for end in (square - error, square + error))
+    return (high - low) / 2
 
 
 @dataclass(frozen=True, repr=False)

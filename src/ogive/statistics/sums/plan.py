@@ -11,6 +11,11 @@ from ogive.statistics.sums.estimate import NumberEstimate
 
 NOISE = "noise"
 
+SPREAD_SHARE = 0.1
+"""The SD of values, as a share of the distance between the bounds, for which the noise of the SD is predicted."""
+
+OF_SPREAD = "if the SD is a tenth of the distance between the bounds, and larger if it is smaller"
+
 
 class NumberPrediction(prediction.Prediction):
     """The standard deviation of what noise adds, for all records."""
