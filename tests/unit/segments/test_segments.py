@@ -15,6 +15,7 @@ from ogive.errors import RefusalError
 from ogive.segments.committing import Committer
 from ogive.segments.form import FRONT
 from ogive.segments.log import BEGINNING, Segments
+from ogive.segments.reading import is_store, stored
 
 SMALL = 400
 """Bytes of a file in these tests, so that records lie in several."""
@@ -182,6 +183,58 @@ def test_a_full_disk_refuses_and_keeps_what_was_there(tmp_path):
     assert read(tmp_path) == [b"before", b"after"]
 
 
+def test_what_did_not_fit_leaves_nothing_in_a_file_after_which_another_begins(tmp_path):
+    with Segments(tmp_path, segment_bytes=SMALL) as store:
+        store.append([b"x" * 150])
+        with full_disk(most=200), pytest.raises(RefusalError, match="nothing can be stored"):
+            store.append([b"y" * 150])
+        store.append([b"z" * 350])  # begins the second file
+        assert list(stored(tmp_path)) == [b"x" * 150, b"z" * 350]
+    assert [path.name for path in sorted(tmp_path.glob("*.segment"))] == ["00000001.segment", "00000002.segment"]
+    assert read(tmp_path) == [b"x" * 150, b"z" * 350]
+
+
+def test_a_store_of_several_files_is_read_while_it_grows(tmp_path):
+    assert not is_store(tmp_path)
+    with Segments(tmp_path, segment_bytes=SMALL) as store:
+        for number, some in enumerate(APPENDS, 1):
+            store.append(some)
+            assert is_store(tmp_path)
+            assert list(stored(tmp_path)) == [record for each in APPENDS[:number] for record in each]
+    assert len(list(tmp_path.glob("*.segment"))) > 2
+
+
+def test_a_reader_leaves_out_what_is_half_written_in_the_last_file_alone(tmp_path):
+    *_, before, after = filled(tmp_path, [*APPENDS, [b"more"]])
+    assert before < after
+    whole = last_file(tmp_path).read_bytes()
+    for length in range(after):
+        last_file(tmp_path).write_bytes(whole[:length])
+        lost = 1 if length >= before else 1 + len(APPENDS[-1])
+        assert list(stored(tmp_path)) == [*RECORDS, b"more"][:-lost]
+        assert last_file(tmp_path).read_bytes() == whole[:length]  # a reader changes nothing
+    last_file(tmp_path).write_bytes(whole)
+    first = tmp_path / "00000001.segment"
+    first.write_bytes(first.read_bytes()[:-1])
+    with pytest.raises(RefusalError, match=r"00000001.segment is damaged at byte \d+; restore the store from a backup$"):
+        list(stored(tmp_path))
+
+
+def test_a_reader_refuses_a_damaged_file_in_the_middle_in_one_line(tmp_path):
+    filled(tmp_path)
+    middle = tmp_path / "00000002.segment"
+    good = middle.read_bytes()
+    for place in range(len(good)):
+        middle.write_bytes(good[:place] + bytes([good[place] ^ 1]) + good[place + 1 :])
+        with pytest.raises(RefusalError) as refusal:
+            list(stored(tmp_path))
+        assert str(refusal.value).startswith(str(middle))
+        assert "\n" not in str(refusal.value)
+    middle.unlink()
+    with pytest.raises(RefusalError, match="lacks a file; restore it from a backup"):
+        list(stored(tmp_path))
+
+
 def test_a_file_that_cannot_be_begun_leaves_the_store_as_it_was(tmp_path):
     with Segments(tmp_path, segment_bytes=SMALL) as store:
         store.append([b"x" * 350])
@@ -244,6 +297,7 @@ WRITER = """
 import sys
 from pathlib import Path
 from ogive.segments.log import BEGINNING, Segments
+from ogive.segments.reading import is_store, stored
 store = Segments(Path(sys.argv[1]), segment_bytes=4000)
 for number in range(100_000):
     store.append([b"%d" % number] * (number % 3 + 1))
