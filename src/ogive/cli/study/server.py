@@ -14,10 +14,11 @@ from ogive.cli.options.common import Words
 def server(
     study: Annotated[Path, Parameter(help="The file of the study.")],
     *,
-    key: Path,
     store: Path,
-    enrolled: Annotated[tuple[Path, ...], Parameter(consume_multiple=True)],
-    service: Path,
+    number: Annotated[int | None, Parameter(converter=whole)] = None,
+    key: Path = Path("my.key"),
+    enrolled: Annotated[tuple[Path, ...], Parameter(consume_multiple=True)] = (),
+    service: Path = Path("tls"),
     connect_to: Words = (),
     authority: Path | None = None,
     host: str = "127.0.0.1",
@@ -28,9 +29,11 @@ def server(
 
     Args:
         study: The file of the study.
-        key: The key of this server; it says which server of the study this is.
         store: Folder of what is uploaded, of the state and of the ledger. Keep one copy of it.
-        enrolled: Who may upload to this server: one or several files from ogive study devices.
+        number: Number of this server in the study, from 0, compared with its key.
+        key: The key of this server; it says which server of the study this is.
+        enrolled: Who may upload to this server: one or several files from ogive study devices; by default NAME.enrolled,
+            with this server's name.
         service: Folder with certificate and key, from ogive study keys --service.
         connect_to: At the first server of the study: the addresses of all others, https://HOST:PORT, in their order.
         authority: File with the certificate that issued theirs; by default those that the system trusts.
@@ -45,6 +48,7 @@ def server(
     serve(
         ServersStudy.read(study),
         key=load_key(key),
+        number=number,
         folder=store,
         enrolled=enrolled,
         certificates=service,

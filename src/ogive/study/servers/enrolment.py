@@ -119,6 +119,11 @@ def _read(path: Path, study: ServersStudy, server: int) -> bytes:
     return digests
 
 
+def list_name(server: str) -> str:
+    """What the file of the list of a server is called."""
+    return f"{server}.enrolled"
+
+
 def enrol(folder: Path, study: ServersStudy, count: int) -> None:
     """Make tokens for so many people, and the list of each server, in a new folder.
 
@@ -133,7 +138,7 @@ def enrol(folder: Path, study: ServersStudy, count: int) -> None:
     tokens = make_tokens(count)
     with new_folder(folder):
         for number_of, server in enumerate(study.servers):
-            write_private(folder / f"{server.name}.enrolled", enrolled(tokens, study, number_of))
+            write_private(folder / list_name(server.name), enrolled(tokens, study, number_of))
         write_private(folder / "tokens", "".join(f"{token}\n" for token in tokens).encode())
 
 

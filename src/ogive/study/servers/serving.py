@@ -13,7 +13,7 @@ from ogive.study.https.serving import LOG, listen, log_to_stderr, run
 from ogive.study.servers.asking import LEADER, Peer
 from ogive.study.servers.carrying import HttpsCarrier
 from ogive.study.servers.document import ServersStudy
-from ogive.study.servers.enrolment import Enrolled
+from ogive.study.servers.enrolment import Enrolled, list_name
 from ogive.study.servers.https import ServerService
 from ogive.study.servers.leader import Leader
 from ogive.study.servers.node import Node
@@ -26,6 +26,7 @@ def serve(
     study: ServersStudy,
     *,
     key: Ed25519PrivateKey,
+    number: int | None,
     folder: Path,
     enrolled: Sequence[Path],
     certificates: Path,
@@ -40,8 +41,9 @@ def serve(
     Args:
         study: The study.
         key: The server's.
+        number: Which server this is said to be; None for whichever has the key.
         folder: Holds uploads, state and ledger; made if it is not there.
-        enrolled: Files of who may upload to this server.
+        enrolled: Files of who may upload to this server; none for the one that `enrolment.enrol` names after it.
         certificates: Folder with its certificate.
         host: Address to listen on.
         port: Port to listen on; 0 for any that is free.
@@ -50,13 +52,18 @@ def serve(
         ledger: Where the ledger is; None for a file in the folder.
 
     Raises:
-        ParameterError: a file cannot be used, or addresses are given where none are needed.
+        ParameterError: a file cannot be used, the key is another server's, or addresses are given where none are needed.
         RefusalError, LedgerError: another process runs on the folder, or it cannot be used.
     """
-    number = study.number_of(key.public_key().public_bytes_raw())
+    found = study.number_of(key.public_key().public_bytes_raw())
+    if number not in (None, found):
+        raise ParameterError(
+            f"the key is that of server {found}, {study.servers[found].name}, and `number` is {number}"
+        )
+    number = found
     if number != LEADER and connect_to:
         raise ParameterError(f"server 0, {study.servers[LEADER].name}, connects to the others; leave out --connect-to")
-    listed = Enrolled.read(enrolled, study, number)
+    listed = Enrolled.read(enrolled or [Path(list_name(study.servers[number].name))], study, number)
     listening = listen(certificates, host, port)
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     store = Store(folder / STATE)
