@@ -32,8 +32,8 @@ def server(
         store: Folder of what is uploaded, of the state and of the ledger. Keep one copy of it.
         number: Number of this server in the study, from 0, compared with its key.
         key: The key of this server; it says which server of the study this is.
-        enrolled: Who may upload to this server: one or several files from ogive study devices; by default NAME.enrolled,
-            with this server's name.
+        enrolled: Who may upload to this server: one or several files from ogive study devices; by default
+            NAME.enrolled, with this server's name.
         service: Folder with certificate and key, from ogive study keys --service.
         connect_to: At the first server of the study: the addresses of all others, https://HOST:PORT, in their order.
         authority: File with the certificate that issued theirs; by default those that the system trusts.

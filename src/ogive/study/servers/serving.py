@@ -52,7 +52,7 @@ def serve(
         ledger: Where the ledger is; None for a file in the folder.
 
     Raises:
-        ParameterError: a file cannot be used, the key is another server's, or addresses are given where none are needed.
+        ParameterError: a file cannot be used, the key is another server's, or addresses are given that are not needed.
         RefusalError, LedgerError: another process runs on the folder, or it cannot be used.
     """
     found = study.number_of(key.public_key().public_bytes_raw())
