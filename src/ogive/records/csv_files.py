@@ -7,28 +7,33 @@ from __future__ import annotations
 
 import gzip
 import zlib
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ogive.errors import DataError, plain
+from ogive.errors import DataError, plain, quoted
 from ogive.records import engine
 from ogive.records.csv_header import read_header
+from ogive.records.csv_lines import first_row, line_of
 from ogive.records.digests import file_digest
 from ogive.records.engine import CELLS_HINT, one_line, read_csv, stream
 from ogive.records.missing_words import MissingWords, tell, tell_padded
 from ogive.records.text_columns import (
+    KINDS,
     NOT_OF_ITS_KIND,
     NOTHING,
     NUMBERS,
     SAMPLE_ROWS,
     TEXT,
+    TIMES,
+    TRUTHS,
     Judged,
     Kind,
     is_word,
     judge,
     said,
     value,
+    wrong,
 )
 
 CHUNK_BYTES = 1 << 20
@@ -95,7 +100,7 @@ class CsvSource:
         unknown = [column for column in columns if column not in self._kinds]
         for start in range(0, len(unknown), JUDGED_AT_ONCE):
             some = unknown[start : start + JUDGED_AT_ONCE]
-            with one_line(self._path, some):
+            with one_line(self._path):
                 table = self._table()
                 first = table.limit(SAMPLE_ROWS)
                 found = judge(first, [self._name(column) for column in some], self._words)
@@ -138,7 +143,7 @@ class CsvSource:
 
     def batches(self, columns: Sequence[str], *, identifiers: Collection[str] = ()) -> Iterator[tuple[Any, ...]]:
         """The columns, streamed; identifiers as they are written, since floats would merge long numbers."""
-        with one_line(self._path, columns):
+        with one_line(self._path):
             typed = [column for column in columns if column not in identifiers]
             self._judge(typed)
             rows = 0
@@ -149,12 +154,44 @@ class CsvSource:
                 return
             except engine.ENGINE_ERRORS as problem:
                 if not self._mark_late(typed, problem):
-                    raise
-            for arrays in self._stream(columns, typed):
-                left = len(arrays[0]) - rows
-                rows = max(0, -left)
-                if left > 0:
-                    yield tuple(array.slice(len(array) - left) for array in arrays)
+                    raise self._refusal(typed, problem) from None
+            try:
+                for arrays in self._stream(columns, typed):
+                    left = len(arrays[0]) - rows
+                    rows = max(0, -left)
+                    if left > 0:
+                        yield tuple(array.slice(len(array) - left) for array in arrays)
+            except engine.ENGINE_ERRORS as problem:
+                raise self._refusal(typed, problem) from None
+
+    def _refusal(self, typed: Sequence[str], problem: Exception) -> Exception:
+        """What is said of columns that could not be read: which one holds what is not of its kind, and where."""
+        if NOT_OF_ITS_KIND not in str(problem):
+            return problem
+        kinds = {column: (self._kinds[column],) for column in typed if self._kinds[column] in KINDS}
+        column, where = self._first_wrong(kinds) or (None, None)
+        named = f"column {quoted(column)}" if column else f"one of the columns {', '.join(map(quoted, kinds))}"
+        return DataError(
+            f"{named} of {plain(self._path)} holds a value that is neither a number nor an ISO date"
+            f"{'' if where is None else f' on line {where}'}; {CELLS_HINT}"
+        )
+
+    def wrong_line(self, column: str, unit: str) -> int | None:
+        """The line of the first cell of a column of text that is no number, or no date or time."""
+        with one_line(self._path):
+            found = self._first_wrong({column: (NUMBERS, TRUTHS) if unit == "number" else (TIMES,)})
+        return None if found is None else found[1]
+
+    def _first_wrong(self, kinds: Mapping[str, Sequence[Kind]]) -> tuple[str, int | None] | None:
+        """The column and the line of the first cell that is of none of the kinds of its column, and not missing."""
+        conditions = {
+            column: wrong(engine.name(self._name(column)), some, self._words) for column, some in kinds.items()
+        }
+        found = first_row(self._table(), conditions)
+        if found is None:
+            return None
+        column, row = found
+        return column, line_of(self._path, row, separator=self._separator, columns=len(self.columns))
 
     def _stream(self, columns: Sequence[str], typed: Sequence[str]) -> Iterator[tuple[Any, ...]]:
         """The columns in the types of their kinds, in one pass over the file."""

@@ -99,6 +99,10 @@ class PartSource:
         """Arrow type of a column."""
         return self._source.type(column)
 
+    def wrong_line(self, column: str, unit: str) -> int | None:
+        """The line of the first wrong cell of the whole table."""
+        return self._source.wrong_line(column, unit)
+
     def batches(self, columns: Sequence[str], *, identifiers: Collection[str] = ()) -> Iterator[tuple[Any, ...]]:
         """The part's rows of each batch of the table."""
         first = 0

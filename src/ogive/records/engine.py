@@ -11,7 +11,7 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 
-from ogive.errors import DataError, plain, quoted
+from ogive.errors import DataError, plain
 from ogive.records.sources import BATCH_ROWS
 
 # duckdb.Error comes through Arrow streams as OSError
@@ -103,8 +103,8 @@ def _literal(path: Path) -> str:
 
 
 @contextlib.contextmanager
-def one_line(path: Path, columns: Sequence[str] = ()) -> Iterator[None]:
-    """Turn what an engine raises while it reads some columns into a DataError that shows no record."""
+def one_line(path: Path) -> Iterator[None]:
+    """Turn what an engine raises while it reads a file into a DataError that shows no record."""
     try:
         yield
     except DataError:
@@ -115,14 +115,6 @@ def one_line(path: Path, columns: Sequence[str] = ()) -> Iterator[None]:
         where = f" on line {line[1]}" if line else ""
         if "Expected Number of Columns" in said:
             message = f"{plain(path)} is not a well-formed table: another number of fields than in the header{where}"
-        elif "Error when converting column" in said:
-            named = (
-                f"column {quoted(columns[0])}"
-                if len(columns) == 1
-                else f"one of the columns {', '.join(map(quoted, columns))}"
-            )
-            message = f"{named} of {plain(path)} holds a value that is neither a number nor an ISO date{where}"
-            message += f"; {CELLS_HINT}"
         elif "nvalid unicode" in said or "not utf-8" in said:
             message = f"{plain(path)} is not UTF-8 text, so it cannot be read as a table; save it as UTF-8"
         elif "quote" in said and "CSV Error" in said:

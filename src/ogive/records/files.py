@@ -18,7 +18,7 @@ from ogive.records.csv_files import CsvSource
 from ogive.records.digests import file_digest
 from ogive.records.engine import one_line, read_parquet, stream
 from ogive.records.missing_words import USUAL, MissingWords
-from ogive.records.sources import BATCH_ROWS, TYPED_HINT, Source
+from ogive.records.sources import BATCH_ROWS, Source, TypedSource
 
 SUFFIXES = {
     "csv": (".csv", ".csv.gz"),
@@ -63,12 +63,8 @@ def file_source(path: Path, words: MissingWords = USUAL) -> Source:
     return CsvSource(path, separator="\t" if kind == "tsv" else None, words=words)
 
 
-class ParquetSource:
+class ParquetSource(TypedSource):
     """A Parquet file, read in batches."""
-
-    has_names = True
-    numbers_hint = TYPED_HINT
-    guesses_kinds = False
 
     def __init__(self, path: Path) -> None:
         # loaded only for a file of this kind
@@ -99,16 +95,12 @@ class ParquetSource:
 
     def batches(self, columns: Sequence[str], *, identifiers: Collection[str] = ()) -> Iterator[tuple[Any, ...]]:
         """Read the columns batch by batch."""
-        with one_line(self._path, columns):
+        with one_line(self._path):
             yield from stream(read_parquet(self._path), columns)
 
 
-class ArrowSource:
+class ArrowSource(TypedSource):
     """An Arrow IPC file (Feather version 2) or stream, mapped into memory."""
-
-    has_names = True
-    numbers_hint = TYPED_HINT
-    guesses_kinds = False
 
     def __init__(self, path: Path) -> None:
         self._path = path

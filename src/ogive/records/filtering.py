@@ -70,6 +70,10 @@ class FilteredSource:
         """Arrow type of a column."""
         return self._source.type(column)
 
+    def wrong_line(self, column: str, unit: str) -> int | None:
+        """The line of the first wrong cell of the whole table."""
+        return self._source.wrong_line(column, unit)
+
     def batches(self, columns: Sequence[str], *, identifiers: Collection[str] = ()) -> Iterator[tuple[Any, ...]]:
         """The rows that satisfy the condition, some at a time; a batch may have none."""
         compared = [column for column in self._read if column in identifiers]

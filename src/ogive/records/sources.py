@@ -61,6 +61,13 @@ class Source(Protocol):
         """Whether the kind of a column is guessed from its cells, since the table declares none."""
         ...
 
+    def wrong_line(self, column: str, unit: str) -> int | None:
+        """The line of the first cell of a column of text that is no value of a grid of that unit.
+
+        None where the table has no lines, or no cell is wrong by itself.
+        """
+        ...
+
     def rows(self) -> int:
         """Number of rows."""
         ...
@@ -87,13 +94,21 @@ class Source(Protocol):
         ...
 
 
-class ColumnsSource:
-    """Columns already in memory, as Arrow arrays of one length."""
+class TypedSource:
+    """What all tables have in common that declare the types of their columns."""
 
-    name = "the data"
     has_names = True
     numbers_hint = TYPED_HINT
     guesses_kinds = False
+
+    def wrong_line(self, column: str, unit: str) -> None:
+        """None: rows have no lines."""
+
+
+class ColumnsSource(TypedSource):
+    """Columns already in memory, as Arrow arrays of one length."""
+
+    name = "the data"
 
     def __init__(self, columns: Mapping[str, Any]) -> None:
         self._arrays = dict(columns)
@@ -126,13 +141,10 @@ class ColumnsSource:
             yield tuple(batch.columns)
 
 
-class FrameSource:
+class FrameSource(TypedSource):
     """A data frame of pandas, polars, pyarrow or another library that narwhals reads."""
 
     name = "the data frame"
-    has_names = True
-    numbers_hint = TYPED_HINT
-    guesses_kinds = False
 
     def __init__(self, frame: nw.DataFrame[Any], words: MissingWords) -> None:
         self._frame = frame

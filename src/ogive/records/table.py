@@ -32,7 +32,7 @@ from ogive.records.missing_words import USUAL, MissingWords, NaValues
 from ogive.records.person_hashes import smallest_hashes
 from ogive.records.persons import PersonCodes, check_person_type
 from ogive.records.sources import BATCH_ROWS, Source, memory_source, names_shown
-from ogive.records.text_columns import LabelCells, TextColumns
+from ogive.records.text_columns import LabelCells, TextColumns, is_text
 
 NO_OFFSET = (None, "UTC", "Etc/UTC", "GMT", "Z", "+00:00")
 """Zones whose days are those of UTC."""
@@ -393,7 +393,8 @@ def check_type(
         check_column(source, column.column)
         kind = measured.type(column.column)
         if needs_values or not pa.types.is_null(kind):
-            _check_values(source, kind, column, listable)
+            hint = "" if not is_text(kind) else _text_hint(source, measured, column, listable)
+            _check_values(kind, column, hint)
         return
     check_column(source, column.column)
     if isinstance(column, Label):
@@ -439,16 +440,27 @@ def check_columns_named(source: Source, named: Mapping[str, Any]) -> None:
             raise ParameterError(f"`{parameter}` must be a column's name, got {quoted(wrong)}; {there}")
 
 
-def _check_values(source: Source, arrow_type: Any, binning: Binning, listable: bool) -> None:
-    """Refuse a column that does not hold what the grid's bounds are; say that text may be listed where it may."""
+def _text_hint(source: Source, measured: TextColumns, binning: Binning, listable: bool) -> str:
+    """What is said of a column of text: where it goes wrong, and what would be right."""
+    if measured.is_missing(binning.column):
+        return (
+            ": every cell is empty or says that a value is missing, such as NA; name another column, or another file "
+            "that has values there"
+        )
+    line = source.wrong_line(binning.column, binning.grid.unit)
+    hint = f"{'' if line is None else f' (first on line {line})'}; {source.numbers_hint}"
+    if listable:
+        listed = f"`categories={{{quoted(binning.column)}: ('a', 'b')}}`"
+        hint += f"; statistics of pairs take text whose values are listed, {listed}"
+    return hint
+
+
+def _check_values(arrow_type: Any, binning: Binning, hint: str) -> None:
+    """Refuse a column that does not hold what the grid's bounds are, with a hint where it holds text."""
     column, unit = binning.column, binning.grid.unit
     kind = kind_of(arrow_type)
     holds = type_words(arrow_type)
     if kind is None:
-        hint = f"; {source.numbers_hint}" if holds == "text" else ""
-        if holds == "text" and listable:
-            listed = f"`categories={{{quoted(column)}: ('a', 'b')}}`"
-            hint += f"; statistics of pairs take text whose values are listed, {listed}"
         raise DataError(f"column {quoted(column)} holds {holds}, but numbers or dates are needed{hint}")
     if kind != unit and {kind, unit} != {"date", "datetime"}:
         wanted = {"number": "numbers", "date": "dates", "datetime": "times"}[unit]

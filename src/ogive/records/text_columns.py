@@ -6,7 +6,7 @@ is missing only where all other values are of one kind; in a column of other tex
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -41,13 +41,10 @@ class Kind(NamedTuple):
 
 DATES = Kind(r"^\d{4}-\d{2}-\d{2}$", "DATE", pa.date32())
 NUMBERS = Kind("", "DOUBLE", pa.float64())
-KINDS = (
-    NUMBERS,
-    Kind(r"(?i)^(true|false)$", "BOOLEAN", pa.bool_()),
-    DATES,
-    # in UTC where no offset is written; the type without a zone would ignore the offset
-    Kind(r"^\d{4}-\d{2}-\d{2}", "TIMESTAMPTZ", pa.timestamp("us", "UTC")),
-)
+TRUTHS = Kind(r"(?i)^(true|false)$", "BOOLEAN", pa.bool_())
+# in UTC where no offset is written; the type without a zone would ignore the offset
+TIMES = Kind(r"^\d{4}-\d{2}-\d{2}", "TIMESTAMPTZ", pa.timestamp("us", "UTC"))
+KINDS = (NUMBERS, TRUTHS, DATES, TIMES)
 TEXT = Kind("", "VARCHAR", pa.string())
 NOTHING = Kind("", "VARCHAR", pa.null())
 Judged = tuple[Kind, int]
@@ -118,6 +115,12 @@ def said(cell: str, words: MissingWords) -> str:
     return f"{cell} IS NOT NULL AND NOT {is_word(cell, words)}"
 
 
+def wrong(cell: str, kinds: Iterable[Kind], words: MissingWords) -> str:
+    """Whether a cell is of none of some kinds and says not that a value is missing, in the engine's language."""
+    fits = " OR ".join(f"({_fits(cell, kind)})" for kind in kinds)
+    return f"{said(cell, words)} AND NOT ({fits})"
+
+
 def value(cell: str, kind: Kind, words: MissingWords) -> str:
     """A cell of a column of this kind, null where a word says so, in the engine's language."""
     missing = f"CASE WHEN {is_word(cell, words)} THEN NULL ELSE error('{NOT_OF_ITS_KIND}') END"
@@ -141,6 +144,11 @@ class TextColumns:
         self._source = source
         self._words = words
         self._kinds: dict[str, Kind] = {}
+        self._missing: set[str] = set()
+
+    def is_missing(self, column: str) -> bool:
+        """Whether a column of text has nothing but words for missing values, after its type was asked for."""
+        return column in self._missing
 
     def type(self, column: str) -> Any:
         """Arrow type of a column's values, judged by the first ones where they are written as text."""
@@ -167,6 +175,8 @@ class TextColumns:
                 break
         cells = pa.array(known[:SAMPLE_ROWS], pa.string())
         ((kind, _),) = judge(engine.of_arrow(cells), ("cell",), self._words).values()
+        if kind is NOTHING:
+            self._missing.add(column)
         if kind in (NOTHING, TEXT):
             return TEXT
         if found:

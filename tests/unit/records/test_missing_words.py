@@ -112,6 +112,14 @@ def test_a_column_of_other_text_stays_text(cells, tmp_path, caplog):
     assert not caplog.messages
 
 
+@pytest.mark.parametrize("cells", [("NA", "NA"), ("", "NA", ""), ("?",) * 30_000], ids=["words", "blanks", "many"])
+def test_a_column_without_any_value_says_so(cells, tmp_path):
+    said = "holds text, but numbers or dates are needed: every cell is empty or says that a value is missing"
+    for data in (_csv(tmp_path, cells), {"x": list(cells)}):
+        with pytest.raises(ogive.DataError, match=said):
+            counts(data)
+
+
 def test_a_late_text_is_refused_with_its_line_or_column(tmp_path):
     cells = (*map(str, range(30_000)), "SECRET")
     with pytest.raises(ogive.DataError, match=r"neither a number nor an ISO date on line 30002") as of_file:
@@ -120,7 +128,7 @@ def test_a_late_text_is_refused_with_its_line_or_column(tmp_path):
         ogive.DataError, match="column 'x' of the data holds text that is neither a number nor an ISO date"
     ) as in_memory:
         counts({"x": list(cells)})
-    with pytest.raises(ogive.DataError, match="holds a value that is neither a number nor an ISO date") as after_a_word:
+    with pytest.raises(ogive.DataError, match=r"neither a number nor an ISO date on line 30004") as after_a_word:
         counts(_csv(tmp_path, ("7", "NA", *cells)))
     for refused in (of_file, in_memory, after_a_word):
         assert "SECRET" not in str(refused.value)
