@@ -146,6 +146,8 @@ def test_errors_are_as_small_as_predicted_and_intervals_hold_the_truth(told):
     assert found["boxes"]["errors"]["median"] < 0.1
     auc = found["roc"]["auc"]
     assert auc["low"] < auc["private"] < auc["high"] < auc["low"] + 0.2
+    assert auc["population"]["low"] < auc["low"]
+    assert auc["high"] < auc["population"]["high"]
     assert abs(auc["private"] - auc["true"]) == pytest.approx(found["roc"]["errors"]["auc"])
     assert found["roc"]["errors"]["auc"] < 0.05
     assert 0 < found["roc"]["errors"]["l1"] < 0.1
@@ -271,6 +273,14 @@ def test_tables_show_the_account_and_every_decile(table, tmp_path, capsys):
     said = " ".join(printed.split())
     assert f"statistic {statistic} ({debiased} corrected for noise), p = {p_value}:" in said
     assert f"true statistic {exact}" in said
+    page_ends = [float(end) for end in re.search(r"AUC is \S+ \(95 % CI (\S+) to (\S+)\)", page).groups()]
+    here = [float(end) for end in re.search(r"AUC (\S+) to (\S+) for these records", page).groups()]
+    intervals = {
+        who: [float(end) for end in re.search(rf"95 % CI for {who}[^:]*: (\S+) to (\S+)", printed).groups()]
+        for who in ("these records", "the population")
+    }
+    assert intervals["the population"] == pytest.approx(page_ends, abs=0.002)
+    assert intervals["these records"] == pytest.approx(here, abs=0.002)
 
 
 @pytest.mark.parametrize(

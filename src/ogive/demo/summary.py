@@ -93,14 +93,16 @@ def deciles(part: Part) -> list[dict[str, Any]]:
 
 
 def roc_numbers(found: RocEstimate, truth: RocEstimate) -> dict[str, Any]:
-    """The area under the curve with the interval for these records, and both distances from the truth."""
+    """The area under the curve with the intervals for these records and for the population, and its errors."""
     low, high = found.auc_interval(CONFIDENCE_LEVEL, target="sample")
+    of_all = found.auc_interval(CONFIDENCE_LEVEL, target="population")
     defined = found.defined and truth.defined
     return {
         "auc": {
             "private": number(found.auc),
             "low": low,
             "high": high,
+            "population": {"low": of_all[0], "high": of_all[1]},
             "true": number(truth.auc),
             "inside": low <= truth.auc <= high,
         },

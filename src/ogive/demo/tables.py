@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from textwrap import fill
 from typing import TYPE_CHECKING
 
@@ -70,6 +71,9 @@ class Printer:
         self._print()
         for part in curves:
             self._console.print(_deciles(part))
+        self._print("[dim]95 % intervals hold the nine deciles of the population, all at once.[/]")
+        self._print("[dim]True deciles are those of these records.[/]")
+        self._print()
         for part in story.parts:
             if isinstance(part.estimate, Boxplots):
                 self._console.print(_boxes(part))
@@ -150,7 +154,8 @@ def _pooled(banks: Banks) -> Grid:
         if isinstance(each.truth, RocEstimate):
             areas = [roc_numbers(found, each.truth)["auc"] for found in pair]
             grid.add_row("AUC", *(_written(area["private"], 4) for area in areas), _written(areas[0]["true"], 4))
-            grid.add_row("  95 % CI", *(f"{area['low']:.4f} to {area['high']:.4f}" for area in areas), "")
+            grid.add_row("  95 % CI, these records", *map(_interval, areas), "")
+            grid.add_row("  95 % CI, population", *(_interval(area["population"]) for area in areas), "")
             errors = [roc_numbers(found, each.truth)["errors"] or {} for found in pair]
             grid.add_row("ROC curve, mean error", *(_written(error.get("l1"), 4) for error in errors), "")
         else:
@@ -162,6 +167,10 @@ def _pooled(banks: Banks) -> Grid:
     return grid
 
 
+def _interval(ends: Mapping[str, float]) -> str:
+    return f"{ends['low']:.4f} to {ends['high']:.4f}"
+
+
 def _written(number: float | None, digits: int) -> str:
     return "none" if number is None else f"{number:.{digits}f}"
 
@@ -171,8 +180,9 @@ def _roc(part: Part) -> str:
     if auc["private"] is None:
         return "The noise leaves no records of one class, so there is no ROC curve."
     return (
-        f"Area under the ROC curve: {auc['private']:.4f} (95 % CI {auc['low']:.4f} to {auc['high']:.4f}); true "
-        f"{auc['true']:.4f}"
+        f"Area under the ROC curve: {auc['private']:.4f}; true of these records {auc['true']:.4f}\n"
+        f"  95 % CI for these records: {_interval(auc)}\n"
+        f"  95 % CI for the population, as on the page: {_interval(auc['population'])}"
     )
 
 
