@@ -9,7 +9,7 @@ from sqlalchemy import Connection, delete, insert, select, update
 
 from ogive.accounting import at_least
 from ogive.errors import quoted
-from ogive.ledger.books import Books, Change, revision_name
+from ogive.ledger.books import Books
 from ogive.ledger.entries import (
     LOST,
     DataSet,
@@ -21,6 +21,7 @@ from ogive.ledger.entries import (
     read_spend,
 )
 from ogive.ledger.mark import Line, Mark, Noted
+from ogive.ledger.marked import Change, revision_name
 from ogive.ledger.schema import DATA_SETS, META, SPENDS
 
 IDENTITY, LATE_IDENTITY = "ledger", "mark"

@@ -1,0 +1,233 @@
+"""Transactions that write to the ledger's tables and note what they changed in the mark.
+
+The mark lies beside the ledger and knows how far it had come, so that an older copy of the ledger is refused.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from sqlalchemy import Connection, Row, select, text
+
+from ogive.accounting import at_least
+from ogive.errors import LedgerError
+from ogive.ledger.database import Database
+from ogive.ledger.entries import DataSet, damaged, read_charge, read_data_set, read_spend
+from ogive.ledger.keys import Keys
+from ogive.ledger.mark import Line, Mark, Noted
+from ogive.ledger.schema import DATA_SETS, META, SPENDS
+
+# a row of META for each data set: older libraries leave it alone, and tables stay as they are
+_ADVANCE = text(
+    f"INSERT INTO {META.name} (name, value) VALUES (:name, '1') ON CONFLICT (name) DO UPDATE "
+    f"SET value = CAST(CAST({META.name}.value AS BIGINT) + 1 AS TEXT)"
+)
+
+
+_CHANGES = "ogive changes"
+_REVISION = re.compile(r"[0-9]{1,18}")
+
+
+def revision_name(number: int | str) -> str:
+    """The name in META of how often a data set was changed; without a number, how all such names begin."""
+    return f"revision {number}"
+
+
+def _settings(connection: Connection, number: int) -> dict[str, str | None]:
+    """The fields of a data set's row that the mark keeps."""
+    row = connection.execute(select(DATA_SETS).where(DATA_SETS.c.id == number)).one()
+    read_data_set(row)
+    return {"unit": row.unit, "spend_limit": row.spend_limit, "fingerprints": row.fingerprints}
+
+
+def _spend(row: Row[Any]) -> dict[str, str]:
+    """The fields of a spend that the mark keeps."""
+    read_spend(row)
+    names = ("part", "fingerprint", "statistic", "first_charge", "charge", "started")
+    return {name: getattr(row, name) for name in names}
+
+
+def _less(charge: str | None, noted: str) -> bool:
+    if charge is None:
+        return True
+    return charge != noted and not at_least(read_charge(charge), read_charge(noted))
+
+
+@dataclass
+class Change:
+    """What one transaction did to an account, for the mark.
+
+    Fields:
+        name: Of the account.
+        revision: Its revision now.
+        noted: The revision that the mark has.
+        settings: Whether its row changed.
+        spends: The spends that changed, by number.
+        made: New spends, as the mark keeps them, by release id.
+    """
+
+    name: str
+    revision: int
+    noted: int
+    settings: bool = False
+    spends: set[int] = field(default_factory=set)
+    made: dict[str, dict[str, str]] = field(default_factory=dict)
+
+
+class MarkedTables:
+    """The tables of one ledger, of which every change is noted in a mark.
+
+    Args:
+        database: Where they are.
+        keys: Make fingerprints, and seal secrets.
+        mark: Where changes are noted; None for a ledger in memory, and for tables that are not complete.
+        identity: Of the ledger, in its mark.
+    """
+
+    def __init__(self, database: Database, keys: Keys, mark: Mark | None = None, identity: str = "") -> None:
+        self.database = database
+        self.keys = keys
+        self.mark = mark
+        self.identity = identity
+
+    @contextlib.contextmanager
+    def writing(self, *, durable: bool = True) -> Iterator[Connection]:
+        """Run a transaction, then note its changes in the mark, so that noise is drawn only for what the mark has.
+
+        Args:
+            durable: Whether the lines must outlive a power cut; not where an older copy would refill nothing.
+
+        Raises:
+            LedgerError: the ledger is an older copy, or the mark cannot be written: what was paid stays paid.
+        """
+        with self.database.write() as connection:
+            changes: dict[int, Change] = {}
+            connection.info[_CHANGES] = changes
+            yield connection
+            lines = [] if self.mark is None else self.lines(connection, changes)
+        if self.mark is not None:
+            self.mark.note(self.identity, lines, durable=durable)
+
+    def lines(self, connection: Connection, changes: dict[int, Change]) -> list[Line]:
+        """Lines of the mark for some changes."""
+        found = []
+        for number, change in changes.items():
+            if change.revision == change.noted and not change.spends and not change.settings:
+                continue
+            settings = _settings(connection, number) if change.settings else {}
+            query = select(SPENDS).where(SPENDS.c.id.in_(change.spends))
+            spends = {row.release_id: _spend(row) for row in connection.execute(query)} if change.spends else {}
+            found.append(Line(change.name, change.revision, settings, {**spends, **change.made}))
+        return found
+
+    def locked(self, connection: Connection, row: DataSet) -> None:
+        """Compare a data set, whose row was locked or made in this transaction, with the mark.
+
+        Where the ledger is ahead, what the mark lacks is noted with this transaction.
+
+        Raises:
+            LedgerError: the ledger is an older copy.
+        """
+        changes = connection.info[_CHANGES]
+        if row.id in changes:
+            return
+        if self.mark is not None:
+            # first, so that the queries below see all that is noted: it was committed before
+            self.mark.refresh()
+        revision = self.revision(connection, row.id)
+        change = Change(row.name, revision, revision)
+        if self.mark is not None:
+            noted = self.mark.accounts(self.identity).get(row.name, Noted())
+            # spends, too: others may have spent from an older copy until it had as many changes as the mark knows
+            if self._others_are_behind(connection, row.name) or self.lacks(connection, row.id, noted):
+                raise self.behind()
+            if revision > noted.revision:
+                change = self.unnoted(connection, row, noted, revision)
+        changes[row.id] = change
+
+    def _others_are_behind(self, connection: Connection, name: str) -> bool:
+        """Whether the database lacks another account that the mark lists, or changes of it; skips damaged counters."""
+        assert self.mark is not None
+        others = {each: noted for each, noted in self.mark.accounts(self.identity).items() if each != name}
+        if not others:
+            return False
+        numbers = {row.name: row.id for row in connection.execute(select(DATA_SETS.c.id, DATA_SETS.c.name))}
+        query = select(META).where(META.c.name.startswith(revision_name("")))
+        kept = {row.name: str(row.value) for row in connection.execute(query)}
+        for each, noted in others.items():
+            revision = kept.get(revision_name(numbers[each]), "0") if each in numbers else ""
+            if not revision or (_REVISION.fullmatch(revision) and int(revision) < noted.revision):
+                return True
+        return False
+
+    def lacks(self, connection: Connection, number: int, noted: Noted) -> bool:
+        """Whether the database lacks a change, a spend or a part of a charge that the mark lists."""
+        if self.revision(connection, number) < noted.revision:
+            return True
+        query = select(SPENDS.c.release_id, SPENDS.c.charge).where(SPENDS.c.data_set == number)
+        charges = {spend.release_id: spend.charge for spend in connection.execute(query)}
+        return any(_less(charges.get(release_id), spend["charge"]) for release_id, spend in noted.spends.items())
+
+    def unnoted(self, connection: Connection, row: DataSet, noted: Noted, revision: int) -> Change:
+        """The changes of an account that the mark lacks."""
+        columns = (SPENDS.c.id, SPENDS.c.release_id, SPENDS.c.charge)
+        rows = connection.execute(select(*columns).where(SPENDS.c.data_set == row.id))
+        spends = {each.id for each in rows if noted.spends.get(each.release_id, {}).get("charge") != each.charge}
+        return Change(
+            row.name, revision, noted.revision, settings=noted.settings != _settings(connection, row.id), spends=spends
+        )
+
+    def revision(self, connection: Connection, number: int) -> int:
+        """How often a data set was changed; 0 for one that older libraries alone have changed.
+
+        Raises:
+            LedgerError: the ledger is damaged.
+        """
+        query = select(META.c.value).where(META.c.name == revision_name(number))
+        found = connection.execute(query).scalar_one_or_none()
+        if found is None:
+            return 0
+        if not (isinstance(found, str) and _REVISION.fullmatch(found)):
+            raise damaged("the number of an account's changes cannot be read")
+        return int(found)
+
+    def behind(self) -> LedgerError:
+        """The error of a ledger that is an older copy."""
+        assert self.mark is not None
+        return LedgerError(
+            f"the ledger {self.database.words} is an older copy: it lacks changes that {self.mark.path} knows. "
+            "Restore the newest copy; or continue with this one by ogive ledger restore, which counts what is "
+            "missing as spent"
+        )
+
+    def advance(
+        self,
+        connection: Connection,
+        number: int,
+        *,
+        spend: int | None = None,
+        made: dict[str, dict[str, str]] | None = None,
+        settings: bool = False,
+    ) -> None:
+        """Count a change of a data set whose row is locked, and have it noted after the transaction.
+
+        PostgreSQL refuses this, as a serialization failure, in a transaction that does not see the change before.
+        So whoever spends knows all earlier spends, even if the isolation level were wrong.
+
+        Args:
+            connection: A transaction of `writing`.
+            number: Of the data set.
+            spend: Number of a spend that changed.
+            made: A new spend, as the mark keeps it, under its release id.
+            settings: Whether the data set's own row changed.
+        """
+        connection.execute(_ADVANCE, {"name": revision_name(number)})
+        change = connection.info[_CHANGES][number]
+        change.revision += 1
+        change.settings |= settings
+        change.spends |= set() if spend is None else {spend}
+        change.made |= made or {}
