@@ -20,12 +20,14 @@ Source:
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
 from typing import Literal, NamedTuple
 
 from ogive.columns import LabelValue
 from ogive.digits import number
+from ogive.errors import ParameterError
 
 Kind = Literal["difference", "ratio"]
 
@@ -38,6 +40,7 @@ class Number(NamedTuple):
         value: The number; NaN where noise leaves none.
         low, high: Ends of its interval.
         standard_error: Noise and sampling together; None where only the interval is known.
+        probability: Of a quantile; None for other numbers.
     """
 
     what: str
@@ -45,6 +48,7 @@ class Number(NamedTuple):
     low: float
     high: float
     standard_error: float | None = None
+    probability: float | None = None
 
 
 @dataclass(frozen=True)
@@ -62,6 +66,7 @@ class Contrast:
         low, high: Ends of the interval; infinite if the divisor of a ratio may be 0. Where a group has no number they
             hold every value that the other group leaves possible.
         confidence_level: Of the interval.
+        probability: Of the quantile that is compared; None for other numbers.
     """
 
     kind: Kind
@@ -74,6 +79,7 @@ class Contrast:
     low: float
     high: float
     confidence_level: float
+    probability: float | None = None
 
     @property
     def interval(self) -> tuple[float, float]:
@@ -85,14 +91,40 @@ class Contrast:
         """Whether the numbers of both groups are defined."""
         return not math.isnan(self.value)
 
-    def __str__(self) -> str:
+    @property
+    def head(self) -> str:
+        """What is compared, in words."""
         sign = "minus" if self.kind == "difference" else "divided by"
-        head = f"{self.kind} of the {self.what}, {self.by} {self.group} {sign} {self.other}"
-        if not self.defined:
-            return f"{head}: noise leaves no number"
-        level = f"{100 * self.confidence_level:.6g} % CI"
+        return f"{self.kind} of the {self.what}, {self.by} {self.group} {sign} {self.other}"
+
+    @property
+    def shown(self) -> tuple[str, str, str]:
+        """The value and the ends of the interval, with the digits that the interval leaves."""
         value, low, high = (number(each, self.high - self.low) for each in (self.value, self.low, self.high))
-        return f"{head}: {value} ({level} {low} to {high})"
+        return value, low, high
+
+    def __str__(self) -> str:
+        if not self.defined:
+            return f"{self.head}: noise leaves no number"
+        value, low, high = self.shown
+        return f"{self.head}: {value} ({100 * self.confidence_level:.6g} % CI {low} to {high})"
+
+
+def check_probability(probability: float, released: Sequence[float] | None = None) -> None:
+    """Refuse a quantile by which groups cannot be compared.
+
+    Args:
+        probability: Of the quantile.
+        released: The probabilities of all quantiles that are released; None where any quantile is known.
+
+    Raises:
+        ParameterError: it is no probability, or that quantile is not released.
+    """
+    if not 0 <= probability <= 1:
+        raise ParameterError(f"`probability` must be in [0, 1], got {probability:g}")
+    if released is not None and probability not in released:
+        asked = ", ".join(f"{each:g}" for each in released)
+        raise ParameterError(f"`probability` must be one of those released, {asked}; got {probability:g}")
 
 
 def difference(one: Number, other: Number, confidence_level: float) -> tuple[float, float, float, float]:

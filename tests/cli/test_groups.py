@@ -5,7 +5,9 @@ import json
 import numpy as np
 import pytest
 
+import ogive
 from ogive.cli import main
+from ogive.statistics.kinds import read_estimate
 
 
 @pytest.fixture
@@ -133,3 +135,119 @@ def test_a_single_word_with_commas_is_a_list(run, patients, command):
     for out in (spaced, joined):
         assert out.count('"A"') == spaced.count('"A"') > 0
         assert '"A,B"' not in out
+
+
+NUMBERS = {
+    "mean": ("--column", "age", "--bounds", 0, 100),
+    "sum": ("--column", "age", "--bounds", 0, 100),
+    "count": ("--column", "age"),
+    "proportion": ("--column", "ill", "--positive", 1),
+    "quantiles": AGE,
+    "ecdf": AGE,
+    "roc": ("--score", "age", "--label", "ill", "--bounds", 0, 100, "--bins", 16),
+}
+"""Commands whose estimates have a number by which groups are compared."""
+
+
+@pytest.mark.parametrize("command", NUMBERS)
+def test_groups_are_compared_on_the_command_line_as_in_python(command, run, patients, tmp_path):
+    file = tmp_path / "out.json"
+    asked = (command, patients, *NUMBERS[command], *BY, "--epsilon", 2, "--difference", "A", "B", "--ratio", "B", "A")
+    status, out, _ = run(*asked, "-o", file)
+    assert status == 0
+    found = read_estimate(json.loads(file.read_text(encoding="utf-8")))
+    assert found.contrasts == (found.difference("A", "B"), found.ratio("B", "A"))
+    for contrast in found.contrasts:
+        assert str(contrast) in out.splitlines()
+    stored = json.loads(file.read_text(encoding="utf-8"))["contrasts"]
+    assert [each["kind"] for each in stored] == ["difference", "ratio"]
+    assert stored[0]["value"] == found.contrasts[0].value
+    page = tmp_path / "page.html"
+    assert run("report", file, "-o", page)[0] == 0
+    text = page.read_text(encoding="utf-8")
+    assert "Groups compared" in text
+    assert f"{found.contrasts[0].head[1:]}<" in text
+
+
+def test_a_comparison_costs_nothing_and_makes_no_new_question(run, patients, tmp_path):
+    asked = ("mean", patients, *NUMBERS["mean"], *BY, "--epsilon", 1, "--ledger", tmp_path / "b.db")
+    _, first, _ = run(*asked, "--limit-epsilon", 1)
+    status, second, err = run(*asked, "--difference", "B", "A")
+    assert status == 0
+    assert "at no cost" in err
+    assert second.splitlines()[:-1] == first.splitlines()
+    assert second.splitlines()[-1].startswith("difference of the mean of age, ward B minus A: ")
+
+
+def test_a_saved_release_is_compared_again(run, patients, tmp_path):
+    file, again = tmp_path / "out.json", tmp_path / "again.json"
+    run("ecdf", patients, *AGE, *BY, "--epsilon", 2, "--difference", "A", "B", "-o", file)
+    more = ("--difference", "A", "B", "--difference", "B", "A", "--ratio", "A", "B", "--compared-quantile", 0.25)
+    status, out, _ = run("show", file, *more)
+    assert status == 0
+    assert [line.split(",")[0] for line in out.splitlines()[-4:]] == [
+        "difference of the median of age",
+        "difference of the 25 % quantile of age",
+        "difference of the 25 % quantile of age",
+        "ratio of the 25 % quantile of age",
+    ]
+    again.write_text(run("show", file, *more, "--json")[1], encoding="utf-8")
+    assert run("show", again)[1] == out
+    # the same comparison is shown once, and a page shows a release once, with all comparisons of its files
+    assert run("show", file, "--difference", "A", "B")[1] == run("show", file)[1]
+    assert len(json.loads(run("report", file, again, "-o", tmp_path / "p.html", "--json")[1])["releases"]) == 1
+    assert (tmp_path / "p.html").read_text(encoding="utf-8").count(
+        "ratio of the 25 % quantile of age".capitalize()
+    ) == 1
+
+
+@pytest.mark.parametrize(
+    ("command", "words", "wanted"),
+    [
+        ("mean", (*BY, "--difference", "A", "Z"), "there is no group 'Z'; the groups of 'ward' are 'A', 'B'"),
+        ("mean", (*BY, "--ratio", "A", "A"), "give two different groups to compare, got 'A' twice"),
+        ("mean", ("--difference", "A", "B"), "--difference compares two groups; name their column and its values"),
+        ("mean", ("--by", "ward", "--ratio", "A", "B"), "--ratio needs --by-groups, since a group that is not found"),
+        ("mean", (*BY, "--ratio", "A"), "--ratio needs 2 values, got 1"),
+        ("mean", (*BY, "--difference", "A", "B", "--compared-quantile", 0.2), "no option --compared-quantile"),
+        ("ecdf", (*BY, "--compared-quantile", 0.2), "add one of them"),
+        ("ecdf", (*BY, "--difference", "A", "B", "--compared-quantile", 2), "--compared-quantile must be in [0, 1]"),
+        ("ecdf", (*BY, "--difference", "A", "B", "--compared-quantile", "nan"), "must be in [0, 1], got nan"),
+        (
+            "quantiles",
+            ("--probabilities", 0.25, *BY, "--difference", "A", "B"),
+            "--compared-quantile must be one of those released, 0.25; got 0.5",
+        ),
+    ],
+)
+def test_a_wrong_comparison_is_refused_before_anything_is_paid(command, words, wanted, run, patients, tmp_path):
+    books = ("--epsilon", 1, "--delta", "1e-6", "--ledger", tmp_path / "b.db", "--limit-epsilon", 3)
+    status, out, err = run(command, patients, *NUMBERS[command], *words, *books)
+    assert (status, out) == (2, "")
+    assert wanted in err
+    assert list(tmp_path.iterdir()) == [patients]
+
+
+def test_what_has_no_groups_or_no_number_is_not_compared(run, patients, tmp_path):
+    status, _, err = run("histogram", patients, "--column", "ill", "--values", 0, 1, *BY, "--difference", "A", "B")
+    assert (status, "ogive histogram has no option --difference" in err) == (2, True)
+    file = tmp_path / "out.json"
+    run("histogram", patients, "--column", "ill", "--values", 0, 1, *BY, "--epsilon", 1, "-o", file)
+    status, out, err = run("show", file, "--difference", "A", "B")
+    assert (status, out) == (2, "")
+    assert "has no number to compare between groups" in err
+    run("mean", patients, *NUMBERS["mean"], "--epsilon", 1, "-o", file)
+    status, out, err = run("show", file, "--ratio", "A", "B")
+    assert (status, out) == (2, "")
+    assert "--ratio compares two groups of a release with --by; leave it out here" in err
+
+
+def test_words_stand_for_the_groups_that_a_file_has(run, tmp_path):
+    people = {"age": [30, 40] * 200, "arm": ["1", "2"] * 200}
+    texts = ogive.Session(people, limit=ogive.PureDP(9)).mean(
+        "age", bounds=(0, 90), by="arm", groups=("1", "2"), privacy=ogive.PureDP(9)
+    )
+    texts.to_json(tmp_path / "texts.json")
+    status, out, _ = run("show", tmp_path / "texts.json", "--difference", 2, 1)
+    assert status == 0
+    assert str(texts.difference("2", "1")) in out

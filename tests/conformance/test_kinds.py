@@ -1,11 +1,16 @@
 """Every kind of statistic has the rooms of the plan, and says what the list says of it."""
 
+import dataclasses
+import inspect
 import json
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 
 import ogive
+from ogive.cli.release import release_command
 from ogive.statistics.base import Estimate
 from ogive.statistics.kinds import KINDS, SCHEMAS, Kind, prediction_of
 from ogive.statistics.prediction import Prediction
@@ -50,6 +55,16 @@ def test_a_kind_says_how_it_is_planned(kind):
     assert set(kind.prediction.deciding) <= kind.prediction.metrics.keys()
     assert prediction_of(kind.name) is kind.prediction
     assert prediction_of("a statistic of one's own") is Prediction
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind.summary], ids=lambda kind: kind.name)
+def test_a_kind_is_compared_on_the_command_line_where_its_estimates_have_a_number(kind):
+    fields = {field.name for field in dataclasses.fields(kind.statistic)}
+    folder = kind.estimate.__module__.rpartition(".")[0]
+    has = find_spec(f"{folder}.line") is not None and hasattr(import_module(f"{folder}.line"), "number")
+    assert (kind.command_options.compared is not None) == (has and "by" not in fields)
+    options = set(inspect.signature(release_command(kind)).parameters)
+    assert ("compared" in options) == has
 
 
 def test_a_kind_without_a_plan_of_its_own_is_simulated():

@@ -84,7 +84,7 @@ ASKED = {name: (description, data) for name, description, data in collections()}
 ON_ONE_LINE = {"ogive.calibration/1", "ogive.curve/1", "ogive.labels/1", "ogive.roc/1"}
 """Schemas whose texts have no line breaks."""
 
-DERIVED = {"ogive.calibration/1": ("results",)}
+DERIVED = {"ogive.calibration/1": ("results",), "ogive.groups/1": ("contrasts",)}
 """What a reader computes again, by functions of another library, whose versions differ in the last digits."""
 
 READS_AS = {"cost independent": ('"answers": 8,', '"answers": 8.0,')}
@@ -98,7 +98,7 @@ def test_a_document_is_read_and_written_as_it_was(name):
     text = read(data).to_json()
     again = json.loads(text)
     assert text == json.dumps(again, indent=indent)
-    for field in DERIVED.get(data["schema"], ()):
+    for field in (name for name in DERIVED.get(data["schema"], ()) if name in data):
         assert alike(again[field], data[field])
         again[field] = data[field]
     assert json.dumps(again, indent=indent) == json.dumps(data, indent=indent).replace(*READS_AS.get(name, ("", "")))

@@ -241,6 +241,18 @@ def merged():
         yield f"curve merged {name}", ogive.merge(*parts)
 
 
+def compared():
+    """Groups that are compared."""
+    found = released("groups compared", Grouped(Mean("age", (0, 100)), "ward", ("north", "south")))
+    yield "groups compared", found.with_contrasts(found.difference("north", "south"), found.ratio("south", "north"))
+    curves = released(
+        "groups compared at a quantile",
+        Grouped(Ecdf("age", **{**CURVE, "bins": 8}, method="tree_ls"), "ward", ("north", "south")),
+    )
+    few = curves.difference("south", "north", probability=0.25, confidence_level=0.9)
+    yield "groups compared at a quantile", curves.with_contrasts(few)
+
+
 def estimates():
     """All kept estimates: (name, estimate)."""
     for name, statistic, options in (*curves(), *others(), *numbers(), *parts()):
@@ -248,6 +260,7 @@ def estimates():
     for name, aggregator, options in labelled():
         yield name, named(label(VOTES, aggregator, source=KeyedSource(SECRET), **options), name)
     yield from merged()
+    yield from compared()
 
 
 def costs():

@@ -37,6 +37,7 @@ def release_and_publish(
     plot: Path | None = None,
     table: Callable[[Any], str] = str,
     picture: Callable[[Any, Any], Any] | None = None,
+    finish: Callable[[Any], Any],
 ) -> None:
     """Release a statistic and write it where it was asked for.
 
@@ -52,6 +53,7 @@ def release_and_publish(
         plot: Where a picture of it goes.
         table: The result as text.
         picture: Draws the result into axes; by default its own `plot`.
+        finish: Adds to the result what costs nothing more; must not fail, since the result is paid for.
 
     Raises:
         ParameterError, DataError, RefusalError: as `Session.release`; a file cannot be written.
@@ -68,12 +70,13 @@ def release_and_publish(
         no_books_wanted()
     if budget.ledger is None or not trust.private:
         with told_in_a_line(), busy(f"releasing from {data}") as progress:
-            estimate = _release(statistic, trust.telling(progress), data, na, privacy, granted, budget)
+            estimate = finish(_release(statistic, trust.telling(progress), data, na, privacy, granted, budget))
         publish(estimate.to_json, lambda: table(estimate), output, public=publishable(estimate.provenance))
     else:
         with told_in_a_line():
             estimate, note = _pay(statistic, trust, data, na, privacy, limit, granted, budget)
         print(note, file=sys.stderr)
+        estimate = finish(estimate)
         publish(estimate.to_json, lambda: table(estimate), output, public=True, kept_in=budget.ledger)
     if plot is not None:
         draw(estimate.plot if picture is None else lambda ax: picture(estimate, ax), plot)

@@ -24,6 +24,7 @@ from ogive.cli.options.common import (
     SubsetOptions,
     part_options,
 )
+from ogive.cli.options.compared import NOTHING_COMPARED, ComparedOptions, compared_options
 from ogive.errors import ParameterError
 from ogive.statistics.kinds import COMMANDED, Kind
 
@@ -59,6 +60,7 @@ def __getattr__(name: str) -> Callable[..., None]:
 def release_command(kind: Kind) -> Callable[..., None]:
     """The command that releases a statistic of one kind."""
     part = part_options([field.name for field in dataclasses.fields(cast(Any, kind.statistic))])
+    compared = compared_options(kind)
     own = [
         inspect.Parameter("data", inspect.Parameter.POSITIONAL_ONLY, annotation=DATA),
         inspect.Parameter("na", _NAMED, default=(), annotation=NA),
@@ -67,6 +69,8 @@ def release_command(kind: Kind) -> Callable[..., None]:
         inspect.Parameter("account", _NAMED, default=NO_BOOKS, annotation=BudgetOptions),
         inspect.Parameter("output", _NAMED, default=TABLE, annotation=OutputOptions),
     ]
+    if compared is not None:
+        own.append(inspect.Parameter("compared", _NAMED, default=compared, annotation=type(compared)))
     if kind.shows("plot"):
         own.append(inspect.Parameter("plot", _NAMED, default=None, annotation=Plot))
     picture = kind.command_options.picture
@@ -85,6 +89,7 @@ def _release(
     account: BudgetOptions,
     output: OutputOptions,
     plot: Path | None = None,
+    compared: ComparedOptions = NOTHING_COMPARED,
     **drawn: bool,
 ) -> None:
     from ogive.cli.paying import release_and_publish
@@ -105,8 +110,10 @@ def _release(
         # of groups the estimate is another, which has a table of its own
         return told.table(estimate) if isinstance(estimate, parsed.kind.estimate) else str(estimate)
 
+    statistic = part.asked(parsed.statistic())
+    compared.check(statistic)
     release_and_publish(
-        part.asked(parsed.statistic()),
+        statistic,
         data,
         na=na,
         granted=granted,
@@ -115,4 +122,5 @@ def _release(
         plot=plot,
         table=table,
         picture=draw,
+        finish=compared.added_to,
     )

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cyclopts import Parameter
 
 from ogive.cli.options.common import Plot
+from ogive.cli.options.compared import NOTHING_COMPARED, QuantileComparedOptions
 from ogive.cli.output import busy, check_outputs, check_picture, draw
 from ogive.cli.paying import is_ledger
 from ogive.errors import DataError, OgiveError, ParameterError, plain, quoted
@@ -46,13 +47,21 @@ class _Shown:
     private: str | None = None
 
 
-def show(file: Path, /, *, json: Annotated[bool, Parameter(show_default=False)] = False, plot: Plot = None) -> None:
+def show(
+    file: Path,
+    /,
+    *,
+    compared: QuantileComparedOptions = NOTHING_COMPARED,
+    json: Annotated[bool, Parameter(show_default=False)] = False,
+    plot: Plot = None,
+) -> None:
     """Print what a file of ogive holds: a release, a plan, a cost, a description or a ledger's statement.
 
     The file may come from anybody: it is checked before anything is built from it, and no record is read.
 
     Args:
         file: JSON, as the other commands write it with -o or --json.
+        compared: Groups of a release that are compared.
         json: Write it as JSON to standard output instead.
         plot: A picture of it.
     """
@@ -60,7 +69,7 @@ def show(file: Path, /, *, json: Annotated[bool, Parameter(show_default=False)] 
         check_picture(plot)
     check_outputs(file, plot)
     try:
-        found = _read(file)
+        found = _read(file, compared)
         text = found.json() if json else printable(found.text())
     except OgiveError as problem:
         said = str(problem)
@@ -80,7 +89,7 @@ def printable(text: str) -> str:
     return "".join(letter if letter == "\n" or letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in text)
 
 
-def _read(path: Path) -> _Shown:
+def _read(path: Path, compared: QuantileComparedOptions) -> _Shown:
     """What a file holds.
 
     Raises:
@@ -94,7 +103,8 @@ def _read(path: Path) -> _Shown:
     data = parse(path)
     schema = data.get("schema") if isinstance(data, dict) else None
     if isinstance(schema, str) and schema in SCHEMAS:
-        return _estimate(data)
+        return _estimate(data, compared)
+    compared.refuse()
     if isinstance(schema, str) and schema in _BOOKS:
         return _Shown(lambda: _statement(data), lambda: writer.dumps(data, indent=1))
     readers = _readers()
@@ -105,11 +115,11 @@ def _read(path: Path) -> _Shown:
     return readers[schema](data)
 
 
-def _estimate(data: Any) -> _Shown:
+def _estimate(data: Any, compared: QuantileComparedOptions) -> _Shown:
     from ogive.provenance import publishable
     from ogive.statistics.kinds import SCHEMAS, read_estimate
 
-    estimate = read_estimate(data)
+    estimate = compared.added_to(read_estimate(data))
     private = None if publishable(estimate.provenance) else "these are exact values, without noise"
     table = SCHEMAS[data["schema"]].command_options.table
     return _Shown(lambda: table(estimate), estimate.to_json, estimate.plot, private)

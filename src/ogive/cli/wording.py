@@ -21,6 +21,7 @@ _OPTIONS = {
     "df": "--degrees-of-freedom",
     "name": "--data-set",
     "privacy": "--epsilon",
+    "probability": "--compared-quantile",
     "target_delta": "--delta",
     "sigma_1": "--sigma1",
     "sigma_2": "--sigma2",

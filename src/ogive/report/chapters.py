@@ -15,6 +15,7 @@ from ogive.report.budget import moment
 from ogive.rooms import room
 from ogive.statistics.base import Estimate
 from ogive.statistics.curve.estimate import Curve
+from ogive.statistics.groups.estimate import GroupEstimates
 from ogive.statistics.kinds import KINDS
 from ogive.statistics.quantiles.estimate import QuantileEstimates
 
@@ -37,7 +38,8 @@ def chapters_of(
 ) -> list[Chapter]:
     """The chapters of a page, in the order in which their releases first appear.
 
-    A release that is given twice, or as its curve and as quantiles read off it, is one chapter. Estimates that claim
+    A release that is given twice, or as its curve and as quantiles read off it, or with and without contrasts of its
+    groups, is one chapter. Estimates that claim
     one release id and contradict each other stay apart. Titles that would be the same get what tells them apart: the
     guarantee, then the part, the name, the ledger's number and moment, and where all of that is the same, a count.
 
@@ -72,11 +74,16 @@ def _same(first: Estimate, second: Estimate) -> bool:
     if one is None or other is None or one.release_id != other.release_id:
         return False
     if not isinstance(first, Curve | QuantileEstimates) or not isinstance(second, Curve | QuantileEstimates):
-        return first == second
+        return _released(first) == _released(second)
     if (first.column, first.grid) != (second.column, second.grid):
         return False
     curve, again = _curve(first), _curve(second)
     return curve is None or again is None or curve == again
+
+
+def _released(estimate: Estimate) -> Estimate:
+    """An estimate as it was released, without the contrasts that were added to it later."""
+    return dataclasses.replace(estimate, contrasts=()) if isinstance(estimate, GroupEstimates) else estimate
 
 
 def _curve(estimate: Curve | QuantileEstimates) -> Curve | None:

@@ -13,7 +13,7 @@ import inspect
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, ParamSpec, TypeVar, cast
+from typing import Any, Literal, ParamSpec, TypeVar, cast
 
 Where = str | Mapping[str, Any]
 """A condition as users write it; see `ogive.predicates`."""
@@ -69,6 +69,8 @@ class Command:
         owners: The words of fields that are left where owners are asked by `ogive local describe`, none where a field
             means nothing there; the first is the default if the field's own is not among them. None where owners cannot
             be asked.
+        compared: Whether two groups are compared by the number of their estimates, or by any quantile; None where
+            estimates have no number.
         people: Whether pairs of people can compute it between themselves.
     """
 
@@ -81,6 +83,7 @@ class Command:
     table: Callable[[Any], str] = str
     picture: Picture | None = None
     owners: Mapping[str, tuple[str, ...]] | None = None
+    compared: Literal["number", "quantile"] | None = None
     people: bool = False
 
 

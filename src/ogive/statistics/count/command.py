@@ -6,4 +6,5 @@ COMMAND = Command(
     help={"among": "Values that count, public; by default any value that is not missing."},
     groups=dict.fromkeys(("among", "missing"), "What is measured"),
     owners={},
+    compared="number",
 )

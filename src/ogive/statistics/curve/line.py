@@ -34,6 +34,6 @@ def number(curve: Curve, confidence_level: float, probability: float) -> Number:
     """A quantile, with an interval that holds it."""
     name = f"{'median' if probability == 0.5 else f'{100 * probability:g} % quantile'} of {curve.column}"
     if not curve.records > 0:
-        return Number(name, np.nan, curve.grid.low, curve.grid.high)
+        return Number(name, np.nan, curve.grid.low, curve.grid.high, probability=probability)
     low, high = curve_bins.quantile_interval(np.array([probability]), curve.band(confidence_level))
-    return Number(name, float(curve.quantile(probability)), float(low[0]), float(high[0]))
+    return Number(name, float(curve.quantile(probability)), float(low[0]), float(high[0]), probability=probability)

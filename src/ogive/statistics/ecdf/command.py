@@ -20,4 +20,4 @@ HELP = {
     "number is private. It is never taken from the records.",
 }
 
-COMMAND = Command(help=HELP, owners=OWNERS, owner_help=OWNER_HELP)
+COMMAND = Command(help=HELP, owners=OWNERS, owner_help=OWNER_HELP, compared="quantile")

@@ -71,6 +71,7 @@ def chapter(found: GroupEstimates[Any], truth: GroupEstimates[Any] | None) -> Ch
         alike=True,
         tables=(
             _table(found),
+            _contrasts(found),
             None if truth is None else _table(dataclasses.replace(found, estimates=exact), "True values"),
         ),
         details=(("Groups", "public" if found.public_groups else "private"), *_common([part.details for part in each])),
@@ -110,6 +111,20 @@ def _numbers(found: GroupEstimates[Any], exact: tuple[Any, ...]) -> list[Picture
 def _common(each: list[tuple[_Part, ...]]) -> list[_Part]:
     """What the chapters of all groups say alike; what they say of one group alone is in the table."""
     return [part for part in each[0] if all(part in other for other in each[1:])]
+
+
+def _contrasts(found: GroupEstimates[Any]) -> Any:
+    """A table of differences and ratios, where there are any."""
+    if not found.contrasts:
+        return None
+    rows: list[Row] = []
+    for each in found.contrasts:
+        value, low, high = each.shown if each.defined else ("-", "-", "-")
+        ends = f"{low} to {high}" if each.defined else "-"
+        head = each.head
+        rows.append((f"{head[0].upper()}{head[1:]}", [value, words.percent(each.confidence_level), ends]))
+    about = "Intervals count the noise and the sampling of both groups. A dash stands where noise leaves no number."
+    return table("Groups compared", ("Comparison", "Value", "Level", "Interval"), rows, about)
 
 
 def _table(found: GroupEstimates[Any], caption: str | None = None) -> Any:

@@ -8,12 +8,13 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Generic, Self, TypeVar
 
 from ogive.columns import LabelValue
-from ogive.contrast import Contrast, Kind, difference, ratio
-from ogive.errors import ParameterError, quoted
+from ogive.contrast import Contrast, Kind, check_probability, difference, ratio
+from ogive.errors import ParameterError
 from ogive.provenance import Provenance
 from ogive.rooms import room
 from ogive.statistics.base import Estimate
 from ogive.statistics.confidence import check_level
+from ogive.statistics.groups.compared import check_compared, place_of
 from ogive.statistics.groups.conditions import condition
 
 CONFIDENCE_LEVEL = 0.95
@@ -34,6 +35,8 @@ class GroupEstimates(Estimate, Generic[MemberT]):
         threshold: Where groups were found, the noisy number of records from which on they are; None where they were
             named, or are exact.
         provenance: Origin of the release: statistic, price and trust model.
+        contrasts: Differences and ratios of groups that are shown, written and reported with the estimates; see
+            `with_contrasts`.
 
     Example:
         >>> import numpy as np, ogive
@@ -56,6 +59,7 @@ class GroupEstimates(Estimate, Generic[MemberT]):
     public_groups: bool = False
     provenance: Provenance | None = None
     threshold: int | None = None
+    contrasts: tuple[Contrast, ...] = ()
 
     def __getitem__(self, group: LabelValue) -> MemberT:
         """The estimate of one group.
@@ -63,10 +67,7 @@ class GroupEstimates(Estimate, Generic[MemberT]):
         Raises:
             ParameterError: there is no such group.
         """
-        if group not in self.groups:
-            listed = ", ".join(map(quoted, self.groups[:20])) + (", ..." if len(self.groups) > 20 else "")
-            raise ParameterError(f"there is no group {quoted(group)}; the groups of {quoted(self.by)} are {listed}")
-        return self.estimates[self.groups.index(group)]
+        return self.estimates[place_of(group, self.by, self.groups)]
 
     def __iter__(self) -> Iterator[tuple[LabelValue, MemberT]]:
         """Groups with their estimates, in the order asked."""
@@ -141,22 +142,45 @@ class GroupEstimates(Estimate, Generic[MemberT]):
         """
         return self._contrast("ratio", group, other, probability, confidence_level)
 
+    def with_contrasts(self, *contrasts: Contrast) -> Self:
+        """The same estimates with differences and ratios, which are then shown, written as JSON and reported with them.
+
+        Args:
+            contrasts: As `difference` and `ratio` give them; they come after those that there are already.
+
+        Raises:
+            ParameterError: one is of other groups.
+
+        Privacy:
+            Post-processing.
+
+        Example:
+            >>> import ogive
+            >>> people = {"age": [30, 40, 50, 60] * 100, "sex": ["F", "M"] * 200}
+            >>> session = ogive.Session(people, limit=ogive.PureDP(9))
+            >>> ages = session.mean("age", bounds=(0, 90), by="sex", groups=("F", "M"), privacy=ogive.PureDP(9))
+            >>> print(ages.with_contrasts(ages.difference("M", "F")).contrasts[0].head)
+            difference of the mean of age, sex M minus F
+        """
+        for each in contrasts:
+            if not isinstance(each, Contrast) or each.by != self.by or not {each.group, each.other} <= set(self.groups):
+                raise ParameterError("the contrasts of estimates must be those that their `difference` or `ratio` gave")
+        return dataclasses.replace(self, contrasts=tuple(dict.fromkeys((*self.contrasts, *contrasts))))
+
     def _contrast(
         self, kind: Kind, group: LabelValue, other: LabelValue, probability: float, confidence_level: float | None
     ) -> Contrast:
         line = room(type(self.estimates[0]), "line")
         if not hasattr(line, "number"):
             raise ParameterError(f"{line.about(self.estimates[0])} has no number to compare between groups")
-        if self[group] is self[other]:
-            raise ParameterError(f"give two different groups to compare, got {quoted(group)} twice")
-        if not 0 <= probability <= 1:
-            raise ParameterError(f"`probability` must be in [0, 1], got {probability:g}")
+        check_compared(group, other, self.by, self.groups)
+        check_probability(probability)
         usual = getattr(self.estimates[0], "confidence_level", CONFIDENCE_LEVEL)
         level = usual if confidence_level is None else float(check_level(confidence_level))
         one, two = (line.number(self[each], level, probability) for each in (group, other))
         compared = difference if kind == "difference" else ratio
         value, error, low, high = compared(one, two, level)
-        return Contrast(kind, one.what, self.by, group, other, value, error, low, high, level)
+        return Contrast(kind, one.what, self.by, group, other, value, error, low, high, level, one.probability)
 
     def errors(self, truth: GroupEstimates[Any]) -> dict[str, float]:
         """The largest of the groups' errors, by name.

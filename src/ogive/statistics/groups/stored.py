@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any
+import math
+from typing import Any, get_args
 
-from ogive.columns import MAX_GROUPS
-from ogive.errors import DataError, ParameterError
+from ogive.columns import MAX_GROUPS, LabelValue
+from ogive.contrast import Contrast, Kind
+from ogive.errors import DataError, ParameterError, plain, quoted
 from ogive.queries.aggregates import check_groups
 from ogive.queries.discovery import LARGEST_THRESHOLD
 from ogive.statistics.groups.estimate import GroupEstimates, of_group
 from ogive.statistics.kinds import read_estimate
 from ogive.statistics.plain_json import Fields
 
+MOST_CONTRASTS = 1000
+"""Of one file, which a stranger may have written: each takes a moment to compute."""
+
+_CONTRAST = ("kind", "group", "other", "probability", "confidence_level")
 _NEEDED = ("by", "groups", "estimates", "public_groups", "provenance")
 
 
@@ -24,6 +30,7 @@ def to_dict(found: GroupEstimates[Any]) -> dict[str, Any]:
         "public_groups": found.public_groups,
         **({} if found.threshold is None else {"threshold": found.threshold}),
         "estimates": [estimate.to_dict() for estimate in found.estimates],
+        **({"contrasts": [_contrast(each) for each in found.contrasts]} if found.contrasts else {}),
         "provenance": None if found.provenance is None else found.provenance.to_dict(),
     }
 
@@ -60,4 +67,42 @@ def from_dict(data: Any) -> GroupEstimates[Any]:
             wanted = of_group(provenance, by, group, estimate)
         if mine != wanted:
             raise DataError("the provenance of each group must be that of the release, with the group's condition")
-    return GroupEstimates(by, tuple(listed), estimates, public, provenance, threshold)
+    estimate = GroupEstimates(by, tuple(listed), estimates, public, provenance, threshold)
+    if "contrasts" not in data:
+        return estimate
+    rows = known.rows("contrasts", "a contrast of groups", _CONTRAST, nonempty=True)
+    if len(rows) > MOST_CONTRASTS:
+        raise DataError(f"the field 'contrasts' must hold at most {MOST_CONTRASTS} contrasts")
+    return estimate.with_contrasts(*(_read_contrast(row, estimate) for row in rows))
+
+
+def _contrast(found: Contrast) -> dict[str, Any]:
+    """Plain data of a contrast; the results follow from the estimates, and are there for other programs."""
+    ends = (found.standard_error, found.low, found.high)
+    error, low, high = (each if math.isfinite(each) else None for each in ends)
+    return {
+        "kind": found.kind,
+        "group": found.group,
+        "other": found.other,
+        "what": found.what,
+        "probability": found.probability,
+        "confidence_level": found.confidence_level,
+        "value": found.value if found.defined else None,
+        "standard_error": error,
+        "interval": [low, high],
+    }
+
+
+def _read_contrast(row: Fields, found: GroupEstimates[Any]) -> Contrast:
+    """A contrast, computed anew from the estimates."""
+    kind, group, other = row.text("kind"), row.data["group"], row.data["other"]
+    if kind not in get_args(Kind):
+        raise DataError(f"the kind of {row.what} must be {' or '.join(get_args(Kind))}, got {quoted(kind)}")
+    if not all(isinstance(each, LabelValue) for each in (group, other)):
+        raise DataError(f"the groups of {row.what} must be numbers, texts or truth values")
+    compared = found.difference if kind == "difference" else found.ratio
+    probability = 0.5 if row.data["probability"] is None else row.number("probability", 1)
+    try:
+        return compared(group, other, probability=probability, confidence_level=row.chance("confidence_level"))
+    except ParameterError as problem:
+        raise DataError(f"{row.what}: {plain(problem)}") from None

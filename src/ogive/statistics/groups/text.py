@@ -26,7 +26,7 @@ def summary(found: GroupEstimates[Any]) -> str:
     if max(map(len, lines)) > WIDEST:
         turned = aligned(list(zip(*table, strict=True)))
         lines = min(lines, turned, key=lambda shown: max(map(len, shown)))
-    return "\n".join([head, *lines, *notes(found)])
+    return "\n".join([head, *lines, *map(str, found.contrasts), *notes(found)])
 
 
 def short(found: GroupEstimates[Any]) -> str:
@@ -40,7 +40,8 @@ def card(found: GroupEstimates[Any]) -> Card:
     rows = [(str(group), *cells(estimate)) for group, estimate in found]
     title = about(found)
     named = f"{title[0].upper()}{title[1:]} by {found.by}"
-    return Card(named, [("privacy", found.caption)], (found.by, *titles_of(found)), rows, notes(found))
+    said = [*map(str, found.contrasts), *notes(found)]
+    return Card(named, [("privacy", found.caption)], (found.by, *titles_of(found)), rows, said)
 
 
 def notes(found: GroupEstimates[Any]) -> list[str]:

@@ -6,4 +6,5 @@ COMMAND = Command(
     help={"positive": "Value or values that count as positive, public; every other value does not."},
     groups=dict.fromkeys(("positive", "missing"), "What is measured"),
     owners={"missing": ("refuse", "no")},
+    compared="number",
 )

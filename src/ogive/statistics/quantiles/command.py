@@ -34,4 +34,5 @@ COMMAND = Command(
     table=_with_clipping,
     owners=OWNERS,
     owner_help=OWNER_HELP,
+    compared="quantile",
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ogive.contrast import Number
+from ogive.contrast import Number, check_probability
 from ogive.errors import ParameterError
 from ogive.statistics.quantiles.estimate import QuantileEstimates
 from ogive.statistics.quantiles.text import rows
@@ -29,13 +29,12 @@ def number(found: QuantileEstimates, confidence_level: float, probability: float
     Raises:
         ParameterError: that quantile was not released, or not with an interval of that level.
     """
-    if probability not in found.probabilities:
-        asked = ", ".join(f"{each:g}" for each in found.probabilities)
-        raise ParameterError(f"`probability` must be one of those released, {asked}; got {probability:g}")
+    check_probability(probability, found.probabilities)
     if confidence_level != found.confidence_level:
         raise ParameterError(
             f"quantiles have intervals of one level alone, `confidence_level={found.confidence_level:g}`"
         )
     at = found.probabilities.index(probability)
     name = "median" if probability == 0.5 else f"{100 * probability:g} % quantile"
-    return Number(f"{name} of {found.column}", found.numbers[at], found.low[at], found.high[at])
+    value, low, high = found.numbers[at], found.low[at], found.high[at]
+    return Number(f"{name} of {found.column}", value, low, high, probability=probability)

@@ -16,6 +16,7 @@ def _table(estimate: Any) -> str:
 
 COMMAND = Command(
     table=_table,
+    compared="number",
     names={"budget": "division"},
     help={
         "public_labels": (

@@ -10,4 +10,5 @@ COMMAND = Command(
     groups={"step": "What is measured"},
     owner_help={"missing": OWNER_HELP["missing"]},
     owners={"missing": ("refuse", "low", "high"), "step": ()},
+    compared="number",
 )

@@ -8,6 +8,7 @@ import pytest
 import ogive
 from ogive import Adjacency, ApproxDP, Central, Clear, Ecdf, Grouped, HosmerLemeshow, PureDP, Quantiles, Roc, Subset
 from ogive.errors import DataError, ParameterError, UnsupportedError
+from ogive.noise import KeyedSource
 from ogive.report import render_report
 from ogive.rooms import room
 from ogive.session.statement import statement
@@ -281,3 +282,77 @@ def test_a_column_of_groups_may_have_any_name(statistic, table):
     renamed = {**table, "x": table["ward"]}
     found = ogive.release(Grouped(statistic, "x", WARDS), trust=Central(renamed), privacy=PureDP(1))
     assert found.groups == WARDS
+
+
+@pytest.fixture(scope="module")
+def means(table):
+    session = ogive.Session(table, limit=PureDP(20))
+    return session.mean("age", bounds=(0, 100), by="ward", groups=WARDS, privacy=PureDP(2))
+
+
+def test_contrasts_are_kept_with_the_estimates_and_computed_anew_by_readers(means):
+    compared = means.with_contrasts(means.difference("A", "B"), means.ratio("B", "C", confidence_level=0.8))
+    assert compared.with_contrasts(means.difference("A", "B")) == compared, "each is kept once"
+    assert means.contrasts == ()
+    data = json.loads(compared.to_json())
+    assert read_estimate(data) == compared
+    assert [str(each) in str(compared) for each in compared.contrasts] == [True, True]
+    for row in data["contrasts"]:
+        row.update(value=9.0, interval=[8.0, 10.0], what="mean of a lie")
+    assert read_estimate(data) == compared, "results of a stranger's file are not believed"
+    assert "contrasts" not in means.to_dict()
+
+
+def test_contrasts_of_numbers_that_noise_leaves_undefined_are_kept(table):
+    few = {name: values[:4] for name, values in table.items()}
+    for seed in range(40):
+        found = ogive.release(
+            Grouped(ogive.Mean("age", (0, 100)), "ward", WARDS), trust=Central(few), privacy=PureDP("0.01"),
+            adjacency="add_or_remove", source=KeyedSource.from_seed(seed),
+        )  # fmt: skip
+        gap, quotient = found.difference("A", "B"), found.ratio("A", "B")
+        if not gap.defined:
+            break
+    assert not gap.defined
+    compared = found.with_contrasts(gap, quotient)
+    data = json.loads(compared.to_json())
+    assert data["contrasts"][1]["interval"] == [None, None]
+    assert data["contrasts"][0]["value"] is None
+    assert read_estimate(data).to_json() == compared.to_json()
+    assert "noise leaves no number" in str(compared)
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "words"),
+    [
+        ("kind", "product", "must be difference or ratio"),
+        ("kind", 3, "must be a short text"),
+        ("group", None, "must be numbers, texts or truth values"),
+        ("group", "Z", "there is no group 'Z'"),
+        ("other", "A", "give two different groups"),
+        ("probability", 2, "a number from 0 to 1"),
+        ("confidence_level", 1, "strictly between 0 and 1"),
+        ("confidence_level", 0.99999, "at most 0.9999"),
+    ],
+)
+def test_damaged_contrasts_are_refused(means, field, value, words):
+    data = means.with_contrasts(means.difference("A", "B")).to_dict()
+    assert read_estimate(data).contrasts
+    data["contrasts"] = [{**data["contrasts"][0], field: value}]
+    with pytest.raises(DataError, match=words):
+        read_estimate(data)
+
+
+def test_lists_of_contrasts_that_are_empty_or_endless_are_refused(means):
+    data = means.with_contrasts(means.difference("A", "B")).to_dict()
+    for rows, words in (([], "at least one"), (data["contrasts"] * 1001, "at most 1000"), ({}, "must be a list")):
+        with pytest.raises(DataError, match=words):
+            read_estimate({**data, "contrasts": rows})
+
+
+def test_contrasts_of_other_groups_are_not_attached(means, table):
+    session = ogive.Session(table, limit=PureDP(20))
+    years = session.mean("age", bounds=(0, 100), by="year", groups=(2023, 2024), privacy=PureDP(2))
+    for wrong in (years.difference(2023, 2024), 3):
+        with pytest.raises(ParameterError, match="must be those that their difference or ratio gave"):
+            means.with_contrasts(wrong)
