@@ -118,7 +118,7 @@ def check_probability(probability: float, released: Sequence[float] | None = Non
         released: The probabilities of all quantiles that are released; None where any quantile is known.
 
     Raises:
-        ParameterError: it is no probability, or that quantile is not released.
+        ParameterError: it is outside [0, 1], or that quantile is not released.
     """
     if not 0 <= probability <= 1:
         raise ParameterError(f"`probability` must be in [0, 1], got {probability:g}")

@@ -35,6 +35,7 @@ OUTPUT = Group("Output", sort_key=4)
 FOLDED = 5.0
 """From here on headings are of options of which --help prints the names alone."""
 
+OF_GROUPS = Group("Comparing groups", sort_key=FOLDED)
 OF_METHODS = Group("Options of methods", sort_key=FOLDED)
 OF_TREES = Group("Options of --method hierarchy", sort_key=5.1)
 OF_PAIRS = Group("Options of --method paired", sort_key=5.2)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
-from ogive.cli.help import RECORDS
+from ogive.cli.help import OF_GROUPS
 from ogive.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ Pairs = Annotated[tuple[tuple[str, str], ...], Parameter(show_default=False)]
 """Two groups; said once for each comparison."""
 
 
-@Parameter(name="*", group=RECORDS)
+@Parameter(name="*", group=OF_GROUPS)
 @dataclass(frozen=True, kw_only=True)
 class ComparedOptions:
     """Which groups are compared."""
@@ -116,7 +116,7 @@ class ComparedOptions:
                 yield kind, _group(one, groups), _group(other, groups)
 
 
-@Parameter(name="*", group=RECORDS)
+@Parameter(name="*", group=OF_GROUPS)
 @dataclass(frozen=True, kw_only=True)
 class QuantileComparedOptions(ComparedOptions):
     """Which groups are compared by which quantile."""

@@ -352,7 +352,7 @@ def test_lists_of_contrasts_that_are_empty_or_endless_are_refused(means):
 
 def test_contrasts_of_other_groups_are_not_attached(means, table):
     session = ogive.Session(table, limit=PureDP(20))
-    years = session.mean("age", bounds=(0, 100), by="year", groups=(2023, 2024), privacy=PureDP(2))
+    years = session.mean("age", bounds=(0, 100), by="year", groups=(2022, 2023, 2024), privacy=PureDP(2))
     for wrong in (years.difference(2023, 2024), 3):
         with pytest.raises(ParameterError, match="must be those that their difference or ratio gave"):
             means.with_contrasts(wrong)
