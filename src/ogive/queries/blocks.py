@@ -11,10 +11,10 @@ import math
 import numpy as np
 
 from ogive.arrays import Int64
+from ogive.queries.aggregates import GroupSums
 from ogive.queries.base import LinearQuery
 from ogive.queries.class_curves import ClassCurvesQuery
 from ogive.queries.curve import CurveQuery
-from ogive.queries.group_sums import GroupSumsQuery
 from ogive.strategies import GroupedHistogram, OpenedThresholds, OrthogonalProjection, Strategy
 
 
@@ -28,8 +28,8 @@ def block_ends(query: LinearQuery) -> Int64:
     Returns:
         Flat indices, shape (blocks,).
     """
-    if isinstance(query, GroupSumsQuery):
-        return np.arange(2 * query.groups.shape[1])
+    if isinstance(query.aggregate, GroupSums):
+        return np.arange(2 * query.aggregate.shape[1])
     if isinstance(query, CurveQuery):
         if query.points is not None:
             return np.unique([*query.points, query.strategy.size - 1])

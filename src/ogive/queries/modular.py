@@ -11,12 +11,15 @@ import numpy as np
 from ogive.arrays import Bool, Int64, UInt64
 from ogive.crypto import field
 from ogive.errors import DataError, ParameterError, UnsupportedError
+from ogive.privacy import Adjacency
 from ogive.queries.base import LinearQuery
 
 LIMB_BITS = (32, 22, 16, 11, 8, 6, 4, 3, 2, 1)
 """Widths that are tried: those that need 2, 3, 4, 6, 8, 11, 16, 22, 32 and 64 limbs for a word."""
 
 _ROOM_BITS = 60
+_TOTALS_BITS = 16
+"""Of the limbs of what is only counted: so many cells as there may be stay below 2^63."""
 
 
 def measure_modulo(query: LinearQuery, shares: UInt64, modulus: int) -> UInt64:
@@ -45,6 +48,26 @@ def measure_modulo(query: LinearQuery, shares: UInt64, modulus: int) -> UInt64:
         total = part if total is None else _add(_doubled(total, width, modulus), part, modulus)
     assert total is not None
     return total
+
+
+def totals_modulo(query: LinearQuery, shares: UInt64, adjacency: Adjacency, modulus: int) -> UInt64:
+    """`query.totals` of sums that are known modulo a number, exactly; empty where it tells none.
+
+    Args:
+        query: What is asked.
+        shares: Shares of the query's aggregate, in its shape, below the modulus.
+        adjacency: Which totals are public.
+        modulus: 2^64, 2^32 or the prime of `ogive.crypto.field`.
+
+    Returns:
+        Below the modulus; they add up to the totals as the shares do to the aggregate.
+    """
+    found: list[int] = []
+    for shift in range(0, (modulus - 1).bit_length(), _TOTALS_BITS):
+        limbs = ((shares >> np.uint64(shift)) & np.uint64((1 << _TOTALS_BITS) - 1)).astype(np.int64)
+        some = query.totals(limbs, adjacency) or ()
+        found = [before + (each << shift) for before, each in zip(found or [0] * len(some), some, strict=True)]
+    return np.array([each % modulus for each in found], np.uint64)
 
 
 def _limb_bits(query: LinearQuery, present: Bool) -> int:

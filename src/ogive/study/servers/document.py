@@ -12,11 +12,13 @@ import numpy as np
 
 from ogive.checks import whole
 from ogive.crypto.domains import HashDomain, digest
+from ogive.crypto.field import P
 from ogive.crypto.sketch.rejections import DEFAULT_TOLERATED
 from ogive.crypto.wire import SESSION_BYTES
-from ogive.errors import OgiveError, ParameterError, quoted
+from ogive.errors import OgiveError, ParameterError, UnsupportedError, quoted
 from ogive.privacy import Adjacency
-from ogive.queries import Aggregate, Answer, LinearQuery
+from ogive.queries import Aggregate, Answer, Ballots, LinearQuery
+from ogive.queries.refined import asked_of, finest
 from ogive.statistics.base import innermost
 from ogive.study.common import MOST_RECORDS, Document, StudyRelease, parse_toml, read_file, read_releases
 from ogive.study.course import Step, course
@@ -34,16 +36,17 @@ from ogive.study.fields import (
 )
 from ogive.trust.servers.costs import decided
 from ogive.trust.servers.layout import Layout
+from ogive.trust.servers.opening import check_range
 from ogive.trust.servers.options import ServersOptions, assumption
 from ogive.trust.servers.settings import AggregateUploads
 from ogive.trust.servers.singles import Singles
-from ogive.trust.servers.uploads import AUTO
+from ogive.trust.servers.uploads import AUTO, SUMS
 
 SERVERS = "servers"
 
 _FIELDS = {
-    "ogive-study", "name", "title", "trust", "records", "upload", "verified", "verifications", "tolerated", "budget",
-    "unit", "server", "release",
+    "ogive-study", "name", "title", "trust", "records", "parties", "upload", "verified", "verifications", "tolerated",
+    "budget", "unit", "server", "release",
 }  # fmt: skip
 _LOOKED_AHEAD = 64
 """Queries of a release that are followed to see what has to be uploaded for it."""
@@ -85,11 +88,28 @@ class ServersStudy(Document):
         """Who holds the records, what each of them sees and what is assumed."""
         return assumption(self.terms.uploads, simulated=False)
 
+    @property
+    def organizations(self) -> bool:
+        """Whether organizations upload the sums of their records, instead of people one record each."""
+        return self.terms.parties is not None
+
     @cached_property
     def collected(self) -> tuple[AggregateUploads, ...]:
         """What each client uploads: for every aggregate that a release asks for, in the order of the releases."""
-        found = dict.fromkeys(each for release in self.releases for each in _aggregates(self, release, alike=True))
+        found = dict.fromkeys(each for release in self.releases for each in _uploaded(self, release))
         return tuple(AggregateUploads(Layout(each), decided(self.terms.uploads, each, self.records)) for each in found)
+
+    def uploaded(self, query: LinearQuery) -> tuple[int, LinearQuery]:
+        """Which of `collected` answers a query, and the query as one about that.
+
+        Raises:
+            UnsupportedError: none does.
+        """
+        for number, collected in enumerate(self.collected):
+            asked = asked_of(query, collected.layout.aggregate)
+            if asked is not None:
+                return number, asked
+        raise UnsupportedError("the release asks for sums of what nobody uploaded")
 
     def session(self, collected: AggregateUploads) -> bytes:
         """Names the collection of an aggregate in this study; 16 bytes.
@@ -145,7 +165,8 @@ class ServersStudy(Document):
         check_fields(data, "the study", _FIELDS)
         servers = _servers(data)
         unit = read_unit(data)
-        if unit.person is not None:
+        options = _options(data, len(servers))
+        if unit.person is not None and options.parties is None:
             raise ParameterError("each person uploads one record to servers; leave out person")
         study = ServersStudy(
             text=text,
@@ -153,7 +174,7 @@ class ServersStudy(Document):
             title=read_text(data, "title", ""),
             records=whole(data.get("records"), "records", 1, MOST_RECORDS),
             unit=unit,
-            options=_options(data, len(servers)),
+            options=options,
             budget=read_privacy(data.get("budget"), "budget"),
             servers=servers,
             releases=read_releases(data),
@@ -164,11 +185,12 @@ class ServersStudy(Document):
             except OgiveError as problem:
                 raise problem.prefixed(f"release {release.name}") from None
             assert isinstance(step, Step), "every release asks something"
-            _check_totals(release.name, step.query, unit.adjacency)
-            if _aggregates(study, release, alike=True) != _aggregates(study, release, alike=False):
+            if not study.organizations:
+                _check_totals(release.name, step.query, unit.adjacency)
+            elif isinstance(step.query.aggregate, Ballots) and read_text(data, "upload", AUTO) != SUMS:
                 raise ParameterError(
-                    f"release {release.name}: {innermost(release.statistic).name} asks for sums that follow from its "
-                    "first answer, and people upload once; use trust secagg between organizations"
+                    f"release {release.name}: teachers upload their votes one by one; leave out parties and give each "
+                    'teacher a token, or add the votes of each party up with upload = "sums"'
                 )
         _ = study.collected  # refuses what cannot be uploaded
         return study
@@ -188,9 +210,18 @@ def _servers(data: Mapping[str, Any]) -> tuple[StudyServer, ...]:
 
 
 def _options(data: Mapping[str, Any], servers: int) -> ServersOptions:
+    parties, upload = data.get("parties"), read_text(data, "upload", AUTO)
+    if parties is not None and upload == AUTO:
+        upload = SUMS
+    if parties is not None and upload != SUMS:
+        raise ParameterError(
+            f"parties upload the sums of their records, not {quoted(upload)}; leave out parties where each record is "
+            "uploaded by itself"
+        )
     return ServersOptions(
         servers,
-        upload=read_text(data, "upload", AUTO),
+        parties,
+        upload=upload,
         verified=data.get("verified"),
         verifications=data.get("verifications", 16),
         tolerated=data.get("tolerated", DEFAULT_TOLERATED),
@@ -211,6 +242,29 @@ def _check_totals(name: str, query: LinearQuery, adjacency: Adjacency) -> None:
         )
 
 
+def _uploaded(study: ServersStudy, release: StudyRelease) -> list[Aggregate]:
+    """What has to be uploaded for a release, whatever the sums will be.
+
+    Raises:
+        ParameterError: what it asks for follows from its first answer, and from no sums that can be uploaded before.
+        UnsupportedError: sums of so many records might be wrong.
+    """
+    found = _aggregates(study, release, alike=True)
+    others = _aggregates(study, release, alike=False)
+    if found == others:
+        return found
+    narrow = finest([*found, *others])
+    if narrow is None:
+        raise ParameterError(
+            f"release {release.name}: {innermost(release.statistic).name} asks for sums that follow from its "
+            "first answer, and everybody uploads once; use trust secagg between organizations"
+        )
+    refusal = study.terms.cell_limit(Layout(narrow).cells)
+    if refusal is not None:
+        raise ParameterError(f"release {release.name}: {refusal}")
+    return [narrow]
+
+
 def _aggregates(study: ServersStudy, release: StudyRelease, *, alike: bool) -> list[Aggregate]:
     """What a release asks sums of, if its answers are those of imagined records, all alike or not."""
     found: dict[Aggregate, None] = {}
@@ -218,6 +272,8 @@ def _aggregates(study: ServersStudy, release: StudyRelease, *, alike: bool) -> l
     step = course(study, release, answers)
     while isinstance(step, Step) and len(answers) < _LOOKED_AHEAD:
         found[step.query.aggregate] = None
+        if study.organizations:
+            check_range(step.query, records=study.records, servers=len(study.servers), modulus=P)
         answers.append(_imagined(study, step.query, alike=alike))
         try:
             step = course(study, release, answers)

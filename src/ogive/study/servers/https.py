@@ -215,6 +215,7 @@ class ServerService:
             "uploads": len(node.uploads),
             "bytes": node.uploads.size,
             "uploads_by_hour": self._taking.by_hour,
+            "who": "organizations" if study.organizations else "people",
             "clients": node.clients,
             "left_out": node.left_out,
             "releases": node.states(),

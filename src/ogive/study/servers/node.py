@@ -17,16 +17,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 from ogive.crypto.domains import HashDomain
-from ogive.errors import ParameterError, PeerError, ReleaseMismatchError, UnsupportedError
+from ogive.errors import DataError, ParameterError, PeerError, ReleaseMismatchError
 from ogive.ledger import Account
 from ogive.noise.source import KEY_BYTES
-from ogive.privacy import Adjacency, Loss
+from ogive.privacy import Loss
 from ogive.queries import Answer, LinearQuery
 from ogive.statistics.base import Estimate
 from ogive.study.course import Step, course
@@ -40,7 +39,7 @@ from ogive.study.servers.sealing import sealing_key
 from ogive.study.servers.steps import Steps
 from ogive.study.servers.uploads import Relayed, Reports
 from ogive.study.store import Store
-from ogive.trust.servers.opening import add_answers
+from ogive.trust.servers.opening import opened_answer
 from ogive.trust.servers.preparation import Preparation
 from ogive.trust.servers.server import Server
 from ogive.trust.servers.state import ServerState
@@ -238,12 +237,12 @@ class Node:
         """
         with self._one:
             step = self._asked(release, query)
-            number = self._of(step.query)
+            number, asked = self.study.uploaded(step.query)
             payment = self._payment(release)
             if payment.stored() is not None:
                 raise self._another_state(release)
             check_budget(self.study, release, self._account, payment)
-            preparation = self._servers[number].prepare(step.query)
+            preparation = self._servers[number].prepare(asked)
             self._preparing = _Preparing(release, query, number, preparation)
             with self._stored(number):
                 return preparation.begin()
@@ -284,7 +283,8 @@ class Node:
                 raise PeerError("the query was not prepared; begin anew")
             self._pay(release)
             with self._stored(preparing.server):
-                answer = self._servers[preparing.server].answer(step.query, self.study.unit.adjacency)
+                _, asked = self.study.uploaded(step.query)
+                answer = self._servers[preparing.server].answer(asked, self.study.unit.adjacency)
             with self._store.write() as kept:
                 keep_own(kept, self.study.releases[release].name, query, answer)
             return answer
@@ -294,6 +294,8 @@ class Node:
 
         Raises:
             PeerError: they do not add up, one is missing, or that of this server is another one than it gave.
+            DataError: nothing can be computed from the sum, since somebody uploaded what is no sum of records; the
+                sum is not kept.
         """
         with self._one:
             self._check_release(release)
@@ -301,18 +303,21 @@ class Node:
             if query < len(before):
                 return  # the same was told before
             step = self._asked(release, query)
-            server = self._servers[self._of(step.query)]
+            number, asked = self.study.uploaded(step.query)
+            server = self._servers[number]
             with self._store.read() as kept:
                 given = own(kept, self.study.releases[release].name, query)
             if given is None or given not in messages:
                 raise PeerError("the answers to be added up lack the one that this server gave")
-            adjacency = self.study.unit.adjacency
-            values = add_answers(
-                messages, server.collected, session=server.session, query=step.query, adjacency=adjacency
+            answer = opened_answer(
+                messages,
+                server.collected,
+                session=server.session,
+                query=asked,
+                adjacency=self.study.unit.adjacency,
+                clients=server.clients,
             )
-            shape = step.query.measure(np.zeros(step.query.aggregate.shape, np.int64)).shape
-            totals = (server.clients,) if adjacency is Adjacency.REPLACE else None
-            answer = Answer(values.reshape(shape), totals, adding=len(self.study.servers))
+            self._check_sums(release, (*before, answer))
             with self._store.write() as kept:
                 keep_answers(kept, self.study.releases[release].name, (*before, answer))
                 if self.number == 0:
@@ -358,6 +363,13 @@ class Node:
         if not 0 <= release < len(self.study.releases):
             raise PeerError(f"the study has no release number {release + 1}")
 
+    def _check_sums(self, release: int, opened: tuple[Answer, ...]) -> None:
+        """Refuse sums from which nothing can be computed, which only organizations can bring about."""
+        try:
+            course(self.study, self.study.releases[release], opened)
+        except PeerError as problem:
+            raise DataError(str(problem)) from None
+
     def _asked(self, release: int, query: int) -> Step:
         self._check_release(release)
         if not self.formed():
@@ -366,12 +378,6 @@ class Node:
         if step is None or step.number != query:
             raise PeerError(f"query {query + 1} is not what release {self.study.releases[release].name} asks now")
         return step
-
-    def _of(self, query: LinearQuery) -> int:
-        for number, collected in enumerate(self.study.collected):
-            if collected.layout.aggregate == query.aggregate:
-                return number
-        raise UnsupportedError("the release asks for sums of what nobody uploaded")
 
     def _collected(self) -> list[Server]:
         """The server of each aggregate, made of what is stored."""

@@ -65,7 +65,7 @@ class OwnAnswers(Opening[LinearQuery]):
     def __init__(self, study: ServersStudy, servers: list[Server], secret: bytes, noise: bytes) -> None:
         self._study = study
         self._noise = noise
-        self._servers = {server.collected.layout.aggregate: server for server in servers}
+        self._servers = servers
         self.secret = secret
 
     def context(self, query: LinearQuery) -> bytes:
@@ -74,10 +74,11 @@ class OwnAnswers(Opening[LinearQuery]):
         The ledger keeps it with the charge. A server that lost its state, or has an older one, would draw other noise
         or count other clients for a charge that was made before; the ledger refuses that.
         """
-        server = self._servers[query.aggregate]
+        number, asked = self._study.uploaded(query)
+        server = self._servers[number]
         counted = _set_of(server), server.dropped.astype("<i8").tobytes()
-        asked = question_digest(query, self._study.unit.adjacency)
-        return digest(HashDomain.UPLOAD_CONTEXT, self._noise, *counted, asked)
+        question = question_digest(asked, self._study.unit.adjacency)
+        return digest(HashDomain.UPLOAD_CONTEXT, self._noise, *counted, question)
 
     def answer(self, query: LinearQuery) -> Answer:
         """A single server's answer is a random number."""

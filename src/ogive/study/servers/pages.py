@@ -62,8 +62,8 @@ def _lead(told: dict[str, Any]) -> str:
         uploads += " and more are taken." if told["open"] else "; no more are taken."
     if told["clients"] is not None:
         uploads += (
-            f" {told['clients']:,} people are counted. {told['left_out']:,} uploads are left out, because they did not "
-            "come to all servers alike or were found false."
+            f" {told['clients']:,} {told['who']} are counted. {told['left_out']:,} uploads are left out, "
+            "because they did not come to all servers alike or were found false."
         )
     return f"{uploads} The servers are {told['waiting']}." if told["waiting"] else uploads
 

@@ -1,4 +1,4 @@
-"""What one person sends: for every server a part that only this server can read.
+"""What one person or organization sends: for every server a part that only this server can read.
 
 report = "OGUR" | version u8 | number of servers u8 | digest of the study 32 | for each server length u32, sealed
 part   = credential 32 | for each aggregate a message of `trust.servers.clients`, before it is sealed
@@ -18,10 +18,7 @@ from ogive.records.contributions import Contributions, columns_of, pieces
 from ogive.study.servers.document import ServersStudy
 from ogive.study.servers.enrolment import CREDENTIAL_BYTES, credential
 from ogive.study.servers.sealing import SEALED_BYTES, seal
-from ogive.trust.servers.clients import upload
-
-LARGEST_PART = 1 << 25
-"""Bytes of one part; a table of 2^20 cells has 8 MB."""
+from ogive.trust.servers.clients import upload, upload_sums
 
 _MAGIC, _VERSION = b"OGUR", 1
 _CLIENTS = 1 << 10
@@ -46,18 +43,23 @@ def columns_of_study(study: ServersStudy) -> tuple[str, ...]:
 def make_reports(
     study: ServersStudy, records: object, tokens: Sequence[str], *, random: Callable[[int], bytes] = os.urandom
 ) -> Iterator[bytes]:
-    """One report for each record, in order, each with a token of its own.
+    """One report for each record, in order, each with a token of its own; or one for all records of an organization.
 
     Args:
         study: What is asked.
         records: Anything that `Records.of` reads.
-        tokens: Of those whose records these are, in the order of the records.
+        tokens: Of those whose records these are, in the order of the records; or that of the organization.
         random: Uniform bytes of a given number; secret.
 
     Raises:
         DataError: the records cannot be read, or hold what the study refuses.
         ParameterError: there are not as many tokens as records, or one is none.
     """
+    if study.organizations:
+        if len(tokens) != 1:
+            raise ParameterError(f"an organization uploads the sums of its records with one token, got {len(tokens)}")
+        yield from _sealed(study, _summed(study, records, random), tokens)
+        return
     read = Records.of(records)
     if read.size != len(tokens):
         raise ParameterError(f"there are {read.size} records and {len(tokens)} tokens; each record needs its own")
@@ -71,11 +73,26 @@ def make_reports(
 def _reports(
     study: ServersStudy, added: Sequence[Contributions], tokens: Sequence[str], random: Callable[[int], bytes]
 ) -> Iterator[bytes]:
-    servers = range(len(study.servers))
     made = [
         upload(collected, some, batch=0, session=study.session(collected), random=random)
         for collected, some in zip(study.collected, added, strict=True)
     ]
+    yield from _sealed(study, made, tokens)
+
+
+def _summed(study: ServersStudy, records: object, random: Callable[[int], bytes]) -> list[list[bytes]]:
+    """For each aggregate the messages of one organization to every server."""
+    held = Records.of_party(records).bounded(study.unit.person, study.unit.max_rows_per_person)
+    made = []
+    for collected in study.collected:
+        sums = collected.layout.columns(held.aggregate(collected.layout.aggregate))
+        made.append(upload_sums(collected, sums, batch=0, session=study.session(collected), random=random))
+    return made
+
+
+def _sealed(study: ServersStudy, made: Sequence[Sequence[bytes]], tokens: Sequence[str]) -> Iterator[bytes]:
+    """One report for each token, of messages that are of as many clients."""
+    servers = range(len(study.servers))
     parts = []
     for server in servers:
         rows = [

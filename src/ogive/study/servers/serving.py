@@ -79,7 +79,7 @@ def serve(
         peers = [Peer(node, other, carrier) for other, carrier in enumerate(carriers, 1)]
         leader = Leader(node, store, peers)
     LOG.info(
-        "server %s of study %s at https://%s:%d, %d people may upload",
+        "server %s of study %s at https://%s:%d, %d may upload",
         study.servers[number].name, study.name, host, listening.getsockname()[1], len(listed),
     )  # fmt: skip
     run(ServerService(node, leader).application(), listening, certificates)

@@ -16,6 +16,8 @@ title = ""
 trust = "{trust}"
 # about how many people will upload; what is uploaded and methods are chosen by it
 records = {records}
+# where organizations upload the sums of their records instead: how many there are, such as
+# parties = 4
 # what all releases together may cost the record of each person
 budget = {{ epsilon = 1 }}
 

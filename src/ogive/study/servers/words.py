@@ -8,10 +8,10 @@ from ogive.study.predicted import predicted
 from ogive.study.servers.document import ServersStudy
 from ogive.study.servers.reports import report_bytes
 from ogive.trust.servers.model import Servers
-from ogive.trust.servers.uploads import KEYS, TABLES
+from ogive.trust.servers.uploads import KEYS, SUMS, TABLES
 from ogive.trust.simulation import Simulation
 
-_SENT = {KEYS: "comparison keys", TABLES: "tables in shares"}
+_SENT = {KEYS: "comparison keys", TABLES: "tables in shares", SUMS: "sums of its records in shares"}
 
 
 def in_words(study: ServersStudy, number: int | None) -> str:
@@ -35,10 +35,15 @@ def in_words(study: ServersStudy, number: int | None) -> str:
         f"The guarantee hides: {study.unit.words}",
         f"Budget of each person's record for all releases together: {study.budget}",
         *(said for _, said in trust_rows(study.assumption)),
-        f"What a person sends once: {kinds}, {report_bytes(study):,} bytes, each part encrypted to one server.",
+        f"What {_sender(study)} sends once: {kinds}, {report_bytes(study):,} bytes, each part encrypted to one server.",
         "Every server sees who uploads and when"
         + (", and the number of uploads is published." if study.unit.adjacency is Adjacency.REPLACE else "."),
         "",
     ]
-    simulation = Simulation(Servers, servers=len(study.servers), upload=study.terms.upload)
+    options = {"servers": len(study.servers), "upload": study.terms.upload, "parties": study.terms.parties}
+    simulation = Simulation(Servers, **options)
     return "\n".join([*lines, predicted(study, records=study.records, trust=simulation)]) + "\n"
+
+
+def _sender(study: ServersStudy) -> str:
+    return "each organization" if study.organizations else "a person"

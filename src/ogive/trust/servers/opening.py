@@ -8,12 +8,14 @@ of a verification is never used for another. `release` asks so by itself; whoeve
 The analyst adds up what the servers answer, if all counted the same clients for the same question:
 
     answer = digest of the set and of who is left out, 32 bytes | digest of the question, 32 | shares, u64 each
+             | where organizations uploaded sums, shares of the numbers of records that are public, u64 each
 
 Noisy sums of shares must not wrap around their modulus: such a sum would be wrong, though never less private.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 from collections.abc import Callable, Iterator, Sequence
 
@@ -41,7 +43,7 @@ from ogive.trust.servers.costs import decided
 from ogive.trust.servers.layout import Layout
 from ogive.trust.servers.parts import added, signed
 from ogive.trust.servers.preparation import Preparation
-from ogive.trust.servers.server import ANALYST, ANSWER, Server
+from ogive.trust.servers.server import ANALYST, ANSWER, Server, opened_totals
 from ogive.trust.servers.settings import AggregateUploads, question_digest, question_number
 from ogive.trust.servers.state import ServerState
 from ogive.trust.servers.uploads import KEYS, SUMS, TABLES, Uploads
@@ -51,6 +53,9 @@ _NUMBERS = 1 << 21
 """Clients, and numbers of all their tables, that one message holds at most; 16 MB are memory that is fast to reuse."""
 
 _WORDS = {KEYS: "comparison keys", TABLES: "tables in shares", SUMS: "sums in shares"}
+
+MOST_RECORDS = 10**12
+"""Records of all organizations together."""
 
 _LARGEST = 1 << 62
 """Queries refuse records whose measurements would be larger."""
@@ -110,8 +115,8 @@ class ServersOpening(Opening[LinearQuery]):
         self._cut_off = False
         answers = [server.answer(query, self._adjacency) for server in servers]
         session = servers[0].session
-        values = add_answers(answers, collected, session=session, query=query, adjacency=self._adjacency)
-        return Answer(values, query.totals(pooled, self._adjacency), adding=len(servers))
+        opened = opened_answer(answers, collected, session=session, query=query, adjacency=self._adjacency)
+        return dataclasses.replace(opened, totals=query.totals(pooled, self._adjacency))
 
     def takes(self, query: LinearQuery) -> bool:
         """Whether clients upload, or uploads are verified anew; a resumed release repeats this in the same order."""
@@ -247,7 +252,20 @@ def _bytes_of(key: bytes) -> Callable[[int], bytes]:
 def add_answers(
     messages: Sequence[bytes], collected: AggregateUploads, *, session: bytes, query: LinearQuery, adjacency: Adjacency
 ) -> Int64:
-    """The noisy measurements.
+    """The noisy measurements, in the shape of `query.measure`; see `opened_answer`."""
+    return opened_answer(messages, collected, session=session, query=query, adjacency=adjacency).values
+
+
+def opened_answer(
+    messages: Sequence[bytes],
+    collected: AggregateUploads,
+    *,
+    session: bytes,
+    query: LinearQuery,
+    adjacency: Adjacency,
+    clients: int = 0,
+) -> Answer:
+    """The noisy measurements, with the numbers of records that the adjacency makes public.
 
     Args:
         messages: One of each server.
@@ -255,15 +273,16 @@ def add_answers(
         session: 16 bytes.
         query: What was asked.
         adjacency: Under which it was.
-
-    Returns:
-        In the shape of `query.measure`.
+        clients: How many clients are counted, each of whom uploaded one record, unless they are organizations.
 
     Raises:
         PeerError: a message is missing, malformed, or belongs elsewhere, or servers counted different clients.
+        DataError: there cannot be so many records: some organization uploaded what is no sum.
     """
-    shape = query.measure(np.zeros(query.aggregate.shape, np.int64)).shape
-    count, modulus = int(np.prod(shape)), collected.modulus
+    nothing = np.zeros(query.aggregate.shape, np.int64)
+    shape = query.measure(nothing).shape
+    measured, modulus = int(np.prod(shape)), collected.modulus
+    count = measured + opened_totals(collected, query, nothing.astype(np.uint64), adjacency).size
     question = question_digest(query, adjacency)
     servers = range(collected.uploads.servers)
     inbox = Inbox(suite=Suite.SERVERS, study=collected.study, receiver=ANALYST, senders=servers)
@@ -285,7 +304,13 @@ def add_answers(
         raise PeerError(f"server {min(missing)} has not answered")
     if len(set(counted.values())) > 1:
         raise PeerError("the servers did not count the same clients; their answers do not add up to anything")
-    return signed(total, modulus).reshape(shape)
+    values = signed(total, modulus)
+    totals: tuple[int, ...] | None = tuple(values[measured:].tolist()) or None
+    if any(not 0 <= each <= MOST_RECORDS for each in totals or ()):
+        raise DataError("the uploads add up to no number of records; somebody uploaded what is no sum of records")
+    if collected.uploads.kind != SUMS and adjacency is Adjacency.REPLACE:
+        totals = (clients,)
+    return Answer(values[:measured].reshape(shape), totals, adding=len(servers))
 
 
 def check_range(query: LinearQuery, *, records: int, servers: int, modulus: int) -> None:

@@ -38,13 +38,14 @@ from ogive.privacy import Adjacency
 from ogive.progress import Progress
 from ogive.queries import LinearQuery
 from ogive.queries.blocks import block_ends
-from ogive.queries.modular import measure_modulo
+from ogive.queries.modular import measure_modulo, totals_modulo
 from ogive.trust.servers.clients import CLIENTS, UPLOAD
 from ogive.trust.servers.gathered import Gathered, read_names
 from ogive.trust.servers.parts import Parts, added, residues, subtracted
 from ogive.trust.servers.preparation import GatheredMaterial, Preparation
 from ogive.trust.servers.settings import AggregateUploads, question_digest, question_number
 from ogive.trust.servers.state import ServerState, Stop
+from ogive.trust.servers.uploads import SUMS
 
 FROZEN, ANSWER, STATE = 2, 3, 4
 """Kinds of messages."""
@@ -194,18 +195,20 @@ class Server:
             raise ParameterError("prepare the question first: records were not counted in its blocks")
         if self._confirmed != _counted(state):
             raise ParameterError("prepare the question first: the others did not say yet that they count the same")
-        sums = self._sums(state)
-        blocks, amounts = _coarser(sums[: state.ends.size], state.ends, ends, modulus), sums[state.ends.size :]
-        exact = measure_modulo(query, layout.sums(ends, blocks, amounts, modulus), modulus)
+        counted = self._sums(state)
+        blocks, amounts = _coarser(counted[: state.ends.size], state.ends, ends, modulus), counted[state.ends.size :]
+        sums = layout.sums(ends, blocks, amounts, modulus)
+        exact = measure_modulo(query, sums, modulus)
         public = query.digest(np.zeros(query.aggregate.shape, np.int64), adjacency)
         noise = query.noise(
             DerivedNodes(self._secret, digest(HashDomain.SERVERS_NOISE, self.session, state.uploads, public))
         )
         noisy = added(exact.ravel(), residues(noise.ravel(), modulus), modulus)
-        counted = digest(HashDomain.SERVERS_COUNTED, state.uploads, state.left_out.astype("<i8").tobytes())
+        totals = opened_totals(self.collected, query, sums, adjacency)
+        clients = digest(HashDomain.SERVERS_COUNTED, state.uploads, state.left_out.astype("<i8").tobytes())
         self.state = dataclasses.replace(state, answered=True)
         question = question_digest(query, adjacency)
-        body = counted + question + noisy.astype("<u8").tobytes()
+        body = clients + question + noisy.astype("<u8").tobytes() + totals.astype("<u8").tobytes()
         return self._message(ANSWER, ANALYST, question_number(question), body)
 
     # what a `Preparation` does with its server
@@ -370,6 +373,17 @@ class Server:
         study = self.collected.study
         header = Header(Suite.SERVERS, kind, study, self.session, self._number, receiver, 0, sequence)
         return header.message(body)
+
+
+def opened_totals(collected: AggregateUploads, query: LinearQuery, sums: UInt64, adjacency: Adjacency) -> UInt64:
+    """Shares of the numbers of records that are opened with an answer, exactly.
+
+    These are the totals that the adjacency makes public, where organizations upload sums: servers know how many
+    organizations there are, and not how many records. Otherwise every upload is one record, and nothing is opened.
+    """
+    if collected.uploads.kind != SUMS:
+        return np.empty(0, np.uint64)
+    return totals_modulo(query, sums, adjacency, collected.modulus)
 
 
 def _counted(state: ServerState) -> tuple[bytes, bytes]:
