@@ -1,12 +1,16 @@
 """Uploads to two servers over TLS on this machine: speed, memory, and what a release takes, with a killed server.
 
-    python benchmarks/uploads_network.py [--people 100000] [--false 0] [--cells 1024] [--quick]
+    python benchmarks/uploads_network.py [--people 100000] [--false 0] [--cells 1024] [--crowd 0] [--quick]
 
 Two servers are processes of their own, with stores on disk. Reports are made beforehand and are not counted. A client
 of raw sockets sends them over many connections, one after the other on each; servers and client share the cores of this
 machine. Halfway server 0 is killed and started again, and everything that was not acknowledged is sent again. False
 uploads are garbage of the right length from people who are enrolled. In the end the sums that the servers opened are
 compared with those of servers in one process that have the same uploads and secrets.
+
+With `--crowd 10000` so many more connections are open at server 0 while the honest uploads come, and no server is
+killed: of a hundred two stop in the head of a request, two send the body of a report byte by byte, and the others are
+idle and ask for something once a minute. Each that the server ends is opened again.
 """
 
 from __future__ import annotations
@@ -34,6 +38,7 @@ from harness import measure_in_folder, row
 from ogive.crypto.domains import HashDomain
 from ogive.study.course import Step, course
 from ogive.study.fields import SEALING, key_text
+from ogive.study.https.connections import allow_files, small_buffers
 from ogive.study.https.enrolment import equip
 from ogive.study.keys import make_key
 from ogive.study.servers.document import ServersStudy
@@ -53,6 +58,9 @@ TARGET = 2_000.0
 """Uploads a second at a server."""
 
 _CHUNK = 2_000
+_FILES = 20_000
+_AT_ONCE = 200
+"""Connections of the crowd that are being opened at the same time."""
 
 
 class Place:
@@ -145,6 +153,127 @@ bins = {cells}
 """.encode()
 
 
+class Crowd:
+    """Connections to server 0 of people who say nothing more, or something very slowly; each has a token.
+
+    Args:
+        place: The study, whose last people these are.
+        size: How many connections.
+    """
+
+    def __init__(self, place: Place, size: int) -> None:
+        self._place = place
+        self._size = size
+        self._opening = asyncio.Semaphore(_AT_ONCE)
+        self._tasks: list[asyncio.Task[None]] = []
+        self._ended = False
+        self.open = self.reopened = 0
+
+    def begin(self) -> None:
+        """Open connections, and keep as many open."""
+        context = self._place.context(0)
+        self._tasks = [asyncio.create_task(self._keep(context, number)) for number in range(self._size)]
+
+    async def end(self) -> None:
+        """Close all."""
+        self._ended = True
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    async def _keep(self, context: ssl.SSLContext, number: int) -> None:
+        while not self._ended:
+            try:
+                async with self._opening:
+                    reader, writer = await asyncio.open_connection(ADDRESS, self._place.ports[0], ssl=context)
+                    writer.write(self._said(number))
+                    if number % 100 > 3:
+                        await reader.readuntil(b"\r\n\r\n")
+            except (OSError, asyncio.IncompleteReadError):
+                await asyncio.sleep(1)
+                continue
+            self.open += 1
+            quiet = 0
+            try:
+                while await self._quiet(reader):
+                    quiet += 1
+                    if number % 100 in (2, 3):
+                        writer.write(b"x")
+                    elif number % 100 > 3 and quiet % 12 == 0:
+                        writer.write(self._said(number))
+            finally:
+                self.open -= 1
+                writer.transport.abort()
+            self.reopened += 1
+
+    async def _quiet(self, reader: asyncio.StreamReader) -> bool:
+        """Wait some seconds; False if the server ended the connection."""
+        try:
+            async with asyncio.timeout(5):
+                while await reader.read(1 << 12):
+                    pass
+        except TimeoutError:
+            return True
+        except OSError:
+            pass
+        return False
+
+    def _said(self, number: int) -> bytes:
+        study = self._place.study
+        if number % 100 > 3:
+            return f"GET /v1/tasks/{study.digest.hex()} HTTP/1.1\r\nHost: {ADDRESS}\r\n\r\n".encode()
+        length = report_bytes(study)
+        head = (
+            f"POST /v1/tasks/{study.digest.hex()}/reports HTTP/1.1\r\nHost: {ADDRESS}\r\nContent-Length: {length}\r\n"
+        )
+        if number % 100 < 2:
+            return head.encode()
+        shown = credential(self._place.tokens[-1 - number], study=study.digest, server=0).hex()
+        return f"{head}Authorization: Bearer {shown}\r\n\r\n".encode()
+
+
+def measure_crowd(folder: Path, *, people: int, cells: int, crowd: int) -> list[dict[str, Any]]:
+    """The rows of honest uploads while a crowd of connections is open that says nothing or little."""
+    allow_files(_FILES)
+    small_buffers()
+    place = Place(folder, people=people + crowd, cells=cells)
+    requests = requests_of(place, np.random.default_rng(1).random(people), 0)
+    counts: list[int] = []
+
+    async def run(client: Client) -> float:
+        around = Crowd(place, crowd)
+        around.begin()
+        while around.open < 0.97 * crowd:
+            await asyncio.sleep(0.5)
+        began = time.perf_counter()
+        sending = asyncio.create_task(client.send(people))
+        while not sending.done():
+            counts.append(around.open)
+            await asyncio.wait([sending], timeout=0.2)
+        seconds = time.perf_counter() - began
+        await sending
+        await around.end()
+        print(f"{around.reopened} connections were ended by the server and opened again")
+        return seconds
+
+    try:
+        for number in (1, 0):
+            place.start(number)
+        idle = place.memory(0)
+        seconds = asyncio.run(run(Client(place, requests)))
+        most = place.memory(0)
+        assert (place.status(0) or {})["uploads"] == people, "each honest upload is stored once, and no other"
+    finally:
+        for number in list(place.running):
+            place.kill(number)
+    work = f"servers over TLS, {people} uploads, {cells} cells, {crowd} idle or slow connections"
+    return [
+        row(work, "acknowledged", "uploads/s", people / seconds, runs=1),
+        row(work, "idle or slow connections open meanwhile, at least", "", min(counts), runs=1),
+        row(work, "memory of server 0 beyond an idle one", "MB", most - idle, runs=1, larger_is_better=False),
+    ]
+
+
 def _free_port() -> int:
     with socket.socket() as found:
         found.bind((ADDRESS, 0))
@@ -170,12 +299,13 @@ class Client:
 
     def run(self, stop_at: int) -> float:
         """Send until so many are acknowledged; returns seconds."""
-        self.stop_at = stop_at
         began = time.perf_counter()
-        asyncio.run(self._run())
+        asyncio.run(self.send(stop_at))
         return time.perf_counter() - began
 
-    async def _run(self) -> None:
+    async def send(self, stop_at: int) -> None:
+        """Send until so many are acknowledged."""
+        self.stop_at = stop_at
         context = self._place.context(0)
         await asyncio.gather(*(self._work(context) for _ in range(CONNECTIONS)))
 
@@ -198,7 +328,7 @@ def requests_of(place: Place, values: np.ndarray[Any, Any], false: int) -> list[
     found = []
     head = f"POST /v1/tasks/{study.digest.hex()}/reports HTTP/1.1\r\nHost: {ADDRESS}\r\nContent-Length: {length}\r\n"
     for start in range(0, len(values), _CHUNK):
-        tokens = place.tokens[start : start + _CHUNK]
+        tokens = place.tokens[start : min(start + _CHUNK, len(values))]
         made = make_reports(study, {"x": values[start : start + _CHUNK]}, tokens)
         for person, (report, token) in enumerate(zip(made, tokens, strict=True), start):
             sent = report if person < honest else _garbage(study)
@@ -308,12 +438,17 @@ def main() -> None:
     parser.add_argument("--people", type=int, default=100_000)
     parser.add_argument("--false", type=int, default=0)
     parser.add_argument("--cells", type=int, default=1024)
+    parser.add_argument("--crowd", type=int, default=0)
     parser.add_argument("--quick", action="store_true", help="few people, and nothing is recorded")
     options = parser.parse_args()
     people = 2_000 if options.quick else options.people
-    measure_in_folder(
-        lambda folder: measure(folder, people=people, false=options.false, cells=options.cells), quick=options.quick
-    )
+
+    def rows(folder: Path) -> list[dict[str, Any]]:
+        if options.crowd:
+            return measure_crowd(folder, people=people, cells=options.cells, crowd=options.crowd)
+        return measure(folder, people=people, false=options.false, cells=options.cells)
+
+    measure_in_folder(rows, quick=options.quick)
 
 
 if __name__ == "__main__":

@@ -24,6 +24,7 @@ def folder(tmp_path, monkeypatch):
     for person, report in enumerate(reports_of(made, [10, 20, 30, 40])):
         kept.take(person, report).result(10)
     kept.close()
+    (tmp_path / "wrong").write_text("".join(f"{number}-{'é' * 64}\n" for number in range(4)))
     (tmp_path / "mine.reports").write_bytes(b"".join(reports_of(made, [10, 20, 30, 40])))
     return tmp_path
 
@@ -44,6 +45,8 @@ def folder(tmp_path, monkeypatch):
         ([*SEND, "--token", "study.json"], "study.json has no token of participant 0; it begins with 0-"),
         ([*SEND[:3], "study.json", *SEND[4:], "--token", "tls/tokens"], "study.json holds no reports"),
         ([*SEND[:5], "http://localhost", "--token", "tls/tokens"], "must be such as https://"),
+        ([*SEND[:5], "https://localhost:x", "--token", "tls/tokens"], "must be such as https://"),
+        ([*SEND, "--token", "wrong"], "wrong has no token of participant 0; it begins with 0-"),
         (["local", "aggregate", "study.json", "tls"], "it is a folder, and no store of a service"),
     ],
 )
@@ -83,7 +86,11 @@ def test_reports_are_sent_once(folder, capsys):
         assert main([*send[:3], "running/other", *send[4:]]) == 0
         assert "another report is stored, which stays" in capsys.readouterr().err
         assert process.status()["uploads"] == 5
-        (folder / "running" / "tokens").write_text(f"4-{'0' * 64}\n0-{'0' * 64}\n1-\n2-\n3-\n")
+        (folder / "running" / "tokens").write_text("".join(f"{number}-{'0' * 64}\n" for number in range(5)))
+        (folder / "running" / "mine2").write_bytes(b"".join(reports_of(described(5), trial.values)))
+        (folder / "running" / "other.json").write_text(described(5).to_json())
+        unknown = ["local", "send", "running/other.json", "running/mine2", *send[4:]]
+        assert "collects for another study, or for none" in refused(capsys, unknown)
         assert "the server refuses the upload (401)" in refused(capsys, [*send[:7], "running/tokens", *send[8:]])
 
 

@@ -37,6 +37,7 @@ class Committer:
             RefusalError: too much waits already, or no more is taken.
         """
         future: Future[None] = Future()
+        future.set_running_or_notify_cancel()  # who stops waiting does not take back what is being written
         with self._changed:
             if self._closed:
                 raise RefusalError("the store is closed")

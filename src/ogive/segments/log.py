@@ -121,6 +121,11 @@ class Segments:
                     yield Place(number, after), records
 
     @property
+    def usable(self) -> bool:
+        """Whether it can still be appended to: not after a write of which nobody knows what the disk holds."""
+        return self._usable
+
+    @property
     def size(self) -> int:
         """How many bytes the files have together."""
         return sum(self._ends)

@@ -67,6 +67,11 @@ class Submissions:
         return self._stored
 
     @property
+    def usable(self) -> bool:
+        """Whether more can be stored before the process is started again."""
+        return self._store.usable
+
+    @property
     def size(self) -> int:
         """How many bytes they take."""
         return self._store.size

@@ -281,6 +281,17 @@ def test_a_committer_stores_all_that_many_threads_give_it(tmp_path):
             committer.submit(b"late")
 
 
+def test_who_stops_waiting_keeps_nobody_else_from_being_stored(tmp_path):
+    with Segments(tmp_path) as store:
+        committer = Committer(store)
+        waiting = [committer.submit(b"%d" % number) for number in range(50)]
+        assert not any(future.cancel() for future in waiting)
+        assert [future.result(10) for future in waiting] == [None] * 50
+        committer.submit(b"later").result(10)
+        committer.close()
+    assert read(tmp_path)[-1] == b"later"
+
+
 def test_a_committer_tells_each_who_waits_that_nothing_was_kept(tmp_path):
     with Segments(tmp_path) as store:
         committer = Committer(store, most_waiting=300)

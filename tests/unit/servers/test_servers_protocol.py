@@ -97,6 +97,9 @@ class _Plain:
     def noise(self, nodes):
         return np.zeros(self.aggregate.shape, dtype=np.int64)
 
+    def totals(self, sums, adjacency):
+        return None
+
     def digest(self, sums, adjacency):
         return b"plain"
 

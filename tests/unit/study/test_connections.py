@@ -106,8 +106,12 @@ def test_connections_that_cannot_be_accepted_fill_no_log(caplog):
     for _ in range(3):
         logger.error("socket.accept() out of system resource\nsocket: 3", exc_info=OSError(24, "too many"))
         logger.error("something else")
+        logger.warning("Invalid HTTP request received.")
+        logger.warning("Unsupported upgrade request.")
+        logger.warning("No supported WebSocket library detected. Please use something")
     lines = [record.getMessage() for record in caplog.records]
-    assert lines == ["too many files are open; new connections wait"] + ["something else"] * 3
+    once = ["something that is no HTTP request was refused", "a request for another protocol was refused"]
+    assert lines == ["too many files are open; new connections wait", "something else", *once, *["something else"] * 2]
     assert caplog.records[0].exc_info is None
 
 

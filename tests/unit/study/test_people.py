@@ -35,7 +35,7 @@ from ogive.statistics.kinds import read_recorded
 from ogive.study.https.enrolment import equip
 from ogive.study.pairs import kept as of_pairs
 from ogive.study.pairs.document import PeopleStudy
-from ogive.study.pairs.joining import NOTES
+from ogive.study.pairs.joining import NOTES, OwnRecord, _pay
 from ogive.study.pairs.meeting import Meeting
 from ogive.study.pairs.notes import Notes
 from ogive.study.pairs.service import PairsService
@@ -191,6 +191,25 @@ def test_nothing_is_sent_that_the_ledger_does_not_allow(tmp_path):
             assert "\n" not in str(refused.value)
         assert serving.service._collector.here == 0
         assert not serving.service._collector.everybody
+
+
+def test_one_ledger_adds_up_what_a_person_spends_in_several_studies_of_one_name(tmp_path):
+    budget = "{ epsilon = 300 }"
+    releases = [RELEASE.replace('name = "ward"', f'name = "ward-{number}"', 1) for number in range(3)]
+    ledger, spent = tmp_path / "ledger", []
+    for number, release in enumerate(releases):
+        meeting = Meeting.of(study_of(release=release, budget=budget))
+        own = OwnRecord(meeting, {"ward": [3]})
+        if number == 2:
+            with pytest.raises(BudgetError, match=r"costs epsilon = 140, and the account has epsilon = 20 left"):
+                _pay(meeting, own, ledger)
+            break
+        with contextlib.closing(Store(f"{ledger}{NOTES}")) as notes:
+            noted = Notes(notes, _pay(meeting, own, ledger))
+            assert noted.note(b"pair of study %d" % number, b"half") is None
+            assert noted.note(b"pair of study %d" % number, b"another") == b"half"
+        spent.append(Ledger.open(ledger).account("wards").spent)
+    assert spent == [PureDP(140), PureDP(280)]
 
 
 def test_a_person_whose_notes_were_lost_takes_part_no_more(tmp_path):

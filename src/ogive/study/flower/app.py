@@ -11,6 +11,7 @@ from pathlib import Path
 from ogive.errors import ParameterError, plain
 from ogive.study.document import Study
 from ogive.study.flower.relay.quiet import QUIET
+from ogive.study.https.addresses import read_address
 
 FLOWER = "1.41.0"
 """The version of Flower that the app was written and tested for."""
@@ -80,8 +81,7 @@ def write_app(folder: Path, study: Study, *, url: str, service: str) -> None:
     Raises:
         ParameterError: the folder is there already, or cannot be written; or the URL or the folder's name is none.
     """
-    if not url.startswith("https://"):
-        raise ParameterError(f"the coordinator's address must begin with https://, got {plain(url)}")
+    read_address(url, "the coordinator")
     for text in (url, service):
         if not text.isprintable() or '"' in text or "\\" in text:
             raise ParameterError(f"the app cannot hold {plain(text)}: it has quotes or characters that do not print")

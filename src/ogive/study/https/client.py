@@ -15,6 +15,7 @@ import httpx
 
 from ogive.errors import LedgerError, ParameterError, PeerError, plain
 from ogive.study.agent import Agent
+from ogive.study.https.addresses import read_address
 from ogive.study.https.mailbox import Mailbox, Unavailable, UnknownToken
 
 LOG = logging.getLogger("ogive.study")
@@ -48,8 +49,7 @@ class Connection:
         authority: Path | None = None,
         certificate: tuple[Path, Path] | None = None,
     ) -> None:
-        if not url.startswith("https://"):
-            raise ParameterError(f"the coordinator's address must begin with https://, got {plain(url)}")
+        read_address(url, "the coordinator")
         try:
             context = ssl.create_default_context(cafile=None if authority is None else str(authority))
             if certificate is not None:

@@ -6,6 +6,8 @@ import asyncio
 import logging
 import resource
 import time
+from asyncio import sslproto
+from typing import ClassVar
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
@@ -13,6 +15,7 @@ HEAD_SECONDS = 20.0
 """How long the head of a request may take to come, and a new connection to begin one."""
 HEAD_BYTES = 1 << 16
 """How long it may be, before it is complete."""
+_READ_BYTES = 1 << 15
 _MINUTE = 60.0
 
 
@@ -67,20 +70,40 @@ class Connection(HttpToolsProtocol):
 
 
 class OneLine(logging.Filter):
-    """Of connections that cannot be accepted, which asyncio reports thousands of times a second, one line a minute."""
+    """One line a minute of what strangers can bring about as often as they like, and which asyncio or uvicorn log."""
 
-    _next = 0.0
+    _SAID: ClassVar[dict[str, str | None]] = {
+        "socket.accept() out of system resource": "too many files are open; new connections wait",
+        "Invalid HTTP request received": "something that is no HTTP request was refused",
+        "Unsupported upgrade request": "a request for another protocol was refused",
+        "No supported WebSocket library detected": None,
+        "Exceeded concurrency limit": "too many connections are open",
+    }
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._next: dict[str, float] = {}
 
     def filter(self, record: logging.LogRecord) -> bool:
         """Whether something is logged."""
-        if not record.getMessage().startswith("socket.accept() out of system resource"):
-            return True
-        now = time.monotonic()
-        if now < self._next:
-            return False
-        self._next = now + _MINUTE
-        record.msg, record.args, record.exc_info = "too many files are open; new connections wait", (), None
+        message = record.getMessage()
+        for beginning, said in self._SAID.items():
+            if message.startswith(beginning):
+                now = time.monotonic()
+                if said is None or now < self._next.get(beginning, now):
+                    return False
+                self._next[beginning] = now + _MINUTE
+                record.msg, record.args, record.exc_info = said, (), None
         return True
+
+
+def small_buffers() -> None:
+    """Let an encrypted connection take 32 KB of memory for what it reads, two TLS records, instead of 256 KB.
+
+    asyncio has no option for this. It allocates the whole buffer for each connection, also for one that says nothing,
+    so that strangers could make a service take gigabytes.
+    """
+    sslproto.SSLProtocol.max_size = _READ_BYTES
 
 
 def allow_files(count: int) -> None:

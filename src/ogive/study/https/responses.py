@@ -6,6 +6,9 @@ from starlette.responses import HTMLResponse, PlainTextResponse, Response
 
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
 
+FAILED = "nothing more can be stored; find out why a write to the disk failed, and start the process again"
+"""What `/health` says where a store failed."""
+
 
 def line(text: str, status: int) -> Response:
     """One line for people."""

@@ -11,16 +11,16 @@ import time
 from pathlib import Path
 from types import TracebackType
 from typing import Self
-from urllib.parse import urlsplit
 
-from ogive.errors import ParameterError, PeerError, RefusalError, plain
+from ogive.errors import ParameterError, PeerError, RefusalError, plain, quoted
+from ogive.study.https.addresses import read_address
 
 TRIES = 6
 _PAUSE = 0.5
 SECONDS = 60.0
 """How long one try may take."""
 _LONGEST = 1000
-_CREATED, _OTHER = 201, 409
+_CREATED, _OTHER, _UNKNOWN = 201, 409, 404
 _LATER = (408, 429, 500, 502, 503, 504)
 
 
@@ -37,16 +37,14 @@ class Sender:
     """
 
     def __init__(self, task: bytes, url: str, *, authority: Path | None = None) -> None:
-        parts = urlsplit(url)
-        if parts.scheme != "https" or not parts.hostname:
-            raise ParameterError(f"the address of a server must be such as https://north.example.org, got {plain(url)}")
+        parts = read_address(url, "a server")
         try:
             context = ssl.create_default_context(cafile=None if authority is None else str(authority))
         except OSError as problem:
             raise ParameterError(f"the certificate {plain(authority)} cannot be used: {problem.strerror}") from None
         self._path = f"{parts.path.rstrip('/')}/v1/tasks/{task.hex()}/reports"
         self._connection = http.client.HTTPSConnection(
-            parts.hostname, parts.port or 443, timeout=SECONDS, context=context
+            parts.hostname or "", parts.port or 443, timeout=SECONDS, context=context
         )
 
     def send(self, report: bytes, shown: str) -> bool:
@@ -72,20 +70,27 @@ class Sender:
                 self._connection.request("POST", self._path, report, headers)
                 response = self._connection.getresponse()
                 text = response.read(_LONGEST).decode(errors="replace").strip()
-                response.read()
+                if response.read(1):
+                    self._connection.close()  # what else a service says is not read
             except ssl.SSLCertVerificationError as wrong:
                 self._connection.close()
                 raise RefusalError(f"its certificate is not valid: {plain(wrong.verify_message)}") from None
-            except (OSError, http.client.HTTPException) as wrong:
+            except OSError as wrong:
                 self._connection.close()
-                problem = str(wrong) or type(wrong).__name__
+                problem = plain(wrong) or type(wrong).__name__
+                continue
+            except http.client.HTTPException as wrong:  # it quotes what the server said
+                self._connection.close()
+                problem = quoted(str(wrong) or type(wrong).__name__)
                 continue
             if response.status in (_CREATED, _OTHER):
                 return response.status == _CREATED
+            if response.status == _UNKNOWN:
+                raise PeerError("the service at this address collects for another study, or for none")
             if response.status not in _LATER:
-                raise PeerError(f"the server refuses the upload ({response.status}): {plain(text)}")
-            problem = f"{response.status} {text}"
-        raise RefusalError(f"the server does not take the upload now: {plain(problem)[:200]}")
+                raise PeerError(f"the server refuses the upload ({response.status}): {quoted(text)}")
+            problem = f"{response.status} {quoted(text)}"
+        raise RefusalError(f"the server does not take the upload now: {problem}")
 
     def close(self) -> None:
         """Close the connection."""

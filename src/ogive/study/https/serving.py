@@ -17,7 +17,7 @@ from ogive.errors import ParameterError, plain
 from ogive.study.coordinator import Coordinator
 from ogive.study.document import Study
 from ogive.study.https.certificates import expiry_words
-from ogive.study.https.connections import Connection, OneLine, allow_files
+from ogive.study.https.connections import Connection, OneLine, allow_files, small_buffers
 from ogive.study.https.enrolment import SERVICE, TOKENS
 from ogive.study.https.service import Service
 from ogive.study.https.tokens import Tokens
@@ -25,7 +25,7 @@ from ogive.study.store import Store
 
 LOG = logging.getLogger("ogive.study")
 
-_CONNECTIONS = 4096
+_CONNECTIONS = 1 << 14
 _FILES = 2 * _CONNECTIONS
 """Connections, as many that are not encrypted yet, and other files."""
 _LAST_PORT = 65_535
@@ -76,7 +76,8 @@ def serve(
 def log_to_stderr() -> None:
     """Write what is logged to the standard error, a line each."""
     logging.basicConfig(stream=sys.stderr, level=logging.INFO, format="%(asctime)s %(message)s")
-    logging.getLogger("asyncio").addFilter(OneLine())
+    for name in ("asyncio", "uvicorn.error"):
+        logging.getLogger(name).addFilter(OneLine())
     logging.getLogger("httpx").setLevel(logging.WARNING)  # it writes a line for each request
 
 
@@ -117,6 +118,7 @@ def run(
         ending: Called when the process was told to stop, before connections are waited for.
     """
     allow_files(_FILES)
+    small_buffers()
     certificate, key, authority = _files(folder)
     config = uvicorn.Config(
         application,

@@ -22,7 +22,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from ogive.local.description import Description
-from ogive.study.https.responses import html
+from ogive.study.https.responses import FAILED, html, line
 from ogive.study.https.taking import Taking
 from ogive.study.local.enrolment import Participants
 from ogive.study.local.pages import CLIENT, client, owners_page, policy, status_page
@@ -99,7 +99,7 @@ class LocalService:
         return html(status_page(self.told()))
 
     async def _health(self, request: Request) -> Response:
-        return PlainTextResponse("ok\n")
+        return PlainTextResponse("ok\n") if self._reports.usable else line(FAILED, 503)
 
     async def _metrics(self, request: Request) -> Response:
         lines = [f"ogive_local_{name} {value}" for name, value in self._taking.counts.items()]

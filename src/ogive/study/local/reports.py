@@ -53,6 +53,11 @@ class LocalReports:
         return len(self._kept)
 
     @property
+    def usable(self) -> bool:
+        """Whether more can be stored before the process is started again."""
+        return self._kept.usable
+
+    @property
     def size(self) -> int:
         """How many bytes they take."""
         return self._kept.size

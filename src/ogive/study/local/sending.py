@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +13,7 @@ from ogive.local.description import Description
 from ogive.study.https.sending import Sender
 
 _MOST = 1 << 30
+_TOKEN = re.compile(r"[0-9]+-[0-9a-f]{64}", re.ASCII)
 
 
 def send(
@@ -35,12 +37,14 @@ def send(
         RefusalError: the service does not answer, after several tries.
     """
     data, size = _read(reports), description.report_bytes
+    if len(data) > _MOST:
+        raise ParameterError(f"{plain(reports)} has more than {_MOST} bytes; send parts of it")
     if not data or len(data) % size:
         raise ParameterError(f"{plain(reports)} holds no reports to this description, of {size} bytes each")
     numbers = read_numbers(np.frombuffer(data, np.uint8).reshape(-1, size)).tolist()
     shown = {each.partition("-")[0]: each for each in _read(tokens).decode("ascii", errors="replace").split()}
     for number in numbers:
-        if str(number) not in shown:
+        if not _TOKEN.fullmatch(shown.get(str(number), "")):
             raise ParameterError(f"{plain(tokens)} has no token of participant {number}; it begins with {number}-")
     with Sender(description.digest, connect, authority=authority) as sender:
         new = sum(
@@ -53,6 +57,6 @@ def send(
 def _read(path: Path) -> bytes:
     try:
         with path.open("rb") as file:
-            return file.read(_MOST)
+            return file.read(_MOST + 1)
     except OSError as problem:
         raise ParameterError(f"cannot read {plain(path)}: {problem.strerror}") from None

@@ -89,7 +89,10 @@ class PeopleStudy(Document):
             raise ParameterError("each person of a study of pairs has one record; leave out person")
         releases = read_releases(data)
         if len(releases) > 1:
-            raise ParameterError("people meet for one release; write a study for each")
+            raise ParameterError(
+                "people meet for one release, all at a time and until one deadline; write a study for each, under one "
+                "name, so that ledgers add up what all cost"
+            )
         return PeopleStudy(
             text=text,
             name=read_name(data.get("name"), "the study"),

@@ -28,6 +28,7 @@ from ogive.queries import Answer, PairsQuery
 from ogive.records import Records
 from ogive.runtime.pairs import Channel, Person, take_part
 from ogive.runtime.pairs.websocket import connect as open_channel
+from ogive.study.https.addresses import read_address
 from ogive.study.pairs.document import PeopleStudy
 from ogive.study.pairs.meeting import Meeting
 from ogive.study.pairs.notes import Notes
@@ -185,8 +186,7 @@ def _pay(meeting: Meeting, own: OwnRecord, ledger: str | Path) -> Reservation:
 
 
 def _address(connect: str) -> str:
-    if not connect.startswith("https://"):
-        raise ParameterError(f"the service's address must begin with https://, got {plain(connect)}")
+    read_address(connect, "the service")
     return "wss://" + connect.removeprefix("https://").rstrip("/") + PATH
 
 

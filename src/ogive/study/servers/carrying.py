@@ -8,7 +8,8 @@ from pathlib import Path
 
 import httpx
 
-from ogive.errors import ParameterError, PeerError, plain
+from ogive.errors import ParameterError, PeerError, plain, quoted
+from ogive.study.https.addresses import read_address
 from ogive.study.servers.document import ServersStudy
 
 SECONDS = 60.0
@@ -33,8 +34,7 @@ class HttpsCarrier:
     """
 
     def __init__(self, study: ServersStudy, url: str, *, authority: Path | None) -> None:
-        if not url.startswith("https://"):
-            raise ParameterError(f"the address of a server must begin with https://, got {plain(url)}")
+        read_address(url, "a server")
         try:
             context = ssl.create_default_context(cafile=None if authority is None else str(authority))
         except OSError as problem:
@@ -53,7 +53,7 @@ class HttpsCarrier:
         """
         response = self._post(envelope)
         if response.status_code != httpx.codes.OK:
-            raise PeerError(f"{plain(self._name)} answered {response.status_code}: {plain(response.text)[:200]}")
+            raise PeerError(f"{plain(self._name)} answered {response.status_code}: {quoted(response.text)}")
         return response.content
 
     def _post(self, envelope: bytes) -> httpx.Response:

@@ -32,7 +32,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from ogive.errors import LedgerError, OgiveError, PeerError
 from ogive.privacy import Adjacency
-from ogive.study.https.responses import html, line
+from ogive.study.https.responses import FAILED, html, line
 from ogive.study.https.results import Results
 from ogive.study.https.taking import Taking
 from ogive.study.servers.asking import Answering
@@ -193,8 +193,9 @@ class ServerService:
         return Response(self._node.study.text, media_type="application/toml")
 
     async def _task(self, request: Request) -> Response:
-        told = await run_in_threadpool(self.told)
-        return JSONResponse({name: told[name] for name in ("open", "uploads")})
+        private = self._node.study.unit.adjacency is Adjacency.ADD_OR_REMOVE
+        uploads = None if private else len(self._node.uploads)  # nothing is read from the disk for strangers
+        return JSONResponse({"open": self._node.closed is None, "uploads": uploads})
 
     async def _status(self, request: Request) -> Response:
         return JSONResponse(await run_in_threadpool(self.told))
@@ -243,6 +244,8 @@ class ServerService:
             await run_in_threadpool(self._node.check)
         except LedgerError:
             return line("the state cannot be read", 503)
+        if not self._node.uploads.usable:
+            return line(FAILED, 503)
         return PlainTextResponse("ok\n")
 
     async def _metrics(self, request: Request) -> Response:

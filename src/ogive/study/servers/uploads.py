@@ -55,6 +55,11 @@ class Reports:
         return len(self._kept)
 
     @property
+    def usable(self) -> bool:
+        """Whether more can be stored before the process is started again."""
+        return self._kept.usable
+
+    @property
     def size(self) -> int:
         """How many bytes they take."""
         return self._kept.size
@@ -122,6 +127,11 @@ class Relayed:
     def __len__(self) -> int:
         """How many parts are stored."""
         return self._stored
+
+    @property
+    def usable(self) -> bool:
+        """Whether more can be stored before the process is started again."""
+        return self._store.usable
 
     @property
     def size(self) -> int:

@@ -122,6 +122,22 @@ def test_many_false_reports_at_a_time_keep_nobody_from_reporting(process):
     assert process.status()["uploads"] == before + 1
 
 
+def test_what_is_no_request_fills_no_log(process):
+    log = process.trial.folder / "log"
+    before = log.stat().st_size
+    upgrade = b"GET / HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n"
+    for number in range(60):
+        with (
+            socket.create_connection(("127.0.0.1", process.port), timeout=20) as plain,
+            process.context.wrap_socket(plain, server_hostname="127.0.0.1") as secure,
+        ):
+            secure.sendall(upgrade if number % 2 else b"no request\r\n\r\n")
+            assert secure.recv(100)
+    said = log.read_bytes()[before:]
+    assert said.count(b"\n") == 2
+    assert b"something that is no HTTP request was refused" in said
+
+
 def test_connections_that_say_nothing_keep_nobody_from_reporting(process):
     silent = [socket.create_connection(("127.0.0.1", process.port)) for _ in range(50)]
     try:
