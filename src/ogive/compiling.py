@@ -7,7 +7,8 @@ importing numba. From then on calls are compiled, so a process takes at most abo
 choice. Loops without `steps` are compiled at their first call.
 
 Both ways return the same numbers, bit for bit, and steps are counted from sizes alone: shapes of arrays, numbers of
-bins, rows and draws. No value of a record chooses the way.
+bins, rows and draws. No value of a record chooses the way. Where numba is not installed, as on a device that uploads
+one record, loops with `steps` always run without it.
 
 Compiled code is kept on disk, in the folders that `machine_code` chooses. Where there is none, code is compiled anew in
 each process, which takes seconds and changes no result. The first time that a process compiles rather than loads, a
@@ -20,7 +21,7 @@ import logging
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import cached_property, update_wrapper
+from functools import cache, cached_property, update_wrapper
 from pathlib import Path
 from types import FunctionType
 from typing import Any, TypeVar, cast
@@ -51,6 +52,7 @@ class _Process:
     announced = False
     compiled: list[str] | None = None
     must_be_kept = False
+    instructions: list[tuple[Callable[..., Any], Callable[..., Any]]] = []  # noqa: RUF012 - those of the process
 
 
 class Loop:
@@ -82,25 +84,22 @@ class Loop:
             return self.compiled(*arguments)
         # compiled code widens integers before it computes, numpy does not
         wide = [value.item() if isinstance(value, np.integer) else value for value in arguments]
-        return self.plain(*wide) if _is_plain(self._steps(*wide)) else self.compiled(*arguments)
+        if not _is_plain(self._steps(*wide)):
+            return self.compiled(*arguments)
+        with _wrapping():
+            return self.plain(*wide)
 
     @cached_property
     def compiled(self) -> Any:
         """The function as numba compiles it."""
-        import numba
-
-        made: Any = numba.njit(**self._options)(self.py_func)
+        made: Any = _numba().njit(**self._options)(self.py_func)
         made._cache = _kept(self.py_func)
         return made
 
     @cached_property
     def plain(self) -> Callable[..., Any]:
         """What runs uncompiled, and calls nothing compiled."""
-        if self._twin is not None:
-            return self._twin
-        code, names = self.py_func.__code__, dict(self.py_func.__globals__)
-        names.update({name: names[name].plain for name in code.co_names if isinstance(names.get(name), Loop)})
-        return FunctionType(code, names, argdefs=self.py_func.__defaults__)
+        return _plain(self.py_func) if self._twin is None else self._twin
 
     @property
     def has_plain_form(self) -> bool:
@@ -124,27 +123,93 @@ def njit(
     return decorate
 
 
-def vectorize(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Compile a function of numbers to one of arrays, as `numba.vectorize` does, which several threads may call."""
-    import numba
+class Elementwise:
+    """A function of numbers that is applied to arrays, with broadcasting; several threads may call it.
 
-    vectorized: Any = numba.vectorize
-    made = vectorized(function)
-    made._dispatcher.cache = _kept(function)
-    compiled: set[tuple[Any, ...]] = set()
-    one = threading.Lock()
+    Args:
+        function: What numba can compile for numbers, and numpy can compute of whole arrays.
+    """
 
-    def call(*arrays: Any) -> Any:
+    def __init__(self, function: Callable[..., Any]) -> None:
+        update_wrapper(self, function)
+        self.py_func = function
+        self._types: set[tuple[Any, ...]] = set()
+        self._one = threading.Lock()
+
+    def __call__(self, *arrays: Any) -> Any:
         """The function of each element."""
+        if "compiled" not in self.__dict__ and _is_plain(np.broadcast(*arrays).size // _ELEMENTS_OF_A_STEP):
+            with _wrapping():
+                return self.plain(*arrays)
         types = tuple(np.asarray(each).dtype for each in arrays)
-        if types in compiled:
-            return made(*arrays)
-        with one:  # two threads that compile for the same types get in each other's way
-            found = made(*arrays)
-        compiled.add(types)
+        if types in self._types:
+            return self.compiled(*arrays)
+        with self._one:  # two threads that compile for the same types get in each other's way
+            found = self.compiled(*arrays)
+        self._types.add(types)
         return found
 
-    return call
+    @cached_property
+    def compiled(self) -> Any:
+        """The function of arrays that numba makes of it."""
+        made: Any = _numba().vectorize(self.py_func)
+        made._dispatcher.cache = _kept(self.py_func)
+        return made
+
+    @cached_property
+    def plain(self) -> Callable[..., Any]:
+        """The function of arrays without numba."""
+        return _plain(self.py_func)
+
+
+_ELEMENTS_OF_A_STEP = 10
+
+
+def vectorize(function: Function) -> Function:
+    """Make a function of numbers an `Elementwise` one, which is compiled as `numba.vectorize` does."""
+    return cast(Function, Elementwise(function))
+
+
+def instruction(typed: Callable[..., Any]) -> Callable[[Function], Function]:
+    """Make a function of two numbers one that compiled loops call as instructions of the machine.
+
+    Args:
+        typed: What `numba.extending.intrinsic` takes; called when numba is there, and imports it.
+    """
+
+    def decorate(function: Function) -> Function:
+        _Process.instructions.append((function, typed))
+        return function
+
+    return decorate
+
+
+def _numba() -> Any:
+    """The module numba, which has learned all instructions so far."""
+    import numba
+    from numba.extending import intrinsic, overload
+
+    while _Process.instructions:
+        function, typed = _Process.instructions.pop()
+        overload(function)(_calling(intrinsic(typed)))
+    return numba
+
+
+def _calling(made: Any) -> Any:
+    """What `overload` takes: of arguments of any types a function that calls `made`."""
+    return lambda x, y: lambda x, y: made(x, y)
+
+
+def _plain(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function that calls the plain forms of the loops that it names."""
+    code, names = function.__code__, dict(function.__globals__)
+    names.update({name: names[name].plain for name in code.co_names if isinstance(names.get(name), Loop)})
+    return FunctionType(code, names, argdefs=function.__defaults__)
+
+
+def _wrapping() -> Any:
+    """Whole numbers of 64 bits wrap in silence, as those of compiled code do."""
+    return np.errstate(over="ignore")
 
 
 def _kept(function: Callable[..., Any]) -> Any:
@@ -190,8 +255,17 @@ def everything(*, kept: bool = False) -> Iterator[list[str]]:
 def _is_plain(steps: int) -> bool:
     """Whether so many steps more are taken uncompiled; they are counted if so."""
     if _Process.plain_steps + steps > PLAIN_STEPS or _Process.compiled is not None:
-        return False
+        return not _has_numba()
     _Process.plain_steps += steps
+    return True
+
+
+@cache
+def _has_numba() -> bool:
+    try:
+        import numba  # noqa: F401 - whoever asks has so much to do that it is compiled
+    except ImportError:
+        return False
     return True
 
 

@@ -1,28 +1,24 @@
 """Arithmetic modulo the Mersenne prime p = 2^61 - 1, exact, on uint64.
 
-Elements are uint64 below p. `add`, `subtract`, `multiply`, `reduce`, `accumulate` and `fold` are compiled scalar
-functions, to be called from compiled loops; the other functions take arrays. Since 2^61 = 1 modulo p, a product of two
-elements is folded by adding its high bits to its low 61: no division.
+Elements are uint64 below p. `add`, `subtract`, `multiply`, `reduce`, `accumulate` and `fold` are functions of scalars,
+to be called from loops that may be compiled; the other functions take arrays. Since 2^61 = 1 modulo p, a product of two
+elements is folded by adding its high bits to its low 61: no division. Nor is there a branch: of a number and the same
+number plus or less p, modulo 2^64, the smaller one is the element.
 
 A shared number is recovered whole if its magnitude stays below p / 2: see `decode`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
-from llvmlite import ir
-from numba import types
-from numba.extending import intrinsic
 from numpy.typing import ArrayLike
 
 from ogive.arrays import Int64, UInt64
-from ogive.compiling import njit, vectorize
+from ogive.compiling import instruction, njit, vectorize
 
 Elements = UInt64 | np.uint64
-Function = TypeVar("Function", bound=Callable[..., UInt64])
 
 P = (1 << 61) - 1
 """The modulus."""
@@ -30,12 +26,14 @@ P = (1 << 61) - 1
 _P = np.uint64(P)
 _BITS = np.uint64(61)
 _TOP = np.uint64(3)
-_ZERO, _EIGHT = np.uint64(0), np.uint64(8)
+_EIGHT = np.uint64(8)
 _HALF, _SHIFT, _LOW = np.uint64(32), np.uint64(1 << 32), np.uint64(0xFFFFFFFF)
 
 
 def _type_high_word(typing: Any, x: Any, y: Any) -> Any:
-    """The upper 64 bits of the product of two uint64."""
+    """The same for numba: one multiplication of 128 bits."""
+    from llvmlite import ir
+    from numba import types
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         wide = ir.IntType(128)
@@ -45,35 +43,42 @@ def _type_high_word(typing: Any, x: Any, y: Any) -> Any:
     return types.uint64(types.uint64, types.uint64), generate
 
 
-_high_word: Any = intrinsic(_type_high_word)
+@instruction(_type_high_word)
+def _high_word(x: np.uint64, y: np.uint64) -> np.uint64:
+    """The upper 64 bits of the product of two uint64."""
+    low, high, other_low, other_high = x & _LOW, x >> _HALF, y & _LOW, y >> _HALF
+    upper = high * other_low + ((low * other_low) >> _HALF)
+    lower = low * other_high + (upper & _LOW)
+    return high * other_high + (upper >> _HALF) + (lower >> _HALF)
 
 
 @njit(nogil=True)
 def reduce(word: np.uint64) -> np.uint64:
     """Any uint64 modulo p. A uniform word becomes an element within 2^-61 of uniform (2^64 = 8 p + 8)."""
     folded = (word & _P) + (word >> _BITS)
-    return folded - _P if folded >= _P else folded
+    return np.minimum(folded, folded - _P)
 
 
 @njit(nogil=True)
 def add(x: np.uint64, y: np.uint64) -> np.uint64:
     """The sum of two elements."""
     found = x + y
-    return found - _P if found >= _P else found
+    return np.minimum(found, found - _P)
 
 
 @njit(nogil=True)
 def subtract(x: np.uint64, y: np.uint64) -> np.uint64:
     """The difference x - y of two elements."""
-    return x - y if x >= y else x + _P - y
+    found = x - y
+    return np.minimum(found, found + _P)
 
 
 @njit(nogil=True)
 def multiply(x: np.uint64, y: np.uint64) -> np.uint64:
     """The product of two elements."""
     low = x * y
-    folded: np.uint64 = (low & _P) + ((_high_word(x, y) << _TOP) | (low >> _BITS))
-    return folded - _P if folded >= _P else folded
+    folded = (low & _P) + ((_high_word(x, y) << _TOP) | (low >> _BITS))
+    return np.minimum(folded, folded - _P)
 
 
 @njit(nogil=True)
@@ -90,41 +95,34 @@ def fold(low: np.uint64, high: np.uint64) -> np.uint64:
     return add(reduce(low), multiply(reduce(high), _EIGHT))
 
 
-def _elementwise(function: Function) -> Function:
-    """A compiled function of scalars, applied to arrays with broadcasting."""
-    found: Any = vectorize(function)
-    return found  # type: ignore[no-any-return]
-
-
-@_elementwise
+@vectorize
 def sums(x: Elements, y: Elements) -> UInt64:
     """Sums of arrays of elements, broadcast."""
     return add(x, y)  # type: ignore[arg-type,return-value]
 
 
-@_elementwise
+@vectorize
 def differences(x: Elements, y: Elements) -> UInt64:
     """Differences x - y of arrays of elements, broadcast."""
     return subtract(x, y)  # type: ignore[arg-type,return-value]
 
 
-@_elementwise
+@vectorize
 def products(x: Elements, y: Elements) -> UInt64:
     """Products of arrays of elements, broadcast."""
     return multiply(x, y)  # type: ignore[arg-type,return-value]
 
 
-@_elementwise
+@vectorize
 def residues(words: Elements) -> UInt64:
     """Any uint64 modulo p, in arrays: elements within 2^-61 of uniform if the words are uniform."""
     return reduce(words)  # type: ignore[arg-type,return-value]
 
 
-@_elementwise
+@vectorize
 def _encoded(number: Int64) -> UInt64:
-    if number < 0:
-        return subtract(_ZERO, reduce(np.uint64(-number)))  # type: ignore[return-value]
-    return reduce(np.uint64(number))  # type: ignore[return-value]
+    # a negative number is held as 2^64 more, which is 8 modulo p
+    return subtract(reduce(np.uint64(number)), _EIGHT * np.uint64(number < 0))  # type: ignore[arg-type,return-value]
 
 
 def total(elements: UInt64, *, axis: int) -> UInt64:

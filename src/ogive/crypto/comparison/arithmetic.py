@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from ogive.compiling import njit
-from ogive.crypto import field
+from ogive.crypto.field import add, reduce, subtract
 
 
 @njit(nogil=True)
@@ -16,7 +16,7 @@ def plus(x: Any, y: Any, prime: Any) -> Any:
     """The sum of two elements."""
     if prime is None:
         return x + y
-    return field.add(x, y)
+    return add(x, y)
 
 
 @njit(nogil=True)
@@ -24,7 +24,7 @@ def minus(x: Any, y: Any, prime: Any) -> Any:
     """The difference x - y of two elements."""
     if prime is None:
         return x - y
-    return field.subtract(x, y)
+    return subtract(x, y)
 
 
 @njit(nogil=True)
@@ -32,4 +32,4 @@ def reduced(word: Any, prime: Any) -> Any:
     """A word of a block as an element."""
     if prime is None:
         return word
-    return field.reduce(word)
+    return reduce(word)

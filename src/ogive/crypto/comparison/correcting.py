@@ -1,4 +1,4 @@
-"""Compiled passes that choose the corrections of a level and of the leaf, from both servers' encrypted seeds.
+"""Passes that choose the corrections of a level and of the leaf, from both servers' encrypted seeds.
 
 Off the path of alpha both servers must reach the same seeds, control bits and values; on it their control bits differ.
 
@@ -7,7 +7,7 @@ Arrays of seeds `s` and of encrypted blocks hold two words for each of server 0'
 far. Of a block of values `v`, the left side's begin, and the right side's are in word `word` shifted right by `shift`.
 The bit of `alphas` at `position` is where the path turns.
 
-Loops are short and read few arrays, so that compilers use vectors.
+Loops are short and read few arrays, so that compilers use vectors. They run uncompiled for a client's own key.
 """
 
 from __future__ import annotations
@@ -26,8 +26,11 @@ _ZERO = np.uint64(0)
 _ALL = np.uint64(2**64 - 1)
 _CLEAR = np.uint64(2**64 - 2)
 
+STEPS_A_LEVEL, STEPS_A_BLOCK = 100, 50
+"""Steps of uncompiled loops that a key takes at each level, and for each block of its leaf."""
 
-@njit(nogil=True)
+
+@njit(nogil=True, steps=lambda s, *rest: STEPS_A_LEVEL * (s.size // 4))
 def correct_level(
     s: UInt64, t: UInt8, missing: UInt64, left: UInt64, right: UInt64, v: UInt64,
     alphas: UInt64, position: np.uint64, payloads: UInt64, word: int, shift: np.uint64, prime: Any,
@@ -119,7 +122,7 @@ def _seeds(
         s[2 * i + 1] = high ^ (mask & cs[2 * i + 1])
 
 
-@njit(nogil=True)
+@njit(nogil=True, steps=lambda s, *rest: STEPS_A_BLOCK * (s.size // 4))
 def correct_leaf(
     s: UInt64, t: UInt8, missing: UInt64, v: UInt64, low: UInt64, first: int, payloads: UInt64, prime: Any, leaf: Values
 ) -> None:

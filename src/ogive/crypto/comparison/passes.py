@@ -1,4 +1,4 @@
-"""Compiled passes over arrays of keys, one after each encryption.
+"""Passes over arrays of keys, one after each encryption.
 
 Seeds `s` and blocks are flat arrays of words, two a key; `t` holds control bits, 0 or 1. Of a block of values `v`, one
 is word `word` shifted right by `shift`; what is above the value's bits is cut off when it is stored. `cs`, `cw` and
@@ -93,7 +93,7 @@ def sum_leaf(s: UInt64, t: UInt8, v: UInt64, leaf: UInt64, word: int) -> Halves:
     return low_0, high_0, low_1, high_1  # type: ignore[return-value]
 
 
-@njit(nogil=True)
+@njit(nogil=True, steps=lambda s, *rest: s.size)
 def flip_high(s: UInt64, bits: np.uint64, out: UInt64) -> None:
     """Seeds for a block of the leaf: `bits` are flipped in the high words."""
     for i in range(s.size // 2):

@@ -50,7 +50,7 @@ def _key(study: bytes, block: int) -> bytes:
     return digest(HashDomain.SHARE_BLOCK, study, number(block), length=KEY_BYTES)
 
 
-@njit(nogil=True)
+@njit(nogil=True, steps=lambda encrypted, *rest: 5 * encrypted.size)
 def _absorb(encrypted: UInt64, seeds: UInt64, even: UInt64, odd: UInt64) -> None:
     """Add flat seeds to what they were encrypted to, reduce, and part the two words."""
     for client in range(even.size):
