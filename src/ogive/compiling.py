@@ -86,7 +86,7 @@ class Loop:
         wide = [value.item() if isinstance(value, np.integer) else value for value in arguments]
         if not _is_plain(self._steps(*wide)):
             return self.compiled(*arguments)
-        with _wrapping():
+        with wrapping():
             return self.plain(*wide)
 
     @cached_property
@@ -139,7 +139,7 @@ class Elementwise:
     def __call__(self, *arrays: Any) -> Any:
         """The function of each element."""
         if "compiled" not in self.__dict__ and _is_plain(np.broadcast(*arrays).size // _ELEMENTS_OF_A_STEP):
-            with _wrapping():
+            with wrapping():
                 return self.plain(*arrays)
         types = tuple(np.asarray(each).dtype for each in arrays)
         if types in self._types:
@@ -207,7 +207,7 @@ def _plain(function: Callable[..., Any]) -> Callable[..., Any]:
     return FunctionType(code, names, argdefs=function.__defaults__)
 
 
-def _wrapping() -> Any:
+def wrapping() -> Any:
     """Whole numbers of 64 bits wrap in silence, as those of compiled code do."""
     return np.errstate(over="ignore")
 

@@ -75,7 +75,7 @@ INNER = {
         imagined
         central clear local pairs secagg simulation
         models
-        table parties
+        table parties classes
         base
         """,
 }

@@ -37,7 +37,30 @@ def test_a_function_is_compiled():
 
 @pytest.mark.usefixtures("place")
 def test_a_function_of_arrays_is_compiled():
-    assert vectorize(plus)(np.arange(3), 1).tolist() == [1, 2, 3]
+    assert vectorize(plus).compiled(np.arange(3), 1).tolist() == [1, 2, 3]
+
+
+ALONE = """
+import sys
+class Device:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] == "numba":
+            raise ModuleNotFoundError(name)
+sys.meta_path.insert(0, Device())
+import numpy as np
+from ogive import compiling
+from ogive.crypto.field import products
+from ogive.strategies.tree.passes import block_counts
+compiling.PLAIN_STEPS = 0
+one = np.ones(1, np.int64)
+block_counts(one, one, one)
+print(products(np.full(9, 1 << 60, np.uint64), np.uint64(4)).tolist() == [2] * 9)
+"""
+
+
+def test_loops_with_steps_always_run_where_numba_is_not_installed():
+    done = subprocess.run([sys.executable, "-W", "error", "-c", ALONE], capture_output=True, text=True, check=False)
+    assert (done.stdout, done.stderr) == ("True\n", "")
 
 
 COMPILED = """

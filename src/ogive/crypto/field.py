@@ -56,21 +56,24 @@ def _high_word(x: np.uint64, y: np.uint64) -> np.uint64:
 def reduce(word: np.uint64) -> np.uint64:
     """Any uint64 modulo p. A uniform word becomes an element within 2^-61 of uniform (2^64 = 8 p + 8)."""
     folded = (word & _P) + (word >> _BITS)
-    return np.minimum(folded, folded - _P)
+    element: np.uint64 = np.minimum(folded, folded - _P)
+    return element
 
 
 @njit(nogil=True)
 def add(x: np.uint64, y: np.uint64) -> np.uint64:
     """The sum of two elements."""
     found = x + y
-    return np.minimum(found, found - _P)
+    element: np.uint64 = np.minimum(found, found - _P)
+    return element
 
 
 @njit(nogil=True)
 def subtract(x: np.uint64, y: np.uint64) -> np.uint64:
     """The difference x - y of two elements."""
     found = x - y
-    return np.minimum(found, found + _P)
+    element: np.uint64 = np.minimum(found, found + _P)
+    return element
 
 
 @njit(nogil=True)
@@ -78,7 +81,8 @@ def multiply(x: np.uint64, y: np.uint64) -> np.uint64:
     """The product of two elements."""
     low = x * y
     folded = (low & _P) + ((_high_word(x, y) << _TOP) | (low >> _BITS))
-    return np.minimum(folded, folded - _P)
+    element: np.uint64 = np.minimum(folded, folded - _P)
+    return element
 
 
 @njit(nogil=True)
@@ -122,7 +126,7 @@ def residues(words: Elements) -> UInt64:
 @vectorize
 def _encoded(number: Int64) -> UInt64:
     # a negative number is held as 2^64 more, which is 8 modulo p
-    return subtract(reduce(np.uint64(number)), _EIGHT * np.uint64(number < 0))  # type: ignore[arg-type,return-value]
+    return subtract(reduce(np.uint64(number)), _EIGHT * np.uint64(number < 0))  # type: ignore[return-value]
 
 
 def total(elements: UInt64, *, axis: int) -> UInt64:

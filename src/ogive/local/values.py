@@ -77,7 +77,7 @@ def numbers_of(column: Column, values: Any) -> Float64:
         return _symbols(column, array)
     if not isinstance(column, Binning):
         return _places(column, array)
-    numbers = _numbers(column, array)
+    numbers = grid_numbers(column, array)
     missing = np.isnan(numbers)
     if missing.any():
         substitute = column.substitute
@@ -107,7 +107,12 @@ def _array(values: Any) -> NDArray[Any]:
     return found
 
 
-def _numbers(column: Binning, values: NDArray[Any]) -> Float64:
+def grid_numbers(column: Binning, values: NDArray[Any]) -> Float64:
+    """The values of a measured column as numbers of its grid, NaN where one is missing; shape (n,).
+
+    Raises:
+        DataError: a value is of another kind than the grid's bounds.
+    """
     grid = column.grid
     if values.dtype.kind in "biuf" and grid.unit == "number":
         return values.astype(np.float64)
@@ -118,7 +123,7 @@ def _numbers(column: Binning, values: NDArray[Any]) -> Float64:
 
 
 def _number(name: str, grid: Grid, value: Any) -> float:
-    if value is None or _is_nan(value):
+    if value is None or is_nan(value):
         return _MISSING
     if isinstance(value, float) and math.isinf(value) and grid.unit == "number":
         return value
@@ -141,7 +146,7 @@ def _counts_days(kind: np.dtype[Any]) -> bool:
     return np.datetime_data(kind)[0] in ("D", "W", "M", "Y")
 
 
-def _is_nan(value: Any) -> bool:
+def is_nan(value: Any) -> bool:
     """Whether a value is the NaN or NaT of any library, none of which equals itself."""
     if isinstance(value, np.ndarray) and value.ndim:  # several values are none, whatever each of them is
         return False
@@ -167,7 +172,7 @@ def _places(column: Categories | Label, values: NDArray[Any]) -> Float64:
             for place, value in zip(found, listed, strict=True)
         ]
     if None in found:
-        missing = any(value is None or _is_nan(value) for value in listed)
+        missing = any(value is None or is_nan(value) for value in listed)
         problem = "a missing value, which cannot be reported" if missing else f"a value of {what}"
         raise DataError(f"column {quoted(column.column)} has {problem}")
     return np.array(found, dtype=np.float64)
@@ -175,7 +180,7 @@ def _places(column: Categories | Label, values: NDArray[Any]) -> Float64:
 
 def _members(column: Membership, values: NDArray[Any]) -> Float64:
     listed = values.tolist()
-    missing = [value is None or _is_nan(value) for value in listed]
+    missing = [value is None or is_nan(value) for value in listed]
     if column.missing != "no" and any(missing):
         raise DataError(f"column {quoted(column.column)} has a missing value, which this column does not accept")
     known = None if column.values is None else dict.fromkeys(column.values, 1)
@@ -187,18 +192,18 @@ def _symbols(column: Listed, values: NDArray[Any]) -> Float64:
     listed = values.tolist()
     known = {value: place for place, value in enumerate(column.values)}
     found = [
-        column.missing_place if value is None or _is_nan(value) else _place(known, value, column.other_place)
+        column.missing_place if value is None or is_nan(value) else _place(known, value, column.other_place)
         for value in listed
     ]
     if None in found:
-        missing = column.missing != "count" and any(value is None or _is_nan(value) for value in listed)
+        missing = column.missing != "count" and any(value is None or is_nan(value) for value in listed)
         problem = "a missing value" if missing else f"a value of none of the {len(column.values)} declared ones"
         raise DataError(f"column {quoted(column.column)} has {problem}, which this column refuses")
     return np.array(found, dtype=np.float64)
 
 
 def _place(known: Mapping[Any, int], value: Any, other: int | None) -> int | None:
-    if value is None or _is_nan(value):
+    if value is None or is_nan(value):
         return None
     try:
         return known.get(value, other)

@@ -1,5 +1,8 @@
-"""Tables of records, read column by column and turned into exact bin counts."""
+"""Tables of records, read column by column and turned into exact bin counts.
 
-from ogive.records.table import Records
+`Records` loads when it is used: what reads a few values of Python, `plain`, needs no Arrow.
+"""
 
-__all__ = ["Records"]
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -1,7 +1,6 @@
-"""From Arrow arrays to bins and sums, in exact agreement with `Grid.bin_of`, and what a binning refuses.
+"""From numbers to bins and sums, in exact agreement with `Grid.bin_of`, and what a binning refuses.
 
-Inside, a column is float64 with NaN for every missing value. Numbers of more than
-53 bits are read as their nearest float64, times as microseconds (exact for the years 1685 to 2255).
+A column is float64 here, with NaN for every missing value, whatever it was read from.
 """
 
 from __future__ import annotations
@@ -10,19 +9,14 @@ import math
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from ogive.arrays import Float64, Int64
 from ogive.columns import Binning
 from ogive.compiling import njit
 from ogive.errors import DataError, quoted
-from ogive.grids import MICROSECONDS_PER_DAY, Grid
+from ogive.grids import Grid
 
-TICKS_PER_DAY = {
-    unit: 86_400 * per_second for unit, per_second in {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}.items()
-}
 LOW_OR_HIGH = "`missing='low'`, `'high'` or a public value within the bounds"
 """What missing values may always mean, as a message marks it."""
 DROP_TOO = (
@@ -30,103 +24,6 @@ DROP_TOO = (
     "fixes its adjacency"
 )
 """What missing values may mean where the statistic can do without a record."""
-
-
-def kind_of(arrow_type: Any) -> str | None:
-    """The grid unit that fits an Arrow type: "number", "date" or "datetime"; None where nothing fits."""
-    if pa.types.is_dictionary(arrow_type):
-        return kind_of(arrow_type.value_type)
-    if (
-        pa.types.is_integer(arrow_type)
-        or pa.types.is_floating(arrow_type)
-        or pa.types.is_boolean(arrow_type)
-        or pa.types.is_decimal(arrow_type)
-    ):
-        return "number"
-    if pa.types.is_date(arrow_type):
-        return "date"
-    if pa.types.is_timestamp(arrow_type):
-        return "datetime"
-    return None
-
-
-def type_words(arrow_type: Any) -> str:
-    """What a column of this Arrow type holds, in words for an error message."""
-    types = pa.types
-    if types.is_dictionary(arrow_type):
-        return type_words(arrow_type.value_type)
-    match kind_of(arrow_type):
-        case "number":
-            return "numbers"
-        case "date":
-            return "dates"
-        case "datetime":
-            return "times"
-    if types.is_null(arrow_type):
-        return "no values at all"
-    if types.is_string(arrow_type) or types.is_large_string(arrow_type) or types.is_string_view(arrow_type):
-        return "text"
-    return f"values of type {arrow_type}"
-
-
-def content_kind(arrow_type: Any) -> str:
-    """The same with truth values told from numbers."""
-    if pa.types.is_dictionary(arrow_type):
-        return content_kind(arrow_type.value_type)
-    return "truth values" if pa.types.is_boolean(arrow_type) else type_words(arrow_type)
-
-
-def float_values(array: Any, unit: str) -> Float64:
-    """A column's values as numbers of a grid.
-
-    Args:
-        array: Arrow array of a type whose `kind_of` is `unit`, or of the other where they are "date" and "datetime".
-        unit: The grid's unit.
-
-    Returns:
-        Float64, NaN where the value is missing; a view of the column where no conversion is needed.
-    """
-    if pa.types.is_dictionary(array.type):
-        array = array.dictionary_decode()
-    kind = array.type
-    if pa.types.is_date(kind):
-        days = _whole(array) if pa.types.is_date32(kind) else _whole(array) // 86_400_000
-        return _with_missing(array, days.astype(np.float64) * (MICROSECONDS_PER_DAY if unit == "datetime" else 1))
-    if pa.types.is_timestamp(kind):
-        ticks = _whole(array)
-        if unit == "date":
-            return _with_missing(array, (ticks // TICKS_PER_DAY[kind.unit]).astype(np.float64))
-        if kind.unit == "ns":
-            return _with_missing(array, (ticks // 1000).astype(np.float64))
-        return _with_missing(array, ticks.astype(np.float64) * {"s": 1e6, "ms": 1e3, "us": 1.0}[kind.unit])
-    if pa.types.is_decimal(kind):
-        # by way of text, the only conversion that rounds to the nearest float
-        array = pc.cast(array, pa.string())
-    elif pa.types.is_boolean(kind):
-        array = pc.cast(array, pa.uint8())
-    return _floats(pc.cast(array, pa.float64(), safe=False))
-
-
-def _floats(array: Any) -> Float64:
-    """Arrow's floats as numpy's, NaN where one is missing; its own conversion would import pandas."""
-    if array.null_count:
-        array = array.fill_null(math.nan)
-    if not isinstance(array, pa.Array) or not len(array):
-        return np.asarray(array.to_numpy(), dtype=np.float64)
-    return np.frombuffer(array.buffers()[1], dtype=np.float64, count=len(array), offset=8 * array.offset)
-
-
-def _whole(array: Any) -> Int64:
-    """Dates and times as the integers that Arrow stores; what is missing is 0."""
-    width = pa.int32() if pa.types.is_date32(array.type) else pa.int64()
-    whole: Int64 = array.view(width).fill_null(0).to_numpy(zero_copy_only=False).astype(np.int64)
-    return whole
-
-
-def _with_missing(array: Any, floats: Float64) -> Float64:
-    if array.null_count:
-        floats[array.is_null().to_numpy(zero_copy_only=False)] = np.nan
-    return floats
 
 
 def bins_of(values: Float64, grid: Grid, place: int) -> tuple[Int64, int]:

@@ -20,7 +20,7 @@ from ogive.columns import LabelValue
 from ogive.errors import DataError, plain, quoted
 from ogive.grids import MAX_WHOLE, MICROSECONDS_PER_DAY
 from ogive.predicates import All, Among, Comparison, Either, Missing, Not, Predicate, columns_of, leaves
-from ogive.records.binning import float_values, kind_of, type_words
+from ogive.records.arrow import float_values, kind_of, type_words
 from ogive.records.missing_words import USUAL, MissingWords
 from ogive.records.sources import Source
 from ogive.records.text_columns import LabelCells

@@ -9,15 +9,12 @@ import math
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from ogive.arrays import Float64, Int64, UInt8
 from ogive.columns import Categories, Label, Listed, Membership, OpenCategories
 from ogive.errors import DataError, quoted
 from ogive.predicates import Missing
-from ogive.records.binning import kind_of, type_words
 
 Columns = tuple[NDArray[Any], ...]
 """Some rows of several columns: float64 numbers of a grid, NaN where missing, or codes of labels."""
@@ -28,16 +25,19 @@ MISSING = 0
 _UNKNOWN = 2
 
 
-def check_label_type(label: Label, arrow_type: Any) -> None:
+def check_label_kind(label: Label, holds: str) -> None:
     """Refuse a column that cannot hold labels, or not of the kind that the classes are written in.
+
+    Args:
+        label: The column and its classes.
+        holds: What the column holds, in the words of `columns.Schema.kind`, where truth values are numbers.
 
     Raises:
         DataError: naming what the column holds.
     """
-    holds = type_words(arrow_type)
     if holds == "no values at all":
         return  # every label is missing, and that is said of the rows
-    if kind_of(arrow_type) != "number" and holds != "text":
+    if holds not in ("numbers", "text"):
         raise DataError(
             f"label column {quoted(label.column)} holds {holds}, but numbers, truth values or text are needed"
         )
@@ -54,23 +54,20 @@ def check_label_type(label: Label, arrow_type: Any) -> None:
         )
 
 
-def check_category_type(
-    declared: Categories | Listed | Membership | OpenCategories, arrow_type: Any, plural: str
-) -> None:
+def check_category_kind(declared: Categories | Listed | Membership | OpenCategories, holds: str, plural: str) -> None:
     """Refuse a column that cannot hold categories, or not of the kind that they are all written in.
 
     Args:
         declared: The column and its values.
-        arrow_type: What the column holds.
+        holds: What the column holds, as for `check_label_kind`.
         plural: What its values are called, "groups" say.
 
     Raises:
         DataError: naming what the column holds.
     """
-    holds = type_words(arrow_type)
     if holds == "no values at all":
         return
-    if kind_of(arrow_type) != "number" and holds != "text":
+    if holds not in ("numbers", "text"):
         raise DataError(
             f"column {quoted(declared.column)} holds {holds}, but {plural} are numbers, truth values or texts"
         )
@@ -107,18 +104,8 @@ class LabelCodes:
         self.values: list[Any] = [None]
         self._codes: dict[Any, int] = {None: MISSING}
 
-    def encode(self, array: Any) -> Int64:
-        """The code of each label of an Arrow array, which indexes `values`; null and NaN are `MISSING`."""
-        encoded = array if pa.types.is_dictionary(array.type) else pc.dictionary_encode(array)
-        indices = encoded.indices
-        numbers = [self._code(value) for value in encoded.dictionary.to_pylist()]
-        if indices.null_count:
-            indices = pc.fill_null(indices, len(numbers))
-        places = indices.to_numpy(zero_copy_only=False)
-        codes: Int64 = np.array([*numbers, MISSING], dtype=np.int64)[places]
-        return codes
-
-    def _code(self, value: Any) -> int:
+    def code(self, value: Any) -> int:
+        """The code of a label, which indexes `values`; None and NaN are `MISSING`."""
         if value != value:  # NaN
             return MISSING
         code = self._codes.setdefault(value, len(self.values))

@@ -19,7 +19,7 @@ import pyarrow.compute as pc
 from ogive.arrays import Bool, Int64, UInt8, UInt64
 from ogive.compiling import njit
 from ogive.errors import DataError, quoted
-from ogive.records.binning import kind_of, type_words
+from ogive.records.arrow import kind_of, type_words
 from ogive.records.hashing import text_words
 
 MAX_DIGITS = 18

@@ -15,16 +15,16 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 import pyarrow as pa
 
-from ogive.errors import DataError, plain, quoted
+from ogive.errors import DataError, quoted
 from ogive.records.digests import columns_digest
 from ogive.records.missing_words import USUAL, MissingWords, tell
+from ogive.records.names import names_shown
 
 if TYPE_CHECKING:
     import narwhals as nw
 
 BATCH_ROWS = 1 << 18
 KEPT_COLUMNS = 4
-SHOWN_COLUMNS = 30
 
 # What Arrow and the data frame libraries raise when a column cannot be converted.
 CONVERSION_ERRORS = (pa.ArrowException, TypeError, ValueError, OverflowError, NotImplementedError)
@@ -184,11 +184,6 @@ class FrameSource(TypedSource):
                 del self._read[next(iter(self._read))]
             self._read[column] = arrow_array(self._frame[name], column, self._words)
         return self._read[column]
-
-
-def names_shown(columns: Sequence[str]) -> str:
-    """The first names of a table's columns, in a row, for messages."""
-    return plain(", ".join(columns[:SHOWN_COLUMNS])) + (", ..." if len(columns) > SHOWN_COLUMNS else "")
 
 
 def _is_narwhals(values: Any, kind: str) -> bool:

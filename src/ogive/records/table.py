@@ -6,7 +6,6 @@ is the exact input of a release and must not leave the party that holds the reco
 
 from __future__ import annotations
 
-import difflib
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
@@ -23,15 +22,16 @@ from ogive.errors import DataError, ParameterError, UnsupportedError, plain, quo
 from ogive.predicates import columns_of as compared_columns
 from ogive.privacy import Adjacency, PrivacyUnit
 from ogive.queries import Aggregate, Cells, GroupBinning, Parted, RowValues, Selected, ValueCounts
-from ogive.records.binning import content_kind, float_values, kind_of, type_words
+from ogive.records.arrow import content_kind, float_values, kind_of, label_codes, type_words
 from ogive.records.bounding import content_words, kept_rows
 from ogive.records.contributions import Contributions, columns_of, contributor, start_sums
 from ogive.records.dealing import MOST_PARTS, PartSource, deal
-from ogive.records.labels import Columns, LabelCodes, check_category_type, check_label_type
+from ogive.records.labels import Columns, LabelCodes, check_category_kind, check_label_kind
 from ogive.records.missing_words import USUAL, MissingWords, NaValues
+from ogive.records.names import check_column, check_columns_named
 from ogive.records.person_hashes import smallest_hashes
 from ogive.records.persons import PersonCodes, check_person_type
-from ogive.records.sources import BATCH_ROWS, Source, memory_source, names_shown
+from ogive.records.sources import BATCH_ROWS, Source, memory_source
 from ogive.records.text_columns import LabelCells, TextColumns, is_text
 
 NO_OFFSET = (None, "UTC", "Etc/UTC", "GMT", "Z", "+00:00")
@@ -329,10 +329,11 @@ class Records:
             part = tuple(
                 self._numbers(column, batch[column.column])
                 if isinstance(column, Binning)
-                else labels[column.column].encode(
+                else label_codes(
                     batch[column.column]
                     if column.column in written
-                    else cells.labels(column.column, batch[column.column])
+                    else cells.labels(column.column, batch[column.column]),
+                    labels[column.column],
                 )
                 for column in columns
             )
@@ -397,47 +398,11 @@ def check_type(
             _check_values(kind, column, hint)
         return
     check_column(source, column.column)
+    holds = type_words(source.type(column.column))
     if isinstance(column, Label):
-        check_label_type(column, source.type(column.column))
+        check_label_kind(column, holds)
     else:
-        check_category_type(column, source.type(column.column), plural)
-
-
-def check_column(source: Source, column: str) -> None:
-    """Refuse a column that is not there; says which names are near.
-
-    Raises:
-        DataError: there is none of that name.
-    """
-    if column not in source.columns:
-        raise DataError(_no_such_column(source, column))
-
-
-def check_columns_named(source: Source, named: Mapping[str, Any]) -> None:
-    """Refuse parameters that name no column; says which names there are.
-
-    Args:
-        source: The table.
-        named: What was given for each parameter: a name, or several where the parameter takes several; None or no
-            name at all where it was left out.
-
-    Raises:
-        ParameterError: a parameter was left out, or is no name.
-    """
-    there = f"{plain(source.name)} has {names_shown(source.columns)}"
-    if not source.has_names:
-        there = f"the first line of {plain(source.name)} does not look like column names; add a header line"
-    left_out = [
-        parameter for parameter, name in named.items() if name is None or (isinstance(name, tuple | list) and not name)
-    ]
-    if left_out:
-        many = "s" if len(left_out) > 1 else ""
-        raise ParameterError(f"name the column{many} with {' and '.join(f'`{each}=`' for each in left_out)}; {there}")
-    for parameter, name in named.items():
-        names = name if isinstance(name, tuple | list) and parameter.endswith("s") else [name]
-        wrong = next((each for each in names if not isinstance(each, str)), None)
-        if wrong is not None:
-            raise ParameterError(f"`{parameter}` must be a column's name, got {quoted(wrong)}; {there}")
+        check_category_kind(column, holds, plural)
 
 
 def _text_hint(source: Source, measured: TextColumns, binning: Binning, listable: bool) -> str:
@@ -471,18 +436,3 @@ def _check_values(arrow_type: Any, binning: Binning, hint: str) -> None:
             f"column {quoted(column)} holds times in the zone {plain(zone)}, whose days are not those of UTC; take the "
             "zone away to count its days, convert the column to UTC, or write the bounds as times"
         )
-
-
-def _no_such_column(source: Source, column: str) -> str:
-    shown = plain(f"{column!r:.200}")
-    if not source.has_names:
-        if column.lower() in (name.lower() for name in source.columns):
-            return f"{plain(source.name)} has no column {shown}, but one that differs only in capital letters"
-        return (
-            f"{plain(source.name)} has no column {shown}, and its first line does not look like column names; "
-            "the first line must name the columns"
-        )
-    lower = {name.lower(): name for name in reversed(source.columns)}
-    near = [lower[name] for name in difflib.get_close_matches(column.lower(), list(lower), n=3)]
-    suggestion = f"; did you mean {plain(' or '.join(near))}?" if near else ";"
-    return f"{plain(source.name)} has no column {shown}{suggestion} it has {names_shown(source.columns)}"

@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 
 from ogive.errors import DataError, plain, quoted
 from ogive.grids import MAX_WHOLE
-from ogive.records.binning import type_words
+from ogive.records.arrow import type_words
 from ogive.records.missing_words import MissingWords, tell
 from ogive.records.sources import Source
 

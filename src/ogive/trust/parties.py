@@ -9,12 +9,11 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from ogive.arrays import Int64
-from ogive.columns import Label, Schema
+from ogive.columns import Schema
 from ogive.errors import DataError, ParameterError
 from ogive.privacy import Adjacency, PrivacyUnit
-from ogive.queries import Aggregate, Query
+from ogive.queries import Aggregate
 from ogive.records import Records
-from ogive.records.contributions import columns_of
 from ogive.records.missing_words import NaValues
 from ogive.trust.base import TableModel
 
@@ -109,21 +108,3 @@ def read_parties(
 def party_sums(parties: Sequence[Records], aggregate: Aggregate) -> tuple[Int64, ...]:
     """The exact sums of every party."""
     return tuple(_at_each(parties, lambda records: records.aggregate(aggregate)))
-
-
-def check_classes_named(query: Query, who: str) -> None:
-    """Refuse a label whose other class nobody named: owners of single records, or of some, do not see what it is.
-
-    Args:
-        query: What is asked.
-        who: Holds the records, for example "parties".
-
-    Raises:
-        ParameterError: there is one.
-    """
-    for column in columns_of(query.aggregate):
-        if isinstance(column, Label) and column.negative is None:
-            other = "`negative='no'`" if isinstance(column.positive[0], str) else "`negative=0`"
-            raise ParameterError(
-                f"{who} cannot compare which other class they mean; say the negative class, for example {other}"
-            )

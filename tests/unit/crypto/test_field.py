@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ogive import compiling
 from ogive.crypto import field
 from ogive.crypto.field import P
 
@@ -22,9 +23,13 @@ def array(values):
     return np.array(values, dtype=np.uint64)
 
 
+@pytest.mark.parametrize("form", ["plain", "compiled"])
 @pytest.mark.parametrize("name", OPERATIONS)
-def test_agrees_with_python_at_every_pair_of_edges(name):
+def test_agrees_with_python_at_every_pair_of_edges(name, form):
     arrays, scalar, expected = OPERATIONS[name]
+    with compiling.wrapping():
+        agreed = getattr(arrays, form)(array(EDGES)[:, np.newaxis], array(EDGES))
+    assert (agreed.dtype, agreed.tolist()) == (np.uint64, [[expected(x, y) for y in EDGES] for x in EDGES])
     found = arrays(array(EDGES)[:, np.newaxis], array(EDGES))
     assert found.dtype == np.uint64
     assert found.tolist() == [[expected(x, y) for y in EDGES] for x in EDGES]
@@ -45,6 +50,13 @@ def test_products_distribute_over_sums(x, y, z):
     left = field.products(x, field.sums(y, z))
     assert left == field.sums(field.products(x, y), field.products(x, z))
     assert field.sums(field.differences(x, y), y) == x
+
+
+@pytest.mark.parametrize("form", ["plain", "compiled"])
+def test_both_forms_reduce_any_word_and_encode_any_number(form):
+    assert getattr(field.residues, form)(array(WORDS)).tolist() == [word % P for word in WORDS]
+    numbers = np.array([0, 1, -1, P, -P, 1 - P, 2**63 - 1, -(2**63), -(2**63) + 1])
+    assert getattr(field._encoded, form)(numbers).tolist() == [number % P for number in numbers.tolist()]
 
 
 def test_reduces_any_word():

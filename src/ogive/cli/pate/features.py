@@ -95,7 +95,7 @@ class Coding:
 
 def _categories(rows: Source, name: str, path: Path) -> tuple[str, ...] | None:
     """All texts of a public column; None where it holds numbers."""
-    from ogive.records.binning import type_words
+    from ogive.records.arrow import type_words
 
     kind = rows.type(name)
     if _is_number(kind):
@@ -123,7 +123,7 @@ def _categories(rows: Source, name: str, path: Path) -> tuple[str, ...] | None:
 
 
 def _is_number(kind: Any) -> bool:
-    from ogive.records.binning import kind_of
+    from ogive.records.arrow import kind_of
 
     return kind_of(kind) == "number"
 
@@ -151,7 +151,7 @@ def _decoded(array: Any) -> Any:
 
 
 def _numbers(array: Any) -> Float64:
-    from ogive.records.binning import float_values
+    from ogive.records.arrow import float_values
 
     return float_values(array, "number")[:, None]
 

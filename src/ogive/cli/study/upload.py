@@ -37,7 +37,7 @@ def upload(
 
     if bool(value) == (file is not None):
         raise ParameterError("name your record with --value, or a table with --file")
-    read = ServersStudy.read(study)
+    read = ServersStudy.read_to_upload(study)
     tokens = read_tokens(token)
     records: Any = file if file is not None else record_of(value)
     new = send(read, records, tokens=tokens, connect=connect, authority=authority)

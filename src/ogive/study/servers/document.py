@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -16,12 +17,12 @@ from ogive.crypto.field import P
 from ogive.crypto.sketch.rejections import DEFAULT_TOLERATED
 from ogive.crypto.wire import SESSION_BYTES
 from ogive.errors import OgiveError, ParameterError, UnsupportedError, quoted
-from ogive.privacy import Adjacency
+from ogive.privacy import Adjacency, ApproxDP, ZeroConcentratedDP
 from ogive.queries import Aggregate, Answer, Ballots, LinearQuery
 from ogive.queries.refined import asked_of, finest
-from ogive.statistics.base import innermost
+from ogive.statistics.base import innermost, settled
 from ogive.study.common import MOST_RECORDS, Document, StudyRelease, parse_toml, read_file, read_releases
-from ogive.study.course import Step, course
+from ogive.study.course import Step, course, terms_of
 from ogive.study.fields import (
     SEALING,
     check_different,
@@ -36,8 +37,8 @@ from ogive.study.fields import (
 )
 from ogive.trust.servers.costs import decided
 from ogive.trust.servers.layout import Layout
-from ogive.trust.servers.opening import check_range
 from ogive.trust.servers.options import ServersOptions, assumption
+from ogive.trust.servers.ranges import check_range
 from ogive.trust.servers.settings import AggregateUploads
 from ogive.trust.servers.singles import Singles
 from ogive.trust.servers.uploads import AUTO, SUMS
@@ -158,6 +159,31 @@ class ServersStudy(Document):
         Raises:
             ParameterError: they are no study of servers; one line says what is wrong.
         """
+        study = ServersStudy.parse_to_upload(text)
+        for release in study.releases:
+            _check_course(study, release)
+        return study
+
+    @staticmethod
+    def read_to_upload(path: str | Path) -> ServersStudy:
+        """Read a study that its servers have checked, in order to upload to them.
+
+        What is uploaded follows from the study alone; methods and prices, which `read` follows to the end, do not
+        change it. So a device loads little and waits for nothing. Where the servers did not check the study, they take
+        no upload.
+
+        Raises:
+            ParameterError: the file cannot be read, or is no study of servers; one line says what is wrong.
+        """
+        return read_file(path, ServersStudy.parse_to_upload)
+
+    @staticmethod
+    def parse_to_upload(text: bytes) -> ServersStudy:
+        """`read_to_upload` of the bytes of a file.
+
+        Raises:
+            ParameterError: they are no study of servers; one line says what is wrong.
+        """
         data = parse_toml(text)
         trust = read_text(data, "trust", "")
         if trust != SERVERS:
@@ -168,7 +194,7 @@ class ServersStudy(Document):
         options = _options(data, len(servers))
         if unit.person is not None and options.parties is None:
             raise ParameterError("each person uploads one record to servers; leave out person")
-        study = ServersStudy(
+        return ServersStudy(
             text=text,
             name=read_name(data.get("name"), "the study"),
             title=read_text(data, "title", ""),
@@ -179,21 +205,6 @@ class ServersStudy(Document):
             servers=servers,
             releases=read_releases(data),
         )
-        for release in study.releases:
-            try:
-                step = course(study, release, ())
-            except OgiveError as problem:
-                raise problem.prefixed(f"release {release.name}") from None
-            assert isinstance(step, Step), "every release asks something"
-            if not study.organizations:
-                _check_totals(release.name, step.query, unit.adjacency)
-            elif isinstance(step.query.aggregate, Ballots) and read_text(data, "upload", AUTO) != SUMS:
-                raise ParameterError(
-                    f"release {release.name}: teachers upload their votes one by one; leave out parties and give each "
-                    'teacher a token, or add the votes of each party up with upload = "sums"'
-                )
-        _ = study.collected  # refuses what cannot be uploaded
-        return study
 
 
 def _servers(data: Mapping[str, Any]) -> tuple[StudyServer, ...]:
@@ -242,15 +253,46 @@ def _check_totals(name: str, query: LinearQuery, adjacency: Adjacency) -> None:
         )
 
 
+def _check_course(study: ServersStudy, release: StudyRelease) -> None:
+    """Refuse a release that these servers cannot compute, or that asks for anything but what is uploaded.
+
+    Raises:
+        ParameterError: it cannot be computed; one line says why.
+        UnsupportedError: sums of so many records might be wrong.
+    """
+    try:
+        step = course(study, release, ())
+    except OgiveError as problem:
+        raise problem.prefixed(f"release {release.name}") from None
+    assert isinstance(step, Step), "every release asks something"
+    if not study.organizations:
+        _check_totals(release.name, step.query, study.unit.adjacency)
+    elif isinstance(step.query.aggregate, Ballots) and parse_toml(study.text).get("upload", AUTO) != SUMS:
+        raise ParameterError(
+            f"release {release.name}: teachers upload their votes one by one; leave out parties and give each "
+            'teacher a token, or add the votes of each party up with upload = "sums"'
+        )
+    asked = _whatever_sums(study, release, *(_asked(study, release, alike=alike) for alike in (True, False)))
+    if asked != _uploaded(study, release):
+        raise ParameterError(
+            f"release {release.name}: which sums {innermost(release.statistic).name} asks for depends on its noise, "
+            "and everybody uploads once; use trust secagg between organizations"
+        )
+
+
 def _uploaded(study: ServersStudy, release: StudyRelease) -> list[Aggregate]:
     """What has to be uploaded for a release, whatever the sums will be.
 
     Raises:
         ParameterError: what it asks for follows from its first answer, and from no sums that can be uploaded before.
-        UnsupportedError: sums of so many records might be wrong.
     """
-    found = _aggregates(study, release, alike=True)
-    others = _aggregates(study, release, alike=False)
+    return _whatever_sums(study, release, *(_without_noise(study, release, alike=alike) for alike in (True, False)))
+
+
+def _whatever_sums(
+    study: ServersStudy, release: StudyRelease, found: list[Aggregate], others: list[Aggregate]
+) -> list[Aggregate]:
+    """The aggregates from which follow those that were asked for of some records and of others."""
     if found == others:
         return found
     narrow = finest([*found, *others])
@@ -265,7 +307,34 @@ def _uploaded(study: ServersStudy, release: StudyRelease) -> list[Aggregate]:
     return [narrow]
 
 
-def _aggregates(study: ServersStudy, release: StudyRelease, *, alike: bool) -> list[Aggregate]:
+def _without_noise(study: ServersStudy, release: StudyRelease, *, alike: bool) -> list[Aggregate]:
+    """What a release asks sums of where answers are exact: no method is chosen and nothing is priced.
+
+    Noise for a guarantee with a delta takes long to design, so that for another guarantee stands in for it, which every
+    method takes that takes those. `_check_course` compares what is found with what is asked under the guarantee itself.
+    """
+    privacy = ZeroConcentratedDP(1) if isinstance(release.privacy, ApproxDP) else release.privacy
+    terms = dataclasses.replace(terms_of(study, release), privacy=privacy, private=False, simulations=0)
+    found: dict[Aggregate, None] = {}
+    try:
+        procedure = settled(release.statistic, study.unit).questions(terms)
+        query = next(procedure)
+        for _ in range(_LOOKED_AHEAD):
+            reason = terms.refusal(query)
+            if reason is not None:
+                raise UnsupportedError(reason)
+            assert isinstance(query, LinearQuery), "servers serve no other"
+            found[query.aggregate] = None
+            query = procedure.send(_imagined(study, query, alike=alike))
+    except StopIteration:
+        pass
+    except OgiveError as problem:
+        if not found:
+            raise problem.prefixed(f"release {release.name}") from None
+    return list(found)
+
+
+def _asked(study: ServersStudy, release: StudyRelease, *, alike: bool) -> list[Aggregate]:
     """What a release asks sums of, if its answers are those of imagined records, all alike or not."""
     found: dict[Aggregate, None] = {}
     answers: list[Answer] = []

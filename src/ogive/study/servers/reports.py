@@ -7,14 +7,15 @@ part   = credential 32 | for each aggregate a message of `trust.servers.clients`
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
 from ogive.crypto.wire import Reader
 from ogive.errors import ParameterError, PeerError
-from ogive.records import Records
 from ogive.records.contributions import Contributions, columns_of, pieces
+from ogive.records.plain import PlainRecords
 from ogive.study.servers.document import ServersStudy
 from ogive.study.servers.enrolment import CREDENTIAL_BYTES, credential
 from ogive.study.servers.sealing import SEALED_BYTES, seal
@@ -47,7 +48,7 @@ def make_reports(
 
     Args:
         study: What is asked.
-        records: Anything that `Records.of` reads.
+        records: Columns as lists of values, which need no Arrow, or anything else that `Records.of` reads.
         tokens: Of those whose records these are, in the order of the records; or that of the organization.
         random: Uniform bytes of a given number; secret.
 
@@ -60,7 +61,7 @@ def make_reports(
             raise ParameterError(f"an organization uploads the sums of its records with one token, got {len(tokens)}")
         yield from _sealed(study, _summed(study, records, random), tokens)
         return
-    read = Records.of(records)
+    read = _opened(records)
     if read.size != len(tokens):
         raise ParameterError(f"there are {read.size} records and {len(tokens)} tokens; each record needs its own")
     if len(set(tokens)) < len(tokens):
@@ -68,6 +69,14 @@ def make_reports(
     batches = [pieces(read.contributions(each.layout.aggregate), _CLIENTS) for each in study.collected]
     for start, added in zip(range(0, read.size, _CLIENTS), zip(*batches, strict=True), strict=True):
         yield from _reports(study, added, tokens[start : start + _CLIENTS], random)
+
+
+def _opened(records: object) -> Any:
+    if isinstance(records, Mapping) and all(isinstance(values, list | tuple) for values in records.values()):
+        return PlainRecords(records)
+    from ogive.records import Records
+
+    return Records.of(records)
 
 
 def _reports(
@@ -82,6 +91,8 @@ def _reports(
 
 def _summed(study: ServersStudy, records: object, random: Callable[[int], bytes]) -> list[list[bytes]]:
     """For each aggregate the messages of one organization to every server."""
+    from ogive.records import Records
+
     held = Records.of_party(records).bounded(study.unit.person, study.unit.max_rows_per_person)
     made = []
     for collected in study.collected:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import datetime
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -41,7 +42,8 @@ def upload(
         How many are new; the others were stored before.
 
     Raises:
-        ParameterError: the study, a token or the address is none, or tokens are not as many as records.
+        ParameterError: the study, a token or the address is none, tokens are not as many as records, or a table is to
+            be read, or votes are asked, by an installation without what that takes.
         DataError: a record does not fit the study.
         PeerError: the server refuses an upload.
         RefusalError: the server does not answer, after several tries.
@@ -52,20 +54,37 @@ def upload(
     Source:
         `methods/crypto.md`; `docs/servers.md`.
     """
-    read = study if isinstance(study, ServersStudy) else ServersStudy.read(study)
     shown = [tokens] if isinstance(tokens, str) else list(tokens)
-    new = 0
-    with Sender(read.digest, connect, authority=None if authority is None else Path(authority)) as sender:
+    try:
+        read = study if isinstance(study, ServersStudy) else ServersStudy.read_to_upload(study)
         made = make_reports(read, _table(read, records), shown)
-        for done, (report, token) in enumerate(zip(made, shown, strict=True), 1):
-            new += sender.send(report, credential(token, study=read.digest, server=0).hex())
-            progress(done, len(shown))
+        return _send(read, made, shown, connect, authority, progress)
+    except ModuleNotFoundError as missing:
+        raise ParameterError(
+            f"this upload needs the whole installation, pip install ogive: {missing}; one value, or a list of values, "
+            "of another study than one of votes needs numpy and cryptography alone"
+        ) from None
+
+
+def _send(
+    study: ServersStudy,
+    reports: Iterator[bytes],
+    tokens: Sequence[str],
+    connect: str,
+    authority: str | Path | None,
+    progress: Progress,
+) -> int:
+    new = 0
+    with Sender(study.digest, connect, authority=None if authority is None else Path(authority)) as sender:
+        for done, (report, token) in enumerate(zip(reports, tokens, strict=True), 1):
+            new += sender.send(report, credential(token, study=study.digest, server=0).hex())
+            progress(done, len(tokens))
     return new
 
 
 def _table(study: ServersStudy, records: Any) -> Any:
     """A table of what may be the values of a single column."""
-    if isinstance(records, int | float):
+    if isinstance(records, int | float | datetime.date):
         records = [records]
     if not isinstance(records, list | tuple):
         return records

@@ -75,7 +75,7 @@ class SecAggOptions(TrustOptions):
     def refusal(self, query: Query) -> str | None:
         """Why the query is refused: its answers do not add up, or its noise cannot be drawn in shares."""
         from ogive.noise.shares import share_of
-        from ogive.trust.parties import check_classes_named
+        from ogive.trust.classes import check_classes_named
         from ogive.trust.secagg.modulus import largest_share
 
         reason = super().refusal(query)

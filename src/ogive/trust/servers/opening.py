@@ -26,7 +26,7 @@ from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 from ogive.arrays import Int64
 from ogive.crypto.domains import HashDomain, digest
 from ogive.crypto.wire import Inbox, Suite
-from ogive.errors import DataError, ParameterError, PeerError, ReleaseMismatchError, UnsupportedError
+from ogive.errors import DataError, PeerError, ReleaseMismatchError
 from ogive.noise import KeyedSource
 from ogive.noise.source import KEY_BYTES
 from ogive.privacy import Adjacency
@@ -37,12 +37,12 @@ from ogive.records import Records
 from ogive.records.contributions import Contributions, pieces
 from ogive.trust.base import Opening
 from ogive.trust.parties import naming, party_sums
-from ogive.trust.secagg.modulus import noise_bound
 from ogive.trust.servers.clients import upload, upload_sums
 from ogive.trust.servers.costs import decided
 from ogive.trust.servers.layout import Layout
 from ogive.trust.servers.parts import added, signed
 from ogive.trust.servers.preparation import Preparation
+from ogive.trust.servers.ranges import check_range
 from ogive.trust.servers.server import ANALYST, ANSWER, Server, opened_totals
 from ogive.trust.servers.settings import AggregateUploads, question_digest, question_number
 from ogive.trust.servers.state import ServerState
@@ -56,9 +56,6 @@ _WORDS = {KEYS: "comparison keys", TABLES: "tables in shares", SUMS: "sums in sh
 
 MOST_RECORDS = 10**12
 """Records of all organizations together."""
-
-_LARGEST = 1 << 62
-"""Queries refuse records whose measurements would be larger."""
 
 
 class ServersOpening(Opening[LinearQuery]):
@@ -311,33 +308,3 @@ def opened_answer(
     if collected.uploads.kind != SUMS and adjacency is Adjacency.REPLACE:
         totals = (clients,)
     return Answer(values[:measured].reshape(shape), totals, adding=len(servers))
-
-
-def check_range(query: LinearQuery, *, records: int, servers: int, modulus: int) -> None:
-    """Check that measurements of so many records with the noise of all servers stay within a modulus.
-
-    Args:
-        query: The strategy that is measured.
-        records: How many there are, in all.
-        servers: How many servers add noise.
-        modulus: Of the shares.
-
-    Raises:
-        UnsupportedError: they may not, with a chance above 2^-40 for each number.
-    """
-    room = modulus // 4
-    cells = np.zeros(query.aggregate.shape, dtype=np.int64)
-    once = int(np.abs(query.measure(cells + 1)).max(initial=0))  # what one record adds, where all add, is below it
-    laws = [level.law for level in query.levels]
-    fits = once * records < room and noise_bound(laws, adding=servers, honest=1) < room
-    if fits:
-        cells.flat[0] = records * -(-_LARGEST // room)
-        try:
-            query.measure(cells)
-        except (DataError, ParameterError):
-            fits = False
-    if not fits:
-        raise UnsupportedError(
-            "sums of so many records and their noise may leave the range of the servers' numbers; "
-            "ask for fewer fractional bits or for more privacy loss, or use trust central"
-        )

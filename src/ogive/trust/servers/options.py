@@ -93,7 +93,7 @@ class ServersOptions(TrustOptions):
     def refusal(self, query: Query) -> str | None:
         """Answers that are not sums over records, and those in too many cells."""
         from ogive.queries import Parted, Selected
-        from ogive.trust.parties import check_classes_named
+        from ogive.trust.classes import check_classes_named
         from ogive.trust.servers.layout import Layout
 
         reason = super().refusal(query)

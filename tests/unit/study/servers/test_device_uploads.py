@@ -1,0 +1,125 @@
+"""A device uploads with an installation of numpy and cryptography alone, the bytes that any other one does."""
+
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from helpers.server_processes import Processes
+from helpers.servers_study import AGE, Trial, text_of, token_of
+
+from ogive.study.servers.document import ServersStudy
+from ogive.study.servers.reports import report_bytes
+
+FRONT = """
+import sys
+ALLOWED = {"ogive", "numpy", "cryptography", "_cffi_backend", "lazy_loader", *sys.argv[1].split(",")}
+class Device:
+    def find_spec(self, name, path=None, target=None):
+        top = name.partition(".")[0]
+        if top not in ALLOWED and top not in sys.stdlib_module_names:
+            raise ModuleNotFoundError(f"a device has no {top}", name=top)
+sys.meta_path.insert(0, Device())
+"""
+
+UPLOADS = """
+import ogive
+def upload(records, tokens):
+    try:
+        return ogive.upload("study.toml", records, tokens=tokens, connect=sys.argv[2], authority="tls-0/ca.pem")
+    except ogive.OgiveError as problem:
+        return str(problem)
+tokens = sys.argv[3:]
+print(upload(65, tokens[0]))
+print(upload([30, None, "40"], tokens[1:4]))
+print(upload("people.parquet", tokens[4]))
+"""
+
+COMMAND = """
+from ogive.cli import main
+sys.exit(main(["upload", "study.toml", "--connect", sys.argv[2], "--authority", "tls-0/ca.pem", *sys.argv[3:]]))
+"""
+
+REPORTS = """
+import json
+from ogive.study.servers.document import ServersStudy
+from ogive.study.servers.reports import make_reports
+given = json.load(sys.stdin)
+lengths = []
+for text in given["studies"]:
+    study = ServersStudy.parse_to_upload(text.encode())
+    lengths.append([len(report) for report in make_reports(study, given["record"], [given["token"]])])
+print(json.dumps(lengths))
+"""
+
+
+def device(script, *words, folder=None, said="", allowed="-"):
+    """A process of a device: what it printed, what it complained of, and its exit status."""
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", FRONT + script, allowed, *words],
+        cwd=folder, input=said, capture_output=True, text=True, check=False, timeout=120,
+    )  # fmt: skip
+    return done.stdout, done.stderr, done.returncode
+
+
+@pytest.mark.parametrize("module", ["numba", "scipy", "pyarrow", "pandas", "duckdb", "sqlalchemy"])
+def test_a_device_of_these_tests_has_nothing_else(module):
+    _, complaint, status = device(f"import {module}")
+    assert status == 1
+    assert f"a device has no {module}" in complaint
+
+
+def test_a_device_uploads_with_numpy_and_cryptography_alone(tmp_path):
+    trial = Trial(tmp_path, people=6, records=6, releases=(AGE | {"missing": "'low'"},))
+    trial.close()
+    (tmp_path / "token").write_text(token_of(5))
+    (tmp_path / "people.parquet").write_bytes(b"")
+    with Processes(trial) as processes:
+        processes.start(0)
+        processes.until(0, lambda found: True)
+        address = f"https://127.0.0.1:{processes.ports[0]}"
+        printed, complaint, status = device(UPLOADS, address, *map(token_of, range(5)), folder=tmp_path)
+        assert (complaint, status) == ("", 0)
+        one, three, refused = printed.splitlines()
+        assert (one, three) == ("1", "3")
+        assert "needs the whole installation" in refused
+        assert "no pyarrow" in refused
+        words = ["--token", "token", "--value", "65"]
+        _, complaint, status = device(COMMAND, address, *words, folder=tmp_path, allowed="cyclopts,rich,attr,attrs")
+        assert (complaint, status) == ("the record is uploaded\n", 0)
+        assert processes.until(0, lambda found: True)["uploads"] == 5
+
+
+ASKED = {
+    "ecdf": {"column": "'age'", "bounds": "[0, 120]", "bins": "120"},
+    "quantiles": {"column": "'age'", "bounds": "[0, 120]", "grid": "'integers'"},
+    "roc": {"score": "'age'", "label": "'ill'", "negative": "[0]", "bounds": "[0, 120]", "bins": "60"},
+    "boxplot": {"column": "'age'", "by": "'sex'", "groups": "['f', 'm']", "bounds": "[0, 120]", "bins": "60"},
+    "mean": {"column": "'age'", "bounds": "[0, 120]"},
+    "histogram": {"column": "'sex'", "values": "['f', 'm']"},
+    "proportion": {"column": "'ill'", "positive": "[1]"},
+}
+GUARANTEES = ("{ epsilon = 1 }", "{ rho = 0.1 }", "{ epsilon = 1, delta = 1e-6 }")
+
+
+def test_a_device_makes_the_reports_that_servers_expect():
+    """Of every statistic under every guarantee; the servers follow methods and prices to the end, the device none."""
+    texts = [
+        text_of(
+            releases=[{"name": "one", "statistic": name, "privacy": guarantee} | fields],
+            budget=guarantee,
+            unit='adjacency = "add_or_remove"',
+        )
+        for name, fields in ASKED.items()
+        for guarantee in GUARANTEES
+    ]
+    record = {"age": [65], "ill": [1], "sex": ["f"]}
+    given = {"studies": [text.decode() for text in texts], "record": record, "token": token_of(1)}
+    printed, complaint, status = device(REPORTS, said=json.dumps(given))
+    assert (complaint, status) == ("", 0)
+    wanted = [ServersStudy.parse(text) for text in texts]
+    assert json.loads(printed) == [[report_bytes(study)] for study in wanted]
+    found = [ServersStudy.parse_to_upload(text).collected for text in texts]
+    assert found == [study.collected for study in wanted]
+    assert len({np.sum([len(each) for each in found]), len(texts)}) == 1
