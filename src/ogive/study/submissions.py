@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import threading
+import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from pathlib import Path
@@ -15,6 +17,7 @@ from ogive.segments.committing import Committer
 from ogive.segments.log import Place, Segments
 
 _MARK_BYTES = 8
+_HOUR, _HOURS = 3600, 48
 
 
 class NotEnrolledError(PeerError):
@@ -52,6 +55,7 @@ class Submissions:
         self._marks = np.zeros(people, f"V{_MARK_BYTES}")  # of whom a report is stored, digests of these
         self._waiting: dict[int, tuple[bytes, Future[None]]] = {}
         self._stored = 0
+        self._by_hour: Counter[int] = Counter()
         try:
             for record in self._store:
                 number, report = owner(record)
@@ -75,6 +79,11 @@ class Submissions:
     def size(self) -> int:
         """How many bytes they take."""
         return self._store.size
+
+    @property
+    def by_hour(self) -> list[list[int]]:
+        """Reports stored in the last hours since this began: the hour's first second since 1970, and how many."""
+        return [[hour * _HOUR, count] for hour, count in sorted(self._by_hour.items())[-_HOURS:]]
 
     def take(self, number: int, report: bytes, record: bytes) -> Future[None]:
         """Store the report of a person; the same one again is as good as the first time.
@@ -115,6 +124,7 @@ class Submissions:
             if stored.exception() is None:
                 self._marks[number] = mark
                 self._stored += 1
+                self._by_hour[int(time.time()) // _HOUR] += 1
             self._changed.notify_all()
 
     def close_uploads(self) -> int:

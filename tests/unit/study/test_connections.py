@@ -16,6 +16,7 @@ from starlette.routing import Route
 from ogive.study.https import connections
 from ogive.study.https.connections import Connection, OneLine, allow_files
 
+LARGE = 1 << 26
 GET = b"GET /health HTTP/1.1\r\nHost: a\r\n\r\n"
 
 
@@ -28,9 +29,14 @@ def port(monkeypatch):
     async def health(_):
         return PlainTextResponse("ok")
 
+    async def large(_):
+        return PlainTextResponse("x" * LARGE)
+
+    monkeypatch.setattr(connections, "WRITE_SECONDS", 1.0)
     server = uvicorn.Server(
         uvicorn.Config(
-            Starlette(routes=[Route("/health", health)]), host="127.0.0.1", port=number, http=Connection,
+            Starlette(routes=[Route("/health", health), Route("/large", large)]),
+            host="127.0.0.1", port=number, http=Connection,
             limit_concurrency=3, log_level="critical", loop="asyncio", ws="none",
         )
     )  # fmt: skip
@@ -86,6 +92,24 @@ def test_who_says_nothing_or_half_of_it_takes_no_place_for_long(opened):
     assert answered(another)
     another.sendall(GET[:20])
     assert ended(another)
+
+
+def read_to_the_end(connection):
+    """How many bytes the service sends until it hangs up."""
+    found = 0
+    with contextlib.suppress(ConnectionResetError):
+        while some := connection.recv(1 << 20):
+            found += len(some)
+    return found
+
+
+def test_who_does_not_read_what_was_asked_for_takes_no_place_for_long(opened):
+    asked = GET.replace(b"health", b"large").replace(b"Host", b"Connection: close\r\nHost")
+    lazy = opened(asked)
+    assert read_to_the_end(opened(asked)) > LARGE  # the control: who reads gets all
+    threading.Event().wait(2.5)
+    assert read_to_the_end(lazy) < LARGE
+    assert answered(opened(GET))
 
 
 def test_a_head_without_end_is_not_kept(opened):

@@ -13,6 +13,8 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 HEAD_SECONDS = 20.0
 """How long the head of a request may take to come, and a new connection to begin one."""
+WRITE_SECONDS = 60.0
+"""How long a client may leave a part of an answer unread before more of it is read."""
 HEAD_BYTES = 1 << 16
 """How long it may be, before it is complete."""
 _READ_BYTES = 1 << 15
@@ -22,10 +24,12 @@ _MINUTE = 60.0
 class Connection(HttpToolsProtocol):
     """An HTTP connection whose requests have a limit of time and length, and which ends where there are too many.
 
-    uvicorn has no such limits: who says nothing would be waited for without end, in a place that others need.
+    uvicorn has no such limits: who says nothing, or does not read what was asked for, would be waited for without end,
+    in a place that others need.
     """
 
     _head: asyncio.TimerHandle | None = None
+    _unread: asyncio.TimerHandle | None = None
     _bytes = 0
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
@@ -46,7 +50,19 @@ class Connection(HttpToolsProtocol):
     def connection_lost(self, exc: Exception | None) -> None:
         """Wait for nothing."""
         self._stop()
+        self._read_on()
         super().connection_lost(exc)
+
+    def pause_writing(self) -> None:
+        """The client reads too slowly."""
+        if self._unread is None:
+            self._unread = self.loop.call_later(WRITE_SECONDS, self.transport.abort)
+        super().pause_writing()
+
+    def resume_writing(self) -> None:
+        """The client has read on."""
+        self._read_on()
+        super().resume_writing()
 
     def on_message_begin(self) -> None:
         """A head begins."""
@@ -62,6 +78,11 @@ class Connection(HttpToolsProtocol):
         if self._head is None:
             self._bytes = 0
             self._head = self.loop.call_later(HEAD_SECONDS, self.transport.abort)
+
+    def _read_on(self) -> None:
+        if self._unread is not None:
+            self._unread.cancel()
+            self._unread = None
 
     def _stop(self) -> None:
         if self._head is not None:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import time
-from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import Future
 
@@ -20,7 +18,6 @@ LOG = logging.getLogger("ogive.study")
 
 BODY_SECONDS = 30.0
 """How long the body of a report may take to come."""
-_HOURS = 48
 
 
 class Taking:
@@ -38,13 +35,7 @@ class Taking:
         self._longest = longest
         self._person = person
         self._take = take
-        self._by_hour: Counter[int] = Counter()
         self.counts = {"reports": 0, "refused": 0, "bytes_in": 0}
-
-    @property
-    def by_hour(self) -> list[list[int]]:
-        """Reports of the last hours since this process began: the hour's first second since 1970, and how many."""
-        return [[hour * 3600, count] for hour, count in sorted(self._by_hour.items())[-_HOURS:]]
 
     async def answer(self, request: Request) -> Response:
         """The answer to one report: 201 once it is durable, and one line if it is refused."""
@@ -78,7 +69,6 @@ class Taking:
             return self.refused("the report could not be stored now; send it again", 503)
         self.counts["reports"] += 1
         self.counts["bytes_in"] += len(report)
-        self._by_hour[int(time.time()) // 3600] += 1
         return Response(status_code=201)
 
     async def _body(self, request: Request) -> bytes | None:

@@ -92,7 +92,7 @@ class LocalService:
             "privacy": str(description.privacy),
             "uploads": len(self._reports),
             "bytes": self._reports.size,
-            "uploads_by_hour": self._taking.by_hour,
+            "uploads_by_hour": self._reports.by_hour,
         }
 
     async def _status_page(self, request: Request) -> Response:

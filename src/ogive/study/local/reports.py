@@ -62,6 +62,11 @@ class LocalReports:
         """How many bytes they take."""
         return self._kept.size
 
+    @property
+    def by_hour(self) -> list[list[int]]:
+        """How many were stored in which hour since this process began."""
+        return self._kept.by_hour
+
     def take(self, person: int, report: bytes) -> Future[None]:
         """Store the report of a participant; the same one again is as good as the first time.
 

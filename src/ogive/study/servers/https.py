@@ -215,7 +215,7 @@ class ServerService:
             "open": node.closed is None,
             "uploads": len(node.uploads),
             "bytes": node.uploads.size,
-            "uploads_by_hour": self._taking.by_hour,
+            "uploads_by_hour": [] if self._leader is None else self._reports.by_hour,
             "who": "organizations" if study.organizations else "people",
             "clients": node.clients,
             "left_out": node.left_out,

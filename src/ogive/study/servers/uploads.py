@@ -64,6 +64,11 @@ class Reports:
         """How many bytes they take."""
         return self._kept.size
 
+    @property
+    def by_hour(self) -> list[list[int]]:
+        """How many were stored in which hour since this process began."""
+        return self._kept.by_hour
+
     def number(self, shown: bytes) -> int:
         """The number of the person who shows a credential.
 

@@ -91,7 +91,9 @@ def test_hostile_requests_are_answered_in_one_line_and_store_nothing(process):
         mine = {"Authorization": f"Bearer {trial.tokens[person]}"}
         for body, status in ((trial.reports[person], 201), (trial.reports[person], 201), (again[person], 409)):
             assert client.post(process.path, content=body, headers=mine).status_code == status
-        assert process.status()["uploads"] == before + 1
+        told = process.status()
+        assert told["uploads"] == before + 1
+        assert sum(count for _, count in told["uploads_by_hour"]) == before + 1  # a replay is no other report
         assert f"ogive_local_uploads {before + 1}\n" in client.get("/metrics").text
     log = (trial.folder / "log").read_text()
     assert "Traceback" not in log

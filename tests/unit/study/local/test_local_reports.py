@@ -59,6 +59,29 @@ def test_a_store_that_grows_is_read_on_where_it_was_read(trial, kept, tmp_path):
     assert again.digest() == added(trial.description, b"".join(trial.reports)).digest()
 
 
+def test_nobody_counts_twice_whose_store_or_state_was_put_back_from_a_backup(trial, tmp_path):
+    key = Collection.new_key()
+    kept = trial.opened()
+    take(kept, trial.reports[:8])
+    kept.close()
+    old = {path.name: path.read_bytes() for path in trial.store.glob("*.segment")}
+    added(trial.description, trial.store).save(tmp_path / "state", key=key)
+    kept = trial.opened()
+    take(kept, trial.reports[8:], range(8, 20))
+    kept.close()
+    whole = added(trial.description, trial.store)
+    older = Collection.load(tmp_path / "state", key=key)  # the state was put back
+    assert older.add(trial.store).accepted == 12
+    assert older.digest() == whole.digest()
+    for name, content in old.items():  # the store was, and those who are not in it any more report something else
+        (trial.store / name).write_bytes(content)
+    kept = trial.opened()
+    take(kept, reports_of(trial.description, trial.values, seed=9)[8:], range(8, 20))
+    kept.close()
+    assert whole.add(trial.store).accepted == 0
+    assert whole.digest() == older.digest()
+
+
 def test_a_folder_without_a_store_is_no_file_of_reports(trial, tmp_path):
     (tmp_path / "empty").mkdir()
     with pytest.raises(ParameterError, match="it is a folder, and no store of a service"):
