@@ -44,7 +44,7 @@ def test_the_tutorial_works_as_it_is_written(machines):
 
 @pytest.mark.skipif(shutil.which("node") is None, reason="no Node on this machine (Debian: nodejs)")
 def test_the_script_of_the_page_makes_a_report(tmp_path):
-    (script,) = re.findall(r"```js\n(.*?)```", PAGE, re.DOTALL)
+    script, _ = re.findall(r"```js\n(.*?)```", PAGE, re.DOTALL)
     client = Path(pages.__file__).with_name(pages.CLIENT)
     service = f"""
     const asked = {json.dumps(described(100).canonical.decode())}, digest = "00", token = "17-0";
