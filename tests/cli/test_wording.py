@@ -52,6 +52,7 @@ PYTHON_ALONE = (
     "a function needs the range of its values",
     "a pair for each column or None",
     "needs records: trust=",
+    "the records of each party, as in",
     "prune must be 'auto', True or False",
     "auc_interval() simulates",
 )

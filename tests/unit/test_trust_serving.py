@@ -1,5 +1,6 @@
 """Who serves which queries: kinds of queries, and the words of refusals."""
 
+import copy
 import dataclasses
 import importlib
 import inspect
@@ -9,6 +10,7 @@ import pytest
 
 import ogive
 import ogive.queries
+from ogive.errors import ParameterError
 from ogive.queries import CuratorQuery, LinearQuery
 from ogive.trust import TRUST_MODELS, Central, Clear, Local, Pairs, SecAgg, Servers
 from ogive.trust.base import unserved
@@ -122,3 +124,29 @@ def test_what_is_no_statistic_is_refused(wrong):
 def test_a_name_has_no_records():
     with pytest.raises(ogive.ParameterError, match="not the name of one; got 'local'"):
         ogive.release(ogive.Ecdf("score", (0, 1)), privacy=ogive.PureDP(1), trust="local")
+
+
+@pytest.mark.parametrize("model", [*TRUST_MODELS, ogive.Collected], ids=lambda model: model.__name__)
+def test_a_trust_model_without_records_says_what_to_pass(model):
+    with pytest.raises(ParameterError) as caught:
+        model()
+    said, name = str(caught.value), model.__name__
+    assert said.startswith(f"{name} needs ")
+    assert f"as in ogive.{name}(" in said
+    assert "\n" not in said
+    assert caught.value.parameter == next(iter(inspect.signature(model).parameters))
+    with pytest.raises(ParameterError, match=f"{name} needs "):
+        model(person="who")
+    with pytest.raises(TypeError, match="unexpected keyword"):
+        model({"age": [1]}, nothing=1)
+
+
+def test_a_trust_model_that_is_called_as_an_option_is_told_to_name_its_type():
+    with pytest.raises(ParameterError, match=r"needs records: .* name the type alone, trust=ogive\.Local$"):
+        ogive.Session({"age": [1, 2]}, limit=ogive.PureDP(1), trust=ogive.Local())
+
+
+def test_a_trust_model_still_says_what_it_takes_and_can_be_copied():
+    assert list(inspect.signature(Central).parameters) == ["data", "person", "max_rows_per_person", "na_values"]
+    model = Central(data={"age": [1, 2]})
+    assert copy.copy(model).count() == 2

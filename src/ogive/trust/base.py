@@ -13,8 +13,10 @@ combination of the two, so that no trust model names queries of another.
 from __future__ import annotations
 
 import dataclasses
+import functools
+import inspect
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar
 
@@ -166,13 +168,22 @@ class TrustModel(ABC):
     digest_in_question: ClassVar[bool] = False
     """Whether questions in the same words may be about other records, so that a digest of these is part of them."""
 
+    made_of: ClassVar[str] = (
+        "records: a file, a data frame or a dict of columns, as in `ogive.{name}('patients.parquet')`; where the "
+        "records are given elsewhere, as in a `Session`, name the type alone, `trust=ogive.{name}`"
+    )
+    """What the first argument is, in words after "needs" in which the class has its name."""
+
     options: TrustOptions
 
     def __init_subclass__(cls) -> None:
-        """Take name and privacy from the options."""
+        """Take name and privacy from the options, and say what is needed where the first argument is left out."""
         super().__init_subclass__()
         if "options_type" in vars(cls):
             cls.name, cls.private = cls.options_type.name, cls.options_type.private
+        if "__init__" in vars(cls):
+            made: Any = cls
+            made.__init__ = _naming_what_is_needed(vars(cls)["__init__"])
 
     @property
     def assumption(self) -> str:
@@ -244,6 +255,24 @@ class TrustModel(ABC):
     @abstractmethod
     def resume(self, adjacency: Adjacency, *, secret: bytes) -> Opening[Any]:
         """Go on with a release from its secret; the caller compares contexts before asking anything."""
+
+
+def _naming_what_is_needed(make: Callable[..., None]) -> Callable[..., None]:
+    """The constructor of a trust model; where its first argument is left out, one line says what that is.
+
+    Raises:
+        ParameterError: it was left out.
+    """
+    first = list(inspect.signature(make).parameters)[1]
+
+    @functools.wraps(make)
+    def checked(self: TrustModel, *arguments: Any, **options: Any) -> None:
+        if not arguments and first not in options:
+            name = type(self).__name__
+            raise ParameterError(f"{name} needs {self.made_of.format(name=name)}", parameter=first)
+        make(self, *arguments, **options)
+
+    return checked
 
 
 class TableModel(TrustModel):

@@ -58,6 +58,7 @@ class Collected(TrustModel):
     """
 
     options_type = CollectedOptions
+    made_of = "a collection of reports, as in `ogive.{name}(collection)`"
 
     def __init__(self, collection: Collection) -> None:
         if not isinstance(collection, Collection):

@@ -71,6 +71,10 @@ class SecAgg(SeveralTables):
     """
 
     options_type = SecAggOptions
+    made_of = (
+        "the records of each party, as in `ogive.{name}([north, south])`; to divide one table among simulated parties "
+        "write `trust=ogive.Simulation(ogive.{name}, parties=3)`"
+    )
 
     def __init__(
         self,
