@@ -112,7 +112,10 @@ GROUPED = ("--by", "sex", "--by-groups", "F", "M", "--epsilon", "1")
 @pytest.mark.parametrize(
     ("words", "wanted"),
     [
-        (("mean", "people.csv", "--colum", "age", *RELEASE), "--colum is no option; did you mean --column?"),
+        (
+            ("mean", "people.csv", "--colum", "age", *RELEASE),
+            "ogive mean has no option --colum; did you mean --column?",
+        ),
         (
             ("proportion", "people.csv", "--column", "sex", "--epsilon", "1"),
             "column 'sex' holds text, but the values to count are numbers; write them as texts, for example "

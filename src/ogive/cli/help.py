@@ -35,7 +35,7 @@ OUTPUT = Group("Output", sort_key=4)
 FOLDED = 5.0
 """From here on headings are of options of which --help prints the names alone."""
 
-OF_GROUPS = Group("Comparing groups", sort_key=FOLDED)
+OF_GROUPS = Group("Options of comparisons", sort_key=FOLDED)
 OF_METHODS = Group("Options of methods", sort_key=FOLDED)
 OF_TREES = Group("Options of --method hierarchy", sort_key=5.1)
 OF_PAIRS = Group("Options of --method paired", sort_key=5.2)
@@ -149,7 +149,8 @@ def _named(option: Argument) -> str:
     if option.index is not None:
         return _positional(option)
     negative = set(option.negatives)
-    names = sorted((name for name in option.names if name not in negative), key=lambda name: not name.startswith("--"))
+    left_out = negative | set(option.parameter.alias or ())  # an alias is the name of an earlier version
+    names = sorted((name for name in option.names if name not in left_out), key=lambda name: not name.startswith("--"))
     names += sorted(negative)
     value = _resolve_metavar(option)
     return f"{', '.join(names)} {value}" if value else ", ".join(names)

@@ -51,9 +51,9 @@ def limit(
     ledger: Place = None,
     *,
     data_set: str,
-    epsilon: str | None = None,
-    delta: str | None = None,
-    rho: str | None = None,
+    limit_epsilon: Annotated[str | None, Parameter(alias="--epsilon")] = None,
+    limit_delta: Annotated[str | None, Parameter(alias="--delta")] = None,
+    limit_rho: Annotated[str | None, Parameter(alias="--rho")] = None,
     no_limit: bool = False,
     new: bool = False,
     person: str | None = None,
@@ -66,9 +66,9 @@ def limit(
     Args:
         ledger: Where the books are.
         data_set: Whose limit.
-        epsilon: The limit; with --delta it is approximate.
-        delta: Slack in probability.
-        rho: The limit in zero-concentrated privacy, instead of epsilon and delta.
+        limit_epsilon: The limit; with --limit-delta it is approximate.
+        limit_delta: Slack in probability.
+        limit_rho: The limit in zero-concentrated privacy, instead of the other two.
         no_limit: Lift the limit.
         new: Open the account of a data set that was not used before.
         person: For a new account: column with the person's identifier.
@@ -76,9 +76,11 @@ def limit(
         adjacency: For a new account: replace or add_or_remove.
         public: For a new account: columns that everybody may know.
     """
-    granted = guarantee(epsilon, delta, rho)
+    granted = guarantee(limit_epsilon, limit_delta, limit_rho, prefix="limit-")
     if (granted is None) != no_limit:
-        raise ParameterError("give either a limit, for example --epsilon 3, or --no-limit to remove it")
+        raise ParameterError("give either a limit, for example --limit-epsilon 3, or --no-limit to remove it")
+    if new and granted is None:
+        raise ParameterError("give the limit of the account, for example --limit-epsilon 3")
     if not new and (person is not None or max_rows_per_person != 1 or adjacency is not None or public):
         raise ParameterError("the privacy unit is set with --new and cannot be changed later")
     from ogive.privacy import Adjacency, PrivacyUnit
@@ -91,8 +93,6 @@ def limit(
                 raise LedgerError(
                     f"the ledger has an account {quoted(data_set)} already; leave --new out to change its limit"
                 )
-            if granted is None:
-                raise ParameterError("give the limit of the account, for example --epsilon 3")
             chosen = default_adjacency(None, max_rows_per_person) if adjacency is None else Adjacency(adjacency)
             unit = PrivacyUnit(chosen, person, max_rows_per_person, public)
             account = books.account(data_set, unit=unit, limit=granted)

@@ -56,11 +56,12 @@ def misspelt(app: App, arguments: Sequence[str]) -> ParameterError | None:
     The parser refuses such options too, but only after what lacks, as does a column whose option is misspelt.
     """
     options = options_of(app, arguments)
+    command = " ".join(["ogive", *app.parse_commands(list(arguments))[0]])
     before = arguments[: arguments.index("--")] if "--" in arguments else arguments
     for word in before:
         name = word.partition("=")[0]
         if name.startswith("--") and name not in options and (near := _near(name, sorted(options))):
-            return ParameterError(f"{plain(name)} is no option{near}")
+            return ParameterError(plain(_no_option(command, name, near)))
     return None
 
 
@@ -94,7 +95,11 @@ def _unknown_command(problem: Any, command: str) -> str:
 def _unknown_option(problem: Any, command: str) -> str:
     word = problem.token.keyword or problem.token.value
     known = list(chain.from_iterable(each.names for each in problem.argument_collection if each.parse))
-    return f"{command} has no option {word}{_near(word, known)}"
+    return _no_option(command, word, _near(word, known))
+
+
+def _no_option(command: str, word: str, near: str) -> str:
+    return f"{command} has no option {word}{near}"
 
 
 def _missing(problem: Any, command: str) -> str:
