@@ -1,4 +1,4 @@
-"""What is said of a release that nobody adds up, or that says nothing; it is not refused for that.
+"""What is said of a release that nobody adds up, that says nothing, or that protects little; none is refused for that.
 
 What is said before the spend follows from public numbers alone. Where the number of records is private, whether noise
 drowns them is private too until it is released, so it can be said only of the release.
@@ -14,6 +14,7 @@ from typing import Any
 
 from ogive.errors import NoiseWarning
 from ogive.local.randomized_response import RandomizedResponse
+from ogive.privacy import Privacy, ZeroConcentratedDP
 from ogive.queries import CellsQuery, GroupedQuery, KernelQuery, LinearGroupsQuery, MomentsQuery, Query, ReportsQuery
 from ogive.queries.selected import LinearSelectedQuery, SelectedQuery
 from ogive.queries.threshold import ThresholdQuery
@@ -24,6 +25,9 @@ UNBOOKED = (
     "ogive: this release is in no ledger, so nothing adds up the privacy cost of several releases of the same records"
 )
 
+LARGEST_EPSILON, LARGEST_RHO = 10, 50
+"""Above these a guarantee says little of one person. Pure epsilon = 10 implies rho = 50."""
+
 _LOGGER = logging.getLogger(__name__)
 
 
@@ -31,6 +35,7 @@ class _Process:
     """What this process has said so far."""
 
     unbooked = False
+    weak = False
 
 
 def tell_unbooked() -> None:
@@ -38,6 +43,23 @@ def tell_unbooked() -> None:
     if not _Process.unbooked:
         _Process.unbooked = True
         _LOGGER.warning(UNBOOKED)
+
+
+def tell_weak(privacy: Privacy) -> None:
+    """Say once in a process, by the same logger, that so large a guarantee protects little, before it is spent."""
+    largest = f"epsilon = {LARGEST_EPSILON}"
+    if isinstance(privacy, ZeroConcentratedDP):
+        large, largest = privacy.rho > LARGEST_RHO, f"rho = {LARGEST_RHO}, which {largest} implies"
+    else:
+        large = privacy.epsilon > LARGEST_EPSILON
+    if large and not _Process.weak:
+        _Process.weak = True
+        _LOGGER.warning(
+            "ogive: %s protects little: at %s, whoever thinks two answers equally likely may be 99.995 %% sure of one "
+            "after the release",
+            privacy,
+            largest,
+        )
 
 
 def tell_left_out(statistic: Any) -> None:

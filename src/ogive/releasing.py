@@ -116,6 +116,8 @@ def release(
         return cast(EstimateT, _named(read_recorded(stored), named, books.mark))
     opening = trust.open(adjacency, source=source if source is not None else SystemSource())
     told = trust.private and source is None
+    if told:
+        cautions.tell_weak(privacy)
     holder = _Paying(books, opening, trust.count if told and adjacency is Adjacency.REPLACE else _unknown)
     terms = Terms(
         privacy,
@@ -315,6 +317,8 @@ class Payment:
         batch: str | None,
     ) -> None:
         self._account = account
+        self._asked = asked
+        self._batch = batch
         self._name = name
         self._privacy = privacy
         self._trust = trust
@@ -326,25 +330,35 @@ class Payment:
         self._release_id = secrets.token_hex(16)
         self._question: dict[str, Any] = {}
         if account is not None:
-            account.check_unit(unit)
-            self._question = {
-                "statistic": asked,
-                "privacy": privacy.to_dict(),
-                "unit": unit.to_dict(),
-                "trust": trust.name,
-            }
-            if trust.options.terms is not None:
-                # what was released counting on fewer that collude is no answer to who counts on more
-                self._question["terms"] = written_fields(trust.options.terms)
-            if trust.digest_in_question or not account.has_fingerprint:
-                digest = trust.data_digest()
-                if digest is not None:
-                    mark = account.fingerprint(digest)
-                    if trust.digest_in_question:
-                        self._question |= {"batch": batch, "records": mark}
-                        _check_records(account, self._question)
-                    else:
-                        self._question = _tell_records(account, self._question, mark)
+            self._question = self._question_to(account)
+
+    def _question_to(self, account: Account) -> dict[str, Any]:
+        """All that is asked, as the ledger of an account keeps it.
+
+        Raises:
+            LedgerError: the account is for another privacy unit.
+            ReleaseMismatchError: this was asked of other records before.
+        """
+        account.check_unit(self._unit)
+        trust = self._trust
+        question: dict[str, Any] = {
+            "statistic": self._asked,
+            "privacy": self._privacy.to_dict(),
+            "unit": self._unit.to_dict(),
+            "trust": trust.name,
+        }
+        if trust.options.terms is not None:
+            # what was released counting on fewer that collude is no answer to who counts on more
+            question["terms"] = written_fields(trust.options.terms)
+        digest = trust.data_digest() if trust.digest_in_question or not account.has_fingerprint else None
+        if digest is None:
+            return question
+        mark = account.fingerprint(digest)
+        if not trust.digest_in_question:
+            return _tell_records(account, question, mark)
+        question |= {"batch": self._batch, "records": mark}
+        _check_records(account, question)
+        return question
 
     @property
     def release_id(self) -> str:
@@ -391,6 +405,7 @@ class Payment:
         charge = charge_for(self._privacy, loss, query, announced=self._announced, before=self._charged)
         self._charged = charge
         if self._reservation is None:
+            self._account = self._begun(self._account, charge)
             self._reservation = self._account.reserve(
                 self._question,
                 statistic=self._name,
@@ -405,6 +420,19 @@ class Payment:
         self._reservation.bind(self._bound, context)
         self._bound += 1
         return opening
+
+    def _begun(self, account: Account, charge: Charge) -> Account:
+        """The account that pays; where its ledger is yet to be made, it is made, unless the charge would be refused.
+
+        Raises:
+            BudgetError: the charge exceeds the limit of the account that would be made.
+        """
+        if account.begin is None:
+            return account
+        account.check_affordable(charge)
+        made = account.begin()
+        self._question = self._question_to(made)
+        return made
 
     def publish(self, estimate: Estimate) -> Estimate:
         """Record the answer; where another process was first, take its answer, which has the same noise."""

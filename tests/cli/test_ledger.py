@@ -105,13 +105,47 @@ def test_a_refused_first_release_creates_no_account_and_keeps_no_limit(folder, r
     status, out, err = run(*ask, "--limit-epsilon", "1")
     assert (status, out) == (1, "")
     lines = err.splitlines()
-    assert lines[:2] == ["created ledger budget.db", "no account 'people' was created, and its limit is not kept"]
-    assert "has epsilon = 1 left of epsilon = 1, and this release would cost epsilon = 2" in lines[2]
-    assert "no data sets yet" in run("ledger", "show", "budget.db")[1]
+    assert lines[0] == "neither a ledger nor an account was created, and the limit is not kept"
+    assert "has epsilon = 1 left of epsilon = 1, and this release would cost epsilon = 2" in lines[1]
+    assert [path.name for path in folder.iterdir()] == ["people.csv"]
     status, _, err = run(*ask, "--limit-epsilon", "3")
-    assert (status, err.splitlines()[0]) == (0, "created account 'people' with limit epsilon = 3")
+    made = ["created ledger budget.db", "created account 'people' with limit epsilon = 3"]
+    assert (status, err.splitlines()[:2]) == (0, made)
+    other = ("ecdf", "people.csv", *AGE, "--epsilon", "2", "--ledger", "budget.db", "--data-set", "others")
+    status, _, err = run(*other, "--limit-epsilon", "1", "--adjacency", "add_or_remove")
+    assert (status, "already have the account 'people'" in err) == (1, True)
+    (folder / "more.csv").write_text("age\n" + "30\n60\n" * 300)
+    status, _, err = run("ecdf", "more.csv", *AGE, "--epsilon", "2", "--ledger", "budget.db", "--limit-epsilon", "1")
+    assert (status, err.splitlines()[0]) == (1, "no account 'more' was created, and its limit is not kept")
     status, _, err = run("ecdf", "people.csv", *AGE, "--epsilon", "1.5", "--ledger", "budget.db")
     assert (status, "was created" in err) == (1, False)
+
+
+REFUSED = {
+    "a text column": (2, ("mean", "people.csv", "--column", "ward", "--bounds", "0", "9")),
+    "a column that is not there": (2, ("mean", "people.csv", "--column", "agee", "--bounds", "0", "9")),
+    "a condition on no column": (2, ("ecdf", "people.csv", *AGE, "--where", "wart == 'A'")),
+    "a condition of another kind": (2, ("ecdf", "people.csv", *AGE, "--where", "ward == 3")),
+    "bounds of no variable": (2, ("describe", "people.csv", "--bounds", "agee=0:120")),
+    "values of no variable": (2, ("describe", "people.csv", "--values", "wart=A,B")),
+    "a group that was not declared": (2, ("ecdf", "people.csv", *AGE, "--by", "ward", "--by-groups", "A")),
+    "a missing value": (2, ("mean", "people.csv", "--column", "gap", "--bounds", "0", "9")),
+    "noise of another kind": (2, ("ecdf", "people.csv", *AGE, "--method", "sqrt")),
+    "parties that are not enough": (2, ("ecdf", "people.csv", *AGE, "--trust", "secagg", "--parties", "1")),
+    "people who are not named": (2, ("ecdf", "people.csv", *AGE, "--person", "whoo")),
+}
+
+
+@pytest.mark.parametrize("reason", REFUSED)
+def test_whatever_is_refused_at_first_leaves_no_file(folder, run, reason):
+    rows = "".join(f"{age},{'AB'[age % 2]},{age % 9 if age > 20 else ''}\n" for age in AGES)
+    (folder / "people.csv").write_text("age,ward,gap\n" + rows)
+    wanted, ask = REFUSED[reason]
+    status, out, err = run(*ask, *HALF, *BOOKS)
+    assert (status, out) == (wanted, "")
+    assert "error" in err.splitlines()[-1]
+    assert "created ledger" not in err
+    assert [path.name for path in folder.iterdir()] == ["people.csv"]
 
 
 def test_new_books_need_a_limit_and_old_ones_keep_theirs(folder, run):
@@ -275,13 +309,35 @@ def test_limit_changes_what_may_be_spent(folder, run):
     limit = ("ledger", "limit", "budget.db", "--data-set", "people")
     status, out, err = run(*limit, "--epsilon", "0.4")
     assert (status, out, err.count("\n")) == (1, "", 1)
-    status, out, err = run(*limit, "--epsilon", "5")
+    status, out, err = run(*limit, "--limit-epsilon", "5")
     assert (status, err) == (0, "")
     assert "remaining  epsilon = 4.5" in out
     status, out, err = run(*limit, "--no-limit")
     assert (status, err) == (0, "")
     assert "limit      none" in out
     assert run("ecdf", "people.csv", *AGE, "--epsilon", "9", "--ledger", "budget.db")[0] == 0
+
+
+def test_a_limit_has_the_names_that_it_has_elsewhere_and_those_of_an_earlier_version(folder, run):
+    shown = run("ledger", "limit", "--help")[1]
+    assert "--limit-epsilon STR" in shown
+    assert not [line for line in shown.splitlines() if line.strip().startswith(("--epsilon", "--delta", "--rho"))]
+    new = ("ledger", "limit", "b.db", "--data-set")
+    both = {"old": ("--epsilon", "1", "--delta", "1e-6"), "new": ("--limit-epsilon", "1", "--limit-delta", "1e-6")}
+    for name, own in both.items():
+        assert "limit      epsilon = 1, delta = 1e-06" in run(*new, name, *own, "--new")[1]
+    for name, own in (("old rho", ("--rho", "1")), ("new rho", ("--limit-rho", "1"))):
+        assert "limit      rho = 1 (zCDP)" in run(*new, name, *own, "--new")[1]
+    status, _, err = run(*new, "old", "--epsilon", "2", "--limit-epsilon", "2")
+    assert (status, err.count("\n")) == (2, 1)
+    assert "given twice" in err
+
+
+def test_a_new_account_without_a_limit_makes_no_ledger(folder, run):
+    status, out, err = run("ledger", "limit", "b.db", "--data-set", "p", "--new", "--no-limit")
+    assert (status, out) == (2, "")
+    assert "give the limit of the account, for example --limit-epsilon 3" in err
+    assert [path.name for path in folder.iterdir()] == ["people.csv"]
 
 
 def test_a_steward_opens_the_account_and_analysts_spend(folder, run):
@@ -311,13 +367,21 @@ def test_export_holds_everything_but_secrets(folder, run):
 BAD = {
     "no_place": (("show",), 2, "name the ledger, for example: ogive ledger show budget.db"),
     "no_ledger": (("show", "none.db"), 1, "there is no ledger none.db"),
-    "no_ledger_to_limit": (("limit", "none.db", "--data-set", "x", "--epsilon", "1"), 1, "there is no ledger none.db"),
+    "no_ledger_to_limit": (
+        ("limit", "none.db", "--data-set", "x", "--limit-epsilon", "1"),
+        1,
+        "there is no ledger none.db",
+    ),
     "unknown_data_set": (("show", "budget.db", "--data-set", "poeple"), 1, "has no account 'poeple'; it has people"),
     "unknown_exported": (("export", "budget.db", "--data-set", "poeple"), 1, "has no account 'poeple'"),
-    "unknown_limited": (("limit", "budget.db", "--data-set", "x", "--epsilon", "1"), 1, "has no account 'x'"),
-    "no_limit_said": (("limit", "budget.db", "--data-set", "people"), 2, "for example --epsilon 3, or --no-limit"),
+    "unknown_limited": (("limit", "budget.db", "--data-set", "x", "--limit-epsilon", "1"), 1, "has no account 'x'"),
+    "no_limit_said": (
+        ("limit", "budget.db", "--data-set", "people"),
+        2,
+        "for example --limit-epsilon 3, or --no-limit",
+    ),
     "two_limits": (
-        ("limit", "budget.db", "--data-set", "people", "--epsilon", "3", "--no-limit"),
+        ("limit", "budget.db", "--data-set", "people", "--limit-epsilon", "3", "--no-limit"),
         2,
         "give either a limit",
     ),
@@ -327,13 +391,17 @@ BAD = {
         "give the limit of the account",
     ),
     "unit_of_old": (
-        ("limit", "budget.db", "--data-set", "people", "--epsilon", "3", "--person", "who"),
+        ("limit", "budget.db", "--data-set", "people", "--limit-epsilon", "3", "--person", "who"),
         2,
         "with --new",
     ),
     "no_database": (("show", "people.csv"), 1, "is not a ledger"),
     "other_database": (("show", "mysql://host/db"), 2, "must be a path, sqlite:///"),
-    "limit_zero": (("limit", "budget.db", "--data-set", "people", "--epsilon", "0"), 2, "epsilon must be above 0"),
+    "limit_zero": (
+        ("limit", "budget.db", "--data-set", "people", "--limit-epsilon", "0"),
+        2,
+        "--limit-epsilon must be above 0",
+    ),
 }
 
 
@@ -393,7 +461,7 @@ def test_a_record_of_nobody_is_refused_and_nothing_is_spent(folder, run):
     # found as the session opens, which compares people with those of other data sets
     assert (status, out, err.count("\n")) == (2, "", 1)
     assert "'who' has missing values" in err
-    assert "has no data sets yet" in run("ledger", "show", "budget.db")[1]
+    assert [path.name for path in folder.iterdir()] == ["people.csv"]
 
 
 def test_the_same_people_under_another_name_are_refused_until_it_is_said(folder, run):

@@ -1,6 +1,7 @@
 """What is said of releases that are in no ledger, and of those that say nothing."""
 
 import logging
+import math
 import re
 import subprocess
 import sys
@@ -24,6 +25,7 @@ LITTLE = ogive.PureDP("0.1")
 @pytest.fixture(autouse=True)
 def _nothing_said_yet(monkeypatch):
     monkeypatch.setattr(cautions._Process, "unbooked", False)
+    monkeypatch.setattr(cautions._Process, "weak", False)
 
 
 def released(values=FEW, privacy=LITTLE, **more):
@@ -206,3 +208,44 @@ def test_the_command_warns_of_a_mean_once(tmp_path, capsys):
     assert capsys.readouterr().err.count("ogive: warning: noise will be") == 1
     assert main([*asked[:-3], "--epsilon", "5", "--no-ledger"]) == 0
     assert "warning" not in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("privacy", "said"),
+    [
+        (ogive.PureDP(10), None),
+        (ogive.PureDP("10.01"), "epsilon = 10.01 protects little: at epsilon = 10, whoever thinks two answers equally"),
+        (ogive.ApproxDP(50, "1e-6"), "epsilon = 50, delta = 1e-06 protects little"),
+        (ogive.ZeroConcentratedDP(50), None),
+        (ogive.ZeroConcentratedDP(51), "rho = 51 (zCDP) protects little: at rho = 50, which epsilon = 10 implies,"),
+    ],
+    ids=str,
+)
+def test_a_guarantee_that_protects_little_is_told_once_before_it_is_spent(privacy, said, caplog):
+    with caplog.at_level(logging.WARNING, logger="ogive.cautions"):
+        for _ in range(2):
+            released(MANY, privacy=privacy, method="sqrt" if isinstance(privacy, ogive.ZeroConcentratedDP) else "path")
+    told = [message for message in caplog.messages if "protects little" in message]
+    assert len(told) == (said is not None)
+    if said is not None:
+        assert told[0].startswith(f"ogive: {said}")
+        assert caplog.messages[0] == told[0]
+        assert "99.995 % sure" in told[0]
+
+
+def test_the_chance_that_is_told_is_that_of_the_threshold():
+    at_most = math.exp(cautions.LARGEST_EPSILON) / (1 + math.exp(cautions.LARGEST_EPSILON))
+    assert f"{100 * at_most:.3f}" == "99.995"
+    assert ogive.accounting.as_concentrated(ogive.PureDP(cautions.LARGEST_EPSILON)).rho <= cautions.LARGEST_RHO
+
+
+def test_a_release_from_a_ledger_is_told_on_the_command_line_that_it_protects_little(tmp_path, capsys):
+    table = tmp_path / "people.csv"
+    table.write_text("age\n" + "40\n60\n" * 500)
+    asked = ["mean", str(table), "--column", "age", "--bounds", "0", "90", "--ledger", str(tmp_path / "b.db")]
+    assert main([*asked, "--epsilon", "50", "--limit-epsilon", "60"]) == 0
+    assert capsys.readouterr().out.startswith("mean of age (epsilon = 50")
+    assert cautions._Process.weak
+    cautions._Process.weak = False
+    assert main([*asked, "--epsilon", "50"]) == 0
+    assert not cautions._Process.weak, "a stored answer spends nothing"

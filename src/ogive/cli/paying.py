@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from ogive.cli.options.common import BudgetOptions, OutputOptions, PrivacyOptions
 from ogive.cli.output import busy, check_outputs, check_picture, draw, publish
+from ogive.cli.persons_named import suggest_person
 from ogive.errors import AccountWarning, BudgetError, LedgerError, NoiseWarning
 from ogive.provenance import publishable
 
@@ -128,10 +129,14 @@ def _release(
     from ogive.privacy import Adjacency
     from ogive.records import Records
     from ogive.releasing import release
+    from ogive.statistics.base import describe
+    from ogive.statistics.questions import subjects
 
     fitting = Adjacency.REPLACE if budget.max_rows_per_person == 1 else Adjacency.ADD_OR_REMOVE
     adjacency = fitting if granted.adjacency is None else Adjacency(granted.adjacency)
     records = Records.of(data, na_values=na)
+    if trust.private and budget.person is None:
+        suggest_person(records.columns, subjects({"statistic": describe(statistic)}))
     model = trust.over(records, person=budget.person, max_rows_per_person=budget.max_rows_per_person)
     return release(
         statistic, trust=model, privacy=privacy, adjacency=adjacency, batch=budget.batch, public=granted.public
@@ -153,46 +158,58 @@ def _pay(
     from ogive.statistics.base import describe
     from ogive.statistics.questions import subjects
 
-    # before a ledger is begun for a name that is misspelt
-    Records.of(data, na_values=na).check_columns(subjects({"statistic": describe(statistic)}))
+    # before the whole file is read for its digest
+    records, used = Records.of(data, na_values=na), subjects({"statistic": describe(statistic)})
+    records.check_columns(used)
+    if budget.person is None:
+        suggest_person(records.columns, used)
     told = busy(f"releasing from {data}")
     with told as progress, _session(data, na, trust.telling(progress), limit, granted, budget) as session:
-        assert session.ledger is not None
-        assert session.account is not None
         return pay_from(
-            session.ledger,
-            session.account,
+            lambda: session.books,
             session.name,
             lambda: session.release(statistic, privacy=privacy, batch=budget.batch),
         )
 
 
-def pay_from(ledger: Ledger, account: Account, name: str, ask: Callable[[], Any]) -> tuple[Any, str]:
+def pay_from(
+    books: Callable[[], tuple[Ledger | None, Account | None]], name: str, ask: Callable[[], Any]
+) -> tuple[Any, str]:
     """One release from an account, and what it did to the budget; says so where it begins new books.
 
     Args:
-        ledger: Of the account.
-        account: The account that pays.
+        books: The ledger and the account that pays, as they are when it is called.
         name: Of the data set.
         ask: Releases, and has the account pay.
     """
-    announce(ledger)
-    before = account.history
+    before = _account(books).history
     stored = {entry.release_id for entry in before if entry.state == "released"}
     try:
         estimate = ask()
     except BudgetError:
-        if account.is_new:
+        account = _account(books)
+        if account.begin is not None:
+            print("neither a ledger nor an account was created, and the limit is not kept", file=sys.stderr)
+        elif account.is_new:
             print(f"no account {name!r} was created, and its limit is not kept", file=sys.stderr)
         raise
     except BaseException as problem:
         # shown where it is an interrupt, whatever an extension made of it
-        problem.add_note(_interrupted(account, len(before)))
+        problem.add_note(_interrupted(books, len(before)))
         raise
     finally:
-        if account.begun:
-            print(f"created account {name!r} with limit {account.limit}", file=sys.stderr)
-    return estimate, _note(account, name, estimate, stored)
+        ledger, payer = books()
+        if ledger is not None and payer is not None and payer.begin is None:
+            announce(ledger)
+            if payer.begun:
+                print(f"created account {name!r} with limit {payer.limit}", file=sys.stderr)
+    return estimate, _note(_account(books), name, estimate, stored)
+
+
+def _account(books: Callable[[], tuple[Ledger | None, Account | None]]) -> Account:
+    account = books()[1]
+    assert account is not None
+    return account
 
 
 def announce(ledger: Ledger) -> None:
@@ -228,16 +245,17 @@ def _session(
             other_people=budget.other_people,
             na_values=na,
         )
-    more = None if session.account is None else disclosure(session.account)
+    account = session.books[1]
+    more = None if account is None else disclosure(account)
     if more is not None:
         print(f"the account {session.name!r}: {more}", file=sys.stderr)
     return session
 
 
-def _interrupted(account: Account, before: int) -> str:
+def _interrupted(books: Callable[[], tuple[Ledger | None, Account | None]], before: int) -> str:
     """What a release that was cut off did to the budget."""
     try:
-        paid = len(account.history) > before
+        paid = len(_account(books).history) > before
     except LedgerError:
         return "if the release was already paid, asking again costs nothing more"
     return "the release is paid, and asking again costs nothing more" if paid else "nothing was paid"

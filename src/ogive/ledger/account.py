@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 from sqlalchemy import Connection
 
 from ogive.errors import ParameterError, quoted
-from ogive.ledger.books import Booked, Books, Spot
+from ogive.ledger.books import Booked, Books, Spot, check_affordable
 from ogive.ledger.charges import Charges
 from ogive.ledger.database import retried
 from ogive.ledger.entries import WHOLE, Entry, Shared
@@ -39,6 +40,8 @@ class Account:
         self.unit = unit
         self.begun = False
         """Whether this object's first spend made the account in the ledger."""
+        self.begin: Callable[[], Account] | None = None
+        """Makes the ledger and gives its account, where this one stands in for it until a charge is accepted."""
 
     @property
     def part_name(self) -> str | None:
@@ -223,6 +226,21 @@ class Account:
             LedgerError: the privacy units differ.
         """
         check_unit(self.name, self.unit, unit)
+
+    def check_affordable(self, charge: Charge) -> None:
+        """Refuse a charge that the account could not pay, without recording anything.
+
+        Raises:
+            BudgetError: the charge exceeds the remaining budget.
+        """
+        limit = self.limit
+        if limit is None:
+            return
+        charges = Charges(())
+        if not self.is_new:
+            with self._books.database.read() as connection:
+                charges = self._books.charges(connection, self._spot.number)
+        check_affordable(self._spot, limit, charges, check_charge(charge), first=charge)
 
     def find(self, question: dict[str, Any]) -> dict[str, Any] | None:
         """The estimate recorded for exactly this question, as plain data; None if there is none."""

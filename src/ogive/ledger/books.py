@@ -390,18 +390,35 @@ class Books(MarkedTables):
         raised: int | None = None,
     ) -> None:
         """Refuse a charge that does not fit beside all others, or in place of the lower one of a spend."""
-        limit = data_set.limit
-        if limit is None:
-            return
-        reason = mismatch(limit, charge)
-        if reason is not None:
-            raise BudgetError(f"{spot.words} cannot pay {charge}: {reason}")
-        charges = self.charges(connection, spot.number)
-        wanted = charges.plus(spot.part, charge, first=first) if raised is None else charges.raised(raised, charge)
-        if not wanted.keep(limit, spot.part):
-            left = charges.remaining(limit, spot.part)
-            more = "" if raised is None else ", part of which is paid"
-            raise BudgetError(
-                f"{spot.words} has {left if left is not None else 'nothing'} left of {limit}, "
-                f"and this release would cost {in_terms_of(limit, charge)}{more}"
-            )
+        if data_set.limit is not None:
+            charges = self.charges(connection, spot.number)
+            check_affordable(spot, data_set.limit, charges, charge, first=first, raised=raised)
+
+
+def check_affordable(
+    spot: Spot, limit: Privacy, charges: Charges, charge: Price, *, first: Price, raised: int | None = None
+) -> None:
+    """Refuse a charge that does not fit beside all others.
+
+    Args:
+        spot: Where it belongs.
+        limit: What all charges must keep.
+        charges: All others.
+        charge: The charge.
+        first: What it may come to.
+        raised: The number of the spend whose lower charge it replaces; None for a new one.
+
+    Raises:
+        BudgetError: it does not fit.
+    """
+    reason = mismatch(limit, charge)
+    if reason is not None:
+        raise BudgetError(f"{spot.words} cannot pay {charge}: {reason}")
+    wanted = charges.plus(spot.part, charge, first=first) if raised is None else charges.raised(raised, charge)
+    if not wanted.keep(limit, spot.part):
+        left = charges.remaining(limit, spot.part)
+        more = "" if raised is None else ", part of which is paid"
+        raise BudgetError(
+            f"{spot.words} has {left if left is not None else 'nothing'} left of {limit}, "
+            f"and this release would cost {in_terms_of(limit, charge)}{more}"
+        )

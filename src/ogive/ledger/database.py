@@ -186,6 +186,21 @@ class Database:
                 Path(f"{name}-journal").unlink(missing_ok=True)
         return True
 
+    def check_folder(self) -> None:
+        """Refuse an SQLite file that could not be made where it is to be.
+
+        Raises:
+            LedgerError: its folder is missing or may not be written.
+        """
+        if self.path is None:
+            return
+        folder = self.path.resolve().parent
+        problem = errno.ENOTDIR if folder.exists() else errno.ENOENT
+        if folder.is_dir():
+            problem = 0 if os.access(folder, os.W_OK | os.X_OK) else errno.EACCES
+        if problem:
+            raise LedgerError(f"the {self.called} {plain(self.path)} cannot be opened: {os.strerror(problem)}")
+
     def check_one_name(self) -> None:
         """Refuse an SQLite file that has a second name (a hard link), under which it would have a second log.
 

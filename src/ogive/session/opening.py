@@ -82,21 +82,33 @@ def ledger_file(place: str | Path) -> Path | None:
 
 
 def open_ledger(place: str | Path | None, *, limit: Privacy | None) -> Ledger:
-    """Open a ledger; without a limit only one that exists, so that a slip of the pen makes no new books.
+    """Open a ledger; one in memory only with a limit.
 
     Raises:
-        ParameterError: there is no such ledger and no limit for a new one.
+        ParameterError: there is no limit for a new one.
         LedgerError: it cannot be used.
     """
     if limit is None and place is None:
         raise ParameterError(f"give {_HOW_MUCH}")
-    if limit is None and place is not None:
-        database = Database(place)
-        check_not_lost(database)
-        file = database.path
-        if file is not None and not file.exists():
-            raise ParameterError(f"there is no ledger {plain(file)}; to create one give {_HOW_MUCH}")
     return Ledger.open(place)
+
+
+def is_unmade(place: str | Path | None, *, limit: Privacy | None) -> bool:
+    """Whether a ledger is a file that nobody has made so far, and that could be made.
+
+    Raises:
+        ParameterError: place has no such form, or there is no limit for a new ledger.
+        LedgerError: the file was lost, or could not be made here.
+    """
+    database = Database(place)
+    file = database.path
+    if file is None or file.exists():
+        return False
+    check_not_lost(database)
+    if limit is None:
+        raise ParameterError(f"there is no ledger {plain(file)}; to create one give {_HOW_MUCH}")
+    database.check_folder()
+    return True
 
 
 def default_adjacency(account: Account | None, max_rows_per_person: int) -> Adjacency:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import threading
 import warnings
 from collections import Counter
 from collections.abc import Sequence
@@ -20,7 +21,15 @@ from ogive.privacy import Adjacency, Privacy, PrivacyUnit, check_adjacency, chec
 from ogive.records import Records
 from ogive.records.missing_words import NaValues
 from ogive.releasing import release
-from ogive.session.opening import default_adjacency, name_of, open_account, open_ledger, public_size
+from ogive.session.opening import (
+    default_adjacency,
+    is_unmade,
+    ledger_file,
+    name_of,
+    open_account,
+    open_ledger,
+    public_size,
+)
 from ogive.session.statement import card, disclosure, left, statement
 from ogive.session.verbs import Verbs
 from ogive.statistics.base import Estimate, EstimateT, Statistic, check_statistic, completed, describe
@@ -31,6 +40,7 @@ from ogive.trust import Central, Simulation, TrustOf
 
 if TYPE_CHECKING:
     from ogive.ledger import Entry
+    from ogive.ledger.people import Hasher
     from ogive.planning import Plan
     from ogive.statistics.ecdf.statistic import Ecdf
 
@@ -41,7 +51,7 @@ class Session(Verbs):
     Each charge is recorded durably before noise is drawn. A repeated question gets the stored answer at no cost. After
     an interrupt or a crash the same request completes the release at no further cost. With a ledger file or database
     the budget outlives the session and is shared by colleagues. A new account appears in the ledger with its first
-    charge.
+    charge, and so does a new ledger's file: a first release that is refused leaves nothing behind.
 
     Args:
         data: Anything `Records.of` reads: a file, a data frame, a dict of columns.
@@ -114,6 +124,8 @@ class Session(Verbs):
         self._closed = False
         self._account: Account | None = None
         self._ledger: Ledger | None = None
+        # where the ledger's file is to be made; None where there is one, or none is needed
+        self._place: str | Path | None = None
         self._ledger_is_own = private and not isinstance(ledger, Ledger)
         self._records = Records.of(data, na_values=na_values)
         if public is not None:
@@ -124,32 +136,69 @@ class Session(Verbs):
             declared = check_columns(() if public is None else public)
             self.unit: PrivacyUnit = dataclasses.replace(self._trust.unit(plain), public=declared)
             return
-        # a ledger that ends with the session has nobody to compare these people with
-        people = None if person is None or ledger is None else functools.partial(self._records.person_hashes, person)
-        self._ledger = ledger if isinstance(ledger, Ledger) else open_ledger(ledger, limit=limit)
+        self._opened = functools.partial(
+            open_account,
+            name=self.name,
+            trust=self._trust,
+            adjacency=adjacency,
+            public=public,
+            max_rows_per_person=max_rows_per_person,
+            limit=limit,
+            part=part,
+            updated=updated,
+            other_people=other_people,
+        )
+        self._people = None if person is None else functools.partial(self._records.person_hashes, person)
+        self._beginning = threading.RLock()
+        if isinstance(ledger, Ledger):
+            self._ledger = ledger
+        else:
+            self._place = ledger if is_unmade(ledger, limit=limit) else None
+            self._ledger = open_ledger(ledger if self._place is None else None, limit=limit)
         try:
             self._digest = self._records.digest()
-            self._account = open_account(
-                self._ledger,
-                self.name,
-                self._trust,
-                fingerprint=self._ledger.fingerprint(self._digest),
-                adjacency=adjacency,
-                public=public,
-                max_rows_per_person=max_rows_per_person,
-                limit=limit,
-                part=part,
-                updated=updated,
-                people=people,
-                other_people=other_people,
-            )
+            # a ledger that ends with the session has nobody to compare these people with
+            compared = ledger is not None and self._place is None
+            self._account = self._account_in(self._ledger, self._people if compared else None)
         except BaseException:
             self.close()
             raise
+        if self._place is not None:
+            self._account.begin = self._begin
         self.unit = self._account.unit
         more = disclosure(self._account)
         if more is not None:
             warnings.warn(f"account {self.name!r}: {more}", AccountWarning, stacklevel=2)
+
+    def _account_in(self, ledger: Ledger, people: Hasher | None) -> Account:
+        return self._opened(ledger, fingerprint=ledger.fingerprint(self._digest), people=people)
+
+    def _begin(self) -> Account:
+        """The account in the ledger's file, which is made now unless somebody was faster."""
+        with self._beginning:
+            assert self._account is not None
+            if self._place is None:
+                return self._account
+            ledger = Ledger.open(self._place)
+            try:
+                account = self._account_in(ledger, self._people)
+            except BaseException:
+                ledger.close()
+                raise
+            self._ledger, self._account, self._place = ledger, account, None
+            self.unit = account.unit
+            return account
+
+    @property
+    def books(self) -> tuple[Ledger | None, Account | None]:
+        """The ledger and the account as they are now; stand-ins in memory while the ledger's file is yet to be made."""
+        return self._ledger, self._account
+
+    @property
+    def _current(self) -> Account | None:
+        """The account, which is in the ledger's file as soon as anybody has made that."""
+        file = None if self._place is None else ledger_file(self._place)
+        return self._begin() if file is not None and file.exists() else self._account
 
     def part(self, name: str, data: Any, *, updated: bool = False, other_people: bool = False) -> Session:
         """A session on a declared part of the data set, under the same limit.
@@ -169,12 +218,13 @@ class Session(Verbs):
             DataError, LedgerError: as for a session.
         """
         account = self._open_account()
+        ledger = self.ledger
         if account.part_name is not None:
             raise ParameterError(f"this session belongs to the part {quoted(account.part_name)}; parts have no parts")
         return Session(
             data,
             limit=account.limit if account.is_new else None,
-            ledger=self._ledger,
+            ledger=ledger,
             name=self.name,
             person=self.unit.person,
             max_rows_per_person=self.unit.max_rows_per_person,
@@ -218,7 +268,7 @@ class Session(Verbs):
             privacy=privacy,
             adjacency=self.unit.adjacency,
             public=self.unit.public,
-            ledger=self._account,
+            ledger=self._current,
             batch=batch,
             source=source,
         )
@@ -259,7 +309,7 @@ class Session(Verbs):
             privacy=privacy,
             adjacency=self.unit.adjacency,
             state=state,
-            ledger=self._account,
+            ledger=self.account,
             source=source,
         )
 
@@ -301,41 +351,41 @@ class Session(Verbs):
     @property
     def answers(self) -> tuple[Estimate, ...]:
         """The estimates released so far, from the ledger at no cost, oldest first."""
-        return (
-            ()
-            if self._account is None
-            else tuple(read_recorded(plain) for plain in self._account.answers() if not is_cost(plain))
-        )
+        account = self._current
+        found = () if account is None else account.answers()
+        return tuple(read_recorded(plain) for plain in found if not is_cost(plain))
 
     @property
     def account(self) -> Account | None:
-        """The account that is charged; None under `Clear`."""
-        return self._account
+        """The account that is charged; None under `Clear`. Makes the ledger's file where there is none yet."""
+        return self._account if self._place is None else self._begin()
 
     @property
     def ledger(self) -> Ledger | None:
-        """The ledger of the account; None under `Clear`."""
+        """The ledger of the account; None under `Clear`. Makes the ledger's file where there is none yet."""
+        if self._place is not None:
+            self._begin()
         return self._ledger
 
     @property
     def limit(self) -> Privacy | None:
         """The privacy budget in total."""
-        return None if self._account is None else self._account.limit
+        return None if (account := self._current) is None else account.limit
 
     @property
     def spent(self) -> Privacy | None:
         """Total charge of all releases of the account, including those of colleagues; None before the first."""
-        return None if self._account is None else self._account.spent
+        return None if (account := self._current) is None else account.spent
 
     @property
     def remaining(self) -> Privacy | None:
         """The remaining budget, of the limit's type; None if nothing is left or there is no limit."""
-        return None if self._account is None else self._account.remaining
+        return None if (account := self._current) is None else account.remaining
 
     @property
     def history(self) -> tuple[Entry, ...]:
         """The charges of the account, oldest first; a repeated question adds none."""
-        return () if self._account is None else self._account.history
+        return () if (account := self._current) is None else account.history
 
     def close(self) -> None:
         """Close the ledger if the session opened it; the session then releases nothing more."""
@@ -379,19 +429,20 @@ class Session(Verbs):
     def __str__(self) -> str:
         if self._closed:
             return f"{self.name}: this session is closed"
-        if self._account is None:
-            return f"{self.name}: {self._trust.assumption}"
-        return statement(self._account, asked=self._asked)
+        account = self._current
+        return f"{self.name}: {self._trust.assumption}" if account is None else statement(account, asked=self._asked)
 
     def _repr_html_(self) -> str:
-        if self._closed or self._account is None:
+        account = None if self._closed else self._current
+        if account is None:
             said = "this session is closed" if self._closed else self._trust.assumption
             return as_html(Card(self.name, notes=(said,)))
-        return as_html(card(self._account, asked=self._asked))
+        return as_html(card(account, asked=self._asked))
 
     def __repr__(self) -> str:
         if self._closed:
             return f"<Session {self.name!r}, closed>"
-        if self._account is None:
+        account = self._current
+        if account is None:
             return f"<Session {self.name!r}, trust={type(self._trust).__name__}>"
-        return f"<Session {self.name!r}, remaining: {left(self._account)}>"
+        return f"<Session {self.name!r}, remaining: {left(account)}>"

@@ -122,7 +122,7 @@ def label(
         found, kept_in = ask(None), None
     else:
         with account_of(votes, held, limit, granted.adjacency, budget) as (ledger, account, name):
-            found, paid = pay_from(ledger, account, name, partial(ask, account))
+            found, paid = pay_from(lambda: (ledger, account), name, partial(ask, account))
         kept_in = budget.ledger
         print(paid, file=sys.stderr)
     publish(found.to_json, lambda: _told(found), output, public=publishable(found.provenance), kept_in=kept_in)
