@@ -10,7 +10,9 @@ from helpers.local_service import LocalProcess, LocalTrial, described
 import ogive
 from ogive.local import Collection
 from ogive.local.bits import WORD, flip_threshold
-from ogive.study.local.pages import owners_page
+from ogive.study.local.https import LocalService
+from ogive.study.local.pages import owners_page, status_page
+from ogive.study.local.released import ReleasedFile
 
 FLIPS = flip_threshold(Fraction(1))
 PHONE, DESK = {"width": 360, "height": 740}, {"width": 1100}
@@ -46,6 +48,40 @@ def test_a_page_fits_its_screen_and_asks_for_nothing_else(browser, process, scre
         process.trial.description.digest.hex(),
     ):
         assert words in text, words
+
+
+@pytest.fixture(scope="module")
+def status_file(tmp_path_factory):
+    """The status page of a collection of which the curve is released."""
+    trial = LocalTrial(tmp_path_factory.mktemp("released"), people=200)
+    collection = Collection(trial.description)
+    collection.add(b"".join(trial.reports))
+    estimate = tmp_path_factory.mktemp("file") / "ages.json"
+    ogive.estimate_collection(collection).to_json(estimate)
+    released, reports = ReleasedFile(estimate), trial.opened()
+    told = LocalService(trial.description, reports, trial.participants(), released).told()
+    reports.close()
+    path = tmp_path_factory.mktemp("page") / "status.html"
+    path.write_text(status_page(told, released.pictured()), encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize("dark", [False, True])
+@pytest.mark.parametrize("screen", [PHONE, DESK], ids=["phone", "desk"])
+def test_the_status_page_shows_the_released_curve(browser, status_file, screen, dark):
+    page = Page(browser, status_file.as_uri(), dark=dark, **screen)
+    try:
+        assert [each for each in page.requests if not each.startswith("data:")] == [status_file.as_uri()]
+        assert page.complaints == []
+        assert page.ask("document.documentElement.scrollWidth <= innerWidth")
+        assert page.ask("document.querySelector('img').naturalWidth") > 100
+        color = page.ask("getComputedStyle(document.body).backgroundColor")
+        assert color == ("rgb(20, 24, 29)" if dark else "rgb(255, 255, 255)")
+        text = page.ask("document.body.innerText")
+    finally:
+        page.close()
+    assert "0 of 200 participants have reported" in text
+    assert "Release estimate" in text
 
 
 def said(page, wanted):

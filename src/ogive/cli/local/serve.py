@@ -46,6 +46,7 @@ def serve(
     store: Path,
     host: str = "127.0.0.1",
     port: Annotated[int, Parameter(converter=whole)] = 8443,
+    released: Path | None = None,
 ) -> None:
     """Take reports over HTTPS, one of each participant, and show owners what they are asked.
 
@@ -55,10 +56,12 @@ def serve(
         store: Folder of the reports, which ogive local aggregate reads at any time. Keep one copy of it.
         host: Address to listen on.
         port: Port to listen on.
+        released: File of the estimate that the status page shows to everybody, as ogive local aggregate --output writes
+            it; it may be written later, and again.
     """
     from ogive.study.local.serving import serve as run
 
-    run(described(study), service=service, store=store, host=host, port=port)
+    run(described(study), service=service, store=store, host=host, port=port, released=released)
 
 
 def send(

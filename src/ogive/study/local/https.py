@@ -4,7 +4,9 @@
     GET  /v1/study                              the description, as the bytes that its digest is of
     GET  /local_report.mjs                      the client for browsers
     POST /v1/tasks/TASK/reports                 a participant's report; 201 once it is durable
-    GET  /v1/status, /status                    how many have reported, as JSON and as a page
+    GET  /v1/status, /status                    how many have reported, as JSON and as a page with the estimate
+    GET  /v1/releases/estimate                  the released estimate as JSON; 404 before there is one
+    GET  /releases/estimate                     the same as a page
     GET  /health, /metrics                      for whoever operates it
 
 TASK is the digest of the description in hexadecimal digits. A participant shows a token, as `Authorization: Bearer
@@ -16,6 +18,7 @@ from __future__ import annotations
 from typing import Any
 
 from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
@@ -23,9 +26,11 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from ogive.local.description import Description
 from ogive.study.https.responses import FAILED, html, line
+from ogive.study.https.results import Results
 from ogive.study.https.taking import Taking
 from ogive.study.local.enrolment import Participants
 from ogive.study.local.pages import CLIENT, client, owners_page, policy, status_page
+from ogive.study.local.released import ReleasedFile
 from ogive.study.local.reports import LocalReports
 
 
@@ -36,13 +41,17 @@ class LocalService:
         description: What is asked.
         reports: Those that are stored.
         participants: Who may report.
+        released: What the collector publishes.
     """
 
-    def __init__(self, description: Description, reports: LocalReports, participants: Participants) -> None:
+    def __init__(
+        self, description: Description, reports: LocalReports, participants: Participants, released: ReleasedFile
+    ) -> None:
         self._description = description
         self._reports = reports
         self._taking = Taking(longest=description.report_bytes, person=participants.person, take=reports.take)
         self._page = owners_page(description)
+        self._released = released
 
     def application(self) -> ASGIApp:
         """The application, to be served by one process."""
@@ -55,6 +64,7 @@ class LocalService:
                 Route("/metrics", self._metrics),
                 Route("/v1/study", self._study),
                 Route("/v1/status", self._status),
+                *Results(self._released.find).routes(),
             ]
         )
         reports = f"/v1/tasks/{self._description.digest.hex()}/reports"
@@ -96,7 +106,7 @@ class LocalService:
         }
 
     async def _status_page(self, request: Request) -> Response:
-        return html(status_page(self.told()))
+        return html(status_page(self.told(), await run_in_threadpool(self._released.pictured)))
 
     async def _health(self, request: Request) -> Response:
         return PlainTextResponse("ok\n") if self._reports.usable else line(FAILED, 503)

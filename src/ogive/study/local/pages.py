@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+from collections.abc import Mapping
 from functools import cache
 from importlib import resources
 from typing import Any
@@ -19,7 +20,7 @@ from ogive.local.text import asked, purpose, refuses, revealed, sent
 from ogive.local.tree import TreeOracle
 from ogive.local.unary import UnaryOracle
 from ogive.privacy import PureDP
-from ogive.study.https.pages import REFRESH_SECONDS, hour
+from ogive.study.https.pages import REFRESH_SECONDS, Released, drawn, hour
 
 CLIENT = "local_report.mjs"
 _STYLE = "font: inherit; width: 100%; max-width: 34rem; padding: .45rem .6rem; display: block; margin: .2rem 0 .8rem"
@@ -98,11 +99,12 @@ def owners_page(description: Description) -> str:
     )  # fmt: skip
 
 
-def status_page(told: dict[str, Any]) -> str:
-    """How many have reported, which the browser reads again every few seconds.
+def status_page(told: dict[str, Any], released: Mapping[str, Released]) -> str:
+    """How many have reported, and what was released; the browser reads it again every few seconds.
 
     Args:
         told: Of `LocalService.told`.
+        released: Of `ReleasedFile.pictured`.
     """
     return document(
         told["title"] or told["study"],
@@ -118,6 +120,7 @@ def status_page(told: dict[str, Any]) -> str:
                 ("hour (UTC), since this process began", "reports"),
                 [(hour(first), (f"{count:,}",)) for first, count in told["uploads_by_hour"]] or [("none", ("0",))],
             ),
+            *(drawn(name, each.picture) for name, each in released.items() if each.picture is not None),
         ),
         tag(
             "footer",

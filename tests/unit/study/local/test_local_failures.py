@@ -13,12 +13,13 @@ from helpers.local_service import LocalTrial, reports_of
 from ogive.errors import PeerError, RefusalError
 from ogive.study.https.sending import Sender
 from ogive.study.local.https import LocalService
+from ogive.study.local.released import ReleasedFile
 
 
 def test_a_service_whose_store_failed_says_so_where_it_is_watched(tmp_path, monkeypatch):
     trial = LocalTrial(tmp_path, people=4)
     reports = trial.opened()
-    application = LocalService(trial.description, reports, trial.participants()).application()
+    application = LocalService(trial.description, reports, trial.participants(), ReleasedFile(None)).application()
     path = f"/v1/tasks/{trial.description.digest.hex()}/reports"
 
     def failing(_):
