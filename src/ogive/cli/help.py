@@ -91,7 +91,7 @@ def _help(called: App, chain: str, hidden: frozenset[str], *, everything: bool) 
     if folded:
         lines += ["", *folded]
     if not everything and shown:
-        lines += ["", f"{chain} {ALL} says more of each option."]
+        lines += ["", f"{chain} {ALL} describes every option in full."]
     elif commands:
         lines += ["", f"{chain} COMMAND --help lists the options of a command."]
     return "\n".join(lines)

@@ -47,7 +47,7 @@ def release_and_publish(
     Args:
         statistic: What is wanted.
         data: The file that holds the records.
-        na: Words and numbers that say that a value is missing.
+        na: Words and numbers that mean a missing value.
         granted: Privacy, adjacency and trust.
         budget: Whose records, and the account that pays.
         output: Where the result goes.

@@ -40,7 +40,7 @@ DATA = Annotated[
 NA = Annotated[
     tuple[str, ...],
     Parameter(
-        help="Words and numbers that say that a value is missing; in measured columns, beside the usual ones: empty, "
+        help="Words and numbers that mean a missing value; in measured columns, beside the usual ones: empty, "
         "NA, N/A, NaN, null, None, ? and a single point.",
         group=QUESTION,
         consume_multiple=True,

@@ -6,7 +6,7 @@ COMMANDS = {
     **{name: (f"ogive.cli.release:{name}", f"Release {kind.summary}.") for name, kind in COMMANDED.items()},
     "local": (
         "ogive.cli.local.commands:app",
-        "Collect randomized reports from their owners, by files: describe, show, randomize, aggregate.",
+        "Collect randomized reports from their owners, by files or by a service.",
     ),
     "pate": (
         "ogive.cli.pate.app:app",
@@ -26,8 +26,8 @@ COMMANDS = {
         "Run one of the servers to which people upload shares of their records.",
     ),
     "upload": ("ogive.cli.study.upload:upload", "Send shares of a record to the servers of a study."),
-    "pair": ("ogive.cli.study.pair:pair", "Take part in a study of people who meet in pairs."),
-    "agent": ("ogive.cli.study.agent:agent", "Run the process of one party of a study, beside its records."),
+    "pair": ("ogive.cli.study.pair:pair", "Take part in a study in which people meet in pairs."),
+    "agent": ("ogive.cli.study.agent:agent", "Run the agent of one party of a study, where its records are."),
     "ledger": ("ogive.cli.ledger:app", "Show, limit and export the privacy spent on each data set."),
     "plan": ("ogive.cli.plan:app", "Predict price and error of every method before anything is spent."),
     "show": ("ogive.cli.show:show", "Print what a saved file holds: a release, a plan, a cost or a statement."),
@@ -36,11 +36,11 @@ COMMANDS = {
         "ogive.cli.completion:completion",
         "Print the script that completes commands and options in a shell.",
     ),
-    "demo": ("ogive.cli.demo:demo", "Run the complete workflow on example data; it ends in a report."),
+    "demo": ("ogive.cli.demo:demo", "Run the complete workflow on example data and write a report."),
     "reproduce": (
         "ogive.cli.reproduce:app",
         "Reproduce the figures and tables of the papers, with a verdict for each.",
     ),
-    "warmup": ("ogive.cli.warmup:warmup", "Compile for this machine what releases use, so that none waits for it."),
+    "warmup": ("ogive.cli.warmup:warmup", "Compile ahead of time, on this machine, the code that releases use."),
 }
 """Each command's name, where its function (or App of commands) is, loaded when first used, and its summary."""

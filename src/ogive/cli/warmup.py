@@ -11,7 +11,7 @@ from ogive.errors import RefusalError
 
 
 def warmup(*, check: Annotated[bool, Parameter(show_default=False)] = False) -> None:
-    """Compile for this machine what releases use, so that none waits for it.
+    """Compile ahead of time, on this machine, the code that releases use.
 
     A release of each kind is made of records that nobody has. Compiled code is kept beside the package's source,
     or, where that is read-only, in the user's cache folder; NUMBA_CACHE_DIR names another. It fits processors such as

@@ -114,7 +114,7 @@ KINDS = (
     ),
     Kind(
         "boxplot", "boxplot", "Boxplot", "boxplot.estimate:Boxplots", "ogive.boxplot/1",
-        "a boxplot, all records in one or a box for each group",
+        "a boxplot of all records, or of each group",
     ),
     Kind(
         "roc", "roc", "Roc", "roc.estimate:RocEstimate", "ogive.roc/1",
@@ -134,11 +134,11 @@ KINDS = (
     ),
     Kind(
         "count", "count", "Count", "sums.estimate:CountEstimate", "ogive.count/1",
-        "how many records have a value, or one of some values",
+        "how many records have a value, or one of the values named",
     ),
     Kind(
         "proportion", "proportion", "Proportion", "sums.estimate:ProportionEstimate", "ogive.proportion/1",
-        "the share of the records that have one of some values",
+        "the share of the records that have one of the values named",
     ),
     Kind(
         "mean", "mean", "Mean", "sums.estimate:MeanEstimate", "ogive.mean/1",
@@ -150,11 +150,11 @@ KINDS = (
     ),
     Kind(
         "histogram", "histogram", "Histogram", "histogram.estimate:HistogramEstimate", "ogive.histogram/1",
-        "how many records there are of each of some categories",
+        "how many records each category has",
     ),
     Kind(
         "describe", "describe", "Describe", "describe.estimate:DescribeEstimate", "ogive.describe/1",
-        "the first table of a report: every variable described, by groups or not",
+        "the first table of a report, which describes every variable, overall or by group",
     ),
     Kind(
         "crosstab", "crosstab", "Crosstab", "crosstab.estimate:CrosstabEstimate", "ogive.crosstab/1",

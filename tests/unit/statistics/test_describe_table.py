@@ -5,6 +5,7 @@ import itertools
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 
 import ogive
@@ -144,6 +145,33 @@ def test_public_groups_have_exact_numbers_of_records():
     counts = pd.Series(people()["ward"]).value_counts()
     assert {group: found.of("age", group)["mean"].records for group in WARDS["groups"]} == counts.to_dict()
     assert "n" in str(found).split("\n")[3]
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({}, "The number n is public and exact; all others carry noise."),
+        (WARDS, "The number of all records is public and exact; all other numbers carry noise."),
+        ({**WARDS, "public_groups": True}, "The numbers n are public and exact; all others carry noise."),
+        ({"adjacency": Adjacency.ADD_OR_REMOVE}, "All numbers carry noise."),
+    ],
+    ids=["everyone", "private groups", "public groups", "private number"],
+)
+def test_numbers_that_are_public_are_not_said_to_carry_noise(options, said):
+    found = ogive.describe(people(), **ASKED, **options, privacy=PureDP(2))
+    assert said in " ".join(str(found).split())
+    assert "carry noise" not in str(ogive.describe(people(), **ASKED, trust="clear"))
+
+
+def test_columns_of_dates_times_and_nothing_are_left_out_for_what_they_are():
+    days = np.datetime64("2024-01-01") + np.arange(N).astype("timedelta64[D]")
+    data = {"age": people()["age"], "day": days, "time": days.astype("datetime64[us]"), "gone": pa.nulls(N)}
+    found = ogive.describe(data, bounds={"age": (0, 120)}, privacy=PureDP(2))
+    assert found.left_out == {
+        "day": "dates and times are not described",
+        "time": "dates and times are not described",
+        "gone": "a column without values has nothing to describe",
+    }
 
 
 def test_bounds_are_found_at_a_price_that_no_answer_moves():

@@ -35,9 +35,13 @@ app = App(
     "service: devices, serve, send.",
 )
 app.command(describe)
-app.command("ogive.cli.local.serve:devices", name="devices")
-app.command("ogive.cli.local.serve:serve", name="serve")
-app.command("ogive.cli.local.serve:send", name="send")
+app.command(
+    "ogive.cli.local.serve:devices",
+    name="devices",
+    help="Make the certificate of a service and a token for each participant.",
+)
+app.command("ogive.cli.local.serve:serve", name="serve", help="Take reports over HTTPS, one from each participant.")
+app.command("ogive.cli.local.serve:send", name="send", help="Send reports to the service that collects them.")
 
 
 @app.command

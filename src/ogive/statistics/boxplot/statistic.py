@@ -1,4 +1,4 @@
-"""Boxplots of one column, all records in one or a box for each group."""
+"""Boxplots of one column, of all records or of each group."""
 
 from __future__ import annotations
 

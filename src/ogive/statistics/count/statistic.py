@@ -1,4 +1,4 @@
-"""How many records have a value, or one of some values."""
+"""How many records have a value, or one of the values named."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class CountOptions(TypedDict, total=False):
 
 @dataclass(frozen=True)
 class Count:
-    """The number of records with a value, or with one of some values.
+    """The number of records with a value, or with one of the values named.
 
     Fields:
         column: Column of numbers, truth values or text.

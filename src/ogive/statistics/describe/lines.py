@@ -202,7 +202,7 @@ def notes(found: DescribeEstimate) -> list[str]:
     said = []
     if found.private:
         said.append(
-            "All numbers carry noise. Intervals are confidence intervals for the population, with sampling error and "
+            f"{_what_is_noisy(found)}. Intervals are confidence intervals for the population, with sampling error and "
             "noise. Percentages are of the records of the column. A dash marks what the noise leaves undefined."
         )
     moved = list(_moved(found))
@@ -233,6 +233,20 @@ def notes(found: DescribeEstimate) -> list[str]:
         names = [name for name, each in found.left_out.items() if each == reason]
         said.append(f"Not described: {', '.join(names)}, since {reason}.")
     return said
+
+
+def _what_is_noisy(found: DescribeEstimate) -> str:
+    """Which numbers carry noise: not the numbers of records that are public."""
+    public = [_public_total(found, group) is not None for group in columns_of(found)]
+    if all(public):
+        return (
+            "The numbers n are public and exact; all others carry noise"
+            if found.groups
+            else ("The number n is public and exact; all others carry noise")
+        )
+    if public[0]:
+        return "The number of all records is public and exact; all other numbers carry noise"
+    return "All numbers carry noise"
 
 
 def _found_bounds(found: DescribeEstimate) -> Callable[[str], str]:

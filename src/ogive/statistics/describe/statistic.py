@@ -249,7 +249,7 @@ class Describe:
                 case "text":
                     left_out[name] = "text has no mean; declare the values that are to be counted"
                 case _:
-                    left_out[name] = f"{kind} are not described"
+                    left_out[name] = _UNDESCRIBED.get(kind, f"{kind} are not described")
         if named and left_out:
             name, reason = next(iter(left_out.items()))
             raise ParameterError(
@@ -416,6 +416,13 @@ def _weight(name: str, given: Any) -> Fraction:
         raise ParameterError(f"the weight of {quoted(name)} must be above 0, got {quoted(given)}")
     return weight
 
+
+_UNDESCRIBED = {
+    "dates": "dates and times are not described",
+    "times": "dates and times are not described",
+    "no values at all": "a column without values has nothing to describe",
+}
+"""Why columns that hold something are left out, where that is not said by what they hold."""
 
 _READ: dict[str, Callable[[str, Any], Any]] = {
     "bounds": _between,

@@ -1,4 +1,4 @@
-"""The share of the records that have one of some values."""
+"""The share of the records that have one of the values named."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class ProportionOptions(TypedDict, total=False):
 
 @dataclass(frozen=True)
 class Proportion:
-    """The share of the records that have one of some values, all other records being the rest.
+    """The share of the records that have one of the values named, all other records being the rest.
 
     Fields:
         column: Column of numbers, truth values or text.

@@ -35,7 +35,7 @@ class Sum:
     Fields:
         column: Numeric column.
         bounds: Smallest and largest possible value, public; values outside count as the nearer one.
-        step: Values are rounded to the nearest of evenly spaced numbers so far apart; by default the smallest of 1, 2,
+        step: Distance between the evenly spaced numbers to which values are rounded; by default the smallest of 1, 2,
             5, 10, ... or 0.5, 0.2, 0.1, ... with at most 10,000 steps between the bounds. One that does not divide
             their distance is made a little smaller. The estimate says the step, and intervals count half of it for each
             record.

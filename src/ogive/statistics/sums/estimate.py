@@ -195,7 +195,7 @@ class _MembersEstimate(NumberEstimate):
 
 @dataclass(frozen=True, repr=False)
 class CountEstimate(_MembersEstimate):
-    """How many records have one of some values.
+    """How many records have one of the values named.
 
     Fields:
         column, measured, missing, confidence_level, provenance: As of every number.
@@ -221,7 +221,7 @@ class CountEstimate(_MembersEstimate):
 
 @dataclass(frozen=True, repr=False)
 class ProportionEstimate(_MembersEstimate):
-    """The share of the records that have one of some values.
+    """The share of the records that have one of the values named.
 
     Fields:
         column, measured, missing, confidence_level, provenance: As of every number.
