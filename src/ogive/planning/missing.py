@@ -36,7 +36,9 @@ def policy(plan: Plan) -> Iterator[str]:
         named = {str(column): each for column, each in missing.items() if column != _OTHERS}
         for column, each in named.items():
             yield f"missing values of {plain(column)}: {_words(each, counted=counted)}"
-        yield f"missing values{' of the others' if named else ''}: {_words(rest, counted=counted)}"
+        both = {statistic.get("row"), statistic.get("column")} - {None}  # of a cross table, whose columns are known
+        if not both or both - named.keys():
+            yield f"missing values{' of the others' if named else ''}: {_words(rest, counted=counted)}"
     elif missing is not None:
         yield f"missing values: {_words(missing, counted=counted)}"
 

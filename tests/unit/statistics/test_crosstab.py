@@ -12,6 +12,7 @@ import ogive
 from ogive.errors import DataError, ParameterError
 from ogive.noise import DiscreteLaplace, KeyedSource
 from ogive.privacy import Adjacency
+from ogive.statistics.base import describe
 from ogive.statistics.crosstab.independence import Spread, chi_square, independence, shares, simulated
 from ogive.statistics.sums.measured import Measured
 
@@ -133,9 +134,54 @@ def test_policies_hold_for_both_columns():
     assert some.counts == ((40, 20), (15, 30))
 
 
+GAPS = {"rows": ("A", "B"), "columns": ("x", "y")}
+
+
+def test_each_column_may_have_a_policy_of_its_own_for_missing_values():
+    found = exact(ogive.Crosstab("ward", "gap", **GAPS, missing={"gap": "count"}))
+    assert found.row_names == ("A", "B")
+    assert found.column_names == ("x", "y", "missing")
+    assert found.counts == ((72, 0, 0), (0, 0, 48))
+    turned = ogive.Crosstab("gap", "ward", rows=("x", "y"), columns=("A", "B"), missing={"gap": "drop"})
+    assert exact(turned, ADD).counts == ((72, 0), (0, 0))
+    with pytest.raises(DataError, match="column 'gap' has missing values"):
+        exact(ogive.Crosstab("ward", "gap", **GAPS, missing={"ward": "count"}))
+    assert released(turned, adjacency=ADD, privacy=ogive.PureDP(1000)).shape == (2, 2)
+
+
+def test_policies_by_column_are_the_same_question_only_where_they_mean_the_same():
+    def described(missing):
+        return describe(ogive.Crosstab("ward", "gap", **GAPS, missing=missing))
+
+    assert described({"ward": "count", "gap": "count"}) == described("count")
+    assert described({}) == described({"gap": "refuse"}) == described("refuse")
+    assert described({"gap": "count"}) == described({"gap": "count", "ward": "refuse"})
+    texts = [json.dumps(described(each)) for each in ("refuse", "count", {"gap": "count"}, {"ward": "count"})]
+    assert len(set(texts)) == 4
+    assert described("count")["missing"] == "count", "as it was written before there were policies by column"
+
+
+def test_a_table_with_policies_by_column_is_stored_planned_and_shown():
+    asked = ogive.Crosstab("ward", "gap", **GAPS, missing={"gap": "count"})
+    for adjacency in Adjacency:
+        found = released(asked, adjacency=adjacency)
+        data = json.loads(found.to_json())
+        assert data["missing"] == {"ward": "refuse", "gap": "count"}
+        assert ogive.CrosstabEstimate.from_json(found.to_json()) == found
+        for damage in ({"ward": "count", "gap": "count"}, {"other": "count"}, {"gap": 1}, {"gap": "maybe"}, [], None):
+            with pytest.raises(DataError):
+                ogive.CrosstabEstimate.from_dict({**copy.deepcopy(data), "missing": damage})
+    plan = " ".join(str(ogive.plan(asked, privacy=PURE, records=120)).split())
+    assert "missing values of ward: refused before anything is paid" in plan
+    assert "missing values of gap: a category of their own" in plan
+    assert "of the others" not in plan
+
+
 @pytest.mark.parametrize(
     ("options", "words"),
     [
+        ({**TWO, "missing": {"age": "count"}}, "has a policy for column 'age', which is not in the table"),
+        ({**TWO, "missing": {"ward": "low"}}, "must be one of"),
         ({"columns": (0, 1)}, r"declare the categories, for example `?rows="),
         ({"rows": ("A", "B")}, r"declare the categories, for example `?columns="),
         ({"rows": ("A",), "columns": (0, 1)}, "cannot be compared"),

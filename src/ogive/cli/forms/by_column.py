@@ -85,5 +85,10 @@ BY_COLUMN = {
         "error) or drop (not counted; --adjacency add_or_remove only); by column also low, high or a public value for "
         "numbers, no for one counted value, and no or count (a category of its own) for several.",
     ),
+    "ListingPolicies": _form(
+        _policies,
+        "What a missing value means, in both columns or by column, as in ward=count: refuse (an error), count (a row "
+        "or column of its own) or drop (the record is not counted; --adjacency add_or_remove only).",
+    ),
     "tuple[str, ...]": Form(lambda default: tuple[str, ...], lambda words: listed(words.said), several=True),
 }

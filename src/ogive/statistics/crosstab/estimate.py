@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
 from typing import ClassVar, NamedTuple
@@ -12,7 +12,7 @@ import numpy as np
 
 from ogive.columns import Domain, LabelValue, Listed
 from ogive.contrast import Number, difference, ratio
-from ogive.errors import ParameterError
+from ogive.errors import ParameterError, quoted
 from ogive.provenance import Provenance
 from ogive.queries import CellsQuery, MomentsQuery
 from ogive.statistics.base import OF_COUNT, Estimate
@@ -25,6 +25,23 @@ from ogive.statistics.sums.tables import count_reading, share_reading
 
 Numbers = tuple[tuple[float, ...], ...]
 Intervals = tuple[tuple[Interval, ...], ...]
+
+
+def of_both(missing: str | Mapping[str, str], row: str, column: str) -> tuple[str, str]:
+    """What a missing value means in each of two columns; an error where policies by column leave one out.
+
+    Raises:
+        ParameterError: a policy is for a column that is not in the table.
+    """
+    if not isinstance(missing, Mapping):
+        return missing, missing
+    for name in missing:
+        if name not in (row, column):
+            raise ParameterError(
+                f"`missing` has a policy for column {quoted(name)}, which is not in the table; its columns are "
+                f"{quoted(row)} and {quoted(column)}"
+            )
+    return missing.get(row, "refuse"), missing.get(column, "refuse")
 
 
 class Association(NamedTuple):
@@ -55,7 +72,7 @@ class CrosstabEstimate(Estimate):
         rows: The declared values of the rows.
         columns: The declared values of the columns.
         other: What a value that was not declared meant.
-        missing: What a missing value meant.
+        missing: What a missing value meant, in both columns or by column where these differ.
         confidence_level: Of intervals where no other is asked for.
         provenance: What was released, at what price and under whose trust.
     """
@@ -70,27 +87,25 @@ class CrosstabEstimate(Estimate):
     rows: tuple[LabelValue, ...]
     columns: tuple[LabelValue, ...]
     other: str
-    missing: str
+    missing: str | Mapping[str, str]
     confidence_level: float
     provenance: Provenance | None = None
 
     @property
     def listed(self) -> tuple[Listed, Listed]:
         """Both columns with their values."""
-        return (
-            Listed(self.row, self.rows, self.other, self.missing),
-            Listed(self.column, self.columns, self.other, self.missing),
-        )
+        first, second = of_both(self.missing, self.row, self.column)
+        return Listed(self.row, self.rows, self.other, first), Listed(self.column, self.columns, self.other, second)
 
     @cached_property
     def row_names(self) -> tuple[str, ...]:
         """Names of the rows: the declared values, then "other" and "missing" where these are counted."""
-        return names_of(self.rows, self.other, self.missing)
+        return names_of(self.rows, self.other, of_both(self.missing, self.row, self.column)[0])
 
     @cached_property
     def column_names(self) -> tuple[str, ...]:
         """Names of the columns, in the same way."""
-        return names_of(self.columns, self.other, self.missing)
+        return names_of(self.columns, self.other, of_both(self.missing, self.row, self.column)[1])
 
     @property
     def shape(self) -> tuple[int, int]:

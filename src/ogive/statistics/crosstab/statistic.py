@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from dataclasses import KW_ONLY, dataclass
-from typing import ClassVar, TypedDict
+from typing import Any, ClassVar, TypedDict
 
 from ogive.columns import LISTING_POLICIES, Domain, LabelValues, Listed, ListingPolicy
 from ogive.parameters import one_of
 from ogive.queries import Answer, Query
 from ogive.statistics.base import Terms
 from ogive.statistics.confidence import check_level
-from ogive.statistics.crosstab.estimate import CrosstabEstimate
+from ogive.statistics.crosstab.estimate import CrosstabEstimate, of_both
 from ogive.statistics.histogram.statistic import declared
 from ogive.statistics.sums.ask import ask_table
 
 MOST_CELLS = 2500
+
+ListingPolicies = ListingPolicy | Mapping[str, ListingPolicy]
+"""One policy for both columns, or policies by column."""
 
 
 class CrosstabOptions(TypedDict, total=False):
@@ -25,7 +28,7 @@ class CrosstabOptions(TypedDict, total=False):
     rows: LabelValues | None
     columns: LabelValues | None
     other: ListingPolicy
-    missing: ListingPolicy
+    missing: ListingPolicies
     confidence_level: float
 
 
@@ -40,8 +43,9 @@ class Crosstab:
         columns: The values of the second column, public.
         other: What a value that is not declared means, in both columns: "refuse" (an error), "count" (a row or column
             of its own) or "drop" (the record is not counted; ADD_OR_REMOVE only).
-        missing: What a missing value means, in both columns: "refuse" (an error), "count" (a row or column of its own)
-            or "drop" (the record is not counted; ADD_OR_REMOVE only).
+        missing: What a missing value means: "refuse" (an error), "count" (a row or column of its own) or "drop" (the
+            record is not counted; ADD_OR_REMOVE only), for both columns; or policies by column, {"ward": "count"},
+            where the other column refuses.
         confidence_level: Of the intervals, above 0 and at most 0.9999.
     """
 
@@ -53,7 +57,7 @@ class Crosstab:
     rows: LabelValues | None = None
     columns: LabelValues | None = None
     other: ListingPolicy = one_of(*LISTING_POLICIES)
-    missing: ListingPolicy = one_of(*LISTING_POLICIES)
+    missing: ListingPolicies = "refuse"
     confidence_level: float = 0.95
 
     def __post_init__(self) -> None:
@@ -64,15 +68,24 @@ class Crosstab:
     @property
     def listed(self) -> tuple[Listed, Listed]:
         """Which row and which column of the table a record is of."""
+        first, second = of_both(self.missing, self.row, self.column)
         return (
-            Listed(self.row, declared(self.rows, "rows"), self.other, self.missing),
-            Listed(self.column, declared(self.columns, "columns"), self.other, self.missing),
+            Listed(self.row, declared(self.rows, "rows"), self.other, first),
+            Listed(self.column, declared(self.columns, "columns"), self.other, second),
         )
 
     def canonical(self) -> Crosstab:
         """The one spelling that stands for all of the same question."""
         row, column = self.listed
-        return dataclasses.replace(self, rows=row.values, columns=column.values)
+        return dataclasses.replace(self, rows=row.values, columns=column.values, missing=self._policies)
+
+    @property
+    def _policies(self) -> Any:
+        """What a missing value means, in one word where both columns have the same policy."""
+        row, column = self.listed
+        return (
+            row.missing if row.missing == column.missing else {row.column: row.missing, column.column: column.missing}
+        )
 
     def alternatives(self) -> dict[str, Crosstab]:
         """There is one way, which the trust model decides."""
@@ -92,6 +105,6 @@ class Crosstab:
             rows=row.values,
             columns=column.values,
             other=self.other,
-            missing=self.missing,
+            missing=self._policies,
             confidence_level=self.confidence_level,
         )

@@ -7,9 +7,9 @@ from collections.abc import Iterable
 from typing import Any
 
 from ogive.errors import DataError, ParameterError, plain
-from ogive.statistics.crosstab.estimate import CrosstabEstimate
+from ogive.statistics.crosstab.estimate import CrosstabEstimate, of_both
 from ogive.statistics.histogram.stored import ends
-from ogive.statistics.plain_json import Fields
+from ogive.statistics.plain_json import Fields, is_text
 from ogive.statistics.sums import measured as sums
 from ogive.statistics.sums.stored import check_cost, read_table, read_values
 
@@ -27,7 +27,7 @@ def to_dict(estimate: CrosstabEstimate) -> dict[str, Any]:
         "columns": list(estimate.columns),
         "measured": sums.to_dict(estimate.measured),
         "other": estimate.other,
-        "missing": estimate.missing,
+        "missing": estimate.missing if isinstance(estimate.missing, str) else dict(estimate.missing),
         "confidence_level": estimate.confidence_level,
         "results": {
             "row_names": list(estimate.row_names),
@@ -51,14 +51,18 @@ def from_dict(data: Any) -> CrosstabEstimate:
     """
     known = Fields.of(data, CrosstabEstimate.schema, "a cross table", _NEEDED)
     rows, columns = (read_values(data[name], known) for name in ("rows", "columns"))
-    other, missing = known.text("other"), known.text("missing")
-    more = (other == "count") + (missing == "count")
+    other, missing = known.text("other"), _policies(known)
     provenance = known.provenance()
     try:
+        policies = of_both(missing, known.text("row"), known.text("column"))
+        sizes = [
+            len(values) + (other == "count") + (policy == "count")
+            for values, policy in zip((rows, columns), policies, strict=True)
+        ]
         estimate = CrosstabEstimate(
             known.text("row"),
             known.text("column"),
-            read_table(data["measured"], known, (len(rows) + more) * (len(columns) + more)),
+            read_table(data["measured"], known, math.prod(sizes)),
             rows=rows,
             columns=columns,
             other=other,
@@ -72,6 +76,16 @@ def from_dict(data: Any) -> CrosstabEstimate:
         raise DataError(f"{known.what} contradicts itself: {plain(problem)}") from None
     check_cost(provenance, query, estimate.measured, known)
     return estimate
+
+
+def _policies(known: Fields) -> str | dict[str, str]:
+    """What a missing value meant: a word, or one for each column."""
+    given = known.data["missing"]
+    if not isinstance(given, dict):
+        return known.text("missing")
+    if not all(is_text(each) for pair in given.items() for each in pair):
+        raise DataError(f"the field 'missing' of {known.what} must be a short text, or one for each column")
+    return given
 
 
 def _finite(values: Iterable[float]) -> list[float | None]:
