@@ -80,6 +80,7 @@ bench: $(VENV)/work.stamp $(VENV)/torch.stamp
 	$(BIN)/python benchmarks/curves.py
 	$(BIN)/python benchmarks/roc.py
 	$(BIN)/python benchmarks/tables.py
+	$(BIN)/python benchmarks/interval_coverage.py
 	$(BIN)/python benchmarks/local.py
 	$(BIN)/python benchmarks/comparison_keys.py
 	$(BIN)/python benchmarks/pairwise.py
