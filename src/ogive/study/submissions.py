@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ogive.errors import PeerError
+from ogive.errors import PeerError, RefusalError
 from ogive.segments.committing import Committer
 from ogive.segments.log import Place, Segments
 
@@ -94,7 +94,8 @@ class Submissions:
             record: What is stored of it, of which `owner` knows number and report.
 
         Returns:
-            Done when it is durable; with a `RefusalError` if it is not kept.
+            Done when it is durable; with a `RefusalError` if it is not kept, and an `OtherReportError` if another one
+            of this person was just being stored, and is.
 
         Raises:
             OtherReportError: this person uploaded another one.
@@ -107,10 +108,10 @@ class Submissions:
             if before == mark:
                 return _done()
             waiting = self._waiting.get(number)
-            if waiting is not None and waiting[0] == mark:
-                return waiting[1]
-            if waiting is not None or before != bytes(_MARK_BYTES):
-                raise OtherReportError("this person uploaded another report before; each uploads one")
+            if waiting is not None:
+                return waiting[1] if waiting[0] == mark else _refused_after(waiting[1])
+            if before != bytes(_MARK_BYTES):
+                raise _another()
             if not self._open:
                 raise ClosedError("the study takes no more uploads")
             stored = self._committer.submit(record)
@@ -148,6 +149,23 @@ def _mark(report: bytes) -> bytes:
     """What tells reports apart; never zeros."""
     found = hashlib.sha256(report).digest()[:_MARK_BYTES]
     return found if any(found) else b"\1" * _MARK_BYTES
+
+
+def _another() -> OtherReportError:
+    return OtherReportError("this person uploaded another report before; each uploads one")
+
+
+def _refused_after(earlier: Future[None]) -> Future[None]:
+    """Refuses a report once it is known whether the earlier one of the same person is stored."""
+    future: Future[None] = Future()
+    future.set_running_or_notify_cancel()
+
+    def refuse(stored: Future[None]) -> None:
+        lost = RefusalError("another report of this person could not be stored; send one again")
+        future.set_exception(_another() if stored.exception() is None else lost)
+
+    earlier.add_done_callback(refuse)
+    return future
 
 
 def _done() -> Future[None]:

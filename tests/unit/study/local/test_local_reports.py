@@ -1,5 +1,7 @@
 """Reports are durable before they are acknowledged, each participant has one, and the store is read as a file is."""
 
+import threading
+
 import pytest
 from helpers.full_disk import full_disk
 from helpers.local_service import LocalTrial, described, reports_of
@@ -136,7 +138,7 @@ def test_the_same_report_is_acknowledged_again_and_another_one_refused(trial, ke
     person = next(person for person in range(20) if other[person] != trial.reports[person])
     waiting = [kept.take(person, trial.reports[person]) for _ in range(20)]
     with pytest.raises(OtherReportError):
-        kept.take(person, other[person])
+        kept.take(person, other[person]).result(10)
     assert [future.result(10) for future in waiting] == [None] * 20
     size = kept.size
     take(kept, [trial.reports[person]], [person])
@@ -189,6 +191,27 @@ def test_a_full_disk_refuses_a_report_and_keeps_the_others(trial, kept):
         kept.take(2, trial.reports[2]).result(10)
     take(kept, trial.reports[2:3], [2])
     assert len(kept) == 3
+
+
+def test_nobody_is_told_that_another_report_is_stored_which_is_not(trial, kept, monkeypatch):
+    other = reports_of(trial.description, trial.values, seed=8)
+    person = next(person for person in range(20) if other[person] != trial.reports[person])
+    append, go_on = Segments.append, threading.Event()
+
+    def slow(self, records):
+        assert go_on.wait(20)
+        append(self, records)
+
+    monkeypatch.setattr(Segments, "append", slow)
+    with full_disk(most=kept.size):
+        first, second = kept.take(person, trial.reports[person]), kept.take(person, other[person])
+        go_on.set()
+        for each in (first, second):
+            with pytest.raises(RefusalError):
+                each.result(10)
+    take(kept, [other[person]], [person])
+    with pytest.raises(OtherReportError):
+        kept.take(person, trial.reports[person])
 
 
 def test_a_store_is_of_one_collection(trial):
