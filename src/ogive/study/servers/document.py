@@ -17,7 +17,7 @@ from ogive.crypto.field import P
 from ogive.crypto.sketch.rejections import DEFAULT_TOLERATED
 from ogive.crypto.wire import SESSION_BYTES
 from ogive.errors import OgiveError, ParameterError, UnsupportedError, quoted
-from ogive.privacy import Adjacency, ApproxDP, ZeroConcentratedDP
+from ogive.privacy import ApproxDP, ZeroConcentratedDP
 from ogive.queries import Aggregate, Answer, Ballots, LinearQuery
 from ogive.queries.refined import asked_of, finest
 from ogive.statistics.base import innermost, settled
@@ -239,20 +239,6 @@ def _options(data: Mapping[str, Any], servers: int) -> ServersOptions:
     )
 
 
-def _check_totals(name: str, query: LinearQuery, adjacency: Adjacency) -> None:
-    """Refuse what needs to know more of the records than how many were uploaded.
-
-    Raises:
-        ParameterError: it does.
-    """
-    totals = query.totals(np.zeros(query.aggregate.shape, np.int64), adjacency)
-    if totals is not None and (len(totals) > 1 or Layout(query.aggregate).drops):
-        raise ParameterError(
-            f"release {name}: servers know how many records were uploaded, and not of which class or how many are "
-            'missing; use adjacency = "add_or_remove", or leave out public columns'
-        )
-
-
 def _check_course(study: ServersStudy, release: StudyRelease) -> None:
     """Refuse a release that these servers cannot compute, or that asks for anything but what is uploaded.
 
@@ -265,9 +251,8 @@ def _check_course(study: ServersStudy, release: StudyRelease) -> None:
     except OgiveError as problem:
         raise problem.prefixed(f"release {release.name}") from None
     assert isinstance(step, Step), "every release asks something"
-    if not study.organizations:
-        _check_totals(release.name, step.query, study.unit.adjacency)
-    elif isinstance(step.query.aggregate, Ballots) and parse_toml(study.text).get("upload", AUTO) != SUMS:
+    votes = study.organizations and isinstance(step.query.aggregate, Ballots)
+    if votes and parse_toml(study.text).get("upload", AUTO) != SUMS:
         raise ParameterError(
             f"release {release.name}: teachers upload their votes one by one; leave out parties and give each "
             'teacher a token, or add the votes of each party up with upload = "sums"'

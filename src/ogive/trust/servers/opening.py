@@ -8,7 +8,7 @@ of a verification is never used for another. `release` asks so by itself; whoeve
 The analyst adds up what the servers answer, if all counted the same clients for the same question:
 
     answer = digest of the set and of who is left out, 32 bytes | digest of the question, 32 | shares, u64 each
-             | where organizations uploaded sums, shares of the numbers of records that are public, u64 each
+             | where servers do not know them, shares of the numbers of records that are public, u64 each
 
 Noisy sums of shares must not wrap around their modulus: such a sum would be wrong, though never less private.
 """
@@ -305,6 +305,6 @@ def opened_answer(
     totals: tuple[int, ...] | None = tuple(values[measured:].tolist()) or None
     if any(not 0 <= each <= MOST_RECORDS for each in totals or ()):
         raise DataError("the uploads add up to no number of records; somebody uploaded what is no sum of records")
-    if collected.uploads.kind != SUMS and adjacency is Adjacency.REPLACE:
+    if totals is None and query.totals(nothing, adjacency) is not None:
         totals = (clients,)
     return Answer(values[:measured].reshape(shape), totals, adding=len(servers))

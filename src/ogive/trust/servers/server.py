@@ -378,10 +378,12 @@ class Server:
 def opened_totals(collected: AggregateUploads, query: LinearQuery, sums: UInt64, adjacency: Adjacency) -> UInt64:
     """Shares of the numbers of records that are opened with an answer, exactly.
 
-    These are the totals that the adjacency makes public, where organizations upload sums: servers know how many
-    organizations there are, and not how many records. Otherwise every upload is one record, and nothing is opened.
+    These are the totals that the adjacency makes public, where servers do not know them: how many records
+    organizations have that upload sums, and how many there are of each public class. The number of all uploads that are
+    a record each is known.
     """
-    if collected.uploads.kind != SUMS:
+    totals = query.totals(np.zeros(query.aggregate.shape, np.int64), adjacency)
+    if totals is None or (collected.uploads.kind != SUMS and len(totals) == 1):
         return np.empty(0, np.uint64)
     return totals_modulo(query, sums, adjacency, collected.modulus)
 

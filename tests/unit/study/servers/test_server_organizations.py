@@ -30,6 +30,16 @@ RISK = {
     "groups": "3",
     "bins": "16",
 }
+ROC = {
+    "name": "roc",
+    "statistic": "roc",
+    "privacy": "{ epsilon = 1 }",
+    "score": "'risk'",
+    "label": "'ill'",
+    "negative": "[0]",
+    "bounds": "[0, 1]",
+    "bins": "8",
+}
 VOTES = {
     "name": "labels",
     "statistic": "labels",
@@ -112,8 +122,7 @@ def test_sums_of_organizations_have_the_numbers_of_servers_in_one_process(tmp_pa
         RISK,
         RISK | {"where": "'age > 3'", "groups": "2", "bins": "8"},
         RISK | {"form": "'counts'"},
-        {"name": "roc", "statistic": "roc", "privacy": "{ epsilon = 1 }", "score": "'risk'", "label": "'ill'",
-         "negative": "[0]", "bounds": "[0, 1]", "bins": "8"},
+        ROC,
     ],
     ids=["curve", "subset", "groups", "calibration", "calibration of a subset", "counts", "roc"],
 )  # fmt: skip
@@ -151,6 +160,20 @@ def test_people_upload_once_for_calibration_and_the_sums_are_those_of_their_reco
         check_exact(trial, "risk", table)
         assert trial.release("age").total == people
         check_exact(trial, "age", table)
+
+
+@pytest.mark.parametrize("upload", ["keys", "tables"])
+def test_numbers_of_public_classes_are_opened_where_people_upload(tmp_path, no_noise, upload):
+    table = pooled(list(tables(4)))
+    people = len(table["age"])
+    release = ROC | {"public_labels": "true"}
+    unit = "public = ['ill']"
+    with Trial(tmp_path, people=people, releases=(release,), records=people, unit=unit, upload=f"'{upload}'") as trial:
+        trial.upload(table)
+        trial.release("roc")
+        check_exact(trial, "roc", table)
+        (answer,) = trial.nodes[1].answers(0)
+        assert answer.totals == (people - table["ill"].sum(), table["ill"].sum())
 
 
 def test_calibration_survives_a_restart_between_its_questions(tmp_path, monkeypatch):
