@@ -15,6 +15,7 @@ from ogive.errors import DataError, plain, quoted
 from ogive.records import engine
 from ogive.records.csv_header import read_header
 from ogive.records.csv_lines import first_row, line_of
+from ogive.records.csv_rows import rows_by_lines
 from ogive.records.digests import file_digest
 from ogive.records.engine import CELLS_HINT, one_line, read_csv, stream
 from ogive.records.missing_words import MissingWords, tell, tell_padded
@@ -63,20 +64,21 @@ class CsvSource:
         self._kinds: dict[str, Kind] = {}
         self._marked: set[str] = set()  # columns with words for missing values, which are read as text first
 
-    def _table(self, typed: Sequence[str] = ()) -> Any:
+    def _table(self, typed: Sequence[str] = (), *, first_rows: bool = False) -> Any:
         """The file with some columns typed and all others left as text, so that their contents do not matter."""
         types = dict.fromkeys(self._names, "VARCHAR")
         for column in typed:
             types[self._name(column)] = self._kinds[column].engine
-        return read_csv(self._path, types=types, separator=self._separator)
+        return read_csv(self._path, types=types, separator=self._separator, first_rows=first_rows)
 
     def _name(self, column: str) -> str:
         return self._names[self.columns.index(column)]
 
     def rows(self) -> int:
-        """Number of rows, by one pass over the file."""
+        """Number of rows, by one pass over the file; whether each is well formed shows when a column is read."""
         with one_line(self._path):
-            return int(self._table().aggregate("count(*)").fetchone()[0])
+            counted = rows_by_lines(self._path)
+            return int(self._table().aggregate("count(*)").fetchone()[0]) if counted is None else counted
 
     def digest(self) -> bytes:
         """SHA-256 of the file's bytes."""
@@ -85,7 +87,7 @@ class CsvSource:
     def is_empty(self) -> bool:
         """Whether nothing follows the header."""
         with one_line(self._path):
-            return self._table().limit(1).fetchone() is None
+            return self._table(first_rows=True).limit(1).fetchone() is None
 
     def type(self, column: str) -> Any:
         """Arrow type of a column, judged by the first rows, or by the first values if those have none.
@@ -101,13 +103,12 @@ class CsvSource:
         for start in range(0, len(unknown), JUDGED_AT_ONCE):
             some = unknown[start : start + JUDGED_AT_ONCE]
             with one_line(self._path):
-                table = self._table()
-                first = table.limit(SAMPLE_ROWS)
+                first = self._table(first_rows=True).limit(SAMPLE_ROWS)
                 found = judge(first, [self._name(column) for column in some], self._words)
                 for name in [
                     name for name, (kind, marked) in found.items() if kind is NOTHING or (kind is TEXT and marked)
                 ]:
-                    found |= self._judged_later(table, name, found[name])
+                    found |= self._judged_later(name, found[name])
                 self._kinds |= {column: found[self._name(column)][0] for column in some}
                 for column in some:
                     kind, marked = found[self._name(column)]
@@ -115,9 +116,9 @@ class CsvSource:
                         self._mark(column, first)
                 self._tell_padded([column for column in some if self._kinds[column] is NUMBERS], first)
 
-    def _judged_later(self, table: Any, name: str, before: Judged) -> dict[str, Judged]:
+    def _judged_later(self, name: str, before: Judged) -> dict[str, Judged]:
         """The kind of a column whose first cells are empty or words for missing, by the cells after them."""
-        later = table.filter(said(engine.name(name), self._words)).limit(SAMPLE_ROWS)
+        later = self._table().filter(said(engine.name(name), self._words)).limit(SAMPLE_ROWS)
         kind, _ = judge(later, [name], self._words)[name]
         return {} if kind is NOTHING else {name: (kind, before[1])}
 

@@ -14,6 +14,11 @@ import pyarrow as pa
 from ogive.errors import DataError, plain
 from ogive.records.sources import BATCH_ROWS
 
+# what the engine reads ahead of a stream, on all cores, while the batches before it are counted
+_STREAM_BUFFER = "32MB"
+# a few rows are read by small buffers; a line of the engine's greatest length of 2 MB still fits
+_FIRST_ROWS_BUFFER = 1 << 22
+
 # duckdb.Error comes through Arrow streams as OSError
 ENGINE_ERRORS = (duckdb.Error, pa.ArrowException, OSError, ValueError)
 
@@ -33,23 +38,26 @@ def _connect() -> Any:
             "python_enable_replacements": False,
         }
     )
-    engine.execute("SET TimeZone = 'UTC'")
+    engine.execute(f"SET TimeZone = 'UTC'; SET streaming_buffer_size = '{_STREAM_BUFFER}'")
     return engine
 
 
-def read_csv(path: Path, *, types: Mapping[str, str], separator: str) -> Any:
+def read_csv(path: Path, *, types: Mapping[str, str], separator: str, first_rows: bool = False) -> Any:
     """A file of text in a fresh engine, which is told everything and guesses nothing.
 
     Args:
         path: A file with a header.
         types: A name of our own for each column, and its type for the engine.
         separator: What is between fields.
+        first_rows: Whether no more than the first rows will be asked for, so that little is read ahead.
     """
+    options = f", buffer_size = {_FIRST_ROWS_BUFFER}" if first_rows else ""
     columns = ", ".join(f"{text(name)}: {text(kind)}" for name, kind in types.items())
     # without a format of dates a time would be cut to its day in silence
     return _connect().sql(
         f"SELECT * FROM read_csv({text(_literal(path))}, columns = {{{columns}}}, delim = {text(separator)}, "
-        "auto_detect = false, header = true, quote = '\"', escape = '\"', strict_mode = true, dateformat = '%Y-%m-%d')"
+        "auto_detect = false, header = true, quote = '\"', escape = '\"', strict_mode = true, dateformat = '%Y-%m-%d'"
+        f"{options})"
     )
 
 

@@ -104,7 +104,9 @@ def is_word(cell: str, words: MissingWords) -> str:
     """Whether a cell says that a value is missing, in the engine's language."""
     from ogive.records import engine
 
-    return f"lower(trim({cell}, {_BLANKS})) IN ({', '.join(map(engine.text, sorted(words.folded)))})"
+    listed = ", ".join(map(engine.text, sorted(words.folded)))
+    # IN would be planned as a join, which folds the cells of all rows, numbers too
+    return f"list_contains([{listed}], lower(trim({cell}, {_BLANKS})))"
 
 
 _BLANKS = "' ' || chr(9)"
