@@ -8,14 +8,15 @@
 # make docs    the manual as HTML, in docs/_build/html
 # make services  what some tests drive and pip cannot install: PostgreSQL and Chromium (Debian, as root)
 # make torch   neural networks as students; without it their tests are skipped
-# make bench   measure against the named peers, rewrites benchmarks/results.json
+# make bench   measure against the named peers, hours; rewrites benchmarks/results.json and the manual's page
+# make bench-quick  the same with fewer runs and smaller sizes, minutes; writes bench-quick.json
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 VENV := .venv
 BIN := $(VENV)/bin
 FLOORS := .venv-floors
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 
-.PHONY: demo test test-alone test-wheel test-floors lint docs stubs services torch bench clean
+.PHONY: demo test test-alone test-wheel test-floors lint docs stubs services torch bench bench-quick clean
 .DELETE_ON_ERROR:
 
 $(BIN)/python:
@@ -75,28 +76,11 @@ services:
 	@command -v chromium >/dev/null || sh .ci/install chromium
 
 bench: $(VENV)/work.stamp $(VENV)/torch.stamp
-	$(BIN)/python benchmarks/samplers.py
-	$(BIN)/python benchmarks/smoothing.py
-	$(BIN)/python benchmarks/curves.py
-	$(BIN)/python benchmarks/roc.py
-	$(BIN)/python benchmarks/tables.py
-	$(BIN)/python benchmarks/interval_coverage.py
-	$(BIN)/python benchmarks/local.py
-	$(BIN)/python benchmarks/comparison_keys.py
-	$(BIN)/python benchmarks/pairwise.py
-	$(BIN)/python benchmarks/pairs.py
-	$(BIN)/python benchmarks/local_curves.py
-	$(BIN)/python benchmarks/secagg.py
-	$(BIN)/python benchmarks/study.py
-	$(BIN)/python benchmarks/uploads.py
-	$(BIN)/python benchmarks/pate.py
-	$(BIN)/python benchmarks/pate_sensitivity.py
-	$(BIN)/python benchmarks/pate_students.py
-	$(BIN)/python benchmarks/projection_noise.py
-	$(BIN)/python benchmarks/projection.py
-	$(BIN)/python benchmarks/projection_tables.py
-	$(BIN)/python benchmarks/auto_columns.py
-	$(BIN)/python benchmarks/projection_figures.py
+	$(BIN)/python benchmarks/run.py
+	$(BIN)/python benchmarks/publish.py
+
+bench-quick: $(VENV)/work.stamp
+	$(BIN)/python benchmarks/run.py --quick
 
 clean:
 	rm -rf $(VENV) $(FLOORS) demo dist docs/_build .pytest_cache .mypy_cache .ruff_cache .hypothesis

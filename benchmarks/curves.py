@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 from curve_peers import best_base, google_quantiles, google_shapes, opendp_curve
-from harness import record, row, table
+from harness import record, row
 from numpy.typing import NDArray
 
 from ogive.noise import DerivedNodes, SystemSource
@@ -312,10 +312,7 @@ def main() -> None:
         for privacy in PRIVACY:
             for adjacency in Adjacency:
                 rows += error_rows(size, privacy, adjacency, runs=runs)
-    if arguments.quick:
-        print("\n" + table(rows))
-    else:
-        record(rows)
+    record(rows, quick=arguments.quick)
 
 
 if __name__ == "__main__":

@@ -1,8 +1,9 @@
 """Rows of benchmark results: measured, printed as a table, kept in results.json.
 
 A row is {"work", "metric", "unit", "value", "peer", "peer_version", "peer_value", "ratio", "target", "reached",
-"runs"}. `ratio` is ours over the peer's, measured in the same process; `target` is what ours must reach (a speed, to
-be at or above it, or a time, to be at or below it). A new row replaces the old one of the same work, metric and peer.
+"runs", "machine"}. `ratio` is ours over the peer's, measured in the same process; `target` is what ours must reach (a
+speed, to be at or above it, or a time, to be at or below it). A new row replaces the old one of the same work, metric
+and peer. Quick runs are printed alone. Where the variable OGIVE_BENCH_RESULTS names a file, rows of every run go there.
 Benchmarks never assert. They measure a process that goes on, so loops are compiled at their first call.
 """
 
@@ -10,9 +11,11 @@ from __future__ import annotations
 
 import json
 import os
+import platform
 import tempfile
 import time
 from collections.abc import Callable, Iterable
+from functools import cache
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -20,7 +23,10 @@ from typing import Any
 from ogive import compiling
 
 RESULTS = Path(__file__).with_name("results.json")
+NAMED_RESULTS = "OGIVE_BENCH_RESULTS"
 KEYS = ("work", "metric", "peer")
+USED = ("ogive", "numpy", "numba", "pyarrow", "duckdb")
+"""Packages whose versions are named beside the machine's."""
 
 compiling.PLAIN_STEPS = 0
 
@@ -40,13 +46,10 @@ def best_time(work: Callable[[], object], *, runs: int = 5, clock: Callable[[], 
 
 
 def measure_in_folder(measure: Callable[[Path], list[dict[str, Any]]], *, quick: bool) -> None:
-    """Measure with files in a folder that is removed afterwards; print the rows if that was quick, else record them."""
+    """Measure with files in a folder that is removed afterwards, and record the rows."""
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         rows = measure(Path(folder))
-    if quick:
-        print(table(rows))
-    else:
-        record(rows)
+    record(rows, quick=quick)
 
 
 def version(package: str) -> str | None:
@@ -97,13 +100,44 @@ def row(
         "target": target,
         "reached": reached,
         "runs": runs,
+        "machine": machine(),
     }
 
 
-def record(rows: Iterable[dict[str, Any]], path: Path = RESULTS) -> None:
-    """Print rows as a table and put them into the file, each in the place of an older one or at the end."""
+@cache
+def machine() -> str:
+    """The processor, how many of its cores may be used, the system, and the versions of what does the work."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    used = ", ".join(f"{name} {version(name)}" for name in USED)
+    return (
+        f"{_processor()}, {cores} cores, {platform.system()}, {platform.python_implementation()} "
+        f"{platform.python_version()}, {used}"
+    )
+
+
+def _processor() -> str:
+    described = Path("/proc/cpuinfo")
+    names = described.read_text(encoding="utf-8").splitlines() if described.exists() else []
+    named = (line.partition(":")[2].strip() for line in names if line.startswith("model name"))
+    return next(named, platform.processor() or platform.machine())
+
+
+def record(rows: Iterable[dict[str, Any]], *, quick: bool = False) -> None:
+    """Print rows as a table and put them into the file, each in the place of an older one or at the end.
+
+    Args:
+        rows: What was measured.
+        quick: Whether it was measured with fewer runs or smaller sizes, so that it does not belong into `RESULTS`.
+    """
     fresh = list(rows)
     print(table(fresh))
+    named = os.environ.get(NAMED_RESULTS)
+    if named or not quick:
+        keep(fresh, Path(named) if named else RESULTS)
+
+
+def keep(fresh: list[dict[str, Any]], path: Path) -> None:
+    """Put rows into a file, each in the place of an older one or at the end."""
     kept = json.loads(path.read_text(encoding="utf-8")) if path.exists() else []
     places = {tuple(old[key] for key in KEYS): place for place, old in enumerate(kept)}
     for new in fresh:

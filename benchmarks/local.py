@@ -185,9 +185,5 @@ if __name__ == "__main__":
     asked = parser.parse_args()
     if asked.flood:
         flood(asked.flood)
-    elif asked.quick:
-        from harness import table
-
-        print(table(rows(True)))
     else:
-        record(rows(False))
+        record(rows(asked.quick), quick=asked.quick)

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-from harness import best_time, record, row, table
+from harness import best_time, record, row
 
 from ogive.crypto.circuits import Builder, Circuit, LaplaceLaw, ResponseLaw, arrange, plain, separate
 from ogive.crypto.circuits.arithmetic import less
@@ -239,7 +239,5 @@ def rows(quick: bool) -> Iterator[dict[str, Any]]:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description="Time garbled circuits of pairs.")
     parser.add_argument("--quick", action="store_true", help="fewer pairs, fewer runs, nothing recorded")
-    if parser.parse_args().quick:
-        print(table(rows(True)))
-    else:
-        record(rows(False))
+    asked = parser.parse_args()
+    record(rows(asked.quick), quick=asked.quick)

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from harness import best_time, record, row, table
+from harness import best_time, record, row
 from scipy.stats import kendalltau
 from sklearn.metrics import roc_auc_score
 
@@ -95,10 +95,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="10 000 records, and nothing is recorded")
     quick = parser.parse_args().quick
-    if quick:
-        print(table(rows_of(10_000, 1)))
-        return
-    record(rows_of(1_000_000, RUNS))
+    record(rows_of(10_000, 1) if quick else rows_of(1_000_000, RUNS), quick=quick)
 
 
 if __name__ == "__main__":

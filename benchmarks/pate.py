@@ -100,7 +100,8 @@ def rows(quick: bool) -> Iterator[dict[str, Any]]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="fewer runs, fewer sizes")
-    record(rows(parser.parse_args().quick))
+    quick = parser.parse_args().quick
+    record(rows(quick), quick=quick)
 
 
 if __name__ == "__main__":

@@ -92,11 +92,7 @@ def main() -> None:
             runs=runs,
         ),
     ]
-    if not quick:
-        record(rows)
-    else:
-        for entry in rows:
-            print(entry)
+    record(rows, quick=quick)
 
 
 if __name__ == "__main__":

@@ -95,11 +95,7 @@ def main() -> None:
         data = estimate.to_dict()
         seconds = best_time(lambda data=data, again=again: again(data).auc_interval(), runs=3)
         rows.append(row(f"ROC interval of the area, N={size}", "time", "ms", 1000 * seconds, runs=3))
-    if not quick:
-        record(rows)
-    else:
-        for entry in rows:
-            print(entry)
+    record(rows, quick=quick)
 
 
 if __name__ == "__main__":

@@ -69,4 +69,5 @@ def rows(quick: bool) -> Iterator[dict[str, Any]]:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description="Time exact integer noise.")
     parser.add_argument("--quick", action="store_true", help="smaller samples, fewer runs")
-    record(rows(parser.parse_args().quick))
+    asked = parser.parse_args()
+    record(rows(asked.quick), quick=asked.quick)

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-from harness import record, row, table
+from harness import record, row
 
 from ogive.crypto.aggregation import (
     AggregationParty,
@@ -129,7 +129,7 @@ def main() -> None:
             name = f"secure aggregation, {parties} parties, 2^{bins.bit_length() - 1} bins"
             rows += rows_of(name, lambda parties=parties, bins=bins: Work(parties, bins), runs, target)
     if quick:
-        print(table(rows))
+        record(rows, quick=True)
         return
     name = "secure aggregation, 100 parties, 2^15 bins, of whom 10 leave after the shares"
     rows += rows_of(name, lambda: Work(100, 2**15, leaving=10), 1)

@@ -212,10 +212,11 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="fewer runs, N up to 2^15")
     parser.add_argument("--errors", action="store_true", help="only errors, and the speed of shrinkage")
     arguments = parser.parse_args()
+    quick = arguments.quick
     if not arguments.errors:
-        record(rows(arguments.quick))
-    record(shrinkage_rows(arguments.quick))
-    record(error_rows(arguments.quick))
+        record(rows(quick), quick=quick)
+    record(shrinkage_rows(quick), quick=quick)
+    record(error_rows(quick), quick=quick)
 
 
 if __name__ == "__main__":

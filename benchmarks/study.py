@@ -173,10 +173,7 @@ def main() -> None:
         rows += rows_of(f"study, {parties} parties, 2^{bits} bins, HTTPS, two crashes", found, CRASHES_TARGET)[:1]
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-    if quick:
-        print(table(rows))
-    else:
-        record(rows)
+    record(rows, quick=quick)
 
 
 if __name__ == "__main__":

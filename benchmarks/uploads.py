@@ -110,7 +110,7 @@ def main() -> None:
     quick = parser.parse_args().quick
     runs, size = (2, 4_000) if quick else (RUNS, 40_000)
     rates = [*key_rows(runs, size), *weighed_rows(runs, size), *table_rows(runs, size)]
-    record(rates if quick else [*rates, *server_rows()])
+    record(rates if quick else [*rates, *server_rows()], quick=quick)
 
 
 if __name__ == "__main__":

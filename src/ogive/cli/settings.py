@@ -54,7 +54,7 @@ _SPENT_OR_TRUSTED = (
     "no-limit",
 )
 
-WITHOUT_SHARED = ("demo", "local", "merge", "reproduce", "report", "show", "completion", "warmup")
+WITHOUT_SHARED = ("bench", "demo", "local", "merge", "reproduce", "report", "show", "completion", "warmup")
 """Commands that keep their own books, or none."""
 
 NO_OPTIONS = ("OGIVE_CONFIG", "OGIVE_DATA", "OGIVE_LEDGER_KEY", "OGIVE_LEDGER_MARK")

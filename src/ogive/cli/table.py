@@ -41,6 +41,7 @@ COMMANDS = {
         "ogive.cli.reproduce:app",
         "Reproduce the figures and tables of the papers, with a verdict for each.",
     ),
+    "bench": ("ogive.cli.bench:app", "Compare results of the benchmarks: compare."),
     "warmup": ("ogive.cli.warmup:warmup", "Compile ahead of time, on this machine, the code that releases use."),
 }
 """Each command's name, where its function (or App of commands) is, loaded when first used, and its summary."""
