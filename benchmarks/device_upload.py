@@ -2,8 +2,8 @@
 
     python benchmarks/device_upload.py [--cells 1024] [--quick]
 
-The device is a process that finds nothing installed but ogive, numpy and cryptography, and the loader of ogive's
-names. It reads the study, makes its report, and sends it over TLS to a service in this process that acknowledges
+The device is a process that finds nothing installed but ogive, numpy and cryptography.
+It reads the study, makes its report, and sends it over TLS to a service in this process that acknowledges
 everything. Figures are of the whole process, the start of Python included.
 """
 
@@ -33,7 +33,7 @@ import sys
 class Device:
     def find_spec(self, name, path=None, target=None):
         top = name.partition(".")[0]
-        known = {"ogive", "numpy", "cryptography", "_cffi_backend", "lazy_loader", *sys.stdlib_module_names}
+        known = {"ogive", "numpy", "cryptography", "_cffi_backend", *sys.stdlib_module_names}
         if top not in known:
             raise ModuleNotFoundError(name)
 sys.meta_path.insert(0, Device())

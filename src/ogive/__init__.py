@@ -4,11 +4,11 @@ The public names are listed in `__init__.pyi`. They load when first used, so tha
 nothing; so do the parts of the package that have public names of their own, such as `ogive.pate`.
 """
 
-import lazy_loader
+from ogive.rooms import front
 
 __version__ = "0.1.0"
 
-__getattr__, _names, __all__ = lazy_loader.attach_stub(__name__, __file__)
+__getattr__, _names, __all__ = front(__name__, __file__)
 
 
 def __dir__() -> list[str]:

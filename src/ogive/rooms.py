@@ -1,12 +1,44 @@
-"""What people see of an object lies beside its class: `text.py`, `plot.py`, `chapter.py` of the same folder.
+"""Modules that are loaded by name when they are used.
 
-These modules know the class; the class does not know them. They are loaded by name when they are used.
+What people see of an object lies beside its class: `text.py`, `plot.py`, `chapter.py` of the same folder. These modules
+know the class; the class does not know them. And the public names of a package are loaded from the modules that its
+stub, `__init__.pyi`, names, so that importing the package is quick.
 """
 
+import re
+import sys
+from collections.abc import Callable
 from importlib import import_module
+from pathlib import Path
 from types import ModuleType
+
+_IMPORT = re.compile(r"^from \.([\w.]*) import (\w+) as (\w+)$", re.MULTILINE)
 
 
 def room(of: type, name: str) -> ModuleType:
     """The module `name` in the folder of a class's module, for example `ogive.statistics.roc.text`."""
     return import_module(f"{of.__module__.rpartition('.')[0]}.{name}")
+
+
+def front(package: str, file: str) -> tuple[Callable[[str], object], Callable[[], list[str]], list[str]]:
+    """The `__getattr__`, `__dir__` and `__all__` of a package whose public names load when they are first used.
+
+    Args:
+        package: Its `__name__`.
+        file: Its `__file__`, beside which lies the stub: a line `from .module import name as name` for each name, or
+            `from . import module as module`.
+    """
+    stub = Path(file).with_suffix(".pyi").read_text(encoding="utf-8")
+    places = {name: module for module, name, _ in _IMPORT.findall(stub)}
+    names = sorted(places)
+
+    def load(name: str) -> object:
+        if name not in places:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        module = import_module(f"{package}.{places[name] or name}")
+        found = getattr(module, name) if places[name] else module
+        # else the module of the same name, once imported, would hide what it holds
+        setattr(sys.modules[package], name, found)
+        return found
+
+    return load, names.copy, names

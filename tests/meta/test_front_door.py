@@ -25,6 +25,29 @@ def test_unknown_names_are_refused():
         _ = ogive.no_such_name
 
 
+def stubs():
+    """Of each package with a stub its name and the lines of the stub."""
+    root = Path(ogive.__file__).parent
+    for path in sorted(root.rglob("__init__.pyi")):
+        parts = ("ogive", *path.parent.relative_to(root).parts)
+        yield (
+            ".".join(parts),
+            [line for line in path.read_text(encoding="utf-8").splitlines() if line.startswith("from")],
+        )
+
+
+@pytest.mark.parametrize(("package", "lines"), list(stubs()), ids=lambda each: each if isinstance(each, str) else "")
+def test_every_line_of_a_stub_is_a_name_that_loads(package, lines):
+    module = importlib.import_module(package)
+    for line in lines:
+        place, name = re.fullmatch(r"from \.([\w.]*) import (\w+) as \2", line).groups()
+        held = importlib.import_module(f"{package}.{place or name}")
+        assert hasattr(module, name)
+        assert not place or hasattr(held, name)
+    assert len(module.__all__) == len(lines)
+    assert set(module.__all__) <= set(dir(module))
+
+
 STUB = (Path(ogive.__file__).parent / "__init__.pyi").read_text(encoding="utf-8")
 PARTS = re.findall(r"^from \. import (\w+)", STUB, re.MULTILINE)
 

@@ -1,5 +1,5 @@
 """One call on an array: one release by a trusted curator, or by whom a simulation puts in their place."""
 
-import lazy_loader
+from ogive.rooms import front
 
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+__getattr__, __dir__, __all__ = front(__name__, __file__)

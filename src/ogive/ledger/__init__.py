@@ -1,5 +1,5 @@
 """A durable list of what was spent on which data: reserve before noise is drawn, then record."""
 
-import lazy_loader
+from ogive.rooms import front
 
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+__getattr__, __dir__, __all__ = front(__name__, __file__)

@@ -1,4 +1,4 @@
-"""What runs on an owner's device: a description in, one report of a few bytes out. Needs numpy and lazy_loader."""
+"""What runs on an owner's device: a description in, one report of a few bytes out. Needs numpy alone."""
 
 from __future__ import annotations
 

@@ -3,6 +3,6 @@
 Names load on first use, so costs can be computed without a learning library.
 """
 
-import lazy_loader
+from ogive.rooms import front
 
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+__getattr__, __dir__, __all__ = front(__name__, __file__)

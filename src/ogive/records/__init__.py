@@ -3,6 +3,6 @@
 `Records` loads when it is used: what reads a few values of Python, `plain`, needs no Arrow.
 """
 
-import lazy_loader
+from ogive.rooms import front
 
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+__getattr__, __dir__, __all__ = front(__name__, __file__)

@@ -1,5 +1,5 @@
 """One data set, one budget: the friendly face of releases that are paid from an account."""
 
-import lazy_loader
+from ogive.rooms import front
 
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+__getattr__, __dir__, __all__ = front(__name__, __file__)

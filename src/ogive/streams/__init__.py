@@ -1,5 +1,5 @@
 """Running totals of a stream under continual observation."""
 
-import lazy_loader
+from ogive.rooms import front
 
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+__getattr__, __dir__, __all__ = front(__name__, __file__)

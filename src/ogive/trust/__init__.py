@@ -1,5 +1,5 @@
 """Who holds the records. The list of models is `TRUST_MODELS`."""
 
-import lazy_loader
+from ogive.rooms import front
 
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+__getattr__, __dir__, __all__ = front(__name__, __file__)

@@ -14,7 +14,7 @@ from ogive.study.servers.reports import report_bytes
 
 FRONT = """
 import sys
-ALLOWED = {"ogive", "numpy", "cryptography", "_cffi_backend", "lazy_loader", *sys.argv[1].split(",")}
+ALLOWED = {"ogive", "numpy", "cryptography", "_cffi_backend", *sys.argv[1].split(",")}
 class Device:
     def find_spec(self, name, path=None, target=None):
         top = name.partition(".")[0]
