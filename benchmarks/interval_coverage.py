@@ -24,7 +24,7 @@ from itertools import product
 from typing import Any
 
 import numpy as np
-from harness import record, row, table
+from harness import record, row
 from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
@@ -220,16 +220,13 @@ def rows_of(work: tuple[str, int], tables: int) -> list[dict[str, Any]]:
 def main() -> None:
     """Measure and record."""
     parser = argparse.ArgumentParser()
-    parser.add_argument("--quick", action="store_true", help="few tables; print the rows and record none")
+    parser.add_argument("--quick", action="store_true", help="few tables")
     parser.add_argument("--tables", type=int, default=TABLES)
     options = parser.parse_args()
     tables = QUICK if options.quick else options.tables
     with ProcessPoolExecutor(2) as pool:
         found = [each for some in pool.map(partial(rows_of, tables=tables), product(CASES, SIZES)) for each in some]
-    if options.quick:
-        print(table(found))
-    else:
-        record(found)
+    record(found, quick=options.quick)
 
 
 if __name__ == "__main__":

@@ -25,6 +25,7 @@ QUICK = (
     "curves",
     "roc",
     "files",
+    "interval_coverage",
     "local",
     "comparison_keys",
     "pairwise",
@@ -38,7 +39,6 @@ QUICK = (
 """Those that have a quick form."""
 LONG = (
     "tables",
-    "interval_coverage",
     "local_curves",
     "pate_students",
     "projection_noise",
