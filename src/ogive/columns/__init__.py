@@ -29,36 +29,3 @@ from ogive.columns.categories import (
 from ogive.columns.domain import MAX_GROUPS, Column, Domain, ReadColumn, Schema, may_drop
 from ogive.columns.label import Label
 from ogive.columns.values import LARGEST_LABEL, LONGEST_LABEL, LabelValue, LabelValues, is_value, storable
-
-__all__ = [
-    "FRACTION_POLICIES",
-    "LARGEST_LABEL",
-    "LISTING_POLICIES",
-    "LONGEST_LABEL",
-    "MAX_GROUPS",
-    "MAX_LISTED",
-    "MAX_SYMBOLS",
-    "MEMBERSHIP_POLICIES",
-    "MISSING_POLICIES",
-    "OUTSIDE_POLICIES",
-    "Binning",
-    "Categories",
-    "Column",
-    "Domain",
-    "Label",
-    "LabelValue",
-    "LabelValues",
-    "Listed",
-    "ListingPolicy",
-    "Membership",
-    "MembershipPolicy",
-    "Missing",
-    "MissingPolicy",
-    "OpenCategories",
-    "OutsidePolicy",
-    "ReadColumn",
-    "Schema",
-    "is_value",
-    "may_drop",
-    "storable",
-]
