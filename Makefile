@@ -8,8 +8,8 @@
 # make docs    the manual as HTML, in docs/_build/html
 # make services  what some tests drive and pip cannot install: PostgreSQL and Chromium (Debian, as root)
 # make torch   neural networks as students; without it their tests are skipped
-# make bench   measure against the named peers, hours; rewrites benchmarks/results.json and the manual's page
-# make bench-quick  the same with fewer runs and smaller sizes, minutes; writes bench-quick.json
+# make bench   measure against the named peers; rewrites benchmarks/results.json and the manual's page
+# make bench-quick  the same with fewer runs and smaller sizes; writes bench-quick.json
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 VENV := .venv
 BIN := $(VENV)/bin

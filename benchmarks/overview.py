@@ -93,8 +93,8 @@ def losses(rows: list[Row]) -> str:
 
 
 def missed(rows: list[Row]) -> str:
-    """Targets, how many were reached, and those that were not."""
-    aimed = [row for row in rows if row["target"] is not None]
+    """Targets, how many were reached, and those that were not; what a control must miss is no target."""
+    aimed = [row for row in rows if row["target"] is not None and not row["metric"].startswith("control:")]
     lines = (
         (row["work"], row["metric"], number(row["value"], row["unit"]), number(row["target"], row["unit"]))
         for row in aimed

@@ -2,8 +2,8 @@
 
     python benchmarks/run.py [--quick] [--output FILE] [NAME ...]
 
-A full run takes hours and fills results.json, from which `publish.py` makes the page of the manual. A quick run takes
-some minutes, with fewer runs and smaller sizes, and fills a file of its own, `bench-quick.json`. `ogive bench compare`
+A full run fills results.json, from which `publish.py` makes the page of the manual. A quick run
+has fewer runs and smaller sizes, and fills a file of its own, `bench-quick.json`. `ogive bench compare`
 tells what became slower between two such files. A benchmark that fails is named at the end, and the others run.
 """
 
@@ -53,7 +53,7 @@ QUICK_RESULTS = Path("bench-quick.json")
 def main() -> int:
     """Run them; the exit status is 1 where one failed."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--quick", action="store_true", help="fewer runs and smaller sizes, in some minutes")
+    parser.add_argument("--quick", action="store_true", help="fewer runs and smaller sizes")
     parser.add_argument("--output", type=Path, help="file of the rows; rows that it has already are replaced")
     parser.add_argument("names", nargs="*", metavar="NAME", help="only these benchmarks")
     asked = parser.parse_args()
