@@ -135,6 +135,23 @@ def test_releases_that_the_budget_does_not_pay_for_are_warned_of_and_refused(fol
     assert refused(capsys, [*ask, "b"]) == f"ogive: error: release b is refused: {over}\n"
 
 
+def test_a_study_of_people_is_checked_and_gets_a_certificate_and_its_price_is_compared(folder, capsys):
+    (folder / "people.txt").write_text("".join(f"{public(number)}\n" for number in range(1, 5)))
+    new = ["study", "new", "new.toml", "--name", "incomes", "--trust", "pairs", "--coordinator", public(0)]
+    assert main([*new, "--people", "people.txt", "--deadline", "2100-12-31T18:00:00Z"]) == 0
+    over = (folder / "new.toml").read_text().replace("budget = { epsilon = 1 }", "budget = { epsilon = 0.5 }")
+    (folder / "over.toml").write_text(over)
+    capsys.readouterr()
+    costs = "release income (epsilon = 1) costs more than the study's budget of epsilon = 0.5"
+    for name, warnings in (("new.toml", 0), ("over.toml", 1)):
+        certificates = ["--service", f"{name}-service", "--study", name, "--host", "localhost"]
+        for command in (["check", name, "--key", "site.key"], ["keys", *certificates]):
+            assert main(["study", *command]) == 0
+            said = capsys.readouterr().err
+            assert (said.count("warning"), said.count(costs)) == (warnings, warnings)
+        assert (folder / f"{name}-service" / "service.pem").is_file()
+
+
 def test_a_state_of_an_agent_or_of_another_study_is_refused_before_anything_is_asked(folder, capsys):
     approve = ["study", "check", "study.toml", "--records", "people.csv", "--key", "site.key", "--state", "a.db"]
     assert main([*approve, "--approve"]) == 0

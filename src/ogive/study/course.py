@@ -8,6 +8,7 @@ chooses other queries of the same course; the price holds for any choice.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -76,6 +77,19 @@ def course(
     return outcome
 
 
+def first_query(study: Document, release: StudyRelease) -> tuple[Query, Loss]:
+    """What a release asks first, of any kind, and its loss.
+
+    Raises:
+        ParameterError, UnsupportedError, BudgetError: as `release` does.
+    """
+    first = _First()
+    with suppress(_Waiting):
+        drive(settled(release.statistic, study.unit), terms_of(study, release), first)
+    assert first.paid is not None, "every release asks something, and pays before"
+    return first.paid
+
+
 def terms_of(study: Document, release: StudyRelease) -> Terms:
     """What a release of the study may ask, which is public.
 
@@ -96,6 +110,17 @@ def terms_of(study: Document, release: StudyRelease) -> Terms:
 
 class _Waiting(Exception):  # noqa: N818 - no error: the sum of this query is not open yet
     pass
+
+
+class _First:
+    def __init__(self) -> None:
+        self.paid: tuple[Query, Loss] | None = None
+
+    def pay(self, loss: Loss, query: Query) -> None:
+        self.paid = query, loss
+
+    def answer(self, query: Query) -> Answer:
+        raise _Waiting
 
 
 class _Follower:

@@ -9,12 +9,11 @@ from ogive.charging import charge_for
 from ogive.errors import BudgetError, LedgerError, OgiveError
 from ogive.ledger import Account
 from ogive.ledger.entries import LOST
-from ogive.privacy import Charge, Loss
-from ogive.queries import LinearQuery
+from ogive.privacy import Charge
 from ogive.releasing import Payment
 from ogive.statistics.base import describe, innermost, settled
 from ogive.study.common import Document, StudyRelease
-from ogive.study.course import course
+from ogive.study.course import first_query
 from ogive.trust.base import TrustModel
 
 
@@ -128,13 +127,8 @@ def check_together(study: Document, paid: Sequence[str], name: str) -> None:
 
 def _charge(study: Document, release: StudyRelease) -> Charge:
     """What an account is charged for a release at its first query, which is all of it."""
-    charged: list[Charge] = []
-
-    def pay(loss: Loss, query: LinearQuery) -> None:
-        charged.append(charge_for(release.privacy, loss, query))
-
     try:
-        course(study, release, (), pay=pay)
+        query, loss = first_query(study, release)
+        return charge_for(release.privacy, loss, query)
     except OgiveError as problem:
         raise problem.prefixed(f"release {release.name}") from None
-    return charged[0]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,7 +14,7 @@ from ogive.privacy import Loss
 from ogive.queries import Answer, PairsQuery, Query
 from ogive.runtime.pairs import Collected, PairsStudy
 from ogive.statistics.base import Estimate, settled
-from ogive.study.course import terms_of
+from ogive.study.course import first_query, terms_of
 from ogive.study.measurement import release_digest
 from ogive.study.pairs.document import PeopleStudy
 from ogive.study.result import with_provenance
@@ -48,7 +47,8 @@ class Meeting:
         """
         release = study.releases[0]
         try:
-            query, price = _asked(study)
+            query, price = first_query(study, release)
+            assert isinstance(query, PairsQuery), "people in pairs serve nothing else"
             if query.classes:
                 raise ParameterError("a study of pairs has no public classes; ask for a statistic without a label")
             columns = len(query.columns.columns)
@@ -84,36 +84,19 @@ class Meeting:
         return with_provenance(self.study, 0, _driven(self.study, answer))
 
 
-class _Asked(Exception):  # noqa: N818 - no error: the query is known
-    pass
-
-
 class _Holder:
     """Nobody pays here: each person does, before it meets anybody."""
 
-    def __init__(self, answer: Answer | None) -> None:
+    def __init__(self, answer: Answer) -> None:
         self._answer = answer
-        self.query: Query | None = None
-        self.price: Loss | None = None
 
     def pay(self, loss: Loss, query: Query) -> None:
-        self.query, self.price = query, loss
+        pass
 
     def answer(self, query: Query) -> Answer:
-        if self._answer is None:
-            raise _Asked
         return self._answer
 
 
-def _driven(study: PeopleStudy, answer: Answer | None, holder: _Holder | None = None) -> Outcome[Any]:
+def _driven(study: PeopleStudy, answer: Answer) -> Outcome[Any]:
     release = study.releases[0]
-    return drive(settled(release.statistic, study.unit), terms_of(study, release), holder or _Holder(answer))
-
-
-def _asked(study: PeopleStudy) -> tuple[PairsQuery, Loss]:
-    holder = _Holder(None)
-    with suppress(_Asked):
-        _driven(study, None, holder)
-    assert isinstance(holder.query, PairsQuery), "people in pairs serve nothing else"
-    assert holder.price is not None, "it was paid before it was asked"
-    return holder.query, holder.price
+    return drive(settled(release.statistic, study.unit), terms_of(study, release), _Holder(answer))
