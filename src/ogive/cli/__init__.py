@@ -17,9 +17,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ogive import __version__
+from ogive.cli.missing import needed
 from ogive.cli.stopping import stopping
 from ogive.cli.table import COMMANDS
-from ogive.errors import OgiveError, ParameterError, RefusalError, plain
+from ogive.errors import OgiveError, ParameterError, RefusalError, plain, unmarked
 from ogive.statistics.kinds import ALIASES, COMMANDED
 
 if TYPE_CHECKING:
@@ -73,6 +74,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             return PIPE_CLOSED
         except (Exception, KeyboardInterrupt) as fault:
+            lacking = needed(fault) if isinstance(fault, ModuleNotFoundError) else None
+            if lacking is not None:
+                print("ogive: error:", unmarked(lacking), file=sys.stderr)  # what `_fail` needs may be lacking, too
+                return BAD_USE
             # an extension may wrap an interrupt in an error of its own
             if stops or isinstance(fault, KeyboardInterrupt):
                 print("; ".join(["ogive: stopped", *getattr(fault, "__notes__", ())]), file=sys.stderr)

@@ -31,16 +31,14 @@ def upload(
         file: Instead of a value a table with a row for each token, in any form that other commands read.
         authority: File with the certificate that issued the server's; by default those that the system trusts.
     """
-    from ogive.study.servers.document import ServersStudy
     from ogive.study.servers.enrolment import read_tokens
     from ogive.study.servers.uploading import upload as send
 
     if bool(value) == (file is not None):
         raise ParameterError("name your record with --value, or a table with --file")
-    read = ServersStudy.read_to_upload(study)
     tokens = read_tokens(token)
     records: Any = file if file is not None else record_of(value)
-    new = send(read, records, tokens=tokens, connect=connect, authority=authority)
+    new = send(study, records, tokens=tokens, connect=connect, authority=authority)
     before = len(tokens) - new
     if len(tokens) == 1:
         said = "the record is uploaded" if new else "a record was uploaded with this token before; nothing has changed"

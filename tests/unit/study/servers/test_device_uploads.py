@@ -9,6 +9,7 @@ import pytest
 from helpers.server_processes import Processes
 from helpers.servers_study import AGE, Trial, text_of, token_of
 
+from ogive.cli.missing import needed
 from ogive.study.servers.document import ServersStudy
 from ogive.study.servers.reports import report_bytes
 
@@ -43,6 +44,7 @@ sys.exit(main(["upload", "study.toml", "--connect", sys.argv[2], "--authority", 
 
 REPORTS = """
 import json
+from ogive.cli.missing import needed
 from ogive.study.servers.document import ServersStudy
 from ogive.study.servers.reports import make_reports
 given = json.load(sys.stdin)
@@ -89,6 +91,31 @@ def test_a_device_uploads_with_numpy_and_cryptography_alone(tmp_path):
         _, complaint, status = device(COMMAND, address, *words, folder=tmp_path, allowed="cyclopts,rich,attr,attrs")
         assert (complaint, status) == ("the record is uploaded\n", 0)
         assert processes.until(0, lambda found: True)["uploads"] == 5
+
+
+def test_a_device_that_lacks_what_a_command_needs_says_so_in_one_line(tmp_path):
+    votes = {"name": "scans", "statistic": "labels", "privacy": "{ epsilon = 8, delta = 1e-5 }"}
+    votes |= {"queries": '["scan0", "scan1"]', "classes": "3", "keep": "1"}
+    (tmp_path / "study.toml").write_bytes(text_of(releases=(votes,), budget="{ epsilon = 8, delta = 1e-5 }"))
+    (tmp_path / "token").write_text(token_of(0))
+    vote = ["--token", "token", "--value", "scan0=1", "scan1=2"]
+    for allowed, said in (
+        ("cyclopts,rich,attr,attrs", "this upload needs the whole installation, pip install ogive: a device has no "),
+        ("-", "this needs cyclopts, which is not installed; run pip install 'ogive'"),
+    ):
+        printed, complaint, status = device(COMMAND, "https://localhost:1", *vote, folder=tmp_path, allowed=allowed)
+        assert (printed, status, complaint.count("\n")) == ("", 2, 1)
+        assert complaint.startswith(f"ogive: error: {said}")
+
+
+@pytest.mark.parametrize(
+    ("module", "installation"),
+    [("starlette.routing", "ogive[serve]"), ("matplotlib", "ogive[plots]"), ("scipy", "ogive"), ("rich_rst", "ogive")],
+)
+def test_what_is_lacking_names_what_to_install(module, installation):
+    said = needed(ModuleNotFoundError(f"No module named {module!r}", name=module))
+    assert said.endswith(f", which is not installed; run pip install '{installation}'")
+    assert needed(ModuleNotFoundError("No module named 'ogive.gone'", name="ogive.gone")) is None
 
 
 ASKED = {
