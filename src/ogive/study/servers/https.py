@@ -40,7 +40,7 @@ from ogive.study.servers.leader import Leader
 from ogive.study.servers.node import Node
 from ogive.study.servers.pages import status_page
 from ogive.study.servers.reports import report_bytes
-from ogive.study.servers.sealing import FRONT_BYTES
+from ogive.study.servers.sealing import LARGEST_ENVELOPE, Arriving
 from ogive.study.servers.uploads import Reports
 from ogive.study.submissions import NotEnrolledError
 
@@ -51,7 +51,6 @@ JOB = "application/vnd.ogive.preparation-job"
 
 JOB_SECONDS = 600.0
 """How long a request of server 0 may take to come."""
-LARGEST_JOB = 1 << 30
 _PRIVATE = "whoever runs the servers knows why; it may tell how many people there are, which is private here"
 TICK_SECONDS = 0.25
 LONGEST_PAUSE = 15.0
@@ -157,7 +156,7 @@ class ServerService:
                 body = await self._envelope(request, self._answering)
             if body is None:
                 return self._taking.refused(
-                    f"a request has the length that it states, and at most {LARGEST_JOB} bytes", 413
+                    f"a request has the length that it states, and at most {LARGEST_ENVELOPE} bytes", 413
                 )
             response = await run_in_threadpool(self._answering.answer, body)
         except TimeoutError:
@@ -179,15 +178,11 @@ class ServerService:
         Raises:
             PeerError: it is none.
         """
-        body, length = bytearray(), FRONT_BYTES
+        arriving = Arriving(answering.bytes_of)
         async for chunk in request.stream():
-            known = len(body) >= FRONT_BYTES
-            body += chunk
-            if not known and len(body) >= FRONT_BYTES:
-                length = answering.bytes_of(bytes(body[:FRONT_BYTES]))
-            if len(body) > length or length > LARGEST_JOB:
+            if not arriving.add(chunk):
                 return None
-        return bytes(body)
+        return bytes(arriving)
 
     async def _study(self, request: Request) -> Response:
         return Response(self._node.study.text, media_type="application/toml")

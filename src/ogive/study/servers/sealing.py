@@ -12,6 +12,7 @@ whether it wants to read the rest.
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable
 
 from cryptography.exceptions import InvalidSignature, InvalidTag
 from cryptography.hazmat.primitives import hashes
@@ -31,6 +32,7 @@ _SIGNATURE_BYTES = 64
 _LENGTH_BYTES = 8
 FRONT_BYTES = _SIGNATURE_BYTES + _LENGTH_BYTES + hashlib.sha256().digest_size
 """Of an envelope, before the encrypted message."""
+LARGEST_ENVELOPE = 1 << 30
 
 
 def sealing_key(key: Ed25519PrivateKey) -> X25519PrivateKey:
@@ -91,6 +93,36 @@ def envelope_bytes(front: bytes, *, study: bytes, sender: int, key: bytes, recei
     except InvalidSignature:
         raise _stranger(sender, receiver) from None
     return FRONT_BYTES + int.from_bytes(told[:_LENGTH_BYTES], "little")
+
+
+class Arriving:
+    """An envelope as it comes: no more of it is kept than its first bytes state, which its sender signed.
+
+    Args:
+        bytes_of: How long the envelope is that begins so; raises `PeerError` if it is none that is wanted.
+    """
+
+    def __init__(self, bytes_of: Callable[[bytes], int]) -> None:
+        self._bytes_of = bytes_of
+        self._length: int | None = None
+        self._body = bytearray()
+
+    def add(self, some: bytes) -> bool:
+        """Add what came; False if the envelope is longer than it states, or than any may be.
+
+        Raises:
+            PeerError: it is none that is wanted.
+        """
+        self._body += some
+        if len(self._body) < FRONT_BYTES:
+            return True
+        if self._length is None:
+            self._length = self._bytes_of(bytes(self._body[:FRONT_BYTES]))
+        return len(self._body) <= self._length <= LARGEST_ENVELOPE
+
+    def __bytes__(self) -> bytes:
+        """What came so far."""
+        return bytes(self._body)
 
 
 def disclose(envelope: bytes, *, study: bytes, sender: int, key: bytes, receiver: int, own: X25519PrivateKey) -> bytes:

@@ -73,7 +73,7 @@ def serve(
         study.name, unit=study.unit, limit=study.budget
     )
     node = Node(study, folder, key=key, store=store, account=account, enrolled=listed)
-    carriers = [HttpsCarrier(study, url, authority=authority) for url in connect_to]
+    carriers = [HttpsCarrier(study, other, url, authority=authority) for other, url in enumerate(connect_to, 1)]
     leader = None
     if number == LEADER:
         peers = [Peer(node, other, carrier) for other, carrier in enumerate(carriers, 1)]

@@ -1,6 +1,8 @@
 """Servers over TLS where the network is bad or an answer takes long: the sums are those of a good network."""
 
+import asyncio
 import contextlib
+import gzip
 import socket
 import threading
 import time
@@ -17,7 +19,7 @@ from ogive.study.https import sending
 from ogive.study.https.certificates import issue
 from ogive.study.https.enrolment import equip
 from ogive.study.https.sending import Sender
-from ogive.study.servers import carrying
+from ogive.study.servers import carrying, sealing
 from ogive.study.servers.carrying import HttpsCarrier
 from ogive.study.servers.enrolment import credential
 from ogive.study.servers.https import ServerService
@@ -63,7 +65,9 @@ def shown(trial, token):
 
 
 def carrier(trial, port, number=1):
-    return HttpsCarrier(trial.study, f"https://127.0.0.1:{port}", authority=trial.folder / f"tls-{number}" / "ca.pem")
+    return HttpsCarrier(
+        trial.study, number, f"https://127.0.0.1:{port}", authority=trial.folder / f"tls-{number}" / "ca.pem"
+    )
 
 
 @pytest.mark.parametrize("fault", ["cut", "delay", "garble"])
@@ -147,7 +151,7 @@ def test_a_certificate_that_is_not_valid_is_one_line(trial, wrong):
         equip(believed, trial.study, hosts=("127.0.0.1",))
     with served(trial, 0, leader=trial.leader, tls=tls) as port:
         url = f"https://127.0.0.1:{port}"
-        carried = HttpsCarrier(trial.study, url, authority=believed / "ca.pem")
+        carried = HttpsCarrier(trial.study, 1, url, authority=believed / "ca.pem")
         with pytest.raises(PeerError, match="certificate") as refusal:
             carried.carry(b"x")
         carried.close()
@@ -220,6 +224,74 @@ def test_a_request_is_read_only_where_server_0_began_it(trial, monkeypatch):
             assert carried < 1 << 24
             carried = 0
         assert post(message(100)).status_code == 200  # of which it says, encrypted, that it is none
+
+
+@contextlib.contextmanager
+def answering(trial, respond):
+    """An application in place of server 1; yields the connection of server 0 to it."""
+    tls = trial.folder / "tls-1"
+    equip(tls, trial.study, hosts=("127.0.0.1",))
+    port = free_port()
+    server = uvicorn.Server(
+        uvicorn.Config(
+            respond, host="127.0.0.1", port=port, ssl_certfile=str(tls / "service.pem"), loop="asyncio", ws="none",
+            ssl_keyfile=str(tls / "service.key"), log_level="critical", timeout_graceful_shutdown=1, lifespan="off",
+        )
+    )  # fmt: skip
+    thread = threading.Thread(target=server.run, daemon=True)
+    thread.start()
+    while not server.started:
+        time.sleep(0.01)
+    carried = carrier(trial, port)
+    try:
+        yield carried
+    finally:
+        carried.close()
+        server.should_exit = True
+        thread.join(10)
+
+
+@pytest.mark.parametrize("begins", ["nothing", "another", "own", "huge", "packed", "refusal", "slow"])
+def test_server_0_reads_no_more_of_an_answer_than_the_other_server_signed(trial, begins, monkeypatch):
+    monkeypatch.setattr(carrying, "ANSWER_SECONDS", 0.5)
+    study = trial.study
+    keys = {"another": key_of(0), "own": key_of(1)}
+    envelope = enclose(
+        bytes(100), study=study.digest, sender=1, key=keys.get(begins, key_of(1)), receiver=0,
+        sealing=study.servers[0].sealing,
+    )  # fmt: skip
+    if begins == "huge":
+        told = ((1 << 30) + 1).to_bytes(8, "little") + bytes(32)
+        info = sealing._message_info(study.digest, 1, 0)
+        envelope = key_of(1).sign(sealing._signed(info, told)) + told
+    first = {"nothing": bytes(200), "packed": gzip.compress(bytes(1 << 26)), "slow": envelope[:50]}.get(
+        begins, envelope
+    )
+    sent = 0
+
+    async def respond(scope, receive, send):
+        nonlocal sent
+        status = 403 if begins == "refusal" else 200
+        packed = [(b"content-encoding", b"gzip")] if begins == "packed" else []
+        await send({"type": "http.response.start", "status": status, "headers": packed})
+        with contextlib.suppress(OSError):
+            await send({"type": "http.response.body", "body": first, "more_body": True})
+            for _ in range(30 if begins == "slow" else 4096):
+                await asyncio.sleep(0.05 if begins == "slow" else 0)
+                some = envelope[50:51] if begins == "slow" else bytes(1 << 14)
+                await send({"type": "http.response.body", "body": some, "more_body": True})
+                sent += len(some)
+            await send({"type": "http.response.body", "body": b""})
+
+    said = {
+        "own": "more bytes than it states", "huge": "more bytes than it states", "slow": "did not come within",
+        "refusal": "answered 403", "another": "none of server 1", "nothing": "none of server 1",
+        "packed": "none of server 1",
+    }  # fmt: skip
+    with answering(trial, respond) as carried:
+        with pytest.raises(PeerError, match=said[begins]):
+            carried.carry(b"x")
+        assert sent < 1 << 25  # of 64 MiB; what is on its way is in buffers of the connection
 
 
 def test_an_answer_of_another_server_has_the_form_that_is_expected(trial):
