@@ -37,8 +37,25 @@ def front(package: str, file: str) -> tuple[Callable[[str], object], Callable[[]
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
         module = import_module(f"{package}.{places[name] or name}")
         found = getattr(module, name) if places[name] else module
-        # else the module of the same name, once imported, would hide what it holds
-        setattr(sys.modules[package], name, found)
+        setattr(package_module, name, found)
         return found
 
+    package_module = sys.modules[package]
+    package_module.__dict__["_same_names"] = {
+        name for name, module in places.items() if name == module.partition(".")[0]
+    }
+    package_module.__class__ = _Front
     return load, names.copy, names
+
+
+class _Front(ModuleType):
+    """A package of which a public name may also be the name of the module that holds it.
+
+    Importing a module sets the package's attribute of its name. Here the public name keeps what it stands for.
+    """
+
+    _same_names: set[str]
+
+    def __setattr__(self, name: str, value: object) -> None:
+        if not (name in self._same_names and isinstance(value, ModuleType)):
+            super().__setattr__(name, value)

@@ -2,8 +2,12 @@
 
 import ast
 import importlib
+import subprocess
+import sys
 from pathlib import Path
 from typing import NamedTuple
+
+import pytest
 
 import ogive
 from ogive.rooms import room
@@ -118,3 +122,37 @@ def test_a_room_is_a_module_in_the_folder_of_the_class():
     from ogive.local.base import Oracle
 
     assert room(Oracle, "codec").__name__ == "ogive.local.codec"
+
+
+def same_names():
+    """Public names that are also the names of the modules that hold them, as 'package name'."""
+    found = []
+    for stub in sorted(ROOT.rglob("__init__.pyi")):
+        package = ".".join(("ogive", *stub.parent.relative_to(ROOT).parts))
+        for line in ast.parse(stub.read_text(encoding="utf-8")).body:
+            if isinstance(line, ast.ImportFrom) and line.level == 1 and line.module:
+                found += [f"{package} {name.name}" for name in line.names if name.name == line.module.partition(".")[0]]
+    return found
+
+
+LOOK = """
+import sys
+from importlib import import_module
+for line in sys.stdin.read().splitlines():
+    package, name = line.split()
+    if sys.argv[1] == "name first":
+        getattr(import_module(package), name)
+    module = import_module(f"{package}.{name}")
+    if getattr(import_module(package), name) is module:
+        print(line)
+"""
+
+
+@pytest.mark.parametrize("order", ["name first", "module first"])
+def test_a_public_name_is_not_hidden_by_the_module_of_its_name(order):
+    names = same_names()
+    assert {"ogive.session statement", "ogive.functions ecdf"} <= set(names)
+    ran = subprocess.run(
+        [sys.executable, "-c", LOOK, order], input="\n".join(names), capture_output=True, text=True, check=True
+    )
+    assert not ran.stdout
