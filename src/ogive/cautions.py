@@ -94,7 +94,7 @@ def before(query: Query, records: int | None) -> NoiseWarning | None:
     noise = _NONE if records is None else _noise(query, float(max(records, 1)))
     if noise.share < LOUD:
         return None
-    return NoiseWarning(f"{_loud(noise.share, noise.beside, 'will be')}; ogive.plan predicts what other choices give")
+    return NoiseWarning(f"{_loud(noise.share, noise.beside, 'will be')}; a plan predicts what other choices give")
 
 
 def after(estimate: Any, records: int | None) -> NoiseWarning | None:

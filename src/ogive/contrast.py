@@ -51,7 +51,7 @@ class Number(NamedTuple):
     probability: float | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Contrast:
     """Difference or ratio of a number between two groups.
 
@@ -102,6 +102,9 @@ class Contrast:
         """The value and the ends of the interval, with the digits that the interval leaves."""
         value, low, high = (number(each, self.high - self.low) for each in (self.value, self.low, self.high))
         return value, low, high
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self}>"
 
     def __str__(self) -> str:
         if not self.defined:

@@ -73,7 +73,10 @@ def test_a_ledger_pays_once_and_a_report_shows_the_boxes(run, table, tmp_path):
     [
         (("--by", "color", *ONE), "--by-groups a b"),
         (("--by-groups", "red", *ONE), "--by-groups needs --by"),
-        (("--by", "color", "--by-groups", "red", *ONE), "list all public groups with --by-groups"),
+        (
+            ("--by", "color", "--by-groups", "red", *ONE),
+            "groups with --by-groups, or leave the records of others out with --where",
+        ),
         (("--by", "wave", "--by-groups", "red", *ONE), "its groups are texts"),
         ((*ONE, "--method", "smith"), "method"),
         ((*ONE, "--method", "five_numbers", "--shares", "1", "0", "0", "0", "0"), "shares must be five numbers"),

@@ -101,3 +101,10 @@ def test_a_contrast_is_printed_with_the_digits_that_its_interval_leaves(error, s
     value, reach = 1234.567891, Z * error
     contrast = Contrast("difference", "mean of x", "g", "a", "b", value, error, value - reach, value + reach, 0.95)
     assert str(contrast) == f"difference of the mean of x, g a minus b: {shown}"
+
+
+def test_a_comparison_is_one_short_line_in_a_notebook():
+    found = Contrast("difference", "mean of age", "ward", "A", "B", 2.0, 0.5, 1.02, 2.98, 0.95)
+    assert repr(found) == "<Contrast difference of the mean of age, ward A minus B: 2.0 (95 % CI 1.0 to 3.0)>"
+    hidden = Contrast("ratio", "mean of age", "ward", "A", "B", math.nan, math.nan, -math.inf, math.inf, 0.95)
+    assert repr(hidden) == f"<Contrast {hidden.head}: noise leaves no number>"

@@ -94,6 +94,11 @@ def digits(half_width: float) -> int:
     return min(5, max(1, places_of(max(half_width, 1e-9) * 100)))
 
 
+def minus(number: str) -> str:
+    """A number as plain text has it, with a real minus, as in the other numbers of a page."""
+    return f"−{number[1:]}" if number.startswith("-") else number
+
+
 def points(width: float) -> str:
     """A difference of shares in percentage points, rounded up to two figures."""
     return f"{rounded_up(100 * width)} percentage points"

@@ -165,7 +165,8 @@ def _places(aggregate: GroupBinning | Parted, labels: LabelCodes) -> Places:
         labels,
         one="group",
         parameter="groups",
-        undeclared="holds groups that were not declared; list all public groups with `groups=`",
+        undeclared="holds groups that were not declared; list all public groups with `groups=`, or leave the "
+        "records of others out with `where=`",
     )
 
 

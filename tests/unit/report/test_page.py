@@ -318,3 +318,15 @@ def test_a_report_is_written_whole_or_not_at_all(curve, tmp_path):
         write_report([dataclasses.replace(curve, provenance=None)], path, title="Ages")
     assert [entry.name for entry in tmp_path.iterdir()] == ["report.html"]
     Page(path.read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("low", [0, -110])
+def test_a_page_has_the_digits_of_the_summary_and_no_more(low):
+    curve = released(grid=ogive.Grid.linear(low, low + 110, bins=330), values=AGES if low == 0 else -AGES)
+    page, _ = read(curve)
+    texts = re.findall(r"[−-]?\d+(?:\.\d+)?", re.search(r"The median age .*? 90th percentile [−\d.]+\d", page.text)[0])
+    numbers = [text for text in texts if "." in text]
+    assert len(numbers) >= 4
+    assert {len(number.partition(".")[2]) for number in numbers} == {1}
+    summary = re.search(r"25% at (\S+),", str(curve))[1]
+    assert f"25 % {summary.replace('-', '−')} " in page.text

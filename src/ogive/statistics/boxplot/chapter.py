@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ogive.errors import ParameterError
+from ogive.html import words
 from ogive.html.axis import plain_number, show
 from ogive.html.chapter import Chapter, Picture
 from ogive.html.chart_box import MOST_ROWS, BoxChart, Row
@@ -88,16 +89,11 @@ def _interval(boxplots: Boxplots, box: Box) -> str:
 
 
 def _between(boxplots: Boxplots, interval: Interval) -> str:
-    return " to ".join(map(_minus, between(boxplots, interval).split(" to ")))
+    return " to ".join(map(words.minus, between(boxplots, interval).split(" to ")))
 
 
 def _number(boxplots: Boxplots, box: Box, name: str) -> str:
-    return _minus(alone(boxplots, box, name))
-
-
-def _minus(number: str) -> str:
-    """A real minus, as in the other numbers of a page."""
-    return f"−{number[1:]}" if number.startswith("-") else number
+    return words.minus(alone(boxplots, box, name))
 
 
 def _at(boxplots: Boxplots, number: float) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from ogive.html import words
@@ -15,6 +17,7 @@ from ogive.statistics.curve.bands.simultaneous import Band
 from ogive.statistics.curve.estimate import Curve
 from ogive.statistics.curve.figures import Figures, QuantileRow, figures_of
 from ogive.statistics.curve.merging.batches import list_batches
+from ogive.statistics.curve.shown import shown
 from ogive.statistics.curve.text import list_shares
 
 THRESHOLD_ROWS = 10
@@ -90,22 +93,30 @@ def headline(figures: Figures) -> str:
     said = f"The median {figures.column}{of} is {_value(figures, middle)}."
     if low is not None and high is not None:
         said += (
-            f" The 10th percentile is {show(figures.grid, low.number)}, "
-            f"the 90th percentile {show(figures.grid, high.number)}."
+            f" The 10th percentile is {_number(figures, low.number, low)}, "
+            f"the 90th percentile {_number(figures, high.number, high)}."
         )
     return said
 
 
 def _value(figures: Figures, row: QuantileRow) -> str:
-    value = show(figures.grid, row.number)
+    value = _number(figures, row.number, row)
     return value if row.low is None else f"{value} ({_level(figures)} CI {_interval(figures, row)})"
 
 
 def _interval(figures: Figures, row: QuantileRow) -> str:
     assert row.low is not None
     assert row.high is not None
-    first, last = show(figures.grid, row.low), show(figures.grid, row.high)
+    first, last = (_number(figures, end, row) for end in (row.low, row.high))
     return first if first == last else f"{first} to {last}"
+
+
+def _number(figures: Figures, number: float, row: QuantileRow) -> str:
+    """A number with the digits that the interval of its row and the distance of the thresholds leave."""
+    if not math.isfinite(number):
+        return show(figures.grid, number)
+    width = 0.0 if row.low is None or row.high is None else row.high - row.low
+    return words.minus(shown(figures.grid, number, width))
 
 
 def curve_chart(figures: Figures) -> CurveChart:
@@ -166,11 +177,11 @@ def _quantile_table(figures: Figures) -> Html:
     head = ["Share", "Value"] + (["Interval"] if intervals else []) + (["True"] if truth else [])
     rows: list[Row] = []
     for row in figures.quantiles:
-        cells: list[Html | str] = [show(grid, row.number)]
+        cells: list[Html | str] = [_number(figures, row.number, row)]
         if intervals:
             cells.append("" if row.low is None else _interval(figures, row))
         if truth:
-            cells.append("" if row.truth is None else show(grid, row.truth))
+            cells.append("" if row.truth is None else _number(figures, row.truth, row))
         rows.append((words.percent(row.probability), cells))
     about = (
         f"Each share of the records lies at or below the value. The intervals contain the population's quantiles, "
