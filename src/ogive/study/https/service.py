@@ -15,7 +15,6 @@ token or a header.
 from __future__ import annotations
 
 import asyncio
-import functools
 import json
 import logging
 import time
@@ -32,6 +31,7 @@ from starlette.routing import Route
 from ogive.errors import LedgerError, ParameterError, PeerError
 from ogive.study.coordinator import Coordinator
 from ogive.study.https.pages import status_page
+from ogive.study.https.recent import Recent
 from ogive.study.https.responses import html, line
 from ogive.study.https.results import Results
 from ogive.study.https.tokens import Tokens
@@ -83,6 +83,7 @@ class Service:
         self._numbers = {party.name: number for number, party in enumerate(coordinator.study.parties, 1)}
         self._seen: dict[int, float] = {}
         self._results = Results(self._result)
+        self._told, self._checked = Recent(self.told), Recent(coordinator.progress)
         self._counts = {"questions": 0, "replies": 0, "refused": 0, "bytes_in": 0, "bytes_out": 0}
 
     def end(self) -> None:
@@ -199,10 +200,11 @@ class Service:
         return Response(self._coordinator.study.text, media_type="application/toml")
 
     async def _status(self, request: Request) -> Response:
-        return JSONResponse(await self._told())
+        return JSONResponse(await self._told.get())
 
-    async def _told(self) -> dict[str, Any]:
-        return await run_in_threadpool(functools.partial(status_of, self._coordinator, seen=dict(self._seen)))
+    def told(self) -> dict[str, Any]:
+        """Everything that anybody may know of the study."""
+        return status_of(self._coordinator, seen=dict(self._seen))
 
     def _result(self, name: str) -> dict[str, Any] | None:
         try:
@@ -211,18 +213,18 @@ class Service:
             return None
 
     async def _page(self, request: Request) -> Response:
-        told = await self._told()
+        told = await self._told.get()
         return html(status_page(told, await self._results.pictured(told["releases"])))
 
     async def _health(self, request: Request) -> Response:
         try:
-            await run_in_threadpool(self._coordinator.progress)
+            await self._checked.get()
         except LedgerError:
             return line("the state cannot be read", 503)
         return PlainTextResponse("ok\n")
 
     async def _metrics(self, request: Request) -> Response:
-        told = await self._told()
+        told = await self._told.get()
         lines = [f"ogive_study_{name} {value}" for name, value in self._counts.items()]
         lines.append(f"ogive_study_parties_connected {sum(is_connected(party) for party in told['parties'])}")
         lines.append(f"ogive_study_parties_waited_for {len(told['waiting_for'])}")

@@ -30,6 +30,7 @@ from starlette.routing import Route, WebSocketRoute
 from ogive.errors import LedgerError, OgiveError, ParameterError
 from ogive.runtime.pairs import Collected, Collector, Relay, collect
 from ogive.runtime.pairs.websocket import endpoint, largest_frame
+from ogive.study.https.recent import Recent
 from ogive.study.https.responses import html, line
 from ogive.study.https.results import Results
 from ogive.study.https.serving import listen, log_to_stderr, run
@@ -71,6 +72,7 @@ class PairsService:
         self._relay = Relay(meeting.protocol)
         self._failed = False
         self._results = Results(self._result)
+        self._kept = Recent(self._read)
         left = (meeting.study.deadline - datetime.now(UTC)).total_seconds()
         with store.write() as kept:
             of_pairs.check_state(kept, meeting.study)
@@ -151,13 +153,21 @@ class PairsService:
         return Response(self._meeting.study.text, media_type="application/toml")
 
     async def _status(self, request: Request) -> Response:
-        return JSONResponse(self.told())
+        return JSONResponse(self.told(*await self._kept.get()))
 
-    def told(self) -> dict[str, Any]:
-        """Everything that anybody may know of the study."""
-        study, collected = self._meeting.study, self._collector.collected
+    def _read(self) -> tuple[str, str | None]:
+        """The state of the release, and why it is over."""
         with self._store.read() as kept:
-            state, reason = of_pairs.state(kept), of_pairs.ended(kept)
+            return of_pairs.state(kept), of_pairs.ended(kept)
+
+    def told(self, state: str, reason: str | None) -> dict[str, Any]:
+        """Everything that anybody may know of the study.
+
+        Args:
+            state: Of its release.
+            reason: Why it is over; None if it is not.
+        """
+        study, collected = self._meeting.study, self._collector.collected
         (release,) = study.releases
         return {
             "study": study.name,
@@ -174,7 +184,7 @@ class PairsService:
         }
 
     async def _page(self, request: Request) -> Response:
-        told = self.told()
+        told = self.told(*await self._kept.get())
         return html(status_page(told, await self._results.pictured(told["releases"])))
 
     def _result(self, name: str) -> dict[str, Any] | None:

@@ -32,6 +32,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from ogive.errors import LedgerError, OgiveError, PeerError
 from ogive.privacy import Adjacency
+from ogive.study.https.recent import Recent
 from ogive.study.https.responses import FAILED, html, line
 from ogive.study.https.results import Results
 from ogive.study.https.taking import Taking
@@ -72,6 +73,7 @@ class ServerService:
         self._counts = self._taking.counts
         self._counts["jobs"] = 0
         self._results = Results(self._result)
+        self._kept, self._checked = Recent(self._read), Recent(node.check)
         self._problem = ""
 
     def application(self) -> ASGIApp:
@@ -193,12 +195,25 @@ class ServerService:
         return JSONResponse({"open": self._node.closed is None, "uploads": uploads})
 
     async def _status(self, request: Request) -> Response:
-        return JSONResponse(await run_in_threadpool(self.told))
+        return JSONResponse(self.told(await self._kept.get()))
 
-    def told(self) -> dict[str, Any]:
-        """Everything that anybody may know of this server; None for what would tell a private number of people."""
+    def _read(self) -> dict[str, Any]:
+        """What the state and the ledger know."""
+        node, spent = self._node, self._node.spent()
+        return {
+            "spent": None if spent is None else str(spent),
+            "clients": node.clients,
+            "left_out": node.left_out,
+            "releases": node.states(),
+        }
+
+    def told(self, kept: dict[str, Any]) -> dict[str, Any]:
+        """Everything that anybody may know of this server; None for what would tell a private number of people.
+
+        Args:
+            kept: What the state and the ledger know.
+        """
         node, study = self._node, self._node.study
-        spent = node.spent()
         told: dict[str, Any] = {
             "study": study.name,
             "title": study.title,
@@ -206,15 +221,15 @@ class ServerService:
             "server": study.servers[node.number].name,
             "servers": [server.name for server in study.servers],
             "budget": str(study.budget),
-            "spent": None if spent is None else str(spent),
+            "spent": kept["spent"],
             "open": node.closed is None,
             "uploads": len(node.uploads),
             "bytes": node.uploads.size,
             "uploads_by_hour": [] if self._leader is None else self._reports.by_hour,
             "who": "organizations" if study.organizations else "people",
-            "clients": node.clients,
-            "left_out": node.left_out,
-            "releases": node.states(),
+            "clients": kept["clients"],
+            "left_out": kept["left_out"],
+            "releases": kept["releases"],
             "waiting": self._problem if self._problem.startswith("waiting") else None,
         }
         if study.unit.adjacency is Adjacency.ADD_OR_REMOVE:
@@ -231,12 +246,12 @@ class ServerService:
         return None
 
     async def _page(self, request: Request) -> Response:
-        told = await run_in_threadpool(self.told)
+        told = self.told(await self._kept.get())
         return html(status_page(told, await self._results.pictured(told["releases"])))
 
     async def _health(self, request: Request) -> Response:
         try:
-            await run_in_threadpool(self._node.check)
+            await self._checked.get()
         except LedgerError:
             return line("the state cannot be read", 503)
         if not self._node.uploads.usable:
@@ -244,7 +259,7 @@ class ServerService:
         return PlainTextResponse("ok\n")
 
     async def _metrics(self, request: Request) -> Response:
-        told = await run_in_threadpool(self.told)
+        told = self.told(await self._kept.get())
         lines = []
         if told["uploads"] is not None:
             lines += [f"ogive_server_{name} {value}" for name, value in self._counts.items()]

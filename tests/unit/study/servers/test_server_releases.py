@@ -372,7 +372,8 @@ def public(service, digest):
 
 
 @pytest.mark.parametrize("unit", ["replace", "add_or_remove"])
-def test_a_private_number_of_people_is_told_by_nothing_that_anybody_may_read(tmp_path, unit):
+def test_a_private_number_of_people_is_told_by_nothing_that_anybody_may_read(tmp_path, unit, monkeypatch):
+    monkeypatch.setattr("ogive.study.https.recent.SECONDS", 0.0)
     with few(tmp_path, unit=f'adjacency = "{unit}"') as trial:
         service = ServerService(trial.nodes[0], trial.leader)
         digest = trial.study.digest.hex()
