@@ -26,6 +26,7 @@ from ogive.errors import (
     PeerError,
     ReleaseMismatchError,
     UnsupportedError,
+    plain,
 )
 from ogive.study.servers.node import Messages, Node
 from ogive.study.servers.sealing import disclose, enclose, envelope_bytes, sealing_key
@@ -40,6 +41,7 @@ FINAL = (BudgetError, UnsupportedError, ParameterError, DataError, ReleaseMismat
 """After these a release is over; others pass."""
 
 _NONCE_BYTES = 16
+_LONGEST_SAID = 500
 
 
 def pack(fields: dict[str, Any], blobs: Sequence[bytes]) -> bytes:
@@ -65,6 +67,11 @@ def unpack(data: bytes) -> tuple[dict[str, Any], list[bytes]]:
     while reader.left:
         blobs.append(reader.take(reader.number(4)))
     return fields, blobs
+
+
+def _heard(said: object) -> str:
+    """What another server says for people: on one line, cut short, and nothing that a terminal would obey."""
+    return plain("".join(each if each.isprintable() else " " for each in str(said)[:_LONGEST_SAID]))
 
 
 class Carrier(Protocol):
@@ -146,7 +153,7 @@ class Peer:
         if found.get("to") != hashlib.sha256(request).hexdigest():
             raise PeerError(f"server {self.number} answered another request")
         if "refused" in found:
-            reason = f"server {study.servers[self.number].name}: {found['refused']}"
+            reason = f"server {study.servers[self.number].name}: {_heard(found['refused'])}"
             raise UnsupportedError(reason) if found.get("final") else PeerError(reason)
         if len(parts) != wanted:
             raise PeerError(f"server {self.number} answered with {len(parts)} messages, and {wanted} were expected")
@@ -240,6 +247,9 @@ class Answering:
                 return {"done": done}, self._outgoing(sent)
             case {"ask": "answer", "release": int(release), "query": int(query)}:
                 return {}, [node.answer(release, query)]
+            case {"ask": "over", "release": int(release), "reason": reason}:
+                node.end(release, f"server {node.study.servers[LEADER].name}: {_heard(reason)}")
+                return {}, []
             case {"ask": "opened", "release": int(release), "query": int(query)}:
                 node.opened(release, query, blobs)
                 return {}, []

@@ -35,6 +35,7 @@ from ogive.study.fields import (
     read_text,
     read_unit,
 )
+from ogive.study.servers.sealing import is_sealing_key
 from ogive.trust.servers.costs import decided
 from ogive.trust.servers.layout import Layout
 from ogive.trust.servers.options import ServersOptions, assumption
@@ -213,7 +214,13 @@ def _servers(data: Mapping[str, Any]) -> tuple[StudyServer, ...]:
         check_fields(given, "a [[server]]", {"name", "key", "sealing"})
         name = read_name(given.get("name"), f"server {number}")
         key = read_key(given.get("key"), f"server {name}")
-        found.append(StudyServer(name, key, read_key(given.get("sealing"), f"server {name}", SEALING)))
+        sealing = read_key(given.get("sealing"), f"server {name}", SEALING)
+        if not is_sealing_key(sealing):
+            raise ParameterError(
+                f"the sealing key of server {name} is none that anything can be encrypted to; it must be what ogive "
+                "study keys --sealing prints"
+            )
+        found.append(StudyServer(name, key, sealing))
     check_different([server.name for server in found], "servers")
     if len({server.key for server in found}) < len(found) or len({server.sealing for server in found}) < len(found):
         raise ParameterError("two servers have the same key; each makes one of its own with ogive study keys")

@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
+from functools import partial
 from typing import TypeVar
 
 from ogive.errors import ParameterError, PeerError
@@ -47,6 +48,7 @@ class Leader:
         self._peers = peers
         self._uploads = node.uploads
         self._places: dict[int, tuple[Place, int]] = {}
+        self._told_ended: set[int] = set()
         self._threads = ThreadPoolExecutor(len(peers) + 1)
 
     @property
@@ -81,6 +83,7 @@ class Leader:
                     with self._store.write() as kept:
                         end(kept, release.name, str(problem))
                 return True
+        self._tell_ended()
         return False
 
     def close(self) -> None:
@@ -163,6 +166,17 @@ class Leader:
         self._others(lambda peer: peer.ask("opened", messages, release=release, query=query))
         with self._store.write() as kept:
             told(kept, release, query)
+
+    def _tell_ended(self) -> None:
+        """Tell the other servers which releases are over, and why; again after a restart."""
+        for number, release in enumerate(self.study.releases):
+            if number in self._told_ended:
+                continue
+            with self._store.read() as kept:
+                reason = ended(kept, release.name)
+            if reason is not None:
+                self._others(partial(Peer.ask, what="over", release=number, reason=reason))
+                self._told_ended.add(number)
 
     def _exchange(self, sent: _Sent) -> tuple[Messages, list[list[bytes]], bool]:
         """One round of messages; also whether it was the last.

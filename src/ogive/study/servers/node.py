@@ -32,7 +32,7 @@ from ogive.study.course import Step, course
 from ogive.study.paying import check_budget, payment_of
 from ogive.study.servers.document import ServersStudy
 from ogive.study.servers.enrolment import Enrolled
-from ogive.study.servers.kept import answers, estimate, keep_answers, keep_own, keep_untold, own, state
+from ogive.study.servers.kept import answers, end, estimate, keep_answers, keep_own, keep_untold, own, state
 from ogive.study.servers.opened import batch_rows, open_uploads, opened_messages
 from ogive.study.servers.own import OwnUploads
 from ogive.study.servers.sealing import sealing_key
@@ -324,6 +324,18 @@ class Node:
                     keep_untold(kept, release, query, messages)
             self._preparing = None
         self._record(release)
+
+    def end(self, release: int, reason: str) -> None:
+        """Keep why a release is over, as server 0 says, unless it is complete here.
+
+        Raises:
+            PeerError: there is no such release.
+        """
+        with self._one:
+            self._check_release(release)
+            if self.estimate(release) is None:
+                with self._store.write() as kept:
+                    end(kept, self.study.releases[release].name, reason)
 
     def estimate(self, release: int) -> Estimate | None:
         """What a release came to; None before it is complete."""

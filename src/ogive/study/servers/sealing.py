@@ -42,6 +42,15 @@ def sealing_key(key: Ed25519PrivateKey) -> X25519PrivateKey:
     return X25519PrivateKey.from_private_bytes(seed)
 
 
+def is_sealing_key(key: bytes) -> bool:
+    """Whether anything can be encrypted to a public key: to points of small order it would be readable by everybody."""
+    try:
+        X25519PrivateKey.from_private_bytes(bytes(32)).exchange(X25519PublicKey.from_public_bytes(key))
+    except ValueError:
+        return False
+    return True
+
+
 def seal(part: bytes, *, study: bytes, server: int, sealing: bytes) -> bytes:
     """Encrypt a part of an upload to a server.
 

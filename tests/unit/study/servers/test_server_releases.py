@@ -7,13 +7,16 @@ import shutil
 import httpx
 import numpy as np
 import pytest
-from helpers.servers_study import AGE, Trial, ages, in_process, key_of
+from helpers.servers_study import AGE, Trial, ages, in_process, key_of, text_of
 
 from ogive.errors import BudgetError, OgiveError, ParameterError, PeerError, RefusalError
 from ogive.privacy import PureDP
+from ogive.study.fields import SEALING, key_text
+from ogive.study.servers.document import ServersStudy
 from ogive.study.servers.https import ServerService
 from ogive.study.servers.kept import end
 from ogive.study.servers.reports import read_report
+from ogive.study.servers.sealing import sealing_key
 from ogive.trust.servers.state import ServerState
 
 FEW = AGE | {"bounds": "[0, 8]"}
@@ -273,6 +276,59 @@ def test_several_releases_are_asked_of_the_same_uploads_until_the_budget_is_spen
         assert states["half"]["state"] == "not requested"
         assert not trial.leader.advance()
         assert trial.nodes[1].spent() == PureDP(2)
+        told = {each["name"]: each for each in trial.nodes[1].states()}
+        assert told["three"]["reason"] == f"server server-0: {states['three']['reason']}"
+        assert {name: each["state"] for name, each in told.items()} == {
+            name: each["state"] for name, each in states.items()
+        }
+
+
+def test_the_end_of_a_release_is_told_when_the_others_are_back_and_changes_no_result(tmp_path):
+    with few(tmp_path) as trial:
+        trial.upload(VALUES)
+        trial.ask()
+        with trial.stores[0].write() as kept:
+            end(kept, "age", "nobody\x1b[2J\nwants it" + "!" * 9_999)
+        peer = trial.leader._peers[0]
+        carrier, peer._carrier = peer._carrier, Away()
+        with pytest.raises(PeerError, match="away"):
+            trial.leader.advance()
+        assert trial.nodes[1].states()[0]["state"] == "not requested"
+        peer._carrier = carrier
+        assert not trial.leader.advance()
+        (state,) = trial.nodes[1].states()
+        assert state["state"] == "over"
+        assert state["reason"].startswith("server server-0: nobody [2J wants it!!!")
+        assert len(state["reason"]) < 600
+        peer._carrier = Away()
+        assert not trial.leader.advance()  # it was told
+        peer._carrier = carrier
+    with few(tmp_path) as trial:
+        trial.upload(VALUES)
+        assert trial.release().total == 12
+        peer = trial.leader._peers[0]
+        peer.ask("over", release=0, reason="it never was")
+        assert trial.nodes[1].states()[0]["state"] == "released"
+        with pytest.raises(PeerError, match="no release number 2"):
+            peer.ask("over", release=1, reason="none")
+
+
+class Away:
+    """Carries nothing."""
+
+    def carry(self, envelope):
+        raise PeerError("it is away")
+
+
+def test_what_another_server_refuses_with_is_one_short_line(tmp_path):
+    with few(tmp_path) as trial:
+        for said, shown in (("a\x1b]0;b\n`c" + "d" * 9_999, "a ]0;b `cddd"), (["list"], "['list']")):
+            trial.answering[1]._do = lambda *_, said=said: ({"refused": said}, [])
+            with pytest.raises(PeerError) as problem:
+                trial.leader._peers[0].ask("close", count=0)
+            assert str(problem.value).startswith(f"server server-1: {shown}")
+            assert str(problem.value).isprintable()
+            assert len(str(problem.value)) < 600
 
 
 VOTES = {
@@ -461,10 +517,6 @@ def test_a_folder_is_of_one_study_and_one_server(tmp_path):
     ],
 )
 def test_studies_that_servers_cannot_run_are_refused_in_one_line(change, words):
-    from helpers.servers_study import text_of
-
-    from ogive.study.servers.document import ServersStudy
-
     with pytest.raises(OgiveError) as refusal:
         ServersStudy.parse(text_of(**{"releases": (FEW,)} | change))
     assert words in str(refusal.value)
@@ -472,10 +524,6 @@ def test_studies_that_servers_cannot_run_are_refused_in_one_line(change, words):
 
 
 def test_two_servers_need_keys_of_their_own():
-    from helpers.servers_study import text_of
-
-    from ogive.study.servers.document import ServersStudy
-
     text = text_of(releases=(FEW,)).decode().split("[[server]]")
     text[2] = text[1].replace("server-0", "server-1") + text[2][text[2].index("[[release]]") :]
     with pytest.raises(ParameterError, match="two servers have the same key"):
@@ -488,3 +536,22 @@ def test_ages_of_many_people(tmp_path):
         trial.upload({"age": values})
         curve = trial.release()
         assert abs(curve.quantile(0.5) - np.median(values)) < 15
+
+
+@pytest.mark.parametrize(
+    "point",
+    [
+        bytes(32),
+        bytes([1, *bytes(31)]),
+        bytes.fromhex("e0eb7a7c3b41b8ae1656e3faf19fc46ada098deb9c32b1fd866205165f49b800"),
+    ],
+    ids=["zero", "one", "order of eight"],
+)
+def test_a_key_to_which_everybody_could_read_is_refused_when_the_study_is_read(point):
+    own = key_text(sealing_key(key_of(1)).public_key().public_bytes_raw(), SEALING)
+    text = text_of().decode().replace(own, key_text(point, SEALING))
+    for read in (ServersStudy.parse, ServersStudy.parse_to_upload):
+        with pytest.raises(
+            ParameterError, match="sealing key of server server-1 is none that anything can be encrypted"
+        ):
+            read(text.encode())
