@@ -8,7 +8,7 @@ import sys
 from collections.abc import Collection, Sequence
 
 _PEOPLE = "person|patient|participant|subject|respondent|user|customer|client|member|employee|student|pupil|donor"
-_NUMBERS = "id|no|nr|num|number|key|code|uuid|identifier"
+_NUMBERS = "id|no|nr|nbr|num|number|key|code|uuid|identifier"
 _ALONE = "person|patient|participant|subject|user"
 _NAME = re.compile(
     rf"(?:{_ALONE}|(?:{_PEOPLE})s?[ _.-]?(?:{_NUMBERS})|(?:{_NUMBERS})[ _.-](?:{_PEOPLE}))", re.IGNORECASE
