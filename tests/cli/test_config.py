@@ -178,6 +178,7 @@ def test_bash_completes_commands_and_options(folder, run):
     assert complete(script, "ogive", "") >= set(COMMANDS)
     assert complete(script, "ogive", "ecdf", "people.csv", "--eps") == {"--epsilon"}
     assert complete(script, "ogive", "quantiles", "people.csv", "--missing", "d") == {"drop"}
+    assert complete(script, "ogive", "ecdf", "people.csv", "--trust", "s") == {"secagg", "servers"}
     assert complete(script, "ogive", "ledger", "sh") == {"show"}
     assert complete(script, "ogive", "ecdf", "peo") == {"people.csv"}
     assert complete(script, "ogive", "nonsense", "--nonsense") == set()

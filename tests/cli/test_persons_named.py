@@ -17,7 +17,18 @@ def table(tmp_path):
 
 @pytest.mark.parametrize(
     "name",
-    ["patient_id", "PatientID", "patient id", "user_id", "userid", "person", "Subject", "customer-no", "patient_nbr", "id_patient"],
+    [
+        "patient_id",
+        "PatientID",
+        "patient id",
+        "user_id",
+        "userid",
+        "person",
+        "Subject",
+        "customer-no",
+        "patient_nbr",
+        "id_patient",
+    ],
 )
 def test_a_name_of_people_is_known(name):
     assert person_column(("age", name, "other_id")) == name

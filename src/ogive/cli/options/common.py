@@ -11,7 +11,7 @@ from cyclopts import Parameter
 
 from ogive.cli.converters import whole
 from ogive.cli.help import OF_LEDGERS, OUTPUT, PRIVACY, RECORDS, TRUST
-from ogive.cli.options.trust import HOLDERS, HolderOptions
+from ogive.cli.options.trust import HOLDERS, HolderOptions, ModelName
 from ogive.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -55,8 +55,12 @@ class PrivacyOptions(HolderOptions):
     """
 
     trust: Annotated[
-        str,
-        Parameter(group=TRUST, help=f"Who holds the records: {HOLDERS}. All but central are simulated here."),
+        ModelName,
+        Parameter(
+            group=TRUST,
+            show_choices=False,
+            help=f"Who holds the records: {HOLDERS}. All but central are simulated here.",
+        ),
     ] = "central"
 
     def privacy(self) -> Privacy | None:

@@ -8,7 +8,7 @@ A field that several models have is one option. What is not said is not passed o
 import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from cyclopts import Parameter
 
@@ -28,6 +28,12 @@ Fields = Mapping[str, "dataclasses.Field[Any]"]
 ClassT = TypeVar("ClassT", bound=type)
 
 _TYPES = {name: options_named(name) for name in MODELS}
+
+if TYPE_CHECKING:
+    ModelName = str
+else:
+    ModelName = Literal[tuple(MODELS)]  # of the list itself, so that a shell completes the names
+"""The name of a trust model."""
 
 HOLDERS = ", ".join(f"{name} ({kind.summary})" for name, kind in _TYPES.items())
 """All trust models, each with who holds the records."""
