@@ -8,10 +8,12 @@ import httpx
 import pytest
 from helpers.people_study import Serving, study_of
 from helpers.servers_study import AGE, Trial
+from starlette.applications import Starlette
 
 from ogive.errors import LedgerError
-from ogive.study.https import recent
+from ogive.study.https import recent, results
 from ogive.study.https.recent import Recent
+from ogive.study.https.results import Results
 from ogive.study.servers.https import ServerService
 
 
@@ -82,6 +84,20 @@ def test_a_server_opens_state_and_ledger_once_for_all_strangers(tmp_path, monkey
         assert statuses(application, 10 * paths) == [200] * 40
         assert (len(reads), len(spent)) == once
         assert once[1] == 1
+
+
+def test_the_page_of_a_release_is_made_once_and_anew_where_another_was_released(tmp_path, monkeypatch):
+    with Trial(tmp_path, people=4, releases=(AGE,), records=4) as trial:
+        trial.upload({"age": [20, 30, 40, 50]})
+        found = trial.release().to_dict()
+    given = [found]
+    made = counted(monkeypatch, results, "release_page")
+    application = Starlette(routes=Results(lambda name: given[0] if name == "age" else None).routes())
+    assert statuses(application, [*3 * ["/releases/age"], "/releases/other"]) == [200, 200, 200, 404]
+    assert len(made) == 1
+    given[0] = found | {"column": "years"}
+    assert statuses(application, 2 * ["/releases/age"]) == [200, 200]
+    assert len(made) == 2
 
 
 def test_a_service_of_people_opens_its_state_once_for_all_strangers(tmp_path, monkeypatch):

@@ -24,6 +24,7 @@ class Results:
     def __init__(self, find: Callable[[str], dict[str, Any] | None]) -> None:
         self._find = find
         self._pictured: dict[str, Released] = {}
+        self._pages: dict[str, tuple[dict[str, Any], str]] = {}
 
     def routes(self) -> list[Route]:
         """Where they are."""
@@ -46,7 +47,11 @@ class Results:
     async def _page(self, request: Request) -> Response:
         name = request.path_params["name"]
         found = await run_in_threadpool(self._find, name)
-        return _none() if found is None else html(await run_in_threadpool(release_page, name, found))
+        if found is None:
+            return _none()
+        if name not in self._pages or self._pages[name][0] != found:
+            self._pages[name] = found, await run_in_threadpool(release_page, name, found)
+        return html(self._pages[name][1])
 
 
 def _none() -> Response:

@@ -264,7 +264,7 @@ def test_server_0_reads_no_more_of_an_answer_than_the_other_server_signed(trial,
         told = ((1 << 30) + 1).to_bytes(8, "little") + bytes(32)
         info = sealing._message_info(study.digest, 1, 0)
         envelope = key_of(1).sign(sealing._signed(info, told)) + told
-    first = {"nothing": bytes(200), "packed": gzip.compress(bytes(1 << 26)), "slow": envelope[:50]}.get(
+    first = {"nothing": bytes(200), "packed": gzip.compress(envelope + bytes(1 << 26)), "slow": envelope[:50]}.get(
         begins, envelope
     )
     sent = 0
