@@ -167,6 +167,10 @@ def test_groups_are_compared_on_the_command_line_as_in_python(command, run, pati
     text = page.read_text(encoding="utf-8")
     assert "Groups compared" in text
     assert f"{found.contrasts[0].head[1:]}<" in text
+    for contrast in found.contrasts:
+        value, low, high = (number.replace("-", "−") for number in contrast.shown)
+        assert f">{value}<" in text
+        assert f">{low} to {high}<" in text
 
 
 def test_a_comparison_costs_nothing_and_makes_no_new_question(run, patients, tmp_path):

@@ -119,7 +119,7 @@ def _contrasts(found: GroupEstimates[Any]) -> Any:
         return None
     rows: list[Row] = []
     for each in found.contrasts:
-        value, low, high = each.shown if each.defined else ("-", "-", "-")
+        value, low, high = map(words.minus, each.shown) if each.defined else ("-", "-", "-")
         ends = f"{low} to {high}" if each.defined else "-"
         head = each.head
         rows.append((f"{head[0].upper()}{head[1:]}", [value, words.percent(each.confidence_level), ends]))
