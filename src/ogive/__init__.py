@@ -8,7 +8,16 @@ from ogive.rooms import front
 
 __version__ = "0.1.0"
 
-__getattr__, _names, __all__ = front(__name__, __file__)
+_load, _names, __all__ = front(__name__, __file__)
+
+
+def __getattr__(name: str) -> object:
+    try:
+        return _load(name)
+    except AttributeError as missing:
+        from ogive.statistics.kinds import called_otherwise
+
+        raise AttributeError(f"{missing}{called_otherwise(name)}", name=name) from None
 
 
 def __dir__() -> list[str]:

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import ogive
+from ogive.statistics.kinds import COMMANDED
 
 ROOT = Path(__file__).parents[2]
 
@@ -21,8 +22,16 @@ def test_exports_are_sorted_and_exist():
 
 
 def test_unknown_names_are_refused():
-    with pytest.raises(AttributeError, match="no_such_name"):
+    with pytest.raises(AttributeError, match=r"no_such_name'$"):
         _ = ogive.no_such_name
+
+
+@pytest.mark.parametrize("command", [name for name, kind in COMMANDED.items() if kind.function != name])
+def test_the_name_of_a_command_leads_to_its_function(command):
+    function = COMMANDED[command].function
+    with pytest.raises(AttributeError, match=f"has no attribute '{command}'; .* is done by {function}$"):
+        getattr(ogive, command)
+    assert callable(getattr(ogive, function))
 
 
 def stubs():

@@ -23,7 +23,7 @@ from ogive.statistics.describe.estimate import DescribeEstimate
 from ogive.statistics.describe.statistic import Describe, DescribeOptions
 from ogive.statistics.ecdf.statistic import Ecdf, EcdfOptions
 from ogive.statistics.groups.asked import asked
-from ogive.statistics.kinds import CALLED, COMMANDED, Kind
+from ogive.statistics.kinds import CALLED, Kind, called_otherwise
 from ogive.statistics.options import PART_TEXTS, Where, takes_options_of
 from ogive.statistics.quantiles.estimate import QuantileEstimates
 from ogive.statistics.quantiles.statistic import DECILES, Quantiles, QuantilesOptions
@@ -54,9 +54,7 @@ class Verbs(ABC):
 
         def __getattr__(self, name: str) -> Any:
             """Say what the method of a command is called that has another name."""
-            kind = COMMANDED.get(name)
-            called = "" if kind is None else f"; what the command ogive {name} does is done by {kind.function}"
-            raise AttributeError(f"a session has no attribute {name!r}{called}")
+            raise AttributeError(f"a session has no attribute {name!r}{called_otherwise(name)}")
 
     @abstractmethod
     def _named(self, **named: Any) -> tuple[str, ...]:

@@ -180,6 +180,12 @@ COSTS = ("ogive.sanitized_cost/1",)
 """Schemas of what a ledger records besides estimates: published costs of labels."""
 
 
+def called_otherwise(name: str) -> str:
+    """What to add where a function or verb is missing that has the name of a command; nothing for other names."""
+    kind = COMMANDED.get(name)
+    return "" if kind is None else f"; what the command ogive {name} does is done by {kind.function}"
+
+
 def all_statistics() -> tuple[type[Statistic[Any]], ...]:
     """The classes of all questions."""
     return tuple(kind.statistic for kind in KINDS)
