@@ -3,6 +3,7 @@
 import json
 import re
 import time
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -45,8 +46,14 @@ def test_the_tutorial_works_as_it_is_written(machines):
 
 
 def test_the_file_of_the_page_is_a_study():
-    (block,) = re.findall(r"```toml\n(.*?)```", PAGE, re.DOTALL)
+    block, organizations = re.findall(r"```toml\n(.*?)```", PAGE, re.DOTALL)
     written = block.partition("[[server]]")[0]
     more = "[[server]]" + text_of().decode().partition("[[server]]")[2]
     study = ServersStudy.parse((written + more).encode())
     assert (study.terms.verifications, study.terms.tolerated, study.terms.uploads.verified) == (16, 0.01, True)
+    assert tomllib.loads(organizations) == {"parties": 4}
+    sums = "\n".join(line for line in written.splitlines() if not line.startswith(("upload", "verif", "tolerated")))
+    assert (
+        ServersStudy.parse(sums.replace("[unit]", f"{organizations}\n[unit]").encode() + more.encode()).terms.parties
+        == 4
+    )

@@ -36,7 +36,8 @@ NO_PARAMETER = (
 # parameters that no command has as an option, by why
 PYTHON_ALONE = {
     "objects that options cannot write": (
-        *("ax", "ballots", "circuit", "domain", "function", "laws", "measured", "oracle", "source", "statistic"),
+        *("ax", "ballots", "circuit", "domain", "function", "laws", "measured", "narrow", "oracle", "source"),
+        "statistic",
     ),
     "arrays": (
         *("centers", "choices", "counts", "costs", "edges", "histograms", "inputs", "labels", "payloads"),
