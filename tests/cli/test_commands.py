@@ -247,7 +247,7 @@ BAD = {
     "grid_and_bounds": ((*AGE[:5], "--grid", "1", "2", *ONE), "not both"),
     "geometric_from_zero": ((*AGE[:5], "--grid", "geometric", *ONE), "needs --bounds above 0"),
     "unknown_method": ((*AGE, *ONE, "--method", "magic"), "method must be"),
-    "unknown_trust": ((*AGE, *ONE, "--trust", "nobody"), "--trust must be one of central, clear"),
+    "unknown_trust": ((*AGE, *ONE, "--trust", "nobody"), "--trust must be central, clear, local"),
     "unknown_adjacency": ((*AGE, *ONE, "--adjacency", "swap"), "replace"),
     "unknown_option": ((*AGE, *ONE, "--nosuch", "1"), "--nosuch"),
 }
