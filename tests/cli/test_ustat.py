@@ -242,7 +242,7 @@ BAD = {
         ("--columns", "rooms", "--bounds", "1", "5", "--method", "hierarchy", "--trust", "local"),
         "hierarchy is for an AUC with public labels",
     ),
-    "a trust": (("--columns", "rooms", "--bounds", "1", "5", "--trust", "nobody"), "--trust must be one of central"),
+    "a trust": (("--columns", "rooms", "--bounds", "1", "5", "--trust", "nobody"), "--trust must be central, clear"),
     "private count": (
         ("--columns", "rooms", "--bounds", "1", "5", "--trust", "local", "--adjacency", "add_or_remove"),
         "the number of records cannot be private",
