@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ogive.cli.converters import file_of
+from ogive.cli.converters import table_of
 
 if TYPE_CHECKING:
     from cyclopts import App
@@ -35,7 +35,7 @@ def columns_named(app: App, commands: tuple[str, ...], arguments: ArgumentCollec
     if left_out:
         from ogive.records import Records
 
-        Records.of(file_of(by_name[_DATA].tokens[0].value)).check_named({name[2:]: None for name in left_out})
+        Records.of(table_of(by_name[_DATA].tokens[0].value)).check_named({name[2:]: None for name in left_out})
 
 
 def _needed(commands: tuple[str, ...]) -> bool:

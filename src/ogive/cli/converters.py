@@ -17,6 +17,18 @@ def data_file(_: Any, tokens: Sequence[Token]) -> Path:
     return file_of(tokens[0].value)
 
 
+def data_table(_: Any, tokens: Sequence[Token]) -> Path | str:
+    """A file of records, or the address of a table in an engine."""
+    return table_of(tokens[0].value)
+
+
+def table_of(written: str) -> Path | str:
+    """The file that the command line names, or the address as it is written."""
+    from ogive.records.engines.address import is_address
+
+    return written if is_address(written) else file_of(written)
+
+
 def file_of(written: str) -> Path:
     """The file that the command line names."""
     if not written.startswith(SHIPPED):

@@ -14,18 +14,18 @@ from ogive.files import check_writable, permissions, write_atomically
 from ogive.progress import Progress
 
 
-def check_outputs(data: Path | None, *outputs: Path | None, keep: Sequence[Path] = ()) -> None:
+def check_outputs(data: Path | str | None, *outputs: Path | None, keep: Sequence[Path] = ()) -> None:
     """Refuse, before anything is spent, outputs that could not be written or would destroy a file of this run.
 
     Args:
-        data: The file that holds the records, if there is one.
+        data: The file that holds the records, if there is one; an address is no file that is written.
         outputs: What will be written.
         keep: Other files of this run, such as its ledger.
 
     Raises:
         ParameterError: a folder is missing or not writable, or two of the files are one.
     """
-    taken = {path.resolve() for path in (data, *keep) if path is not None}
+    taken = {path.resolve() for path in (data, *keep) if isinstance(path, Path)}
     for path in outputs:
         if path is None:
             continue

@@ -29,7 +29,7 @@ _SQLITE = b"SQLite format 3\0"
 
 def release_and_publish(
     statistic: Statistic[Any],
-    data: Path,
+    data: Path | str,
     *,
     na: tuple[str, ...] = (),
     granted: PrivacyOptions,
@@ -46,7 +46,7 @@ def release_and_publish(
 
     Args:
         statistic: What is wanted.
-        data: The file that holds the records.
+        data: The file that holds the records, or the address of their table.
         na: Words and numbers that mean a missing value.
         granted: Privacy, adjacency and trust.
         budget: Whose records, and the account that pays.
@@ -70,7 +70,7 @@ def release_and_publish(
 
         no_books_wanted()
     if budget.ledger is None or not trust.private:
-        with told_in_a_line(), busy(f"releasing from {data}") as progress:
+        with told_in_a_line(), busy(_releasing(data)) as progress:
             estimate = finish(_release(statistic, trust.telling(progress), data, na, privacy, granted, budget))
         publish(estimate.to_json, lambda: table(estimate), output, public=publishable(estimate.provenance))
     else:
@@ -81,6 +81,13 @@ def release_and_publish(
         publish(estimate.to_json, lambda: table(estimate), output, public=True, kept_in=budget.ledger)
     if plot is not None:
         draw(estimate.plot if picture is None else lambda ax: picture(estimate, ax), plot)
+
+
+def _releasing(data: Path | str) -> str:
+    """What is being done, without a password that an address may have."""
+    from ogive.records.engines.address import shown
+
+    return f"releasing from {shown(data)}"
 
 
 def is_ledger(path: Path) -> bool:
@@ -119,7 +126,7 @@ def told_in_a_line() -> Iterator[None]:
 def _release(
     statistic: Statistic[Any],
     trust: Simulation,
-    data: Path,
+    data: Path | str,
     na: tuple[str, ...],
     privacy: Privacy | None,
     granted: PrivacyOptions,
@@ -146,7 +153,7 @@ def _release(
 def _pay(
     statistic: Statistic[Any],
     trust: Simulation,
-    data: Path,
+    data: Path | str,
     na: tuple[str, ...],
     privacy: Privacy | None,
     limit: Privacy | None,
@@ -163,7 +170,7 @@ def _pay(
     records.check_columns(used)
     if budget.person is None:
         suggest_person(records.columns, used)
-    told = busy(f"releasing from {data}")
+    told = busy(_releasing(data))
     with told as progress, _session(data, na, trust.telling(progress), limit, granted, budget) as session:
         return pay_from(
             lambda: session.books,
@@ -219,7 +226,7 @@ def announce(ledger: Ledger) -> None:
 
 
 def _session(
-    data: Path,
+    data: Path | str,
     na: tuple[str, ...],
     trust: Simulation,
     limit: Privacy | None,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 
 from cyclopts import App, Parameter
 
-from ogive.cli.converters import data_file
+from ogive.cli.converters import data_table
 from ogive.cli.declared import ParsedStatistic, Use, command
 from ogive.cli.help import QUESTION
 from ogive.cli.options.common import TABLE, OutputOptions, Plot, SubsetOptions, part_options
@@ -32,12 +32,12 @@ for _name, _kind in COMMANDED.items():
     app.command(f"ogive.cli.plan:{_name}", name=_name, alias=_kind.alias, help=f"Plan {_kind.summary}.")
 
 DATA = Annotated[
-    Path | None,
+    Path | str | None,
     Parameter(
         group=QUESTION,
-        help="A file whose rows are counted, instead of --records, where their number is public. Of the records only "
-        "what columns hold is read besides, for plan describe.",
-        converter=data_file,
+        help="A file, or a table of an engine, whose rows are counted, instead of --records, where their number is "
+        "public. Of the records only what columns hold is read besides, for plan describe.",
+        converter=data_table,
     ),
 ]
 PICTURE = Annotated[Plot, Parameter(help="Draw error against privacy loss into this file, .png, .svg or .pdf.")]
@@ -66,7 +66,7 @@ def plan_command(kind: Kind) -> Callable[..., None]:
 
 def _show(
     parsed: ParsedStatistic,
-    data: Path | None,
+    data: Path | str | None,
     part: SubsetOptions,
     planned: PlanOptions,
     output: OutputOptions,
@@ -80,7 +80,7 @@ def _show(
         )
     if plot is not None:
         check_picture(plot)
-    check_outputs(data if data is not None else Path(), output.output, plot)
+    check_outputs(data, output.output, plot)
     wanted, privacy = planned.wanted(), planned.privacy()
     with busy("planning") as progress:
         made = _made(statistic, planned, data, wanted, privacy, progress)
@@ -92,7 +92,7 @@ def _show(
 def _made(
     statistic: Any,
     planned: PlanOptions,
-    data: Path | None,
+    data: Path | str | None,
     wanted: Any,
     privacy: Any,
     progress: Progress,

@@ -10,7 +10,7 @@ from typing import Annotated, Any, cast
 
 from cyclopts import Parameter
 
-from ogive.cli.converters import data_file
+from ogive.cli.converters import data_table
 from ogive.cli.declared import ParsedStatistic, Use, command
 from ogive.cli.help import OUTPUT, QUESTION
 from ogive.cli.options.common import (
@@ -29,12 +29,12 @@ from ogive.errors import ParameterError
 from ogive.statistics.kinds import COMMANDED, Kind
 
 DATA = Annotated[
-    Path,
+    Path | str,
     Parameter(
         group=QUESTION,
         help="File of records, or dataset:bank; CSV, TSV (gzipped or not), Parquet or Arrow. dataset:bank comes with "
-        "ogive.",
-        converter=data_file,
+        "ogive. Or the address of a table, such as postgresql://user@host/database?table=visits.",
+        converter=data_table,
     ),
 ]
 NA = Annotated[
@@ -82,7 +82,7 @@ def release_command(kind: Kind) -> Callable[..., None]:
 
 def _release(
     parsed: ParsedStatistic,
-    data: Path,
+    data: Path | str,
     na: tuple[str, ...],
     part: SubsetOptions,
     granted: PrivacyOptions,

@@ -150,7 +150,7 @@ class _Grouped:
 
     def __init__(self, aggregate: GroupBinning, labels: LabelCodes) -> None:
         self._values = aggregate.values
-        self._groups = _places(aggregate, labels)
+        self._groups = group_places(aggregate, labels)
 
     def of(self, columns: Columns) -> Contributions:
         values, codes = columns
@@ -159,7 +159,8 @@ class _Grouped:
         return Contributions(in_class(_placed(values, self._values, DROP_TOO), numbers, self._values.grid.bins))
 
 
-def _places(aggregate: GroupBinning | Parted, labels: LabelCodes) -> Places:
+def group_places(aggregate: GroupBinning | Parted, labels: LabelCodes) -> Places:
+    """What finds the declared group of each record."""
     return Places(
         Categories(aggregate.by, aggregate.groups),
         labels,
@@ -319,7 +320,7 @@ class PartedSums:
     """Sums of another aggregate for each of several groups."""
 
     def __init__(self, aggregate: Parted, labels: Mapping[str, LabelCodes]) -> None:
-        self._places = _places(aggregate, labels[aggregate.by])
+        self._places = group_places(aggregate, labels[aggregate.by])
         self._parts = [start_sums(each, labels) for each in aggregate.values]
         first, places = 0, {}
         for each in dict.fromkeys(aggregate.values):

@@ -22,7 +22,7 @@ from ogive.grids import MAX_WHOLE, MICROSECONDS_PER_DAY
 from ogive.predicates import All, Among, Comparison, Either, Missing, Not, Predicate, columns_of, leaves
 from ogive.records.arrow import float_values, kind_of, type_words
 from ogive.records.missing_words import USUAL, MissingWords
-from ogive.records.sources import Source
+from ogive.records.sources import Source, Table
 from ogive.records.text_columns import LabelCells
 
 _COMPARED = {"==": np.equal, "!=": np.not_equal, "<": np.less, "<=": np.less_equal, ">": np.greater}
@@ -43,11 +43,7 @@ class FilteredSource:
         self._read = columns_of(where)
         self._cells = LabelCells(source, words)
         self._words = words
-        for leaf in leaves(where):
-            _check(leaf, source.type(leaf.column))
-            if source.guesses_kinds:
-                _check_words(leaf, words)
-                _check_exact(leaf, source.name)
+        check_condition(where, source, words)
         self.name = source.name
         self.columns = source.columns
         self.has_names = source.has_names
@@ -89,6 +85,19 @@ class FilteredSource:
             chosen = holds(self._where, compared_cells, len(arrays[0]))
             mask = pa.array(chosen)
             yield tuple(array.filter(mask) for array in arrays[: len(columns)])
+
+
+def check_condition(where: Predicate, table: Table, words: MissingWords) -> None:
+    """Refuse a condition whose values are of other kinds than its columns.
+
+    Raises:
+        DataError: a column of the condition holds nothing that its values can be compared with.
+    """
+    for leaf in leaves(where):
+        _check(leaf, table.type(leaf.column))
+        if table.guesses_kinds:
+            _check_words(leaf, words)
+            _check_exact(leaf, table.name)
 
 
 def holds(where: Predicate, arrays: Mapping[str, Any], rows: int) -> Bool:
@@ -144,7 +153,7 @@ def _compared(array: Any, sign: str, value: LabelValue, rows: int) -> Bool:
         whole = pc.fill_null(array, 0).to_numpy(zero_copy_only=False)
         return np.asarray(_COMPARED[sign](whole, int(value)), dtype=np.bool_) & ~_missing(array)
     numbers = float_values(array, unit)
-    found: Bool = np.asarray(_COMPARED[sign](numbers, _number(value, unit)), dtype=np.bool_)
+    found: Bool = np.asarray(_COMPARED[sign](numbers, compared_number(value, unit)), dtype=np.bool_)
     if unit == "number" and isinstance(value, int) and (near := int(float(value))) != value:
         # no float is that number: those up to the nearest one below it are less, all others are more
         below = numbers <= near if near < value else numbers < near
@@ -160,7 +169,7 @@ def _without(array: Any, words: MissingWords) -> Any:
     named = []
     for word in words.named:
         with contextlib.suppress(ValueError):
-            named.append(_number(word, unit))
+            named.append(compared_number(word, unit))
     marked = np.isin(float_values(array, unit), named)
     return pc.if_else(pa.array(marked), pa.scalar(None, array.type), array) if marked.any() else array
 
@@ -172,7 +181,7 @@ def _equal_texts(array: Any, value: str) -> Bool:
     return np.asarray(pc.fill_null(found, False).to_numpy(zero_copy_only=False), dtype=np.bool_)
 
 
-def _number(value: LabelValue, unit: str) -> float:
+def compared_number(value: LabelValue, unit: str) -> float:
     """The number of a grid that a value is compared as: days or microseconds of dates and times."""
     if unit == "number":
         return float(value)
@@ -237,7 +246,7 @@ def _is_date(value: LabelValue, unit: str) -> bool:
     if not isinstance(value, str):
         return False
     try:
-        _number(value, unit)
+        compared_number(value, unit)
     except ValueError:
         return False
     return True

@@ -6,6 +6,7 @@ Numbers and truth values compare as numbers, so that 1, 1.0 and True are one val
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -103,6 +104,10 @@ class LabelCodes:
     def __init__(self) -> None:
         self.values: list[Any] = [None]
         self._codes: dict[Any, int] = {None: MISSING}
+
+    def of(self, values: Iterable[Any]) -> Int64:
+        """The code of each of some values of Python; None and NaN are `MISSING`."""
+        return np.array([self.code(value) for value in values], dtype=np.int64)
 
     def code(self, value: Any) -> int:
         """The code of a label, which indexes `values`; None and NaN are `MISSING`."""

@@ -33,8 +33,8 @@ TYPED_HINT = "convert the column to numbers first"
 """For columns that have a type of their own."""
 
 
-class Source(Protocol):
-    """A table of which some columns can be read, several times."""
+class Table(Protocol):
+    """What is known of a table without its rows."""
 
     @property
     def name(self) -> str:
@@ -83,6 +83,10 @@ class Source(Protocol):
     def type(self, column: str) -> Any:
         """Arrow type of a column."""
         ...
+
+
+class Source(Table, Protocol):
+    """A table of which some columns can be read, several times."""
 
     def batches(self, columns: Sequence[str], *, identifiers: Collection[str] = ()) -> Iterator[tuple[Any, ...]]:
         """Some rows at a time, the columns' Arrow arrays in the order asked; batches follow the rows' order.

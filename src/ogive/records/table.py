@@ -1,7 +1,7 @@
-"""Records: one table, of which some columns are read and turned into exact sums.
+"""Records: one table, of which some columns are turned into exact sums.
 
-`Records.of` takes files, data frames and plain arrays. Nothing here is private: an aggregate
-is the exact input of a release and must not leave the party that holds the records.
+`Records.of` takes files, data frames, plain arrays and tables of an engine, which counts where the rows lie. Nothing
+here is private: an aggregate is the exact input of a release and must not leave the party that holds the records.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 
 from ogive.arrays import Float64, Int64, UInt64
 from ogive.checks import whole
@@ -22,29 +21,29 @@ from ogive.errors import DataError, ParameterError, UnsupportedError, plain, quo
 from ogive.predicates import columns_of as compared_columns
 from ogive.privacy import Adjacency, PrivacyUnit
 from ogive.queries import Aggregate, Cells, GroupBinning, Parted, RowValues, Selected, ValueCounts
-from ogive.records.arrow import content_kind, float_values, kind_of, label_codes, type_words
+from ogive.records.arrow import content_kind, float_values, label_codes
 from ogive.records.bounding import content_words, kept_rows
+from ogive.records.checking import check_type
 from ogive.records.contributions import Contributions, columns_of, contributor, start_sums
 from ogive.records.dealing import MOST_PARTS, PartSource, deal
-from ogive.records.labels import Columns, LabelCodes, check_category_kind, check_label_kind
+from ogive.records.engines.address import is_address
+from ogive.records.engines.opening import is_expression
+from ogive.records.engines.table import EngineTable
+from ogive.records.labels import Columns, LabelCodes
 from ogive.records.missing_words import USUAL, MissingWords, NaValues
 from ogive.records.names import check_column, check_columns_named
 from ogive.records.person_hashes import smallest_hashes
 from ogive.records.persons import PersonCodes, check_person_type
 from ogive.records.sources import BATCH_ROWS, Source, memory_source
-from ogive.records.text_columns import LabelCells, TextColumns, is_text
-
-NO_OFFSET = (None, "UTC", "Etc/UTC", "GMT", "Z", "+00:00")
-"""Zones whose days are those of UTC."""
+from ogive.records.text_columns import LabelCells, TextColumns
 
 
 class Records:
-    """One table of records, in a file or in memory; build it with `Records.of`."""
+    """One table of records, in a file, in memory or in an engine; build it with `Records.of`."""
 
-    def __init__(self, source: Source, *, of_party: bool = False, words: MissingWords = USUAL) -> None:
-        self._source = source
+    def __init__(self, table: Source | EngineTable, *, of_party: bool = False, words: MissingWords = USUAL) -> None:
+        self._table = table
         self._words = words
-        self._measured = TextColumns(source, words)
         self._of_party = of_party
         self._size: int | None = None
         self.person: str | None = None
@@ -56,7 +55,8 @@ class Records:
 
         Args:
             data: A path to a CSV (.csv, .tsv, gzipped or not), Parquet or Arrow file; a pandas, polars or
-                pyarrow frame; a dict of one-dimensional columns; one column; or records already opened.
+                pyarrow frame; a dict of one-dimensional columns; one column; the address of a table in an engine,
+                such as "postgresql://user@host/database?table=visits", or a table of ibis; or records already opened.
             column: The name given to the values when `data` is one column.
             na_values: Texts and numbers that say that a value of a measured column is missing, beside the usual words
                 such as NA, which hold where all other values are numbers, or dates. Records already opened keep theirs.
@@ -68,7 +68,7 @@ class Records:
         words = MissingWords.of(na_values)
         records = data if isinstance(data, Records) else Records(_source_of(data, column, words), words=words)
         if records.is_empty:
-            raise DataError(f"{plain(records._source.name)} has no rows; a release needs at least one record")
+            raise DataError(f"{plain(records._table.name)} has no rows; a release needs at least one record")
         return records
 
     @staticmethod
@@ -92,22 +92,41 @@ class Records:
             return data._with(data.person, data.max_rows_per_person, of_party=True)
         return Records(_source_of(data, column, words), of_party=True, words=words)
 
+    @property
+    def _source(self) -> Source:
+        """The table, where its rows can be read.
+
+        Raises:
+            UnsupportedError: it lies in an engine.
+        """
+        if isinstance(self._table, EngineTable):
+            raise UnsupportedError(
+                f"{plain(self._table.name)} lies in an engine, which counts cells and hands out no rows; use trust "
+                "central, or read the table from a file"
+            )
+        return self._table
+
+    @cached_property
+    def _measured(self) -> TextColumns:
+        """Its measured columns, of which some may be text that holds numbers."""
+        return TextColumns(self._source, self._words)
+
     @cached_property
     def is_empty(self) -> bool:
         """Whether there is no row."""
-        return self._source.is_empty()
+        return self._table.is_empty()
 
     @property
     def columns(self) -> tuple[str, ...]:
         """Names of the columns, in order."""
-        return self._source.columns
+        return self._table.columns
 
     def schema(self) -> Schema:
         """What the columns hold: of a typed table its types, of a text file what its cells look like."""
         return Schema(
             self.columns,
-            lambda column: content_kind(self._source.type(column)),
-            self._source.guesses_kinds,
+            lambda column: content_kind(self._table.type(column)),
+            self._table.guesses_kinds,
             self.person,
         )
 
@@ -120,7 +139,7 @@ class Records:
         Raises:
             ParameterError: a parameter was left out, or is no name.
         """
-        check_columns_named(self._source, named)
+        check_columns_named(self._table, named)
 
     def check_columns(self, names: Sequence[str]) -> None:
         """Refuse columns that are not there; says which there are.
@@ -129,13 +148,13 @@ class Records:
             DataError: there is none of one of the names.
         """
         for name in names:
-            check_column(self._source, name)
+            check_column(self._table, name)
 
     @property
     def size(self) -> int:
         """Number of rows, missing values and rows that are not kept included; as secret as the data."""
         if self._size is None:
-            self._size = self._source.rows()
+            self._size = self._table.rows()
         return self._size
 
     def count(self) -> int:
@@ -150,7 +169,7 @@ class Records:
             raise ParameterError("with several rows per person the number of rows is private and is not counted")
         if self.is_empty:
             return 0
-        persons = PersonCodes(self.person, self._source.type(self.person))
+        persons = PersonCodes(self.person, self._table.type(self.person))
         for (names,) in self._source.batches((self.person,), identifiers={self.person}):
             persons.add(names)
         return persons.finish().number
@@ -173,13 +192,18 @@ class Records:
         PrivacyUnit(Adjacency.ADD_OR_REMOVE, person, max_rows_per_person)
         if person is None:
             return self
-        check_column(self._source, person)
+        check_column(self._table, person)
+        if isinstance(self._table, EngineTable):
+            raise UnsupportedError(
+                f"{plain(self._table.name)} lies in an engine, where rows are not chosen per person yet; name a view "
+                "with one row per person and leave out `person`, or read the table from a file"
+            )
         if not self.is_empty:  # columns without values have no type
-            check_person_type(person, self._source.type(person))
+            check_person_type(person, self._table.type(person))
         return self._with(person, max_rows_per_person, of_party=self._of_party)
 
     def _with(self, person: str | None, max_rows_per_person: int, *, of_party: bool) -> Records:
-        made = Records(self._source, of_party=of_party, words=self._words)
+        made = Records(self._table, of_party=of_party, words=self._words)
         made.person, made.max_rows_per_person = person, max_rows_per_person
         return made
 
@@ -197,7 +221,7 @@ class Records:
         Raises:
             DataError: the table cannot be read, has no such column, or a person is missing.
         """
-        check_column(self._source, person)
+        check_column(self._table, person)
         return smallest_hashes(self._source, person, key=key, count=count)
 
     def digest(self) -> bytes:
@@ -209,7 +233,7 @@ class Records:
         Raises:
             DataError: the data cannot be read.
         """
-        return self._words.digest(self._source.digest())
+        return self._words.digest(self._table.digest())
 
     def aggregate(self, aggregate: Aggregate) -> Int64:
         """The exact integers that a query needs, in one pass; with bounded memory unless rows are bounded per person.
@@ -226,6 +250,10 @@ class Records:
         """
         if isinstance(aggregate, Selected):
             return self._selected(aggregate).aggregate(aggregate.values)
+        if isinstance(self._table, EngineTable):
+            if not self._checked(aggregate):
+                return np.zeros(aggregate.shape, dtype=np.int64)
+            return self._table.aggregate(aggregate, self._words)
         labels, rows = self._read(aggregate)
         total = start_sums(aggregate, labels)
         for part in rows:
@@ -270,7 +298,7 @@ class Records:
         if len(np.unique(dealt)) < parties:
             what = "records" if self.person is None else f"different values of {quoted(self.person)}"
             raise ParameterError(
-                f"{plain(self._source.name)} has too few {what} to deal to {parties} parties; use fewer"
+                f"{plain(self._table.name)} has too few {what} to deal to {parties} parties; use fewer"
             )
         parts = (Records(PartSource(self._source, dealt, part), words=self._words) for part in range(parties))
         return tuple(part.bounded(self.person, self.max_rows_per_person) for part in parts)
@@ -288,10 +316,13 @@ class Records:
         from ogive.records.filtering import FilteredSource
 
         for column in compared_columns(aggregate.where):
-            check_column(self._source, column)
-        made = Records(
-            FilteredSource(self._source, aggregate.where, self._words), of_party=self._of_party, words=self._words
-        )
+            check_column(self._table, column)
+        chosen: Source | EngineTable
+        if isinstance(self._table, EngineTable):
+            chosen = self._table.filtered(aggregate.where, self._words)
+        else:
+            chosen = FilteredSource(self._table, aggregate.where, self._words)
+        made = Records(chosen, of_party=self._of_party, words=self._words)
         made.person, made.max_rows_per_person = self.person, self.max_rows_per_person
         return made
 
@@ -299,15 +330,25 @@ class Records:
         """Codes of labels, still to be filled, and the rows of the columns that an aggregate needs."""
         columns = columns_of(aggregate)
         labels = {each.column: LabelCodes() for each in columns if not isinstance(each, Binning)}
+        return labels, self._rows(columns, labels) if self._checked(aggregate) else iter(())
+
+    def _checked(self, aggregate: Aggregate) -> bool:
+        """Refuse columns that do not hold what an aggregate reads; whether there are rows.
+
+        Raises:
+            DataError: naming a column and what it holds.
+        """
+        columns = columns_of(aggregate)
         plural = "groups" if isinstance(aggregate, GroupBinning | Parted) else "categories"
         listable = len(columns) > 1 and isinstance(aggregate, Cells | RowValues)
         if self.is_empty:  # columns without values have no type
             for column in columns:
-                check_column(self._source, column.column)
-            return labels, iter(())
+                check_column(self._table, column.column)
+            return False
+        measured = None if isinstance(self._table, EngineTable) else self._measured
         for column in columns:
-            check_type(self._source, self._measured, column, plural, listable, needs_values=not self._of_party)
-        return labels, self._rows(columns, labels)
+            check_type(self._table, measured, column, plural, listable, needs_values=not self._of_party)
+        return True
 
     def _rows(self, columns: tuple[ReadColumn, ...], labels: Mapping[str, LabelCodes]) -> Iterator[Columns]:
         """The rows that count, some at a time: numbers of the grid, NaN where missing, and codes of labels."""
@@ -320,9 +361,9 @@ class Records:
         written = {column.column for column in columns if any(value in self._words for value in _declared(column))}
         rows = 0
         cells = LabelCells(self._source, self._words)
-        persons = None if self.person is None else PersonCodes(self.person, self._source.type(self.person))
+        persons = None if self.person is None else PersonCodes(self.person, self._table.type(self.person))
         held: list[Columns] = []
-        as_text = written if self._source.guesses_kinds else set()  # other tables say which columns are text
+        as_text = written if self._table.guesses_kinds else set()  # other tables say which columns are text
         for arrays in self._source.batches(names, identifiers=identifiers | as_text):
             batch = dict(zip(names, arrays, strict=True))
             rows += len(arrays[0])
@@ -366,73 +407,11 @@ def _declared(column: ReadColumn) -> tuple[LabelValue, ...]:
     return () if isinstance(column, Binning | OpenCategories) else column.values or ()
 
 
-def _source_of(data: Any, column: str, words: MissingWords) -> Source:
+def _source_of(data: Any, column: str, words: MissingWords) -> Source | EngineTable:
+    if is_address(data) or is_expression(data):
+        return EngineTable.of(data)
     if isinstance(data, str | os.PathLike):
         from ogive.records.files import file_source  # the engine is slow to import, and arrays need none
 
         return file_source(Path(data), words)
     return memory_source(data, column, words)
-
-
-def check_type(
-    source: Source, measured: TextColumns, column: ReadColumn, plural: str, listable: bool, *, needs_values: bool = True
-) -> None:
-    """Refuse a column that is not there or does not hold what is declared of it.
-
-    Args:
-        source: The table.
-        measured: Its columns, of which some are text that holds numbers.
-        column: What is declared.
-        plural: What values of categories are called, "groups" say.
-        listable: Whether text could be declared by a list of its values.
-        needs_values: Whether a column of numbers or dates that has no value at all is refused.
-
-    Raises:
-        DataError: naming the column and what it holds.
-    """
-    if isinstance(column, Binning):
-        check_column(source, column.column)
-        kind = measured.type(column.column)
-        if needs_values or not pa.types.is_null(kind):
-            hint = "" if not is_text(kind) else _text_hint(source, measured, column, listable)
-            _check_values(kind, column, hint)
-        return
-    check_column(source, column.column)
-    holds = type_words(source.type(column.column))
-    if isinstance(column, Label):
-        check_label_kind(column, holds)
-    else:
-        check_category_kind(column, holds, plural)
-
-
-def _text_hint(source: Source, measured: TextColumns, binning: Binning, listable: bool) -> str:
-    """What is said of a column of text: where it goes wrong, and what would be right."""
-    if measured.is_missing(binning.column):
-        return (
-            ": every cell is empty or says that a value is missing, such as NA; name another column, or another file "
-            "that has values there"
-        )
-    line = source.wrong_line(binning.column, binning.grid.unit)
-    hint = f"{'' if line is None else f' (first on line {line})'}; {source.numbers_hint}"
-    if listable:
-        listed = f"`categories={{{quoted(binning.column)}: ('a', 'b')}}`"
-        hint += f"; statistics of pairs take text whose values are listed, {listed}"
-    return hint
-
-
-def _check_values(arrow_type: Any, binning: Binning, hint: str) -> None:
-    """Refuse a column that does not hold what the grid's bounds are, with a hint where it holds text."""
-    column, unit = binning.column, binning.grid.unit
-    kind = kind_of(arrow_type)
-    holds = type_words(arrow_type)
-    if kind is None:
-        raise DataError(f"column {quoted(column)} holds {holds}, but numbers or dates are needed{hint}")
-    if kind != unit and {kind, unit} != {"date", "datetime"}:
-        wanted = {"number": "numbers", "date": "dates", "datetime": "times"}[unit]
-        raise DataError(f"column {quoted(column)} holds {holds}, but the bounds are {wanted}")
-    zone = getattr(arrow_type, "tz", None)
-    if unit == "date" and zone not in NO_OFFSET:
-        raise DataError(
-            f"column {quoted(column)} holds times in the zone {plain(zone)}, whose days are not those of UTC; take the "
-            "zone away to count its days, convert the column to UTC, or write the bounds as times"
-        )

@@ -26,14 +26,23 @@ class ValueSums:
         self._labels = labels
         self._counts = np.zeros(0, dtype=np.int64)
 
-    def add(self, columns: Columns) -> None:
+    def add(self, columns: Columns, counts: Int64 | None = None) -> None:
         """Count the values of some rows.
+
+        Args:
+            columns: Codes of the values.
+            counts: As how many rows each counts; by default as one.
 
         Raises:
             DataError: one is missing, and the column refuses that.
         """
         (codes,) = columns
-        here = np.bincount(codes, minlength=max(len(self._labels.values), len(self._counts)))
+        size = max(len(self._labels.values), len(self._counts))
+        if counts is None:
+            here = np.bincount(codes, minlength=size)
+        else:
+            here = np.zeros(size, dtype=np.int64)
+            np.add.at(here, codes, counts)
         if self._column.missing == "refuse" and here[MISSING]:
             raise DataError(
                 f"column {quoted(self._column.column)} has missing values; choose their treatment with "

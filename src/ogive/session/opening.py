@@ -23,6 +23,7 @@ from ogive.privacy import (
     check_adjacency,
     check_columns,
 )
+from ogive.records.engines.address import Address, is_address
 
 if TYPE_CHECKING:
     from ogive.records import Records
@@ -37,10 +38,11 @@ SUFFIXES = (".gz", ".csv", ".tsv", ".txt", ".parquet", ".arrow", ".feather", ".i
 
 
 def name_of(data: Any, name: str | None, *, lasting: bool, parameter: str = "name") -> str:
-    """What the data are called in the ledger: a file's name without its suffix unless their user says otherwise.
+    """What the data are called in the ledger: a file's name without its suffix, or a table's own, unless their user
+    says otherwise.
 
     Args:
-        data: The data, or the path of their file.
+        data: The data, the path of their file, or the address of their table.
         name: What their user calls them.
         lasting: Whether the ledger outlives the process, so that data in memory need a name.
         parameter: What messages call the parameter `name`.
@@ -50,6 +52,8 @@ def name_of(data: Any, name: str | None, *, lasting: bool, parameter: str = "nam
     """
     if name is not None:
         return check_name(name, parameter)
+    if is_address(data):
+        return check_name(Address.of(data).table, parameter)
     if isinstance(data, str | os.PathLike):
         path = Path(data)
         while path.suffix.lower() in SUFFIXES:

@@ -54,12 +54,14 @@ class Session(Verbs):
     charge, and so does a new ledger's file: a first release that is refused leaves nothing behind.
 
     Args:
-        data: Anything `Records.of` reads: a file, a data frame, a dict of columns.
+        data: Anything `Records.of` reads: a file, a data frame, a dict of columns, the address of a table in
+            an engine.
         limit: Privacy budget: the total that may be spent. Required for a new account; an existing account keeps its
             limit, and a different one is refused.
         ledger: Where charges are recorded: a path or URL such as "sqlite:///budget.db" or "postgresql://user@host/db",
             or an open `Ledger`. With None they are lost when the session ends.
-        name: Name of the data set in the ledger; by default the name of the file without its suffix.
+        name: Name of the data set in the ledger; by default the name of the file without its suffix, or of the
+            table in an engine.
         person: Column with the person's identifier, if a person may have several records.
         max_rows_per_person: How many of a person's records are kept, chosen at random.
         adjacency: Which data sets are adjacent. By default that of the account; for a new account REPLACE, or

@@ -83,7 +83,7 @@ class PlanOptions(HolderOptions):
             return Adjacency(self.adjacency)
         return Adjacency.ADD_OR_REMOVE if self.max_rows_per_person > 1 else Adjacency.REPLACE
 
-    def held(self, data: Path | None, statistic: Statistic[Any]) -> tuple[Statistic[Any], int]:
+    def held(self, data: Path | str | None, statistic: Statistic[Any]) -> tuple[Statistic[Any], int]:
         """The statistic with what it leaves to the table, and how many records there are.
 
         Raises:
@@ -147,7 +147,7 @@ class PlanOptions(HolderOptions):
                 f"--error must be a name and a value, for example ks=0.01, got {quoted(self.error)}"
             ) from None
 
-    def _records(self, data: Path | None) -> int:
+    def _records(self, data: Path | str | None) -> int:
         from ogive.privacy import Adjacency
         from ogive.records import Records
 

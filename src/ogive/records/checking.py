@@ -1,0 +1,88 @@
+"""Whether the columns that a question names hold what it declares of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pyarrow as pa
+
+from ogive.columns import Binning, Label, ReadColumn
+from ogive.errors import DataError, plain, quoted
+from ogive.records.arrow import kind_of, type_words
+from ogive.records.labels import check_category_kind, check_label_kind
+from ogive.records.names import check_column
+from ogive.records.sources import Table
+from ogive.records.text_columns import TextColumns, is_text
+
+NO_OFFSET = (None, "UTC", "Etc/UTC", "GMT", "Z", "+00:00")
+"""Zones whose days are those of UTC."""
+
+
+def check_type(
+    source: Table,
+    measured: TextColumns | None,
+    column: ReadColumn,
+    plural: str,
+    listable: bool,
+    *,
+    needs_values: bool = True,
+) -> None:
+    """Refuse a column that is not there or does not hold what is declared of it.
+
+    Args:
+        source: The table.
+        measured: Its columns, of which some are text that holds numbers; None of a table whose text is text.
+        column: What is declared.
+        plural: What values of categories are called, "groups" say.
+        listable: Whether text could be declared by a list of its values.
+        needs_values: Whether a column of numbers or dates that has no value at all is refused.
+
+    Raises:
+        DataError: naming the column and what it holds.
+    """
+    if isinstance(column, Binning):
+        check_column(source, column.column)
+        kind = (measured or source).type(column.column)
+        if needs_values or not pa.types.is_null(kind):
+            hint = "" if not is_text(kind) else _text_hint(source, measured, column, listable)
+            _check_values(kind, column, hint)
+        return
+    check_column(source, column.column)
+    holds = type_words(source.type(column.column))
+    if isinstance(column, Label):
+        check_label_kind(column, holds)
+    else:
+        check_category_kind(column, holds, plural)
+
+
+def _text_hint(source: Table, measured: TextColumns | None, binning: Binning, listable: bool) -> str:
+    """What is said of a column of text: where it goes wrong, and what would be right."""
+    if measured is not None and measured.is_missing(binning.column):
+        return (
+            ": every cell is empty or says that a value is missing, such as NA; name another column, or another file "
+            "that has values there"
+        )
+    line = source.wrong_line(binning.column, binning.grid.unit)
+    hint = f"{'' if line is None else f' (first on line {line})'}; {source.numbers_hint}"
+    if listable:
+        listed = f"`categories={{{quoted(binning.column)}: ('a', 'b')}}`"
+        hint += f"; statistics of pairs take text whose values are listed, {listed}"
+    return hint
+
+
+def _check_values(arrow_type: Any, binning: Binning, hint: str) -> None:
+    """Refuse a column that does not hold what the grid's bounds are, with a hint where it holds text."""
+    column, unit = binning.column, binning.grid.unit
+    kind = kind_of(arrow_type)
+    holds = type_words(arrow_type)
+    if kind is None:
+        raise DataError(f"column {quoted(column)} holds {holds}, but numbers or dates are needed{hint}")
+    if kind != unit and {kind, unit} != {"date", "datetime"}:
+        wanted = {"number": "numbers", "date": "dates", "datetime": "times"}[unit]
+        raise DataError(f"column {quoted(column)} holds {holds}, but the bounds are {wanted}")
+    zone = getattr(arrow_type, "tz", None)
+    if unit == "date" and zone not in NO_OFFSET:
+        raise DataError(
+            f"column {quoted(column)} holds times in the zone {plain(zone)}, whose days are not those of UTC; take the "
+            "zone away to count its days, convert the column to UTC, or write the bounds as times"
+        )

@@ -1,0 +1,96 @@
+"""How tables of an engine are named: `postgresql://host/db?table=visits`, `duckdb:///file.db?table=visits`."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from sqlalchemy import URL
+
+from ogive.errors import ParameterError, quoted
+
+EXAMPLES = {
+    "postgresql": "postgresql://user@host/database?table=visits",
+    "duckdb": "duckdb:///file.duckdb?table=visits",
+}
+"""An address of each engine."""
+
+_ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
+_SAME = {"postgres": "postgresql"}
+_OWN = ("table", "schema")
+
+
+def is_address(data: object) -> bool:
+    """Whether something names a table of an engine, or of any other place with a URL."""
+    return isinstance(data, str) and _ADDRESS.match(data) is not None
+
+
+@dataclass(frozen=True)
+class Address:
+    """Where a table lies.
+
+    Fields:
+        engine: "postgresql" or "duckdb".
+        url: Of the database, with its password; it is shown nowhere.
+        table: Name of the table or view.
+        schema: The schema that it lies in; None for the first one of the connection's search path that has it.
+    """
+
+    engine: str
+    url: URL
+    table: str
+    schema: str | None = None
+
+    @staticmethod
+    def of(text: str) -> Address:
+        """Read an address.
+
+        Raises:
+            ParameterError: it is none, or of no engine that is known, or names no table or no database.
+        """
+        from sqlalchemy import make_url
+        from sqlalchemy.exc import ArgumentError
+
+        try:
+            url = make_url(text)
+        except (ArgumentError, ValueError):
+            raise ParameterError(f"the address of a table must be like {EXAMPLES['postgresql']}") from None
+        engine = _SAME.get(url.drivername.lower(), url.drivername.lower())
+        if engine not in EXAMPLES:
+            raise ParameterError(
+                f"no engine is called {quoted(url.drivername)}; tables lie in files, or in an engine such as "
+                + " or ".join(EXAMPLES.values())
+            )
+        named = dict(url.query)
+        for each in _OWN:
+            if each in named and (not isinstance(named[each], str) or not named[each]):
+                raise ParameterError(f"the address of a table must name one {each}, for example {EXAMPLES[engine]}")
+        if "table" not in named:
+            raise ParameterError(f"the address must name a table of {engine}, for example {EXAMPLES[engine]}")
+        if not url.database:
+            what = "file" if engine == "duckdb" else "database"
+            raise ParameterError(f"the address must name a {what} of {engine}, for example {EXAMPLES[engine]}")
+        if engine == "duckdb" and (url.host or url.username or set(named) - set(_OWN)):
+            raise ParameterError(f"the address of a file must be like {EXAMPLES[engine]}, with three or four slashes")
+        schema = named.get("schema")
+        return Address(engine, url, str(named["table"]), None if schema is None else str(schema))
+
+    @property
+    def rest(self) -> dict[str, str]:
+        """What the address says to the engine's driver, such as `sslmode`."""
+        return {name: str(value) for name, value in self.url.query.items() if name not in _OWN}
+
+    @property
+    def name(self) -> str:
+        """What messages call the table: without user, password and what is said to the driver."""
+        host = self.url.host or ""
+        port = f":{self.url.port}" if self.url.port else ""
+        table = self.table if self.schema is None else f"{self.table}&schema={self.schema}"
+        return f"{self.engine}://{host}{port}/{self.url.database}?table={table}"
+
+
+def shown(data: object) -> str:
+    """A path or an address as messages show it, without a password."""
+    return Address.of(data).name if isinstance(data, str) and is_address(data) else str(data)

@@ -1,0 +1,91 @@
+"""Public conditions on columns as expressions of an engine, which hold for the rows that `records.filtering` takes."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import operator
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import ibis
+import pyarrow as pa
+
+from ogive.columns import LabelValue
+from ogive.predicates import All, Among, Comparison, Either, Missing, Not, Predicate
+from ogive.records.arrow import kind_of
+from ogive.records.engines.numbers import double, number, whole
+from ogive.records.filtering import compared_number
+from ogive.records.missing_words import MissingWords
+
+_COMPARED: dict[str, Callable[[Any, Any], Any]] = {
+    "==": operator.eq,
+    "!=": operator.ne,
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+}
+
+
+def holds(where: Predicate, table: Any, types: Mapping[str, Any], words: MissingWords) -> Any:
+    """Whether a condition holds, true or false and never null.
+
+    Args:
+        where: The condition, which fits the columns.
+        table: Of an engine.
+        types: Arrow types of the condition's columns.
+        words: Numbers and dates that mean that a value is missing.
+    """
+    match where:
+        case All():
+            return functools.reduce(operator.and_, [holds(part, table, types, words) for part in where.parts])
+        case Either():
+            return functools.reduce(operator.or_, [holds(part, table, types, words) for part in where.parts])
+        case Not():
+            return ~holds(where.part, table, types, words)
+        case Missing():
+            return _missing(table[where.column], types[where.column], words)
+        case Comparison():
+            return _compared(table[where.column], types[where.column], where.sign, where.value, words)
+        case Among():
+            each = [_compared(table[where.column], types[where.column], "==", value, words) for value in where.values]
+            return functools.reduce(operator.or_, each)
+
+
+def _missing(column: Any, kind: Any, words: MissingWords) -> Any:
+    unit = None if pa.types.is_null(kind) else kind_of(kind)
+    if unit is None or pa.types.is_boolean(kind):
+        return column.isnull()
+    return _number(column, kind, unit, words).isnull()
+
+
+def _compared(column: Any, kind: Any, sign: str, value: LabelValue, words: MissingWords) -> Any:
+    if pa.types.is_null(kind):
+        return ibis.literal(False)
+    unit = kind_of(kind)
+    if unit is None:
+        return _sure(_COMPARED[sign](column.cast("string"), str(value)))
+    if pa.types.is_integer(kind) and not isinstance(value, str | float):
+        # exact, where floats would take numbers beyond 2^53 for their neighbors
+        return _sure(_COMPARED[sign](column, whole(int(value))) & ~_missing(column, kind, words))
+    numbers = _number(column, kind, unit, words)
+    if unit == "number" and isinstance(value, int) and (near := int(float(value))) != value:
+        # no float is that number: those up to the nearest one below it are less, all others are more
+        below = numbers <= double(near) if near < value else numbers < double(near)
+        found = {"==": numbers.isnull(), "!=": numbers.notnull(), "<": below, "<=": below}.get(sign, ~below)
+        return _sure(found & numbers.notnull())
+    return _sure(_COMPARED[sign](numbers, double(compared_number(value, unit))))
+
+
+def _number(column: Any, kind: Any, unit: str, words: MissingWords) -> Any:
+    named = []
+    for word in words.named:
+        with contextlib.suppress(ValueError):
+            named.append(compared_number(word, unit))
+    return number(column, kind, unit, named)
+
+
+def _sure(condition: Any) -> Any:
+    """False where a condition is null."""
+    return condition.fill_null(False)

@@ -1,0 +1,145 @@
+"""A table of an engine: its columns, its fingerprint, and what it answers."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import weakref
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from ogive.records.engines.address import Address
+from ogive.records.engines.opening import engine_of, one_line, open_address
+
+if TYPE_CHECKING:
+    from ogive.arrays import Int64
+    from ogive.predicates import Predicate
+    from ogive.queries import Aggregate
+    from ogive.records.missing_words import MissingWords
+
+
+class EngineTable:
+    """One table of an engine. Its rows stay there: it counts them and sends cells.
+
+    Args:
+        expression: The table as ibis has it.
+        name: What messages call it.
+        whole: The table of which these are some rows.
+        is_locked: Whether nobody can write to the table while it is open, so that it is hashed once.
+    """
+
+    has_names = True
+    numbers_hint = "cast the column to numbers in a view of the table"
+    guesses_kinds = False
+
+    def __init__(
+        self, expression: Any, name: str, *, whole: EngineTable | None = None, is_locked: bool = False
+    ) -> None:
+        self.name = name
+        self._is_locked = is_locked
+        self._locked: bytes | None = None
+        self._expression = expression
+        self._whole = whole  # kept, since the connection ends with it
+        self._engine: str = engine_of(expression) if whole is None else whole._engine
+
+    @staticmethod
+    def of(data: Any) -> EngineTable:
+        """The table of an address or of an expression of ibis.
+
+        Raises:
+            ParameterError: it is of no engine that is known, or ibis is not installed.
+            DataError: it cannot be read.
+        """
+        if not isinstance(data, str):
+            return EngineTable(data, "the table")
+        address = Address.of(data)
+        expression = open_address(address)
+        # nobody writes to a file of DuckDB that another process has open
+        table = EngineTable(expression, address.name, is_locked=address.engine == "duckdb")
+        weakref.finalize(table, expression.get_backend().disconnect)
+        return table
+
+    @cached_property
+    def columns(self) -> tuple[str, ...]:
+        """Names of the columns."""
+        return tuple(self._expression.columns)
+
+    @cached_property
+    def _types(self) -> dict[str, Any]:
+        return {column: self._arrow_type(kind) for column, kind in self._expression.schema().items()}
+
+    def _arrow_type(self, kind: Any) -> Any:
+        """An engine's type as Arrow has it; one that Arrow lacks by its name."""
+        try:
+            return kind.to_pyarrow()
+        except (TypeError, KeyError, NotImplementedError):
+            return pa.opaque(pa.null(), str(kind), self._engine)
+
+    def type(self, column: str) -> Any:
+        """Arrow type of a column, from the engine's catalog."""
+        return self._types[column]
+
+    def wrong_line(self, column: str, unit: str) -> None:
+        """A table of an engine has no lines."""
+
+    def rows(self) -> int:
+        """Number of rows, which the engine counts."""
+        with one_line(self.name):
+            return int(self._expression.count().to_pyarrow().as_py())
+
+    def is_empty(self) -> bool:
+        """Whether there is no row at all; of rows that satisfy a condition, whether the whole table has none."""
+        if self._whole is not None:
+            return self._whole.is_empty()
+        with one_line(self.name):
+            return not len(self._expression.select(found=0).limit(1).to_pyarrow())
+
+    def digest(self) -> bytes:
+        """SHA-256 of the whole table's columns and types, of how many rows it has, and of a sum of their hashes.
+
+        The engine hashes every row with 64 bits of its own and adds them up, in one pass, so the digest does not depend
+        on the order of rows. A change by accident is missed in one case of 2^64. Whoever writes to the table may find
+        another one of the same digest: it is no commitment to the rows.
+        """
+        if self._whole is not None:
+            return self._whole.digest()
+        if self._locked is not None:
+            return self._locked
+        from ogive.records.engines.fingerprint import fingerprint
+
+        with one_line(self.name):
+            counted = fingerprint(self._expression, self._engine)
+        kinds = [[column, str(kind)] for column, kind in self._expression.schema().items()]
+        said = json.dumps([self._engine, kinds, *counted]).encode()
+        found = hashlib.sha256(b"ogive engine table 1\n" + said).digest()
+        if self._is_locked:
+            self._locked = found
+        return found
+
+    def filtered(self, where: Predicate, words: MissingWords) -> EngineTable:
+        """The rows that satisfy a condition.
+
+        Raises:
+            DataError: a column of the condition holds nothing that its values can be compared with.
+        """
+        from ogive.records.engines.conditions import holds
+        from ogive.records.filtering import check_condition
+
+        check_condition(where, self, words)
+        with one_line(self.name):
+            chosen = self._expression.filter(holds(where, self._expression, self._types, words))
+        return EngineTable(chosen, self.name, whole=self)
+
+    def aggregate(self, aggregate: Aggregate, words: MissingWords) -> Int64:
+        """The exact integers that a query needs, of columns that fit it.
+
+        Raises:
+            UnsupportedError: the aggregate is no sum over records.
+            DataError: a policy refuses what was found, or the engine fails.
+        """
+        from ogive.records.engines.cells import CellReader
+
+        with one_line(self.name):
+            return CellReader(self._expression, self._types, words, self.name).sums(aggregate)
