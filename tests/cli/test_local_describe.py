@@ -189,7 +189,7 @@ CAN = "; the description fixes what is accepted, and who wrote it with ogive loc
         (
             ("ecdf", *MEASURE),
             "age\nhunter2\n",
-            "column 'age' holds text, but numbers or dates are needed; numbers have",
+            "column 'age' holds text, but numbers or dates are needed (first on line 2); numbers have",
         ),
         (("ustat", *AUC), "age,sick\n5,yes\n6,\n", "'sick' has missing values; every record needs a class"),
     ],

@@ -191,7 +191,7 @@ def test_without_its_line_a_statistic_is_not_found(house, tmp_path):
     package = copied(tmp_path)
     assert add(package, [block for block in BLOCKS if LINE.fullmatch(block[0]) is None]) == []
     assert "Share" in run(tmp_path, "from ogive.statistics.share.statistic import Share; print(Share('x'))")
-    assert "No ogive attribute share" in run(tmp_path, "import ogive; ogive.share", fails=True)
+    assert "module 'ogive' has no attribute 'share'" in run(tmp_path, "import ogive; ogive.share", fails=True)
     wrong = command(tmp_path, "share", "--help", fails=True)
     assert "ogive has no command share" in wrong
 
