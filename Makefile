@@ -33,7 +33,7 @@ $(VENV)/torch.stamp: $(VENV)/work.stamp
 	touch $@
 
 $(VENV)/work.stamp: pyproject.toml | $(BIN)/python
-	$(BIN)/python -m pip install --quiet -e '.[plots,learn,serve,flower,engines,test,lint,bench,docs]'
+	$(BIN)/python -m pip install --quiet -e '.[plots,learn,serve,flower,engines,spark,test,lint,bench,docs]'
 	touch $@ $(VENV)/use.stamp
 
 torch: $(VENV)/torch.stamp
