@@ -52,7 +52,7 @@ def check_writable(path: Path) -> None:
             return  # a disk that is full now may have room when there is something to write
         raise ParameterError(f"cannot write {plain(path)}: {problem.strerror}") from None
     os.close(handle)
-    Path(name).unlink()
+    Path(name).unlink(missing_ok=True)  # a run that has the file to itself may have removed it as a leftover
 
 
 def write_atomically(path: Path, content: bytes, *, mode: int = PUBLIC, replace: bool = True) -> None:

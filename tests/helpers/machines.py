@@ -1,14 +1,17 @@
 """The machines of a tutorial: folders, in which its commands run, and processes that last."""
 
+import contextlib
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
 
 from helpers.study_service import free_port
 
-LASTING = ("ogive agent", "ogive study serve", "ogive server", "ogive local serve")
+SERVING = ("ogive study serve", "ogive server", "ogive local serve")
+LASTING = ("ogive agent", *SERVING)
 SCP = """#!/bin/sh
 # copies to the folder of a machine instead of the machine
 for last; do :; done
@@ -48,8 +51,19 @@ class Machines:
             return subprocess.run(command, **keep, capture_output=True, text=True, timeout=120, check=False)
         with (self.folder / machine / "log.txt").open("ab") as log:
             self.lasting.append(subprocess.Popen(command, **keep, stdout=log, stderr=log, start_new_session=True))
-        time.sleep(0.1)
+        if command.startswith(SERVING):
+            self.listens(machine, self.lasting[-1])
         return None
+
+    def listens(self, machine, process, seconds=60):
+        """Wait until the machine can be reached, as people do who read what the command says."""
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            with contextlib.suppress(ConnectionRefusedError):
+                return socket.create_connection(("127.0.0.1", self.ports[machine]), 5).close()
+            assert process.poll() is None, (self.folder / machine / "log.txt").read_text()
+            time.sleep(0.05)
+        raise AssertionError(f"{machine} cannot be reached: {(self.folder / machine / 'log.txt').read_text()}")
 
     def end(self):
         for process in self.lasting:

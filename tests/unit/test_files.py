@@ -84,3 +84,18 @@ def test_of_many_writers_that_must_not_replace_one_wins(tmp_path):
     assert len(won) == 1
     assert (tmp_path / "state").read_bytes() == bytes(won)
     assert [item.name for item in tmp_path.iterdir()] == ["state"]
+
+
+def test_a_probe_that_another_run_removes_is_no_error(tmp_path, monkeypatch):
+    made = files.tempfile.mkstemp
+    removed = []
+
+    def taken_away(*args, **kwargs):
+        handle, name = made(*args, **kwargs)
+        files.remove_leftovers(tmp_path / "state")
+        removed.append(not files.Path(name).exists())
+        return handle, name
+
+    monkeypatch.setattr(files.tempfile, "mkstemp", taken_away)
+    files.check_writable(tmp_path / "state")
+    assert removed == [True]

@@ -70,7 +70,7 @@ class Processes:
     def coordinator(self):
         self.start(
             "coordinator", "study", "serve", "study.toml", "--key", "coordinator.key", "--state", "coordinator.db",
-            "--service", "service", "--port", self.port, "--step-seconds", "20",
+            "--service", "service", "--port", self.port, "--step-seconds", "120",
         )  # fmt: skip
 
     def agent(self, number):
@@ -112,6 +112,8 @@ def processes(tmp_path_factory):
         found.until("coordinator", "serving study")  # its state is there from then on
         for number in range(1, PARTIES + 1):
             found.agent(number)
+        for number in range(1, PARTIES + 1):  # whoever is late would not be asked for the first step
+            found.until(f"agent{number}", "connected to the coordinator")
         yield found
     finally:
         for name in list(found.running):
