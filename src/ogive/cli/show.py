@@ -23,11 +23,7 @@ if TYPE_CHECKING:
 _STATEMENT = "ogive.statement/1"
 _BOOKS = (_STATEMENT, "ogive.ledger/1")
 _NOTHING = "nothing"
-_STATES = {
-    "released": "",
-    "reserved": "not finished: ask again, which costs no more",
-    "lost": "lost with its answer when an older copy of the ledger was put back",
-}
+_STATES = ("released", "reserved", "lost")
 
 
 @dataclass(frozen=True)
@@ -199,7 +195,7 @@ def _account(data: Any) -> str:
 
 def _row(data: Any) -> tuple[str, str, str, str]:
     from ogive.session.statement import subject
-    from ogive.statistics.questions import GOES_ON, trust_words
+    from ogive.statistics.questions import state_words, trust_words
 
     entry = _fields(data, "an entry", ("number", "question", "charge", "state", "started"))
     state, question = data["state"], data["question"]
@@ -208,11 +204,10 @@ def _row(data: Any) -> tuple[str, str, str, str]:
     if not isinstance(question, dict):
         raise DataError("the question of an entry must be an object")
     what = f"{entry.text('started')[:16].replace('T', ' ')} UTC  {subject(question)}"
-    goes_on = state == "reserved" and data.get("statistic") in GOES_ON
     trust, part = trust_words(question), data.get("part")
     notes = [] if trust is None else [f"trust {trust}"]
     notes += [f"part {entry.text('part')}"] if part is not None else []
-    notes.append("in progress: further questions cost nothing" if goes_on else _STATES[state])
+    notes.append(state_words(state, data.get("statistic"), question))
     return str(entry.whole("number")), what, _amount(entry, "charge", _NOTHING), "; ".join(filter(None, notes))
 
 

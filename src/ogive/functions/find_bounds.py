@@ -44,7 +44,7 @@ def find_bounds(
     Example:
         >>> import numpy as np, ogive
         >>> incomes = np.random.default_rng(1).lognormal(10, 0.5, size=50_000)
-        >>> found = ogive.find_bounds(incomes, privacy=ogive.PureDP("0.1"))
+        >>> found = ogive.find_bounds(incomes, privacy=ogive.PureDP(1))
         >>> bool(0 < found.low < np.quantile(incomes, 0.01) and np.quantile(incomes, 0.99) < found.high < 2**20)
         True
     """

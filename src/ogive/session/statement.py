@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 from ogive.errors import quoted
 from ogive.privacy import PrivacyUnit, named_columns
 from ogive.statistics.questions import (
-    GOES_ON,
     asked_name,
     published_columns,
     shown_subjects,
+    state_words,
     trust_words,
     which_records,
 )
@@ -136,12 +136,9 @@ def _row(entry: Entry, asked: int) -> tuple[str, str, str, str]:
     notes = [] if trust is None else [f"trust {trust}"]
     if entry.part is not None:
         notes.append(f"part {entry.part}")
-    if entry.state == "reserved" and entry.statistic in GOES_ON:
-        notes.append("in progress: further questions cost nothing")
-    elif entry.state == "reserved":
-        notes.append("not finished: ask again at no further cost")
-    elif entry.state == "lost":
-        notes.append("lost with its answer when an older copy of the ledger was restored")
+    became = state_words(entry.state, entry.statistic, entry.question)
+    if became:
+        notes.append(became)
     elif asked > 1:
         notes.append(f"asked {asked} times, paid once")
     when = f"{entry.started.astimezone(datetime.UTC):%Y-%m-%d %H:%M} UTC"

@@ -17,6 +17,25 @@ _COUNTED = ("parties", "colluding", "dropouts", "servers")
 _USUAL_TRUST = "central"  # which nobody needs to be told
 
 
+def state_words(state: str, name: object, question: Mapping[str, Any]) -> str:
+    """What became of a question that a ledger has an entry of; empty where it is answered.
+
+    Args:
+        state: Of the entry.
+        name: Of the statistic.
+        question: Its plain data.
+    """
+    if state == "lost":
+        return "lost with its answer when an older copy of the ledger was restored"
+    if state != "reserved":
+        return ""
+    if name in GOES_ON:
+        return "in progress: further questions cost nothing"
+    if "study" in question:
+        return "paid to take part in a study; its release is not kept here"
+    return "not finished: ask again at no further cost"
+
+
 def what_of(statistic: Mapping[str, Any]) -> Mapping[str, Any]:
     """What is wanted in the end, of the plain data of a statistic of some records."""
     while isinstance(inner := statistic.get("statistic"), Mapping):

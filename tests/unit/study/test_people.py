@@ -31,6 +31,7 @@ from ogive.errors import (
     ReleaseMismatchError,
 )
 from ogive.privacy import PureDP
+from ogive.session.statement import statement
 from ogive.statistics.kinds import read_recorded
 from ogive.study.https.enrolment import equip
 from ogive.study.pairs import kept as of_pairs
@@ -138,6 +139,7 @@ def test_people_meet_and_what_comes_out_is_right_and_each_ledger_has_the_price(t
         account = Ledger.open(tmp_path / f"ledger-{number}").account("wards", unit=study.unit)
         assert account.spent == PureDP(140)
         assert len(account.history) == 1
+        assert "paid to take part in a study; its release is not kept here" in statement(account)
 
 
 def test_who_has_something_else_gives_something_else(tmp_path):
