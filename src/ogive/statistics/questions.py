@@ -31,7 +31,8 @@ def state_words(state: str, name: object, question: Mapping[str, Any]) -> str:
         return ""
     if name in GOES_ON:
         return "in progress: further questions cost nothing"
-    if "study" in question:
+    statistic = question.get("statistic")
+    if isinstance(statistic, Mapping) and "study" in statistic:
         return "paid to take part in a study; its release is not kept here"
     return "not finished: ask again at no further cost"
 
