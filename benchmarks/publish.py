@@ -1,11 +1,12 @@
-"""Put the tables of results.json and projection.json into docs/benchmarks.md.
+"""Put the tables of results.json and projection.json into docs/benchmarks.md and docs/sizing.md.
 
     python benchmarks/publish.py
 
-The page is written by hand but for what stands between `<!-- table: WORD -->` and `<!-- end -->`, where every row goes
-whose work begins with WORD, between `<!-- overview: NAME -->` and `<!-- end -->`, where a table of `overview.py` goes,
-and between `<!-- methods: WORD -->` and `<!-- end -->`, where the table of the curves' distances goes that
-`projection_tables.py` has under that word. Tables of many lines are folded.
+The pages are written by hand but for their tables. `sizing_tables.py` fills the second one. In the first, every row
+whose work begins with WORD goes between `<!-- table: WORD -->` and `<!-- end -->`. A table of `overview.py` goes
+between `<!-- overview: NAME -->` and `<!-- end -->`, and the table of the curves' distances that
+`projection_tables.py` has under WORD between `<!-- methods: WORD -->` and `<!-- end -->`. Tables of many lines are
+folded.
 """
 
 from __future__ import annotations
@@ -15,12 +16,14 @@ import re
 from pathlib import Path
 from typing import Any
 
+import sizing_tables
 from harness import RESULTS
 from overview import OVERVIEWS, is_package, markdown, number
 from projection import RESULTS as DISTANCES
 from projection_tables import TABLES, Results
 
 PAGE = Path(__file__).parents[1] / "docs" / "benchmarks.md"
+SIZING = PAGE.with_name("sizing.md")
 BLOCK = re.compile(r"(<!-- table: (.+?) -->\n).*?(<!-- end -->)", re.DOTALL)
 OVERVIEW = re.compile(r"(<!-- overview: (.+?) -->\n).*?(<!-- end -->)", re.DOTALL)
 METHODS = re.compile(r"(<!-- methods: (.+?) -->\n).*?(<!-- end -->)", re.DOTALL)
@@ -114,9 +117,11 @@ def with_distances(page: str, entries: list[dict[str, Any]]) -> str:
 
 
 def main() -> None:
-    """Rewrite the page."""
-    page = filled(PAGE.read_text(), json.loads(RESULTS.read_text()))
+    """Rewrite the pages."""
+    rows = json.loads(RESULTS.read_text())
+    page = filled(PAGE.read_text(), rows)
     PAGE.write_text(with_distances(page, json.loads(DISTANCES.read_text())))
+    SIZING.write_text(sizing_tables.filled(SIZING.read_text(), rows))
 
 
 if __name__ == "__main__":

@@ -35,6 +35,7 @@ QUICK = (
     "study",
     "pate",
     "pate_sensitivity",
+    "sizing",
 )
 """Those that have a quick form."""
 LONG = (

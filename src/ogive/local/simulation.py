@@ -25,8 +25,9 @@ from ogive.local.unary import UnaryOracle
 
 _CHUNK = 1 << 20
 _LARGEST = 1 << 24
-# of numpy's hypergeometric draws
-_MOST = 10**9
+_BLOCK = 10**9 - 1
+"""Most people of one hypergeometric draw of numpy."""
+_MOST = 10**12
 
 
 def simulate(oracle: Oracle, histogram: Int64, *, generator: np.random.Generator) -> Int64:
@@ -34,7 +35,7 @@ def simulate(oracle: Oracle, histogram: Int64, *, generator: np.random.Generator
 
     Args:
         oracle: Oracle with at most 2^24 symbols.
-        histogram: Number of people with each symbol, shape (oracle.size,); fewer than 10^9 in all.
+        histogram: Number of people with each symbol, shape (oracle.size,); at most 10^12 in all.
         generator: Generator of pseudo-random numbers.
 
     Returns:
@@ -51,8 +52,8 @@ def simulate(oracle: Oracle, histogram: Int64, *, generator: np.random.Generator
     people = np.asarray(histogram)
     if people.shape != (oracle.size,) or oracle.size > _LARGEST or people.dtype.kind not in "iu":
         raise ParameterError(f"the histogram must count people per symbol, {oracle.size} whole numbers")
-    if int(people.min()) < 0 or int(people.sum()) >= _MOST:
-        raise ParameterError("the histogram must hold counts, which are not negative and add up to less than 10^9")
+    if int(people.min()) < 0 or int(people.sum()) > _MOST:
+        raise ParameterError("the histogram must hold counts, which are not negative and add up to at most 10^12")
     if isinstance(oracle, PublicClasses):
         table = np.ascontiguousarray(people.reshape(oracle.inner.size, oracle.classes).T, dtype=np.int64)
         return _sums(oracle.inner, table, generator).reshape(oracle.shape)
@@ -91,18 +92,36 @@ def _asked(table: Int64, assignment: Assignment | None, levels: int, generator: 
         for _ in range(levels):
             yield table
         return
+    places = np.flatnonzero(table)
+    sizes, left = _blocks(table.reshape(-1)[places], assignment, generator)
+    for level in range(levels):
+        found = np.zeros(table.size, dtype=np.int64)
+        for block, people in enumerate(left):
+            drawn = generator.multivariate_hypergeometric(people, int(sizes[block, level]), method="marginals")
+            left[block] = people - drawn
+            found[places] += drawn
+        yield found.reshape(table.shape)
+
+
+def _blocks(people: Int64, assignment: Assignment, generator: np.random.Generator) -> tuple[Int64, list[Int64]]:
+    """How many people of each block are asked each level, and the people of each block by symbol.
+
+    There is one block, and levels are counted, unless there are more people than numpy draws from at once. Then blocks
+    have the same shares of all symbols, and levels have as many people as chances say.
+    """
     from ogive.local.aggregation import count_levels
 
-    bounds, key = np.array(assignment.bounds, dtype=np.int64), np.uint64(assignment.key)
-    sizes = count_levels(0, int(table.sum()), bounds, key, assignment.even)
-    places = np.flatnonzero(table)
-    left = table.reshape(-1)[places]
-    for size in sizes:
-        drawn = generator.multivariate_hypergeometric(left, int(size), method="marginals")
-        left = left - drawn
-        found = np.zeros(table.size, dtype=np.int64)
-        found[places] = drawn
-        yield found.reshape(table.shape)
+    total = int(people.sum())
+    if total <= _BLOCK:
+        bounds, key = np.array(assignment.bounds, dtype=np.int64), np.uint64(assignment.key)
+        return count_levels(0, total, bounds, key, assignment.even)[None, :], [people]
+    blocks = -(-total // _BLOCK) + 1  # one more, since rounding may add a few people to one
+    parts = np.diff(np.arange(blocks + 1) * people[:, None] // blocks, axis=1).T
+    totals = parts.sum(axis=1)
+    if assignment.even:
+        ends = np.concatenate([[0], totals.cumsum()])[:, None]
+        return np.diff((ends + np.arange(assignment.levels)) // assignment.levels, axis=0), list(parts)
+    return generator.multinomial(totals, assignment.chances), list(parts)
 
 
 def _add_level(

@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 
 from ogive.arrays import Float64, Int64
-from ogive.errors import DataError, ParameterError, quoted
+from ogive.errors import ParameterError, UnsupportedError, quoted
 from ogive.privacy import Adjacency
 from ogive.strategies import Strategy
 from ogive.strategies.base import approximates
@@ -81,11 +81,11 @@ class ApproximationScore:
         """Minus sqrt(distance^2 + noise^2) of each way, in units of 2^-8 records, rounded.
 
         Raises:
-            DataError: there are more than 2^31 records.
+            UnsupportedError: there are more than 2^31 records.
         """
         counts = self._joined(sums)
         if int(counts.sum()) > MOST_RECORDS:
-            raise DataError("private selection is for at most 2^31 records")
+            raise UnsupportedError("private selection is for at most 2^31 records")
         found = [
             -round(math.hypot(self._distance(strategy, counts) * _UNIT, noise))
             for strategy, noise in zip(self.strategies, self.noise, strict=True)

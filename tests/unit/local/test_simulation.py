@@ -1,5 +1,6 @@
 """Simulated sums follow the law of real reports, and both follow the stated moments."""
 
+import sys
 from dataclasses import replace
 
 import numpy as np
@@ -11,6 +12,7 @@ from ogive.errors import ParameterError
 from ogive.local import HaarOracle, PublicClasses, RandomizedResponse, TreeOracle, UnaryOracle, simulate
 from ogive.noise import KeyedSource
 
+simulation = sys.modules["ogive.local.simulation"]
 RUNS = 1500
 SMALL = [
     (RandomizedResponse(3, 1), RandomizedResponse(3, "1.5")),
@@ -136,21 +138,57 @@ def test_many_people_are_counted_to_their_error(oracle):
     assert abs(oracle.counts(sums) - people).max() > deviation / 1000, "there is noise"
 
 
+def haar_sums(people):
+    halves = people.reshape(2, 4).sum(axis=1)
+    quarters = people.reshape(4, 2).sum(axis=1)
+    return [halves[0] - halves[1], *(quarters[0::2] - quarters[1::2]), *(people[0::2] - people[1::2])]
+
+
 def test_theta_of_many_people_is_their_haar_sums():
     oracle = HaarOracle(8, 1)
     people = np.array([10, 0, 7, 0, 0, 3, 0, 9]) * 100_000
     theta = oracle.theta(simulate(oracle, people, generator=np.random.default_rng(9)))
-    halves = people.reshape(2, 4).sum(axis=1)
-    quarters = people.reshape(4, 2).sum(axis=1)
-    expected = [halves[0] - halves[1], *(quarters[0::2] - quarters[1::2]), *(people[0::2] - people[1::2])]
+    expected = haar_sums(people)
     deviation = (people.sum() * oracle.scale**2 / oracle.level_chances.min()) ** 0.5
     assert abs(theta - expected).max() < 6 * deviation
     assert deviation < 0.01 * people.sum()
 
 
 @pytest.mark.parametrize(
-    "people", [np.ones(4, int), np.array([1, -1, 0]), np.ones(3), np.array([10**9, 0, 0])], ids=str
+    "people", [np.ones(4, int), np.array([1, -1, 0]), np.ones(3), np.array([10**12 + 1, 0, 0])], ids=str
 )
 def test_refuses_what_is_no_histogram(people):
     with pytest.raises(ParameterError, match="the histogram must"):
         simulate(RandomizedResponse(3, 1), people, generator=np.random.default_rng(1))
+
+
+@pytest.mark.distribution
+@pytest.mark.parametrize("oracle", [TreeOracle(8, 1), HaarOracle(8, 1)], ids=["tree", "haar"])
+def test_more_people_than_numpy_draws_from_have_the_law_of_fewer(oracle, monkeypatch):
+    people = np.array([0, 900, 0, 4000, 1, 0, 99, 4999])
+    apart = {}
+    for block in (10**6, 999):
+        monkeypatch.setattr(simulation, "_BLOCK", block)
+        generator = np.random.default_rng(10)
+        sums = [simulate(replace(oracle, seed=seed), people, generator=generator) for seed in range(1500)]
+        assert {int(oracle.reports(each)) for each in sums} == {9_999}
+        apart[block] = np.array([each.reshape(-1) for each in sums]).astype(float)
+    whole, parts = apart.values()
+    some = whole.std(axis=0) > 0
+    for run in range(2):  # the second is the control: a hundredth of the people more
+        found = parts * (1 + run / 100)
+        off = (found.mean(axis=0) - whole.mean(axis=0))[some] / (whole.std(axis=0)[some] * (2 / 1500) ** 0.5)
+        assert (abs(off).max() < 5) == (run == 0)
+    ratio = parts.var(axis=0)[some] / whole.var(axis=0)[some]
+    assert abs(ratio - 1).max() < 6 * (4 / 1500) ** 0.5
+
+
+@pytest.mark.parametrize("oracle", [TreeOracle(8, 1), HaarOracle(8, 1), RandomizedResponse(8, 1), UnaryOracle(8, 1)])
+def test_ten_billion_people_are_counted_to_their_error(oracle):
+    people = np.arange(8) * 10**10 // 28
+    sums = simulate(oracle, people, generator=np.random.default_rng(11))
+    assert oracle.reports(sums) == people.sum()
+    read = oracle.theta(sums) if isinstance(oracle, HaarOracle) else oracle.counts(sums)
+    found = read[-1] if isinstance(oracle, TreeOracle) else read
+    whole = haar_sums(people) if isinstance(oracle, HaarOracle) else people
+    assert 0 < abs(found - whole).max() < 10**-3 * people.sum()

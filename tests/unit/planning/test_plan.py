@@ -327,3 +327,13 @@ def test_a_plan_is_quick():
     start = time.process_time()
     ogive.plan(statistic, privacy=ApproxDP("0.8", "1e-6"), records=RECORDS)
     assert time.process_time() - start < 4  # about 1.5 for eight ways, six of them simulated
+
+
+@pytest.mark.parametrize("trust", ["central", "local", "servers"])
+def test_ten_billion_records_are_planned_like_ten_million(trust):
+    asked = {"privacy": PureDP(1), "trust": trust}
+    small, large = (ogive.plan(STATISTIC, records=records, **asked) for records in (10**7, 10**10))
+    assert small.chosen.method == large.chosen.method
+    scale = 10**1.5 if trust == "local" else 10**3
+    assert large.chosen.ks * scale == pytest.approx(small.chosen.ks, rel=0.05)
+    assert trust != "central" or any(each.method == "selected" for each in large.left_out)
