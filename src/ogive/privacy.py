@@ -38,6 +38,9 @@ _TURNS = set("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")  # write 
 
 MAX_ROWS_PER_PERSON = 1_000_000
 
+BY_CONTENTS, BY_CELLS = "siphash", "md5"
+"""What rows of a person are chosen by: a hash of their contents, or of the cells that they count in."""
+
 
 class Adjacency(enum.Enum):
     """Which pairs of data sets the guarantee makes hard to tell apart.
@@ -70,6 +73,8 @@ class PrivacyUnit:
         max_rows_per_person: Largest number of records kept of one person.
         public: Names of the columns whose values are public, for example a label. Adjacent data sets agree in them
             record by record, so exact counts of them reveal nothing that the guarantee protects.
+        row_choice: What rows of a person with too many are chosen by: "siphash", their contents, or "md5", the cells
+            that they count in. The guarantee is the same.
 
     Raises:
         ParameterError: a field is out of range; or the number of records would be public although a person may have
@@ -81,6 +86,7 @@ class PrivacyUnit:
     person: str | None = None
     max_rows_per_person: int = 1
     public: tuple[str, ...] = ()
+    row_choice: str = BY_CONTENTS
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "adjacency", check_adjacency(self.adjacency))
@@ -91,6 +97,7 @@ class PrivacyUnit:
         whole(rows, "max_rows_per_person", 1, MAX_ROWS_PER_PERSON)
         if self.person is None and rows != 1:
             raise ParameterError("`max_rows_per_person` needs `person`, the column with the person's identifier")
+        check_row_choice(self.row_choice, self.person)
         if rows > 1 and self.adjacency is Adjacency.REPLACE:
             raise ParameterError(
                 "with several rows per person the number of rows is private; "
@@ -126,13 +133,15 @@ class PrivacyUnit:
         return f"{who} with {rows} added or removed (the number of rows stays private)"
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data; without `public` where no column is."""
-        data = {
+        """Plain data; without `public` where no column is, and without `row_choice` where it is "siphash"."""
+        data: dict[str, Any] = {
             "adjacency": self.adjacency.value,
             "person": self.person,
             "max_rows_per_person": self.max_rows_per_person,
         }
-        return {**data, "public": list(self.public)} if self.public else data
+        if self.public:
+            data["public"] = list(self.public)
+        return {**data, "row_choice": self.row_choice} if self.row_choice != BY_CONTENTS else data
 
     @staticmethod
     def from_dict(data: Any) -> PrivacyUnit:
@@ -142,10 +151,25 @@ class PrivacyUnit:
             ParameterError: a field is missing or out of range.
         """
         try:
-            public = data.get("public", ())
-            return PrivacyUnit(data["adjacency"], data["person"], data["max_rows_per_person"], public)
+            public, chosen = data.get("public", ()), data.get("row_choice", BY_CONTENTS)
+            return PrivacyUnit(data["adjacency"], data["person"], data["max_rows_per_person"], public, chosen)
         except (AttributeError, KeyError, TypeError):
             raise ParameterError("a privacy unit has adjacency, person and `max_rows_per_person`") from None
+
+
+def check_row_choice(choice: object, person: str | None, *, default: str = BY_CONTENTS) -> str:
+    """What rows of a person are chosen by, or the default.
+
+    Raises:
+        ParameterError: there is no such choice, or no person column.
+    """
+    if choice is None:
+        return default
+    if choice not in (BY_CONTENTS, BY_CELLS):
+        raise ParameterError(f"`row_choice` must be {quoted(BY_CONTENTS)} or {quoted(BY_CELLS)}, got {quoted(choice)}")
+    if choice == BY_CELLS and person is None:
+        raise ParameterError("`row_choice` needs `person`, the column with the person's identifier")
+    return str(choice)
 
 
 def exact(value: Rational, name: str) -> Fraction:

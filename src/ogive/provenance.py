@@ -12,6 +12,7 @@ from typing import Any
 from ogive.checks import whole
 from ogive.errors import ParameterError, quoted
 from ogive.privacy import (
+    BY_CONTENTS,
     Adjacency,
     Charge,
     GaussianDP,
@@ -96,6 +97,7 @@ class Provenance:
         account: Public mark of the ledger account that was charged, with the mark of a declared part after a slash;
             hexadecimal. It looks random without the ledger's key. None without a ledger.
         where: The condition that selects the records, as text; None for all records.
+        row_choice: What the kept rows of a person were chosen by, "siphash" or "md5".
 
     Raises:
         ParameterError: the release id or the account is not hexadecimal; a private release has no price, or one
@@ -119,6 +121,7 @@ class Provenance:
     account: str | None = None
     public: tuple[str, ...] = ()
     where: str | None = None
+    row_choice: str = BY_CONTENTS
 
     def __post_init__(self) -> None:
         check_batch_name(self.batch)
@@ -138,7 +141,7 @@ class Provenance:
     @property
     def unit(self) -> PrivacyUnit:
         """Privacy unit of the guarantee."""
-        return PrivacyUnit(self.adjacency, self.person, self.max_rows_per_person, self.public)
+        return PrivacyUnit(self.adjacency, self.person, self.max_rows_per_person, self.public, self.row_choice)
 
     @property
     def private(self) -> bool:
@@ -168,7 +171,13 @@ class Provenance:
             "max_rows_per_person": self.max_rows_per_person,
             "version": self.version,
         }
-        named = {"public": list(self.public) or None, "batch": self.batch, "account": self.account, "where": self.where}
+        named = {
+            "public": list(self.public) or None,
+            "batch": self.batch,
+            "account": self.account,
+            "where": self.where,
+            "row_choice": None if self.row_choice == BY_CONTENTS else self.row_choice,
+        }
         return data | {name: value for name, value in named.items() if value is not None}
 
     @staticmethod
@@ -211,6 +220,7 @@ class Provenance:
             batch=check_batch_name(data.get("batch")),
             account=check_account(data.get("account")),
             where=check_where(data.get("where")),
+            row_choice=unit.row_choice,
         )
 
 

@@ -145,6 +145,7 @@ def release(
         total=done.answer.total,
         person=unit.person,
         max_rows_per_person=unit.max_rows_per_person,
+        row_choice=unit.row_choice,
         public=unit.public,
         batch=named,
         account=books.mark,

@@ -147,6 +147,12 @@ def test_a_trust_model_that_is_called_as_an_option_is_told_to_name_its_type():
 
 
 def test_a_trust_model_still_says_what_it_takes_and_can_be_copied():
-    assert list(inspect.signature(Central).parameters) == ["data", "person", "max_rows_per_person", "na_values"]
+    assert list(inspect.signature(Central).parameters) == [
+        "data",
+        "person",
+        "max_rows_per_person",
+        "row_choice",
+        "na_values",
+    ]
     model = Central(data={"age": [1, 2]})
     assert copy.copy(model).count() == 2

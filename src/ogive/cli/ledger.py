@@ -58,6 +58,7 @@ def limit(
     new: bool = False,
     person: str | None = None,
     max_rows_per_person: Annotated[int, Parameter(converter=whole)] = 1,
+    row_choice: Literal["siphash", "md5"] | None = None,
     adjacency: Literal["replace", "add_or_remove"] | None = None,
     public: Words = (),
 ) -> None:
@@ -73,6 +74,7 @@ def limit(
         new: Open the account of a data set that was not used before.
         person: For a new account: column with the person's identifier.
         max_rows_per_person: For a new account: how many of a person's records are kept.
+        row_choice: For a new account: what they are chosen by, siphash for files or md5 for tables of an engine.
         adjacency: For a new account: replace or add_or_remove.
         public: For a new account: columns that everybody may know.
     """
@@ -81,9 +83,12 @@ def limit(
         raise ParameterError("give either a limit, for example --limit-epsilon 3, or --no-limit to remove it")
     if new and granted is None:
         raise ParameterError("give the limit of the account, for example --limit-epsilon 3")
-    if not new and (person is not None or max_rows_per_person != 1 or adjacency is not None or public):
+    from ogive.privacy import BY_CONTENTS, Adjacency, PrivacyUnit
+
+    chosen_by = BY_CONTENTS if row_choice is None else row_choice
+    unit_given = person is not None or max_rows_per_person != 1 or row_choice is not None
+    if not new and (unit_given or adjacency is not None or public):
         raise ParameterError("the privacy unit is set with --new and cannot be changed later")
-    from ogive.privacy import Adjacency, PrivacyUnit
     from ogive.session import default_adjacency, statement
 
     with _opened(ledger, make=new, read_only=False) as books:
@@ -94,7 +99,7 @@ def limit(
                     f"the ledger has an account {quoted(data_set)} already; leave --new out to change its limit"
                 )
             chosen = default_adjacency(None, max_rows_per_person) if adjacency is None else Adjacency(adjacency)
-            unit = PrivacyUnit(chosen, person, max_rows_per_person, public)
+            unit = PrivacyUnit(chosen, person, max_rows_per_person, public, chosen_by)
             account = books.account(data_set, unit=unit, limit=granted)
         else:
             (account,) = _accounts(books, data_set)

@@ -144,7 +144,12 @@ def _release(
     records = Records.of(data, na_values=na)
     if trust.private and budget.person is None:
         suggest_person(records.columns, subjects({"statistic": describe(statistic)}))
-    model = trust.over(records, person=budget.person, max_rows_per_person=budget.max_rows_per_person)
+    model = trust.over(
+        records,
+        person=budget.person,
+        max_rows_per_person=budget.max_rows_per_person,
+        row_choice=budget.row_choice,
+    )
     return release(
         statistic, trust=model, privacy=privacy, adjacency=adjacency, batch=budget.batch, public=granted.public
     )
@@ -244,6 +249,7 @@ def _session(
             name=budget.data_set,
             person=budget.person,
             max_rows_per_person=budget.max_rows_per_person,
+            row_choice=budget.row_choice,
             adjacency=granted.adjacency,
             public=granted.public or None,
             trust=trust,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import secrets
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -96,6 +97,11 @@ def check_unit(name: str, kept: PrivacyUnit, unit: PrivacyUnit | None) -> None:
     Raises:
         LedgerError: it is another.
     """
+    if unit is not None and unit != kept and dataclasses.replace(unit, row_choice=kept.row_choice) == kept:
+        raise LedgerError(
+            f"the account {quoted(name)} chooses rows of a person by {quoted(kept.row_choice)}, and this release would "
+            f"choose them by {quoted(unit.row_choice)}; give the choice of the account as `row_choice`"
+        )
     if unit is not None and unit != kept:
         raise LedgerError(
             f"the account {quoted(name)} protects {plain(kept.words)}, and this release would protect "

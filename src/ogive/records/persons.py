@@ -64,7 +64,7 @@ def check_person_type(column: str, arrow_type: Any) -> None:
     """
     holds = type_words(arrow_type)
     if holds == "no values at all":
-        raise DataError(_missing(column))
+        raise DataError(missing_person(column))
     if (kind_of(arrow_type) != "number" and holds != "text") or pa.types.is_boolean(arrow_type):
         holds = "truth values" if pa.types.is_boolean(arrow_type) else holds
         raise DataError(f"person column {quoted(column)} holds {holds}, but person identifiers must be numbers or text")
@@ -90,7 +90,7 @@ class PersonCodes:
         if pa.types.is_dictionary(array.type):
             array = array.dictionary_decode()
         if array.null_count:
-            raise DataError(_missing(self._column))
+            raise DataError(missing_person(self._column))
         kind = array.type
         if pa.types.is_integer(kind):
             numbers = array.to_numpy(zero_copy_only=False)
@@ -98,7 +98,7 @@ class PersonCodes:
         elif pa.types.is_floating(kind):
             numbers = pc.cast(array, pa.float64()).to_numpy(zero_copy_only=False)
             if np.isnan(numbers).any():
-                raise DataError(_missing(self._column))
+                raise DataError(missing_person(self._column))
             small = (np.abs(numbers) < _LIMIT) & (numbers == np.rint(numbers))
         else:
             self._add_text(pc.cast(array, pa.large_string()))
@@ -111,7 +111,7 @@ class PersonCodes:
         if self._numeric:  # a file of text, whose empty numbers may be written so
             blank = pc.or_(blank, pc.equal(pc.utf8_lower(array), "nan"))
         if pc.any(blank).as_py():
-            raise DataError(_missing(self._column))
+            raise DataError(missing_person(self._column))
         _, offsets, content = array.buffers()
         ends = np.frombuffer(offsets, dtype=np.int64)[array.offset : array.offset + len(array) + 1]
         numbers = np.zeros(len(array), dtype=np.int64)
@@ -199,5 +199,6 @@ def _canonical(text: str) -> int | str:
     return format(value, "f")
 
 
-def _missing(column: str) -> str:
+def missing_person(column: str) -> str:
+    """What is said of rows without an identifier."""
     return f"person column {quoted(column)} has missing values; every row needs an identifier"

@@ -14,15 +14,16 @@ from typing import Any
 
 import numpy as np
 
-from ogive.arrays import Float64, Int64, UInt64
+from ogive.arrays import Bool, Float64, Int64, UInt64
 from ogive.checks import whole
 from ogive.columns import Binning, Label, LabelValue, OpenCategories, ReadColumn, Schema
 from ogive.errors import DataError, ParameterError, UnsupportedError, plain, quoted
 from ogive.predicates import columns_of as compared_columns
-from ogive.privacy import Adjacency, PrivacyUnit
+from ogive.privacy import BY_CELLS, BY_CONTENTS, Adjacency, PrivacyUnit, check_row_choice
 from ogive.queries import Aggregate, Cells, GroupBinning, Parted, RowValues, Selected, ValueCounts
 from ogive.records.arrow import content_kind, float_values, label_codes
 from ogive.records.bounding import content_words, kept_rows
+from ogive.records.cell_choice import cell_parts, kept_by_cell
 from ogive.records.checking import check_type
 from ogive.records.contributions import Contributions, columns_of, contributor, start_sums
 from ogive.records.dealing import MOST_PARTS, PartSource, deal
@@ -33,7 +34,7 @@ from ogive.records.labels import Columns, LabelCodes
 from ogive.records.missing_words import USUAL, MissingWords, NaValues
 from ogive.records.names import check_column, check_columns_named
 from ogive.records.person_hashes import smallest_hashes
-from ogive.records.persons import PersonCodes, check_person_type
+from ogive.records.persons import PersonCodes, Persons, check_person_type
 from ogive.records.sources import BATCH_ROWS, Source, memory_source
 from ogive.records.text_columns import LabelCells, TextColumns
 
@@ -48,6 +49,7 @@ class Records:
         self._size: int | None = None
         self.person: str | None = None
         self.max_rows_per_person = 1
+        self.row_choice = BY_CONTENTS
 
     @staticmethod
     def of(data: Any, *, column: str = "value", na_values: NaValues = ()) -> Records:
@@ -89,7 +91,7 @@ class Records:
         """
         words = MissingWords.of(na_values)
         if isinstance(data, Records):
-            return data._with(data.person, data.max_rows_per_person, of_party=True)
+            return data._with(data.person, data.max_rows_per_person, data.row_choice, of_party=True)
         return Records(_source_of(data, column, words), of_party=True, words=words)
 
     @property
@@ -110,6 +112,11 @@ class Records:
     def _measured(self) -> TextColumns:
         """Its measured columns, of which some may be text that holds numbers."""
         return TextColumns(self._source, self._words)
+
+    @property
+    def is_counted_elsewhere(self) -> bool:
+        """Whether the table lies in an engine, which hands out counts of cells alone."""
+        return isinstance(self._table, EngineTable)
 
     @cached_property
     def is_empty(self) -> bool:
@@ -169,42 +176,51 @@ class Records:
             raise ParameterError("with several rows per person the number of rows is private and is not counted")
         if self.is_empty:
             return 0
+        if isinstance(self._table, EngineTable):
+            return self._table.persons(self.person)
         persons = PersonCodes(self.person, self._table.type(self.person))
         for (names,) in self._source.batches((self.person,), identifiers={self.person}):
             persons.add(names)
         return persons.finish().number
 
-    def bounded(self, person: str | None, max_rows_per_person: int = 1) -> Records:
+    def bounded(self, person: str | None, max_rows_per_person: int = 1, row_choice: str | None = None) -> Records:
         """The same table with at most some rows of each person, chosen at random once and for all.
 
         The choice is made among the columns that an aggregate uses, by a fixed public hash: it is the same
-        in any order of the rows and in any kind of file, and never depends on other persons. Kept rows are
-        held in memory while an aggregate is computed, about 30 bytes each.
+        in any order of the rows and in any kind of file, and never depends on other persons. Kept rows of a file are
+        held in memory while an aggregate is computed, about 30 bytes each; an engine keeps them itself.
 
         Args:
             person: Column of numbers or text with the person's identifier; None leaves the records as they are.
             max_rows_per_person: Most rows that are kept of one person.
+            row_choice: What rows are chosen by: "siphash", their contents, or "md5", the cells that they count in,
+                which every engine can compute. By default the choice that these records have: at first the contents,
+                and the cells for tables of an engine.
 
         Raises:
-            ParameterError: the limit is out of range, or given without a person column.
+            ParameterError: the limit is out of range, or given without a person column; or there is no such choice, or
+                not of this table.
             DataError: no such column, or it holds neither numbers nor text.
         """
         PrivacyUnit(Adjacency.ADD_OR_REMOVE, person, max_rows_per_person)
+        engine = isinstance(self._table, EngineTable)
+        usual = BY_CELLS if engine else self.row_choice if person == self.person else BY_CONTENTS
+        chosen = check_row_choice(row_choice, person, default=usual)
         if person is None:
             return self
         check_column(self._table, person)
-        if isinstance(self._table, EngineTable):
-            raise UnsupportedError(
-                f"{plain(self._table.name)} lies in an engine, where rows are not chosen per person yet; name a view "
-                "with one row per person and leave out `person`, or read the table from a file"
+        if engine and chosen != BY_CELLS:
+            raise ParameterError(
+                f"{plain(self._table.name)} lies in an engine, where a person's rows are chosen by "
+                "`row_choice='md5'` alone"
             )
         if not self.is_empty:  # columns without values have no type
             check_person_type(person, self._table.type(person))
-        return self._with(person, max_rows_per_person, of_party=self._of_party)
+        return self._with(person, max_rows_per_person, chosen, of_party=self._of_party)
 
-    def _with(self, person: str | None, max_rows_per_person: int, *, of_party: bool) -> Records:
+    def _with(self, person: str | None, max_rows_per_person: int, row_choice: str, *, of_party: bool) -> Records:
         made = Records(self._table, of_party=of_party, words=self._words)
-        made.person, made.max_rows_per_person = person, max_rows_per_person
+        made.person, made.max_rows_per_person, made.row_choice = person, max_rows_per_person, row_choice
         return made
 
     def person_hashes(self, person: str, *, key: bytes, count: int) -> UInt64:
@@ -253,7 +269,9 @@ class Records:
         if isinstance(self._table, EngineTable):
             if not self._checked(aggregate):
                 return np.zeros(aggregate.shape, dtype=np.int64)
-            return self._table.aggregate(aggregate, self._words)
+            return self._table.aggregate(
+                aggregate, self._words, person=self._bounding(aggregate), limit=self.max_rows_per_person
+            )
         labels, rows = self._read(aggregate)
         total = start_sums(aggregate, labels)
         for part in rows:
@@ -301,7 +319,8 @@ class Records:
                 f"{plain(self._table.name)} has too few {what} to deal to {parties} parties; use fewer"
             )
         parts = (Records(PartSource(self._source, dealt, part), words=self._words) for part in range(parties))
-        return tuple(part.bounded(self.person, self.max_rows_per_person) for part in parts)
+        chosen = None if self.person is None else self.row_choice
+        return tuple(part.bounded(self.person, self.max_rows_per_person, chosen) for part in parts)
 
     def histogram(self, binning: Binning) -> Int64:
         """Count the records in each bin: `aggregate` of a binning, shape (bins,)."""
@@ -323,14 +342,24 @@ class Records:
         else:
             chosen = FilteredSource(self._table, aggregate.where, self._words)
         made = Records(chosen, of_party=self._of_party, words=self._words)
-        made.person, made.max_rows_per_person = self.person, self.max_rows_per_person
-        return made
+        return made._with(self.person, self.max_rows_per_person, self.row_choice, of_party=self._of_party)
 
     def _read(self, aggregate: Aggregate) -> tuple[dict[str, LabelCodes], Iterator[Columns]]:
         """Codes of labels, still to be filled, and the rows of the columns that an aggregate needs."""
         columns = columns_of(aggregate)
         labels = {each.column: LabelCodes() for each in columns if not isinstance(each, Binning)}
-        return labels, self._rows(columns, labels) if self._checked(aggregate) else iter(())
+        return labels, self._rows(aggregate, labels) if self._checked(aggregate) else iter(())
+
+    def _bounding(self, aggregate: Aggregate) -> str | None:
+        """The column with the person's identifier, where rows are bounded per person.
+
+        Raises:
+            DataError: it is measured too.
+        """
+        # numbers to be measured are read as floats, which may take two persons for one
+        if self.person in {column.column for column in columns_of(aggregate)}:
+            raise DataError(f"column {quoted(self.person)} identifies the person, so it cannot be measured too")
+        return self.person
 
     def _checked(self, aggregate: Aggregate) -> bool:
         """Refuse columns that do not hold what an aggregate reads; whether there are rows.
@@ -350,12 +379,12 @@ class Records:
             check_type(self._table, measured, column, plural, listable, needs_values=not self._of_party)
         return True
 
-    def _rows(self, columns: tuple[ReadColumn, ...], labels: Mapping[str, LabelCodes]) -> Iterator[Columns]:
+    def _rows(self, aggregate: Aggregate, labels: Mapping[str, LabelCodes]) -> Iterator[Columns]:
         """The rows that count, some at a time: numbers of the grid, NaN where missing, and codes of labels."""
+        columns = columns_of(aggregate)
         wanted = dict.fromkeys(column.column for column in columns)
-        identifiers = set() if self.person is None else {self.person}
-        if self.person in wanted:  # numbers to be measured are read as floats, which may take two persons for one
-            raise DataError(f"column {quoted(self.person)} identifies the person, so it cannot be measured too")
+        person = self._bounding(aggregate)
+        identifiers = set() if person is None else {person}
         names = [*wanted, *identifiers]
         # a category such as "NA" that was declared is a text, whatever the other cells of its column are
         written = {column.column for column in columns if any(value in self._words for value in _declared(column))}
@@ -388,10 +417,18 @@ class Records:
             whole = tuple(np.concatenate(parts) for parts in zip(*held, strict=True))
             held.clear()
             codes = [None if isinstance(column, Binning) else labels[column.column] for column in columns]
-            keep = kept_rows(persons.finish(), content_words(whole, codes), self.max_rows_per_person)
+            keep = self._kept(aggregate, persons.finish(), whole, codes)
             for start in range(0, rows, BATCH_ROWS):
                 some = slice(start, start + BATCH_ROWS)
                 yield tuple(values[some][keep[some]] for values in whole)
+
+    def _kept(
+        self, aggregate: Aggregate, persons: Persons, columns: Columns, labels: Sequence[LabelCodes | None]
+    ) -> Bool:
+        """Which rows are kept of each person; where rows are wanted themselves, they are chosen by their contents."""
+        if self.row_choice == BY_CELLS and not isinstance(aggregate, RowValues):
+            return kept_by_cell(persons, cell_parts(aggregate, columns, labels), self.max_rows_per_person)
+        return kept_rows(persons, content_words(columns, labels), self.max_rows_per_person)
 
     def _numbers(self, column: Binning, array: Any) -> Float64:
         """The values of a measured column as numbers of its grid, NaN where one is missing or stands for that."""

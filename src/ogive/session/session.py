@@ -64,6 +64,8 @@ class Session(Verbs):
             table in an engine.
         person: Column with the person's identifier, if a person may have several records.
         max_rows_per_person: How many of a person's records are kept, chosen at random.
+        row_choice: What they are chosen by: "siphash", their contents, or "md5", the cells that they count in. By
+            default the first one, and the second one for tables of an engine.
         adjacency: Which data sets are adjacent. By default that of the account; for a new account REPLACE, or
             ADD_OR_REMOVE if a person may have several records.
         public: Columns whose values are public, such as a label. Adjacent data sets agree in them record by record,
@@ -111,6 +113,7 @@ class Session(Verbs):
         name: str | None = None,
         person: str | None = None,
         max_rows_per_person: int = 1,
+        row_choice: str | None = None,
         adjacency: Adjacency | str | None = None,
         public: Sequence[str] | str | None = None,
         trust: TrustOf = Central,
@@ -132,7 +135,9 @@ class Session(Verbs):
         self._records = Records.of(data, na_values=na_values)
         if public is not None:
             self._records.check_columns(check_columns(public))
-        self._trust = self._simulation.over(self._records, person=person, max_rows_per_person=max_rows_per_person)
+        self._trust = self._simulation.over(
+            self._records, person=person, max_rows_per_person=max_rows_per_person, row_choice=row_choice
+        )
         if not private:
             plain = default_adjacency(None, max_rows_per_person) if adjacency is None else check_adjacency(adjacency)
             declared = check_columns(() if public is None else public)
@@ -150,7 +155,8 @@ class Session(Verbs):
             updated=updated,
             other_people=other_people,
         )
-        self._people = None if person is None else functools.partial(self._records.person_hashes, person)
+        compared_by = None if self._records.is_counted_elsewhere else person  # an engine hands out no names
+        self._people = None if compared_by is None else functools.partial(self._records.person_hashes, compared_by)
         self._beginning = threading.RLock()
         if isinstance(ledger, Ledger):
             self._ledger = ledger
@@ -230,6 +236,7 @@ class Session(Verbs):
             name=self.name,
             person=self.unit.person,
             max_rows_per_person=self.unit.max_rows_per_person,
+            row_choice=None if self.unit.person is None else self.unit.row_choice,
             adjacency=self.unit.adjacency,
             public=self.unit.public,
             trust=self._simulation,

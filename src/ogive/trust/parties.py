@@ -38,7 +38,8 @@ class SeveralTables(TableModel):
 
     def unit(self, adjacency: Adjacency) -> PrivacyUnit:
         """One record of one party, or one person where a person column was named."""
-        return PrivacyUnit(adjacency, self.parties[0].person, self.parties[0].max_rows_per_person)
+        first = self.parties[0]
+        return PrivacyUnit(adjacency, first.person, first.max_rows_per_person, row_choice=first.row_choice)
 
     def count(self) -> int:
         """Records of all parties who take part, after bounding."""

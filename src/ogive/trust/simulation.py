@@ -89,18 +89,25 @@ class Simulation:
         changed._progress = progress
         return changed
 
-    def over(self, data: Any, *, person: str | None = None, max_rows_per_person: int = 1) -> TrustModel:
+    def over(
+        self, data: Any, *, person: str | None = None, max_rows_per_person: int = 1, row_choice: str | None = None
+    ) -> TrustModel:
         """The trust model, made from a table.
 
         Args:
             data: Anything `Records.of` reads.
             person: Column with the person's identifier, if a person may have several records.
             max_rows_per_person: How many of a person's records are kept, chosen at random.
+            row_choice: What they are chosen by, as for `Central`.
 
         Raises:
             ParameterError: an option is out of range, or does not fit the table.
             DataError: the records cannot be read.
         """
+        if row_choice is not None:
+            from ogive.records import Records  # which a plan needs not
+
+            data = Records.of(data).bounded(person, max_rows_per_person, row_choice)
         return self.model.simulated(
             self.options, data, person=person, max_rows_per_person=max_rows_per_person, progress=self._progress
         )

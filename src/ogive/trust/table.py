@@ -21,6 +21,8 @@ class SingleTable(TableModel):
         person: Column with the person's identifier, if a person may have several records. The guarantee is then for
             persons, not for records.
         max_rows_per_person: How many of a person's records are kept, chosen at random.
+        row_choice: What rows are chosen by: "siphash", their contents, or "md5", the cells that they count in. By
+            default the first one, and the second one for tables of an engine.
         na_values: Texts and numbers that mark a missing value in a measured column, in addition to the usual ones such
             as NA.
     """
@@ -31,10 +33,11 @@ class SingleTable(TableModel):
         *,
         person: str | None = None,
         max_rows_per_person: int = 1,
+        row_choice: str | None = None,
         na_values: NaValues = (),
     ) -> None:
         self.options = self.options_type()
-        self.records = Records.of(data, na_values=na_values).bounded(person, max_rows_per_person)
+        self.records = Records.of(data, na_values=na_values).bounded(person, max_rows_per_person, row_choice)
 
     @classmethod
     def simulated(
@@ -45,7 +48,8 @@ class SingleTable(TableModel):
 
     def unit(self, adjacency: Adjacency) -> PrivacyUnit:
         """One record, or one person where a person column was named."""
-        return PrivacyUnit(adjacency, self.records.person, self.records.max_rows_per_person)
+        kept = self.records
+        return PrivacyUnit(adjacency, kept.person, kept.max_rows_per_person, row_choice=kept.row_choice)
 
     def count(self) -> int:
         """Records, after bounding."""

@@ -25,10 +25,8 @@ from ogive.arrays import Float64, Int64
 from ogive.columns import Binning
 from ogive.errors import ParameterError, quoted
 from ogive.grids import Grid
+from ogive.records.cell_choice import ABOVE, BELOW, FRACTION, MISSING, WHOLE_FLOATS
 from ogive.records.engines.numbers import double, whole
-
-MISSING, BELOW, ABOVE, FRACTION = -1, -2, -3, -4
-"""Codes of numbers that are in no bin, or that a policy may refuse."""
 
 MOST_LISTED = 1 << 16
 """Thresholds that are no arithmetic sequence, at most, since the question itself holds them."""
@@ -37,7 +35,6 @@ _AT_ONCE = 3
 """Thresholds that a number is compared with once it was looked up."""
 _MOST_PIECES = 64
 _PER_BIN = 2
-_WHOLE_FLOATS = 2.0**53
 
 
 def with_codes(table: Any, x: str, name: str, binning: Binning) -> Any:
@@ -63,7 +60,7 @@ def with_codes(table: Any, x: str, name: str, binning: Binning) -> Any:
     if binning.outside == "refuse":
         cases += [(value < double(grid.low), whole(BELOW)), (value > double(grid.high), whole(ABOVE))]
     if binning.fractions == "refuse":
-        small = value.abs() < double(_WHOLE_FLOATS)
+        small = value.abs() < double(WHOLE_FLOATS)
         cases.append((small & (value.floor() < value), whole(FRACTION)))
     if grid.bins == 1:
         return table.mutate(**{name: ibis.cases(*cases, else_=whole(0))})

@@ -2,12 +2,14 @@
 
 An engine counts how many rows have the same codes in all columns that an aggregate reads. Each combination stands for
 all its rows: it is read by what reads rows of files (`records.contributions`), so that policies and messages are the
-same, and counts as often as there are rows.
+same, and counts as often as there are rows. Where several rows may be of one person, the engine first chooses which of
+them count (`choosing`).
 """
 
 from __future__ import annotations
 
 import decimal
+import functools
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -29,8 +31,11 @@ from ogive.queries import (
     RowValues,
     ValueCounts,
 )
+from ogive.records.arrow import kind_of
+from ogive.records.cell_choice import summed_bits
 from ogive.records.contributions import Summable, check_room, columns_of, contributor, group_places
 from ogive.records.engines.bins import representatives, with_codes
+from ogive.records.engines.choosing import Bound, kept, label_text, one_label, refuse
 from ogive.records.engines.numbers import double, number, whole
 from ogive.records.labels import Columns, LabelCodes
 from ogive.records.missing_words import MissingWords
@@ -59,6 +64,20 @@ class Counted(NamedTuple):
         return Counted(tuple(column[chosen] for column in self.columns), self.counts[chosen], amounts)
 
 
+class Asked(NamedTuple):
+    """One question to an engine.
+
+    Fields:
+        columns: What is read of each row.
+        bits: Fractional bits of the columns whose numbers are summed, by place.
+        views: Places of the columns whose combinations are counted, of each part of the question.
+    """
+
+    columns: tuple[ReadColumn, ...]
+    bits: Mapping[int, int]
+    views: tuple[tuple[int, ...], ...]
+
+
 class CellReader:
     """Asks an engine for counts of cells.
 
@@ -67,13 +86,17 @@ class CellReader:
         types: Arrow types of its columns.
         words: Numbers and dates that mean that a value is missing.
         name: What messages call the table.
+        bound: How many rows are kept of each person; None where each row is one.
     """
 
-    def __init__(self, table: Any, types: Mapping[str, Any], words: MissingWords, name: str) -> None:
+    def __init__(
+        self, table: Any, types: Mapping[str, Any], words: MissingWords, name: str, bound: Bound | None = None
+    ) -> None:
         self._table = table
         self._types = types
         self._words = words
         self._name = name
+        self._bound = bound
 
     def sums(self, aggregate: Aggregate) -> Int64:
         """The exact integers that a query needs, in the aggregate's shape.
@@ -88,42 +111,69 @@ class CellReader:
                 f"{plain(self._name)} lies in an engine, which counts cells and hands out no {what}; release "
                 "statistics of counts, or read the table from a file"
             )
-        if isinstance(aggregate, Parted):
-            return self._parted(aggregate)
         labels: dict[str, LabelCodes] = {}
-        return _summed(aggregate, self._counted(columns_of(aggregate), labels, _bits(aggregate)), labels)
+        if isinstance(aggregate, Parted):
+            return self._parted(aggregate, labels)
+        columns = columns_of(aggregate)
+        asked = Asked(columns, summed_bits(aggregate), (tuple(range(len(columns))),))
+        return _summed(aggregate, self._counted(asked, labels)[0], labels)
 
-    def _parted(self, aggregate: Parted) -> Int64:
+    def _parted(self, aggregate: Parted, labels: dict[str, LabelCodes]) -> Int64:
         """The sums of all groups in a row; what is asked of several groups is asked of the engine once."""
-        by = columns_of(aggregate)[-1]
+        counted = [each for asked in self._asked(aggregate) for each in self._counted(asked, labels)]
         found: list[Int64] = [np.zeros(0, dtype=np.int64)] * len(aggregate.values)
-        for each in dict.fromkeys(aggregate.values):
-            labels: dict[str, LabelCodes] = {}
-            columns = columns_of(each)
-            counted = self._counted((*columns, by), labels, _bits(each))
-            numbers = group_places(aggregate, labels[aggregate.by]).number(counted.columns[-1])
+        for each, cells in zip(dict.fromkeys(aggregate.values), counted, strict=True):
+            numbers = group_places(aggregate, labels[aggregate.by]).number(cells.columns[-1])
             for number_, value in enumerate(aggregate.values):
                 if value == each:
-                    here = counted.some(numbers == number_)
-                    found[number_] = _summed(each, here._replace(columns=here.columns[: len(columns)]), labels).ravel()
+                    here = cells.some(numbers == number_)
+                    found[number_] = _summed(each, here._replace(columns=here.columns[:-1]), labels).ravel()
         return np.concatenate(found)
 
-    def _counted(self, columns: Sequence[ReadColumn], labels: dict[str, LabelCodes], bits: int | None) -> Counted:
-        """The combinations that there are; the codes of labels are added to those of their column.
+    def _asked(self, aggregate: Parted) -> list[Asked]:
+        """What is asked for the groups: in one question where rows are chosen, for they are chosen for all groups."""
+        columns, bits = columns_of(aggregate), summed_bits(aggregate)
+        last, first, views = len(columns) - 1, 0, []
+        for each in dict.fromkeys(aggregate.values):
+            end = first + len(columns_of(each))
+            views.append((*range(first, end), last))
+            first = end
+        if self._bound is not None:
+            return [Asked(columns, bits, tuple(views))]
+        return [
+            Asked(
+                tuple(columns[place] for place in view),
+                {0: bits[view[0]]} if view[0] in bits else {},
+                (tuple(range(len(view))),),
+            )
+            for view in views
+        ]
+
+    def _counted(self, asked: Asked, labels: dict[str, LabelCodes]) -> list[Counted]:
+        """The combinations that there are, of the columns of each view.
 
         Args:
-            columns: What is read.
+            asked: What is read.
             labels: Codes by column, to which those of all columns of labels are added.
-            bits: Fractional bits of the first column's numbers, where these are summed.
         """
-        found = self._answer(columns, bits)
+        answer = self._answer(asked)
+        if self._bound is not None:
+            refuse(max(answer.column("fault").to_pylist(), default=0), self._bound.person)
+        views = np.array(answer.column("view").to_pylist(), dtype=np.int64)
+        return [
+            self._read(answer.filter(pa.array(views == number_)), asked, view, labels)
+            for number_, view in enumerate(asked.views)
+        ]
+
+    def _read(self, found: Any, asked: Asked, view: Sequence[int], labels: dict[str, LabelCodes]) -> Counted:
         counts = np.array(found.column("rows").to_pylist(), dtype=np.int64)
         amounts = None
-        if bits is not None:
-            check_room(int(counts.sum()), bits)  # else the sums may have left the engine's numbers
+        if view[0] in asked.bits:
+            check_room(int(counts.sum()), asked.bits[view[0]])  # else the sums may have left the engine's numbers
             amounts = np.array([int(each) for each in found.column("amounts").to_pylist()], dtype=np.int64)
         read: list[Any] = []
-        for place, column in enumerate(columns):
+        for place in view:
+            column = asked.columns[place]
             values = found.column(f"code_{place}").to_pylist()
             if isinstance(column, Binning):
                 read.append(representatives(np.array(values, dtype=np.int64), column))
@@ -133,30 +183,63 @@ class CellReader:
             read.append(labels.setdefault(column.column, LabelCodes()).of(values))
         return Counted(tuple(read), counts, amounts)
 
-    def _answer(self, columns: Sequence[ReadColumn], bits: int | None) -> Any:
-        """What the engine counts, as an Arrow table."""
-        table, codes = self._table, [f"code_{place}" for place in range(len(columns))]
-        made = {f"value_{place}": self._value(column) for place, column in enumerate(columns)}
-        table = table.select(**made)
-        for place, column in enumerate(columns):
-            if isinstance(column, Binning):
-                table = with_codes(table, f"value_{place}", codes[place], column)
-            else:
-                table = table.mutate(**{codes[place]: table[f"value_{place}"]})
-        sums = {"rows": lambda each: each.count()}
-        if bits is not None:
-            assert isinstance(columns[0], Binning), "probabilities are numbers"
-            table = table.mutate(amount=_fixed_point(table["value_0"], columns[0].substitute, bits))
-            sums["amounts"] = lambda each: each["amount"].sum().cast("string")
-        question = table.group_by(codes).aggregate(**sums).limit(MOST_CELLS + 1)
-        found = question.to_pyarrow()
+    def _answer(self, asked: Asked) -> Any:
+        """What the engine counts, as an Arrow table: of each view its combinations of codes."""
+        table = self._coded(asked)
+        if self._bound is None:
+            table = table.mutate(rows=whole(1), person_fault=whole(0))
+        else:
+            table = self._chosen(table, asked, self._bound)
+        parts = [_of_view(table, asked, number_) for number_ in range(len(asked.views))]
+        found = functools.reduce(lambda first, second: first.union(second), parts).limit(MOST_CELLS + 1).to_pyarrow()
         if len(found) > MOST_CELLS:
-            names = ", ".join(quoted(column.column) for column in columns)
+            names = ", ".join(quoted(column.column) for column in asked.columns)
             raise DataError(
                 f"{plain(self._name)} has more than {MOST_CELLS} combinations of values of {names}; use fewer bins, or "
                 "a column with fewer values"
             )
         return found
+
+    def _coded(self, asked: Asked) -> Any:
+        """The codes of each row, and the amounts that are summed."""
+        made = {f"value_{place}": self._value(column) for place, column in enumerate(asked.columns)}
+        if self._bound is not None:
+            made |= self._bound.named(self._table)
+        table = self._table.select(**made)
+        for place, column in enumerate(asked.columns):
+            if isinstance(column, Binning):
+                table = with_codes(table, f"value_{place}", f"code_{place}", column)
+            else:
+                label = table[f"value_{place}"]
+                if self._bound is not None:
+                    label = one_label(label, self._types[column.column])
+                table = table.mutate(**{f"code_{place}": label})
+        for place, bits in asked.bits.items():
+            column = asked.columns[place]
+            assert isinstance(column, Binning), "probabilities are numbers"
+            table = table.mutate(**{f"amount_{place}": _fixed_point(table[f"value_{place}"], column.substitute, bits)})
+        return table
+
+    def _chosen(self, table: Any, asked: Asked, bound: Bound) -> Any:
+        """The cells of the rows that are kept of each person."""
+        cells: list[str] = []
+        texts: list[Any] = []
+        ties: list[Any] = []
+        for place, column in enumerate(asked.columns):
+            code = f"code_{place}"
+            cells.append(code)
+            if not isinstance(column, Binning):
+                kind = self._types[column.column]
+                texts.append(lambda each, code=code, kind=kind: label_text(each[code], kind))
+                if kind_of(kind) == "number" and not pa.types.is_boolean(kind):
+                    ties.append(lambda each, code=code: each[code].cast("float64"))
+                continue
+            texts.append(lambda each, code=code: each[code].cast("string"))
+            if place in asked.bits:
+                amount = f"amount_{place}"
+                cells.append(amount)
+                texts.append(lambda each, amount=amount: each[amount].cast("string"))
+        return kept(table.select(*cells, *_of_person(table)), cells, texts, ties, bound)
 
     def _value(self, column: ReadColumn) -> Any:
         """A column's numbers, or its labels as the engine hands them out."""
@@ -168,8 +251,23 @@ class CellReader:
         return found
 
 
-def _bits(aggregate: Aggregate) -> int | None:
-    return aggregate.bits if isinstance(aggregate, GroupSums) else None
+def _of_person(table: Any) -> list[str]:
+    return [column for column in table.columns if column.startswith("person_")]
+
+
+def _of_view(table: Any, asked: Asked, number_: int) -> Any:
+    """The combinations of codes of one view; columns of other views are null."""
+    view = asked.views[number_]
+    sums: dict[str, Any] = {"rows": table["rows"].sum().cast("int64"), "fault": table["person_fault"].max()}
+    if view[0] in asked.bits:
+        sums["amounts"] = (table["rows"] * table[f"amount_{view[0]}"]).sum().cast("string")
+    found = table.group_by([f"code_{place}" for place in view]).aggregate(**sums)
+    others = [f"code_{place}" for place in range(len(asked.columns)) if place not in view]
+    nulls = {name: ibis.null(table[name].type()) for name in others}
+    if "amounts" not in sums:
+        nulls["amounts"] = ibis.null("string")
+    found = found.mutate(**nulls, view=whole(number_))
+    return found.select(*sorted(found.columns))
 
 
 def _fixed_point(value: Any, substitute: float | None, bits: int) -> Any:

@@ -9,7 +9,7 @@ import functools
 import operator
 from typing import Any
 
-import ibis
+from ogive.records.engines.functions import function
 
 
 def fingerprint(table: Any, engine: str) -> tuple[int, str]:
@@ -20,22 +20,10 @@ def fingerprint(table: Any, engine: str) -> tuple[int, str]:
     return int(found["rows"]), str(found["total"])
 
 
-def _function(name: str, *kinds: Any, returns: str) -> Any:
-    """A function of an engine, of parameters of these kinds."""
-    parameters = _of_one if len(kinds) == 1 else _of_two
-    return ibis.udf.scalar.builtin(parameters, name=name, signature=(kinds, returns))
-
-
-def _of_one(first: Any) -> None: ...
-
-
-def _of_two(first: Any, second: Any) -> None: ...
-
-
 def _of_values(table: Any) -> Any:
     """DuckDB hashes values of every kind; those of a row are chained in the order of its columns."""
-    hashes = [_function("hash", kind, returns="uint64")(table[column]) for column, kind in table.schema().items()]
-    return functools.reduce(_function("hash", "uint64", "uint64", returns="uint64"), hashes)
+    hashes = [function("hash", kind, returns="uint64")(table[column]) for column, kind in table.schema().items()]
+    return functools.reduce(function("hash", "uint64", "uint64", returns="uint64"), hashes)
 
 
 def _of_text(table: Any) -> Any:
@@ -44,7 +32,7 @@ def _of_text(table: Any) -> Any:
     Of values of other kinds than these, such as lists, only whether they are there is hashed.
     """
     parts = [_written(table[column], kind) for column, kind in table.schema().items()]
-    return _function("hashtextextended", "string", "int64", returns="int64")(functools.reduce(operator.add, parts), 0)
+    return function("hashtextextended", "string", "int64", returns="int64")(functools.reduce(operator.add, parts), 0)
 
 
 _WRITTEN = ("is_numeric", "is_boolean", "is_string", "is_date", "is_timestamp", "is_time", "is_uuid", "is_interval")

@@ -132,8 +132,31 @@ class EngineTable:
             chosen = self._expression.filter(holds(where, self._expression, self._types, words))
         return EngineTable(chosen, self.name, whole=self)
 
-    def aggregate(self, aggregate: Aggregate, words: MissingWords) -> Int64:
+    def persons(self, person: str) -> int:
+        """How many persons there are.
+
+        Raises:
+            DataError: a person is missing or unclear, or the engine fails.
+        """
+        from ogive.records.engines.choosing import person_names, refuse
+
+        with one_line(self.name):
+            named = self._expression.select(**person_names(self._expression[person], self._types[person], self._engine))
+            each = named.group_by(list(named.columns)).aggregate(rows=named.count())
+            found = each.aggregate(persons=each.count(), fault=each["person_fault"].max()).to_pyarrow().to_pylist()[0]
+        refuse(found["fault"], person)
+        return int(found["persons"])
+
+    def aggregate(
+        self, aggregate: Aggregate, words: MissingWords, *, person: str | None = None, limit: int = 1
+    ) -> Int64:
         """The exact integers that a query needs, of columns that fit it.
+
+        Args:
+            aggregate: What is asked.
+            words: Numbers and dates that mean that a value is missing.
+            person: Column with the person's identifier; None where each row is one.
+            limit: Most rows that are kept of one person.
 
         Raises:
             UnsupportedError: the aggregate is no sum over records.
@@ -141,5 +164,10 @@ class EngineTable:
         """
         from ogive.records.engines.cells import CellReader
 
+        bound = None
+        if person is not None:
+            from ogive.records.engines.choosing import Bound
+
+            bound = Bound(person, limit, self._types[person], self._engine)
         with one_line(self.name):
-            return CellReader(self._expression, self._types, words, self.name).sums(aggregate)
+            return CellReader(self._expression, self._types, words, self.name, bound).sums(aggregate)

@@ -210,9 +210,3 @@ def test_an_engine_that_fails_shows_no_value(tmp_path):
     with pytest.raises(DataError, match="cannot be read: its engine reports") as refused:
         records.aggregate(Binning("age", Grid.integers(0, 120)))
     assert "of " not in str(refused.value)
-
-
-def test_persons_with_several_rows_are_refused(engine, tmp_path):
-    url = address(engine, people(), tmp_path, "people")
-    with pytest.raises(UnsupportedError, match="not chosen per person yet"):
-        ogive.Session(url, limit=ogive.PureDP(1), person="age")

@@ -49,6 +49,7 @@ def merged_provenance(
         total=total,
         person=first.person,
         max_rows_per_person=first.max_rows_per_person,
+        row_choice=first.row_choice,
         public=first.public,
         where=first.where,
     )

@@ -1,0 +1,188 @@
+"""At most some rows of each person, chosen by the engine: the choice of `records.cell_choice` as an expression.
+
+One pass counts the rows of each person in each cell. Persons with few rows keep them all. The rows of others are
+numbered in each cell, ranked by MD5, and the lowest are kept. No row and no name leaves the engine.
+"""
+
+from __future__ import annotations
+
+import functools
+import operator
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import ibis
+import pyarrow as pa
+
+from ogive.errors import DataError, quoted
+from ogive.records.cell_choice import FARTHEST, FINEST, MOST_DIGITS, PREFIX
+from ogive.records.engines.functions import function
+from ogive.records.engines.numbers import double, whole
+from ogive.records.persons import missing_person
+
+_NAMED, _MISSING, _UNCLEAR = 0, 1, 2
+
+_DECIMAL = r"^-?(0|[1-9][0-9]*)(\.[0-9]+)?$"
+_NO_DECIMAL = "[^-.0-9]"
+"""Of a text with such a letter the end that `$` finds may lie before a line break."""
+_EXPONENT = r"^-?(0|[1-9][0-9]*)(\.[0-9]+)?e[+-][0-9]{2,3}$"
+_BELOW, _ABOVE = -(10**MOST_DIGITS), 10**MOST_DIGITS
+
+RANK_DIGITS = 16
+"""Hexadecimal digits of a digest that rank a row."""
+
+
+def _utf8(text: Any) -> Any:
+    return function("convert_to", "string", "string", returns="binary")(text, "UTF8")
+
+
+_BYTES = {"duckdb": function("encode", "string", returns="binary"), "postgres": _utf8}
+"""The UTF-8 bytes of a text; columns may have been declared to take capitals for small letters, and bytes have not."""
+
+_MD5 = {
+    "duckdb": function("md5", "string", returns="string"),
+    "postgres": lambda text: function("md5", "binary", returns="string")(_utf8(text)),
+}
+"""The hexadecimal MD5 of the UTF-8 bytes of a text, whatever the encoding of a database."""
+
+
+class Bound(NamedTuple):
+    """How many rows are kept of each person.
+
+    Fields:
+        person: Column with the person's identifier.
+        limit: Most rows that are kept of one person.
+        kind: Arrow type of the column.
+        engine: Name of the engine in ibis.
+    """
+
+    person: str
+    limit: int
+    kind: Any
+    engine: str
+
+    def named(self, table: Any) -> dict[str, Any]:
+        """The name of the person of each row of a table, as columns whose names begin with `person_`."""
+        return person_names(table[self.person], self.kind, self.engine)
+
+
+def person_names(column: Any, kind: Any, engine: str) -> dict[str, Any]:
+    """The name of each row's person: equal for one person, as `records.persons` tells persons apart, and the fault."""
+    if pa.types.is_integer(kind):
+        found = column.cast("string")
+        return {"person_name": found, "person_fault": _fault(column.isnull(), ibis.literal(False))}
+    if pa.types.is_floating(kind):
+        number = column.cast("float64")
+        number = number.isnan().ifelse(ibis.null("float64"), number)
+        clear = _is_small(number)
+        found = clear.ifelse(number, ibis.null("float64")).cast("int64").cast("string")
+        return {"person_name": found, "person_fault": _fault(number.isnull(), ~clear)}
+    text = column.cast("string")
+    missing = text.isnull() | (text == "")
+    if pa.types.is_decimal(kind):
+        missing |= text == "NaN"
+    return {
+        "person_name": ibis.cases((missing, ibis.null("string")), else_=canonical(text)),
+        "person_bytes": _BYTES[engine](canonical(text)),
+        "person_fault": _fault(missing, text.re_search(_EXPONENT)),
+    }
+
+
+def canonical(text: Any) -> Any:
+    """A text; of a plain decimal number the one without needless digits, so that 5.0 and 5 are alike."""
+    short = text.re_replace(r"\.0+$", "")
+    short = short.contains(".").ifelse(short.re_replace("0+$", ""), short)
+    short = (short == "-0").ifelse("0", short)
+    return (text.re_search(_DECIMAL) & ~text.re_search(_NO_DECIMAL)).ifelse(short, text)
+
+
+def _fault(missing: Any, unclear: Any) -> Any:
+    return ibis.cases((missing, whole(_MISSING)), (unclear, whole(_UNCLEAR)), else_=whole(_NAMED))
+
+
+def refuse(fault: int, column: str) -> None:
+    """Refuse the worst fault of a person column.
+
+    Raises:
+        DataError: there is one.
+    """
+    if fault == _MISSING:
+        raise DataError(missing_person(column))
+    if fault == _UNCLEAR:
+        raise DataError(
+            f"person column {quoted(column)} has numbers with fractions, exponents or more than {MOST_DIGITS} digits, "
+            "which engines write in different ways; cast the column to whole numbers or text in a view of the table"
+        )
+
+
+def one_label(value: Any, kind: Any) -> Any:
+    """The labels of a column, of which engines may tell some apart that are one label in a file."""
+    if pa.types.is_floating(kind):
+        return value.isnan().ifelse(ibis.null("float64"), value + double(0))  # one zero
+    if pa.types.is_decimal(kind):
+        return (value == "NaN").ifelse(ibis.null("string"), canonical(value))
+    return value
+
+
+def label_text(value: Any, kind: Any) -> Any:
+    """What `cell_choice.label_text` writes for each label that `one_label` has found."""
+    if pa.types.is_boolean(kind):
+        found = value.ifelse("1", "0")
+    elif pa.types.is_integer(kind):
+        small = (value > whole(_BELOW)) & (value < whole(_ABOVE))
+        found = small.ifelse(value.cast("string"), _in_steps(value.cast("float64")))
+    elif pa.types.is_floating(kind):
+        found = _is_small(value).ifelse(_near(value).cast("int64").cast("string"), _in_steps(value))
+    elif pa.types.is_decimal(kind):
+        digits = value.re_search(f"^-?[0-9]{{1,{MOST_DIGITS}}}$")
+        found = digits.ifelse(value, _in_steps(value.cast("float64")))
+    else:
+        found = ibis.literal("t") + value.length().cast("string") + ":" + value
+    return found.fill_null("m")
+
+
+def _near(number: Any) -> Any:
+    """A number, or 0 for one that has no few digits, so that no cast overflows."""
+    return ((number > double(_BELOW)) & (number < double(_ABOVE))).ifelse(number, double(0))
+
+
+def _is_small(number: Any) -> Any:
+    """Whether a number is whole and of a few digits."""
+    near = _near(number)
+    return (near.floor().cast("float64") == near) & (near == number)
+
+
+def _in_steps(number: Any) -> Any:
+    near = ibis.cases((number > double(FARTHEST), double(FARTHEST)), (number < double(-FARTHEST), double(-FARTHEST)),
+                      else_=number)  # fmt: skip
+    return ibis.literal("f") + (near * double(FINEST)).floor().cast("int64").cast("string")
+
+
+def kept(table: Any, cells: Sequence[str], texts: Sequence[Any], ties: Sequence[Any], bound: Bound) -> Any:
+    """Cells of the rows that are kept, with how many of one person are in each: a column `rows`.
+
+    Args:
+        table: Of one row for each row, with the columns of `Bound.named`.
+        cells: Names of the columns that make up a cell.
+        texts: What makes of a table what is written for each of them.
+        ties: What makes of a table numbers that may be written alike though they differ, and that then decide.
+        bound: How many rows are kept.
+    """
+    person = [column for column in table.columns if column.startswith("person_")]
+    counted = table.group_by([*person, *cells]).aggregate(rows=table.count())
+    of_person = ibis.window(group_by=person)
+    counted = counted.mutate(all_rows=counted["rows"].sum().over(of_person).cast("int64"))
+    result = [*cells, "person_fault"]
+    few = counted.filter(counted["all_rows"] <= whole(bound.limit)).select(*result, "rows")
+    many = counted.filter(counted["all_rows"] > whole(bound.limit))
+    many = many.mutate(number=ibis.range(whole(1), many["rows"] + whole(1)).unnest())
+    written = [text(many) for text in texts]
+    cell = functools.reduce(lambda first, second: first + "," + second, written)
+    rest = ibis.literal("|") + many["number"].cast("string") + "|" + many["person_name"]
+    digest = _MD5[bound.engine](functools.reduce(operator.add, [ibis.literal(PREFIX), cell, rest]))
+    many = many.mutate(rank=digest.substr(0, RANK_DIGITS))
+    order = ["rank", *(tie(many) for tie in ties)]
+    place = ibis.row_number().over(ibis.window(group_by=person, order_by=order))
+    many = many.mutate(place=place)
+    many = many.filter(many["place"] < whole(bound.limit)).select(*result).mutate(rows=whole(1))
+    return few.union(many)

@@ -1,0 +1,388 @@
+"""Several rows of a person: files, DuckDB and PostgreSQL keep the same ones, and one person moves few of them."""
+
+import decimal
+import hashlib
+import itertools
+import math
+import re
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from helpers.engines import ENGINES, address
+
+import ogive
+from ogive.columns import Binning, Categories, Domain, Label, Listed, OpenCategories
+from ogive.errors import DataError, LedgerError, ParameterError
+from ogive.grids import Grid
+from ogive.predicates import predicate
+from ogive.queries import Cells, ClassBinning, GroupBinning, GroupSums, Parted, Selected, ValueCounts
+from ogive.records import Records
+
+ROWS = 600
+LINEAR = Grid.linear(0.1, 0.7, bins=7)
+FEW = Grid.integers(-1, 3)
+
+
+COSTS = [0.5, 1.0, 0.5000001, 0.5000002, -0.0, 0.0, 1e300, -2e300, math.nan, None]
+
+
+def made(rows=ROWS, seed=11):
+    random = np.random.default_rng(seed)
+    x = random.choice([math.nan, math.inf, -math.inf, -0.0, 0.0, 0.1, 0.3, 0.7, 5.0], rows)
+    x = np.where(random.random(rows) < 0.5, random.normal(0.4, 0.3, rows), x)
+    whole = random.integers(1, 60, rows)
+    texts = [
+        "5",
+        "5.0",
+        "05",
+        "-0",
+        "0",
+        "-1.50",
+        "-1.5",
+        "ü",
+        "a|1",
+        "A",
+        "a",
+        "5\n",
+        " 5",
+        "12345678901234567890",
+        "1e5",
+    ]
+    some = random.random(rows) < 0.1
+    return pa.table({
+        "number": pa.array(whole.tolist(), pa.int64()),
+        "float": pa.array(whole.astype(float) - 30),
+        "text": pa.array(random.choice(texts, rows).tolist(), pa.string()),
+        "exact": pa.array([decimal.Decimal(int(each)).scaleb(-1) for each in whole], pa.decimal128(12, 2)),
+        "x": pa.array(x, mask=some, from_pandas=False),
+        "k": pa.array(random.integers(-2, 5, rows).tolist(), pa.int64()),
+        "p": pa.array((random.integers(0, 9, rows) / 8).tolist()),
+        "label": pa.array((random.random(rows) < 0.3).tolist(), pa.bool_()),
+        "group": pa.array(random.choice(["A", "B", "ü, |"], rows).tolist(), pa.string()),
+        "gappy": pa.array([None if gone else "x" for gone in some], pa.string()),
+        "cost": pa.array([COSTS[each] for each in random.integers(0, 10, rows)], pa.float64(), from_pandas=False),
+        "price": pa.array([decimal.Decimal(int(each)).scaleb(-2) for each in random.integers(-200, 200, rows)],
+                          pa.decimal128(12, 2)),
+        "fine": pa.array([decimal.Decimal(int(each)).scaleb(-9) for each in random.integers(-20, 20, rows)],
+                         pa.decimal128(12, 9)),
+        "code": pa.array(random.choice([2**62, 2**62 + 1, -5, 10**18], rows).tolist(), pa.int64()),
+    })  # fmt: skip
+
+
+CLASSES = Label("label", (True,), (False,))
+ASKED = {
+    "curve": Binning("x", LINEAR, "drop"),
+    "curve, missing low": Binning("x", LINEAR, "low"),
+    "curve of one bin": Binning("x", Grid.explicit([1.0]), "drop"),
+    "whole": Binning("k", FEW),
+    "classes": ClassBinning(Binning("x", LINEAR, "high"), CLASSES),
+    "groups": GroupBinning(Binning("x", LINEAR, "drop"), "group", ("ü, |", "A", "B")),
+    "probabilities": GroupSums(Binning("p", Grid.linear(0, 1, bins=3)), CLASSES, 8),
+    "probabilities, missing": GroupSums(Binning("x", Grid.linear(0, 1, bins=3), "high"), CLASSES, 20),
+    "cells": Cells(Domain((Binning("x", LINEAR, "drop"), Categories("group", ("A", "B", "ü, |")), Binning("k", FEW)))),
+    "listed": Cells(Domain((Listed("gappy", ("x",), "count", "count"), Listed("cost", (0.5, 1), "count", "count")))),
+    "values of text": ValueCounts(OpenCategories("gappy", "count")),
+    "values of whole numbers": ValueCounts(OpenCategories("k")),
+    "values of long numbers": ValueCounts(OpenCategories("code")),
+    "values of floats": ValueCounts(OpenCategories("cost", "count")),
+    "values of decimals": ValueCounts(OpenCategories("price")),
+    "values of near decimals": ValueCounts(OpenCategories("fine")),
+    "some": Selected(Binning("k", FEW), predicate("group == 'A' or x > 0.3")),
+    "parted": Parted(
+        (
+            Binning("x", LINEAR, "low"),
+            GroupSums(Binning("p", Grid.linear(0, 1, bins=2)), CLASSES, 4),
+            Binning("k", FEW),
+        ),
+        "group",
+        ("A", "B", "ü, |"),
+    ),
+}
+
+
+@pytest.fixture(scope="module")
+def table():
+    return made()
+
+
+@pytest.fixture(scope="module", params=ENGINES)
+def held(request, table, tmp_path_factory):
+    """The same records in memory and in an engine."""
+    return Records.of(table), Records.of(address(request.param, table, tmp_path_factory.mktemp("engine")))
+
+
+@pytest.mark.parametrize("limit", [1, 2, 5])
+@pytest.mark.parametrize("name", ASKED)
+def test_an_engine_keeps_the_rows_that_files_keep(held, name, limit):
+    files, engine = (each.bounded("number", limit, "md5").aggregate(ASKED[name]) for each in held)
+    assert files.any()
+    np.testing.assert_array_equal(engine, files)
+
+
+@pytest.mark.parametrize("person", ["number", "float", "text", "exact"])
+def test_an_engine_tells_persons_apart_as_files_do(held, person):
+    files, engine = (each.bounded(person, 2, "md5") for each in held)
+    np.testing.assert_array_equal(engine.aggregate(ASKED["cells"]), files.aggregate(ASKED["cells"]))
+    files, engine = (each.bounded(person, 1, "md5") for each in held)
+    assert engine.count() == files.count()
+
+
+def test_a_person_is_the_same_as_number_decimal_or_text(tmp_path):
+    whole = made()["number"].to_pylist()
+    columns = [
+        pa.array(whole, pa.int64()),
+        pa.array([float(each) for each in whole]),
+        pa.array([f"{each}.0" for each in whole]),
+        pa.array([decimal.Decimal(each) for each in whole], pa.decimal128(12, 2)),
+    ]  # fmt: skip
+    found = set()
+    for number, column in enumerate(columns):
+        for engine in ENGINES:
+            folder = tmp_path / f"{engine}{number}"
+            folder.mkdir()
+            url = address(engine, made().set_column(0, "number", column), folder)
+            found.add(tuple(Records.of(url).bounded("number", 2).aggregate(ASKED["classes"]).ravel().tolist()))
+    assert len(found) == 1
+
+
+# the slow oracle: what the page says, row by row, with hashlib
+
+
+def name_text(person):
+    if isinstance(person, str):
+        if re.fullmatch(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?", person):
+            value = decimal.Decimal(person)
+            return "0" if value == 0 else format(value.normalize(), "f")
+        return person
+    return str(int(person))
+
+
+def expected(rows, limit, cell):
+    """The cells of the rows that are kept of rows (person, *values)."""
+    ranked = {}
+    for person, *values in rows:
+        name = name_text(person)
+        number = sum(cell(*values) == kept for _, kept, _ in ranked.get(name, ())) + 1
+        digest = hashlib.md5(f"2|{cell(*values)}|{number}|{name}".encode(), usedforsecurity=False).hexdigest()
+        ranked.setdefault(name, []).append((digest, cell(*values), values))
+    return [row[2] for each in ranked.values() for row in sorted(each)[:limit]]
+
+
+@pytest.mark.parametrize("limit", [1, 3])
+def test_the_choice_is_the_documented_one(held, table, limit):
+    def cell(k, group):
+        return f"{min(max(k, -1), 3) + 1},t{len(group)}:{group}"
+
+    asked = GroupBinning(Binning("k", FEW), "group", ("A", "B", "ü, |"))
+    rows = zip(*(table[name].to_pylist() for name in ("text", "k", "group")), strict=True)
+    counts = np.zeros(asked.shape, dtype=np.int64)
+    for k, group in expected(rows, limit, cell):
+        counts[asked.groups.index(group), min(max(k, -1), 3) + 1] += 1
+    for records in held:
+        np.testing.assert_array_equal(records.bounded("text", limit, "md5").aggregate(asked), counts)
+
+
+def test_the_first_rows_are_others(held, table):
+    """The control: to keep the first rows of each person has other sums, and so has the older choice."""
+    asked = ASKED["cells"]
+    exact = held[1].bounded("number", 2).aggregate(asked)
+    seen, first = {}, []
+    for row, person in enumerate(table["number"].to_pylist()):
+        seen[person] = seen.get(person, 0) + 1
+        if seen[person] <= 2:
+            first.append(row)
+    naive = Records.of(table.take(first)).aggregate(asked)
+    older = held[0].bounded("number", 2, "siphash").aggregate(asked)
+    assert (
+        naive.sum()
+        == Records.of(table.take(first)).size - np.isnan(table.take(first)["x"].to_numpy(zero_copy_only=False)).sum()
+    )
+    assert not np.array_equal(naive, exact)
+    assert not np.array_equal(older, exact)
+
+
+TINY = [rows for size in range(4) for rows in itertools.combinations_with_replacement((0, 1), size)]
+
+
+def histogram(tables, limit, engine=None):
+    rows = [(person, x) for person, xs in enumerate(tables) for x in xs]
+    if not rows:
+        return np.zeros(3, dtype=np.int64)
+    columns = {"p": [person for person, _ in rows], "x": [x for _, x in rows]}
+    data = columns if engine is None else engine(columns)
+    return Records.of(data).bounded("p", limit, "md5").aggregate(Binning("x", Grid.integers(0, 2)))
+
+
+@pytest.mark.parametrize("limit", [1, 2])
+def test_a_person_who_joins_or_leaves_moves_as_many_rows_as_are_kept(limit):
+    """All tables of up to three persons with up to three rows each, and all their neighbors."""
+    found = {tables: histogram(tables, limit) for tables in itertools.product(TINY, repeat=3)}
+    largest = 0
+    for tables, counts in found.items():
+        assert counts.sum() == sum(min(limit, len(xs)) for xs in tables)
+        for person in range(3):
+            without = found[(*tables[:person], (), *tables[person + 1 :])]
+            assert np.all(counts >= without)  # no other person's rows change
+            assert (counts - without).sum() == min(limit, len(tables[person]))
+            largest = max(largest, int((counts - without).sum()))
+            for other in TINY if limit == 1 and tables[person] else ():
+                if other:
+                    replaced = found[(*tables[:person], other, *tables[person + 1 :])]
+                    assert np.abs(counts - replaced).sum() in (0, 2)
+    assert largest == limit
+
+
+def test_an_engine_has_the_counts_of_all_small_tables(tmp_path):
+    """The same enumeration as one table, in which each small table is a group, so that persons are told apart by it."""
+    ibis = pytest.importorskip("ibis")
+    rows = [
+        (str(number), 10 * number + person, x)
+        for number, tables in enumerate(itertools.product(TINY, repeat=3))
+        for person, xs in enumerate(tables)
+        for x in xs
+    ]
+    names, persons, xs = zip(*rows, strict=True)
+    groups = tuple(dict.fromkeys(names))
+    asked = GroupBinning(Binning("x", Grid.integers(0, 2)), "t", groups)
+    table = pa.table({"t": list(names), "p": list(persons), "x": list(xs)})
+    connection = ibis.duckdb.connect()
+    connection.create_table("small", table)
+    for limit in (1, 2):
+        engine = Records.of(connection.table("small")).bounded("p", limit).aggregate(asked)
+        np.testing.assert_array_equal(engine, Records.of(table).bounded("p", limit, "md5").aggregate(asked))
+        small = list(itertools.product(TINY, repeat=3))
+        kept = [sum(min(limit, len(xs)) for xs in small[int(group)]) for group in groups]
+        assert engine.sum(axis=1).tolist() == kept
+    connection.disconnect()
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_rows_without_a_clear_person_are_refused(engine, tmp_path):
+    faults = {
+        "missing values": [pa.array([1, None]), pa.array(["a", None]), pa.array(["a", ""]), pa.array([1.0, math.nan])],
+        "cast the column": [pa.array([1.0, 1.5]), pa.array([1.0, 1e18]), pa.array([1.0, math.inf]),
+                            pa.array(["1", "1e+05"])],
+    }  # fmt: skip
+    number = 0
+    for said, columns in faults.items():
+        for column in columns:
+            folder = tmp_path / str(number)
+            folder.mkdir()
+            number += 1
+            url = address(engine, pa.table({"p": column, "x": [0, 1]}), folder)
+            with pytest.raises(DataError, match=said) as refused:
+                Records.of(url).bounded("p").aggregate(Binning("x", FEW))
+            assert "\n" not in str(refused.value)
+            with pytest.raises(DataError, match=said):
+                Records.of(url).bounded("p").count()
+    assert number == 8
+
+
+@pytest.mark.parametrize("column", ["label", "x"])
+def test_columns_that_name_no_person_are_refused(held, column):
+    if column == "label":
+        with pytest.raises(DataError, match="person column 'label' holds truth values"):
+            held[1].bounded("label")
+    with pytest.raises(DataError, match="so it cannot be measured too"):
+        held[1].bounded("number").aggregate(Binning("number", FEW, "drop"))
+
+
+def test_capitals_name_other_persons_whatever_the_column_was_declared_as(tmp_path):
+    import duckdb
+
+    with duckdb.connect(tmp_path / "records.duckdb") as connection:
+        connection.execute("CREATE TABLE visits (p VARCHAR COLLATE NOCASE, x BIGINT)")
+        connection.execute("INSERT INTO visits VALUES ('a', 0), ('A', 1), ('b', 2)")
+    records = Records.of(f"duckdb:///{tmp_path}/records.duckdb?table=visits").bounded("p")
+    assert records.aggregate(Binning("x", Grid.integers(0, 2))).tolist() == [1, 1, 1]
+    assert records.count() == 3
+
+
+def test_an_engine_has_one_choice_only(held):
+    with pytest.raises(ParameterError, match=r"chosen by `?row_choice='md5'`? alone"):
+        held[1].bounded("number", 2, "siphash")
+    with pytest.raises(ParameterError, match="must be 'siphash' or 'md5'"):
+        held[0].bounded("number", 2, "first")
+
+
+def people(rows=500, seed=3):
+    random = np.random.default_rng(seed)
+    return pa.table({
+        "pid": pa.array(random.integers(1, 200, rows).tolist(), pa.int64()),
+        "age": pa.array(random.integers(18, 95, rows).tolist(), pa.int64()),
+        "score": random.random(rows),
+        "sick": random.random(rows) < 0.3,
+        "ward": random.choice(["A", "B"], rows).tolist(),
+    })  # fmt: skip
+
+
+def asked(session):
+    one = ogive.PureDP(1)
+    yield session.ecdf("age", bounds=(0, 120), grid="integers", privacy=one)
+    yield session.roc("score", "sick", positive=True, negative=False, bounds=(0, 1), bins=64, privacy=one)
+    yield session.hosmer_lemeshow("score", "sick", positive=True, negative=False, groups=4, privacy=one)
+    yield session.mean("age", bounds=(0, 120), by="ward", groups=("A", "B"), privacy=one)
+    yield session.describe(["age", "ward"], bounds={"age": (0, 120)}, values={"ward": ("A", "B")}, privacy=one)
+    yield session.crosstab("ward", "sick", rows=("A", "B"), columns=(False, True), privacy=one)
+    yield session.quantiles("age", bounds=(0, 120), grid="integers", privacy=one, where="ward == 'A'")
+
+
+def without_provenance(plain):
+    if isinstance(plain, dict):
+        return {name: without_provenance(each) for name, each in plain.items() if name != "provenance"}
+    return [without_provenance(each) for each in plain] if isinstance(plain, list) else plain
+
+
+@pytest.mark.parametrize("limit", [1, 2])
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_session_on_an_engine_finds_what_one_on_a_file_finds(engine, limit, tmp_path):
+    options = {"name": "people", "trust": "clear", "person": "pid", "max_rows_per_person": limit, "row_choice": "md5"}
+    url = address(engine, people(), tmp_path, "people")
+    pair = [ogive.Session(data, **options) for data in (people(), url)]
+    found = 0
+    for expected_, here in zip(*map(asked, pair), strict=True):
+        assert without_provenance(expected_.to_dict()) == without_provenance(here.to_dict())
+        found += 1
+    assert found == 7
+
+
+def test_a_ledger_keeps_the_choice_that_its_account_began_with(tmp_path):
+    one = ogive.PureDP("1/2")
+    options = {"ledger": tmp_path / "books.db", "name": "people", "person": "pid", "max_rows_per_person": 2}
+    data = people()
+    question = {"column": "age", "bounds": (0, 120), "grid": "integers", "privacy": one}
+    with ogive.Session(data, limit=ogive.PureDP(2), row_choice="md5", **options) as session:
+        first = session.ecdf(**question)
+        assert session.unit.row_choice == first.provenance.row_choice == "md5"
+        assert first.provenance.to_dict()["row_choice"] == session.unit.to_dict()["row_choice"] == "md5"
+        assert ogive.PrivacyUnit.from_dict(session.unit.to_dict()) == session.unit
+        assert type(first).from_json(first.to_json()).provenance == first.provenance
+        assert session.part("north", data).unit == session.unit
+    with ogive.Session(data, row_choice="md5", **options) as again:
+        assert again.ecdf(**question).to_json() == first.to_json()
+        assert again.remaining == ogive.PureDP("3/2")
+    with pytest.raises(
+        LedgerError, match=r"chooses rows of a person by 'md5', and this release would choose them by"
+    ) as no:
+        ogive.Session(data, **options)
+    assert "\n" not in str(no.value)
+
+
+def test_the_older_choice_is_named_nowhere(tmp_path):
+    """So questions and units of earlier versions are written as they were."""
+    with ogive.Session(people(), limit=ogive.PureDP(2), person="pid", max_rows_per_person=2) as session:
+        found = session.ecdf("age", bounds=(0, 120), grid="integers", privacy=ogive.PureDP(1))
+    assert session.unit.row_choice == found.provenance.row_choice == "siphash"
+    assert "row_choice" not in {**session.unit.to_dict(), **found.provenance.to_dict()}
+
+
+def test_a_table_of_an_engine_pays_for_persons_from_a_ledger(tmp_path):
+    url = address("duckdb", people(), tmp_path, "people")
+    options = {"ledger": tmp_path / "books.db", "person": "pid"}
+    with ogive.Session(url, limit=ogive.PureDP(2), **options) as session:
+        curve = session.ecdf("age", bounds=(0, 120), grid="integers", privacy=ogive.PureDP(1))
+    assert curve.total == len(set(people()["pid"].to_pylist()))
+    assert (curve.provenance.person, curve.provenance.row_choice) == ("pid", "md5")
+    with ogive.Session(url, **options) as again:
+        assert again.ecdf("age", bounds=(0, 120), grid="integers", privacy=ogive.PureDP(1)).to_json() == curve.to_json()
