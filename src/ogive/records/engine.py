@@ -61,9 +61,9 @@ def read_csv(path: Path, *, types: Mapping[str, str], separator: str, first_rows
     )
 
 
-def read_parquet(path: Path) -> Any:
-    """A Parquet table in a fresh engine."""
-    return _connect().read_parquet(_literal(path))
+def read_parquet(parts: Sequence[Path]) -> Any:
+    """Parquet files with the same columns, as one table in a fresh engine."""
+    return _connect().read_parquet([_literal(part) for part in parts])
 
 
 def of_arrow(cells: Any) -> Any:

@@ -13,11 +13,12 @@ from typing import Any
 
 import pyarrow as pa
 
-from ogive.errors import DataError, plain, quoted
+from ogive.errors import DataError, plain
 from ogive.records.csv_files import CsvSource
 from ogive.records.digests import file_digest
-from ogive.records.engine import one_line, read_parquet, stream
+from ogive.records.engine import one_line
 from ogive.records.missing_words import USUAL, MissingWords
+from ogive.records.parquet_files import ParquetSource, distinct, folder_source
 from ogive.records.sources import BATCH_ROWS, Source, TypedSource
 
 SUFFIXES = {
@@ -30,10 +31,10 @@ END_OF_STREAM = b"\xff\xff\xff\xff\x00\x00\x00\x00"
 
 
 def file_source(path: Path, words: MissingWords = USUAL) -> Source:
-    """The source for a file, chosen by its suffix.
+    """The source for a file, chosen by its suffix, or for a folder of Parquet files.
 
     Args:
-        path: The file.
+        path: The file or folder.
         words: What says that a value is missing in a file of text.
 
     Raises:
@@ -42,7 +43,7 @@ def file_source(path: Path, words: MissingWords = USUAL) -> Source:
     name = path.name.lower()
     kind = next((kind for kind, ends in SUFFIXES.items() if name.endswith(ends)), None)
     if path.is_dir():
-        raise DataError(f"{plain(path)} is a folder; name a file")
+        return folder_source(path)
     if not path.exists():
         raise DataError(f"no such file: {plain(path)}")
     if kind is None:
@@ -57,46 +58,10 @@ def file_source(path: Path, words: MissingWords = USUAL) -> Source:
         raise DataError(f"{plain(path)} is empty")
     match kind:
         case "parquet":
-            return ParquetSource(path)
+            return ParquetSource(path, [path])
         case "arrow":
             return ArrowSource(path)
     return CsvSource(path, separator="\t" if kind == "tsv" else None, words=words)
-
-
-class ParquetSource(TypedSource):
-    """A Parquet file, read in batches."""
-
-    def __init__(self, path: Path) -> None:
-        # loaded only for a file of this kind
-        import pyarrow.parquet as pq
-
-        self._path = path
-        self.name = str(path)
-        with one_line(path):
-            self._schema = pq.read_schema(path)
-            self._rows = pq.read_metadata(path).num_rows
-            self.columns = _distinct(self._schema.names, path)
-
-    def rows(self) -> int:
-        """Number of rows, from the file's own index."""
-        return int(self._rows)
-
-    def digest(self) -> bytes:
-        """SHA-256 of the file's bytes."""
-        return file_digest(self._path)
-
-    def is_empty(self) -> bool:
-        """Whether the file's index counts no row."""
-        return self.rows() == 0
-
-    def type(self, column: str) -> Any:
-        """Arrow type of a column, from the file's schema."""
-        return self._schema.field(column).type
-
-    def batches(self, columns: Sequence[str], *, identifiers: Collection[str] = ()) -> Iterator[tuple[Any, ...]]:
-        """Read the columns batch by batch."""
-        with one_line(self._path):
-            yield from stream(read_parquet(self._path), columns)
 
 
 class ArrowSource(TypedSource):
@@ -116,7 +81,7 @@ class ArrowSource(TypedSource):
         if not is_file and not ends:
             raise DataError(f"{plain(path)} is cut short: the Arrow stream has no end mark")
         with one_line(path):  # names that are not UTF-8 show when they are asked for
-            self.columns = _distinct(self._schema.names, path)
+            self.columns = distinct(self._schema.names, path)
 
     @contextlib.contextmanager
     def _reader(self) -> Iterator[Any]:
@@ -156,10 +121,3 @@ class ArrowSource(TypedSource):
                     array.validate(full=True)  # else a damaged file ends the process, or shows memory beyond it
             for start in range(0, batch.num_rows, BATCH_ROWS):
                 yield tuple(array.slice(start, BATCH_ROWS) for array in arrays)
-
-
-def _distinct(names: list[str], path: Path) -> tuple[str, ...]:
-    for name in names:
-        if names.count(name) > 1:
-            raise DataError(f"{plain(path)} has two columns named {quoted(name)}; rename one")
-    return tuple(names)
