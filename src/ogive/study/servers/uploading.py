@@ -7,6 +7,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from ogive.errors import ParameterError
 from ogive.progress import Progress
 from ogive.study.https.sending import Sender
@@ -31,8 +33,8 @@ def upload(
 
     Args:
         study: The study, or its file.
-        records: One value or a list of values where the study asks for one column, else a table with a row for each
-            token, in any form that `Records.of` reads.
+        records: One value, or a list or array of values, where the study asks for one column, else a table with a row
+            for each token, in any form that `Records.of` reads.
         tokens: The person's token, or one for each record.
         connect: Address of the first server of the study, such as "https://north.example.org:8443".
         authority: File with the certificate that its certificate was issued with; None for those the system trusts.
@@ -84,6 +86,8 @@ def _send(
 
 def _table(study: ServersStudy, records: Any) -> Any:
     """A table of what may be the values of a single column."""
+    if isinstance(records, np.generic | np.ndarray) and records.ndim < 2 and records.dtype.kind in "biufU":
+        records = records.tolist()
     if isinstance(records, int | float | datetime.date):
         records = [records]
     if not isinstance(records, list | tuple):

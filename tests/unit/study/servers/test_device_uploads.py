@@ -25,6 +25,7 @@ sys.meta_path.insert(0, Device())
 """
 
 UPLOADS = """
+import numpy as np
 import ogive
 def upload(records, tokens):
     try:
@@ -35,6 +36,8 @@ tokens = sys.argv[3:]
 print(upload(65, tokens[0]))
 print(upload([30, None, "40"], tokens[1:4]))
 print(upload("people.parquet", tokens[4]))
+print(upload(np.array([41]), tokens[5]))
+print(upload(np.float64(41), tokens[6]))
 """
 
 COMMAND = """
@@ -73,7 +76,7 @@ def test_a_device_of_these_tests_has_nothing_else(module):
 
 
 def test_a_device_uploads_with_numpy_and_cryptography_alone(tmp_path):
-    trial = Trial(tmp_path, people=6, records=6, releases=(AGE | {"missing": "'low'"},))
+    trial = Trial(tmp_path, people=8, records=8, releases=(AGE | {"missing": "'low'"},))
     trial.close()
     (tmp_path / "token").write_text(token_of(5))
     (tmp_path / "people.parquet").write_bytes(b"")
@@ -81,16 +84,16 @@ def test_a_device_uploads_with_numpy_and_cryptography_alone(tmp_path):
         processes.start(0)
         processes.until(0, lambda found: True)
         address = f"https://127.0.0.1:{processes.ports[0]}"
-        printed, complaint, status = device(UPLOADS, address, *map(token_of, range(5)), folder=tmp_path)
+        printed, complaint, status = device(UPLOADS, address, *map(token_of, (0, 1, 2, 3, 4, 6, 7)), folder=tmp_path)
         assert (complaint, status) == ("", 0)
-        one, three, refused = printed.splitlines()
-        assert (one, three) == ("1", "3")
+        one, three, refused, array, scalar = printed.splitlines()
+        assert (one, three, array, scalar) == ("1", "3", "1", "1")
         assert "needs the whole installation" in refused
         assert "no pyarrow" in refused
         words = ["--token", "token", "--value", "65"]
         _, complaint, status = device(COMMAND, address, *words, folder=tmp_path, allowed="cyclopts,rich,attr,attrs")
         assert (complaint, status) == ("the record is uploaded\n", 0)
-        assert processes.until(0, lambda found: True)["uploads"] == 5
+        assert processes.until(0, lambda found: True)["uploads"] == 7
 
 
 def test_a_device_that_lacks_what_a_command_needs_says_so_in_one_line(tmp_path):
