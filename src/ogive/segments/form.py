@@ -52,7 +52,7 @@ def file_numbers(folder: Path) -> list[int]:
             raise RefusalError(f"{plain(folder / name)} is no file of a store; move it elsewhere")
     numbers = sorted(int(Path(name).stem) for name in names)
     if numbers != list(range(1, len(numbers) + 1)):
-        raise RefusalError(f"the store {plain(folder)} lacks a file; restore it from a backup")
+        raise RefusalError(f"the store {plain(folder)} lacks a file; put it back as it was last")
     return numbers
 
 
@@ -110,7 +110,7 @@ class Segment:
             if found is None:
                 if cut_off and not self._follows(at + 1):
                     return
-                raise RefusalError(f"{plain(self._path)} is damaged at byte {at}; restore the store from a backup")
+                raise RefusalError(f"{plain(self._path)} is damaged at byte {at}; put it back as it was last")
             at = found[0]
             yield found
 

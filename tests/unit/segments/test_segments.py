@@ -216,7 +216,7 @@ def test_a_reader_leaves_out_what_is_half_written_in_the_last_file_alone(tmp_pat
     last_file(tmp_path).write_bytes(whole)
     first = tmp_path / "00000001.segment"
     first.write_bytes(first.read_bytes()[:-1])
-    with pytest.raises(RefusalError, match=r"00000001.segment is damaged at byte \d+; restore the store"):
+    with pytest.raises(RefusalError, match=r"00000001.segment is damaged at byte \d+; put it back as it was last"):
         list(stored(tmp_path))
 
 
@@ -231,7 +231,7 @@ def test_a_reader_refuses_a_damaged_file_in_the_middle_in_one_line(tmp_path):
         assert str(refusal.value).startswith(str(middle))
         assert "\n" not in str(refusal.value)
     middle.unlink()
-    with pytest.raises(RefusalError, match="lacks a file; restore it from a backup"):
+    with pytest.raises(RefusalError, match="lacks a file; put it back as it was last"):
         list(stored(tmp_path))
 
 
