@@ -183,15 +183,16 @@ class CellReader:
             read.append(labels.setdefault(column.column, LabelCodes()).of(values))
         return Counted(tuple(read), counts, amounts)
 
+    def questions(self, aggregate: Aggregate) -> tuple[Any, ...]:
+        """What an engine is asked for an aggregate that is a sum over records, as expressions of ibis."""
+        if isinstance(aggregate, Parted):
+            return tuple(map(self._question, self._asked(aggregate)))
+        columns = columns_of(aggregate)
+        return (self._question(Asked(columns, summed_bits(aggregate), (tuple(range(len(columns))),))),)
+
     def _answer(self, asked: Asked) -> Any:
-        """What the engine counts, as an Arrow table: of each view its combinations of codes."""
-        table = self._coded(asked)
-        if self._bound is None:
-            table = table.mutate(rows=whole(1), person_fault=whole(0))
-        else:
-            table = self._chosen(table, asked, self._bound)
-        parts = [_of_view(table, asked, number_) for number_ in range(len(asked.views))]
-        found = functools.reduce(lambda first, second: first.union(second), parts).limit(MOST_CELLS + 1).to_pyarrow()
+        """What the engine counts, as an Arrow table."""
+        found = self._question(asked).to_pyarrow()
         if len(found) > MOST_CELLS:
             names = ", ".join(quoted(column.column) for column in asked.columns)
             raise DataError(
@@ -199,6 +200,16 @@ class CellReader:
                 "a column with fewer values"
             )
         return found
+
+    def _question(self, asked: Asked) -> Any:
+        """Of each view its combinations of codes, and how many rows have them."""
+        table = self._coded(asked)
+        if self._bound is None:
+            table = table.mutate(rows=whole(1), person_fault=whole(0))
+        else:
+            table = self._chosen(table, asked, self._bound)
+        parts = [_of_view(table, asked, number_) for number_ in range(len(asked.views))]
+        return functools.reduce(lambda first, second: first.union(second), parts).limit(MOST_CELLS + 1)
 
     def _coded(self, asked: Asked) -> Any:
         """The codes of each row, and the amounts that are summed."""

@@ -1,0 +1,504 @@
+-- ibis 12.0.0, sqlglot 30.17.0
+
+-- bins of whole numbers
+SELECT
+  CAST(NULL AS STRING) AS `amounts`,
+  `t3`.`code_0`,
+  `t3`.`fault`,
+  `t3`.`rows`,
+  0 AS `view`
+FROM (
+  SELECT
+    `t2`.`code_0`,
+    SUM(`t2`.`rows`) AS `rows`,
+    MAX(`t2`.`person_fault`) AS `fault`
+  FROM (
+    SELECT
+      `t1`.`value_0`,
+      CASE
+        WHEN `t1`.`value_0` IS NULL
+        THEN -1
+        WHEN `t1`.`value_0` <= CAST('0.0' AS FLOAT64)
+        THEN 0
+        WHEN `t1`.`value_0` > CAST('119.0' AS FLOAT64)
+        THEN 120
+        ELSE CAST(TRUNC(CAST(CEIL(`t1`.`value_0`) AS INT64) - CAST('0.0' AS FLOAT64)) AS INT64)
+      END AS `code_0`,
+      1 AS `rows`,
+      0 AS `person_fault`
+    FROM (
+      SELECT
+        IF(
+          IS_NAN(CAST(`t0`.`age` AS FLOAT64)),
+          CAST(NULL AS FLOAT64),
+          CAST(`t0`.`age` AS FLOAT64)
+        ) AS `value_0`
+      FROM `visits` AS `t0`
+    ) AS `t1`
+  ) AS `t2`
+  GROUP BY
+    1
+) AS `t3`
+LIMIT 16777217;
+
+-- bins of an even grid
+SELECT
+  CAST(NULL AS STRING) AS `amounts`,
+  `t3`.`code_0`,
+  `t3`.`fault`,
+  `t3`.`rows`,
+  0 AS `view`
+FROM (
+  SELECT
+    `t2`.`code_0`,
+    SUM(`t2`.`rows`) AS `rows`,
+    MAX(`t2`.`person_fault`) AS `fault`
+  FROM (
+    SELECT
+      `t1`.`value_0`,
+      CASE
+        WHEN `t1`.`value_0` IS NULL
+        THEN -1
+        WHEN `t1`.`value_0` <= CAST('0.125' AS FLOAT64)
+        THEN 0
+        WHEN `t1`.`value_0` > CAST('0.875' AS FLOAT64)
+        THEN 7
+        ELSE CAST(TRUNC(
+          CAST(CAST(CEIL((
+            `t1`.`value_0` - CAST('0.0' AS FLOAT64)
+          ) * CAST('8.0' AS FLOAT64)) AS INT64) AS FLOAT64) - CAST('1.0' AS FLOAT64)
+        ) AS INT64)
+      END AS `code_0`,
+      1 AS `rows`,
+      0 AS `person_fault`
+    FROM (
+      SELECT
+        IF(IS_NAN(`t0`.`risk`), CAST(NULL AS FLOAT64), `t0`.`risk`) AS `value_0`
+      FROM `visits` AS `t0`
+    ) AS `t1`
+  ) AS `t2`
+  GROUP BY
+    1
+) AS `t3`
+LIMIT 16777217;
+
+-- bins of a grid with rounded thresholds
+SELECT
+  CAST(NULL AS STRING) AS `amounts`,
+  `t3`.`code_0`,
+  `t3`.`fault`,
+  `t3`.`rows`,
+  0 AS `view`
+FROM (
+  SELECT
+    `t2`.`code_0`,
+    SUM(`t2`.`rows`) AS `rows`,
+    MAX(`t2`.`person_fault`) AS `fault`
+  FROM (
+    SELECT
+      `t1`.`value_0`,
+      CASE
+        WHEN `t1`.`value_0` IS NULL
+        THEN -1
+        WHEN `t1`.`value_0` <= CAST('0.2' AS FLOAT64)
+        THEN 0
+        WHEN `t1`.`value_0` > CAST('0.6' AS FLOAT64)
+        THEN 5
+        ELSE CAST(TRUNC(
+          (
+            (
+              CAST(CAST(CEIL((
+                `t1`.`value_0` - CAST('0.1' AS FLOAT64)
+              ) * CAST('10.0' AS FLOAT64)) AS INT64) AS FLOAT64) - CAST('1.0' AS FLOAT64)
+            ) + IF(
+              (
+                CAST('0.1' AS FLOAT64) + (
+                  CAST('0.6' AS FLOAT64) * ieee_divide(
+                    (
+                      CAST(CAST(CEIL((
+                        `t1`.`value_0` - CAST('0.1' AS FLOAT64)
+                      ) * CAST('10.0' AS FLOAT64)) AS INT64) AS FLOAT64) - CAST('1.0' AS FLOAT64)
+                    ) + CAST('1.0' AS FLOAT64),
+                    CAST('6.0' AS FLOAT64)
+                  )
+                )
+              ) < `t1`.`value_0`,
+              CAST('1.0' AS FLOAT64),
+              CAST('0.0' AS FLOAT64)
+            )
+          ) - IF(
+            (
+              CAST('0.1' AS FLOAT64) + (
+                CAST('0.6' AS FLOAT64) * ieee_divide(
+                  (
+                    (
+                      CAST(CAST(CEIL((
+                        `t1`.`value_0` - CAST('0.1' AS FLOAT64)
+                      ) * CAST('10.0' AS FLOAT64)) AS INT64) AS FLOAT64) - CAST('1.0' AS FLOAT64)
+                    ) - CAST('1.0' AS FLOAT64)
+                  ) + CAST('1.0' AS FLOAT64),
+                  CAST('6.0' AS FLOAT64)
+                )
+              )
+            ) >= `t1`.`value_0`,
+            CAST('1.0' AS FLOAT64),
+            CAST('0.0' AS FLOAT64)
+          )
+        ) AS INT64)
+      END AS `code_0`,
+      1 AS `rows`,
+      0 AS `person_fault`
+    FROM (
+      SELECT
+        IF(IS_NAN(`t0`.`risk`), CAST(NULL AS FLOAT64), `t0`.`risk`) AS `value_0`
+      FROM `visits` AS `t0`
+    ) AS `t1`
+  ) AS `t2`
+  GROUP BY
+    1
+) AS `t3`
+LIMIT 16777217;
+
+-- bins of a geometric grid, missing values low
+SELECT
+  CAST(NULL AS STRING) AS `amounts`,
+  `t10`.`code_0`,
+  `t10`.`fault`,
+  `t10`.`rows`,
+  0 AS `view`
+FROM (
+  SELECT
+    `t9`.`code_0`,
+    SUM(`t9`.`rows`) AS `rows`,
+    MAX(`t9`.`person_fault`) AS `fault`
+  FROM (
+    SELECT
+      `t8`.`value_0`,
+      `t8`.`code_0_key`,
+      `t8`.`code_0_key_right`,
+      `t8`.`code_0_lowest`,
+      `t8`.`code_0_0`,
+      `t8`.`code_0_1`,
+      CASE
+        WHEN `t8`.`value_0` IS NULL
+        THEN -1
+        WHEN `t8`.`value_0` <= CAST('0.02154434690031884' AS FLOAT64)
+        THEN 0
+        WHEN `t8`.`value_0` > CAST('0.46415888336127803' AS FLOAT64)
+        THEN 5
+        ELSE `t8`.`code_0_lowest` + IF(`t8`.`code_0_0` < `t8`.`value_0`, 1, 0) + IF(`t8`.`code_0_1` < `t8`.`value_0`, 1, 0)
+      END AS `code_0`,
+      1 AS `rows`,
+      0 AS `person_fault`
+    FROM (
+      SELECT
+        `t7`.`value_0`,
+        `t7`.`code_0_key`,
+        `t5`.`code_0_key` AS `code_0_key_right`,
+        `t5`.`code_0_lowest`,
+        `t5`.`code_0_0`,
+        `t5`.`code_0_1`
+      FROM (
+        SELECT
+          `t2`.`value_0`,
+          CASE
+            WHEN (
+              `t2`.`value_0` > CAST('0.02154434690031884' AS FLOAT64)
+            )
+            AND (
+              `t2`.`value_0` <= CAST('0.46415888336127803' AS FLOAT64)
+            )
+            THEN CASE
+              WHEN `t2`.`value_0` <= CAST('0.46415888336127803' AS FLOAT64)
+              THEN 0 + CAST(FLOOR(
+                (
+                  `t2`.`value_0` - CAST('0.021544346900318843' AS FLOAT64)
+                ) * CAST('18.074417672691236' AS FLOAT64)
+              ) AS INT64)
+              ELSE 0
+            END
+            ELSE -1
+          END AS `code_0_key`
+        FROM (
+          SELECT
+            IF(IS_NAN(`t0`.`risk`), CAST(NULL AS FLOAT64), `t0`.`risk`) AS `value_0`
+          FROM `visits` AS `t0`
+        ) AS `t2`
+      ) AS `t7`
+      LEFT OUTER JOIN (
+        SELECT
+          CAST(`t3`.`fields`[safe_offset(0)] AS INT64) AS `code_0_key`,
+          CAST(`t3`.`fields`[safe_offset(1)] AS INT64) AS `code_0_lowest`,
+          CAST(`t3`.`fields`[safe_offset(2)] AS FLOAT64) AS `code_0_0`,
+          CAST(`t3`.`fields`[safe_offset(3)] AS FLOAT64) AS `code_0_1`
+        FROM (
+          SELECT
+            SPLIT(`t1`.`row`, ',') AS `fields`
+          FROM (
+            SELECT
+              IF(pos = pos_2, `row`, NULL) AS `row`
+            FROM UNNEST(GENERATE_ARRAY(
+              0,
+              GREATEST(
+                ARRAY_LENGTH(
+                  SPLIT(
+                    '0,1,0.04641588833612779,0.1;1,2,0.1,0.21544346900318834;2,3,0.21544346900318834,0.46415888336127803;3,3,0.21544346900318834,0.46415888336127803;4,4,0.46415888336127803,1.0;5,4,0.46415888336127803,1.0;6,4,0.46415888336127803,1.0;7,4,0.46415888336127803,1.0;8,4,0.46415888336127803,1.0',
+                    ';'
+                  )
+                )
+              ) - 1
+            )) AS pos
+            CROSS JOIN UNNEST(SPLIT(
+              '0,1,0.04641588833612779,0.1;1,2,0.1,0.21544346900318834;2,3,0.21544346900318834,0.46415888336127803;3,3,0.21544346900318834,0.46415888336127803;4,4,0.46415888336127803,1.0;5,4,0.46415888336127803,1.0;6,4,0.46415888336127803,1.0;7,4,0.46415888336127803,1.0;8,4,0.46415888336127803,1.0',
+              ';'
+            )) AS `row` WITH OFFSET AS pos_2
+            WHERE
+              pos = pos_2
+              OR (
+                pos > (
+                  ARRAY_LENGTH(
+                    SPLIT(
+                      '0,1,0.04641588833612779,0.1;1,2,0.1,0.21544346900318834;2,3,0.21544346900318834,0.46415888336127803;3,3,0.21544346900318834,0.46415888336127803;4,4,0.46415888336127803,1.0;5,4,0.46415888336127803,1.0;6,4,0.46415888336127803,1.0;7,4,0.46415888336127803,1.0;8,4,0.46415888336127803,1.0',
+                      ';'
+                    )
+                  ) - 1
+                )
+                AND pos_2 = (
+                  ARRAY_LENGTH(
+                    SPLIT(
+                      '0,1,0.04641588833612779,0.1;1,2,0.1,0.21544346900318834;2,3,0.21544346900318834,0.46415888336127803;3,3,0.21544346900318834,0.46415888336127803;4,4,0.46415888336127803,1.0;5,4,0.46415888336127803,1.0;6,4,0.46415888336127803,1.0;7,4,0.46415888336127803,1.0;8,4,0.46415888336127803,1.0',
+                      ';'
+                    )
+                  ) - 1
+                )
+              )
+          ) AS `t1`
+        ) AS `t3`
+      ) AS `t5`
+        ON `t7`.`code_0_key` = `t5`.`code_0_key`
+    ) AS `t8`
+  ) AS `t9`
+  GROUP BY
+    1
+) AS `t10`
+LIMIT 16777217;
+
+-- bins of each class
+SELECT
+  CAST(NULL AS STRING) AS `amounts`,
+  `t3`.`code_0`,
+  `t3`.`code_1`,
+  `t3`.`fault`,
+  `t3`.`rows`,
+  0 AS `view`
+FROM (
+  SELECT
+    `t2`.`code_0`,
+    `t2`.`code_1`,
+    SUM(`t2`.`rows`) AS `rows`,
+    MAX(`t2`.`person_fault`) AS `fault`
+  FROM (
+    SELECT
+      `t1`.`value_0`,
+      `t1`.`value_1`,
+      CASE
+        WHEN `t1`.`value_0` IS NULL
+        THEN -1
+        WHEN `t1`.`value_0` <= CAST('0.125' AS FLOAT64)
+        THEN 0
+        WHEN `t1`.`value_0` > CAST('0.875' AS FLOAT64)
+        THEN 7
+        ELSE CAST(TRUNC(
+          CAST(CAST(CEIL((
+            `t1`.`value_0` - CAST('0.0' AS FLOAT64)
+          ) * CAST('8.0' AS FLOAT64)) AS INT64) AS FLOAT64) - CAST('1.0' AS FLOAT64)
+        ) AS INT64)
+      END AS `code_0`,
+      `t1`.`value_1` AS `code_1`,
+      1 AS `rows`,
+      0 AS `person_fault`
+    FROM (
+      SELECT
+        IF(IS_NAN(`t0`.`risk`), CAST(NULL AS FLOAT64), `t0`.`risk`) AS `value_0`,
+        `t0`.`sick` AS `value_1`
+      FROM `visits` AS `t0`
+    ) AS `t1`
+  ) AS `t2`
+  GROUP BY
+    1,
+    2
+) AS `t3`
+LIMIT 16777217;
+
+-- sums of probabilities
+SELECT
+  `t3`.`amounts`,
+  `t3`.`code_0`,
+  `t3`.`code_1`,
+  `t3`.`fault`,
+  `t3`.`rows`,
+  0 AS `view`
+FROM (
+  SELECT
+    `t2`.`code_0`,
+    `t2`.`code_1`,
+    SUM(`t2`.`rows`) AS `rows`,
+    MAX(`t2`.`person_fault`) AS `fault`,
+    CAST(SUM(`t2`.`rows` * `t2`.`amount_0`) AS STRING) AS `amounts`
+  FROM (
+    SELECT
+      `t1`.`value_0`,
+      `t1`.`value_1`,
+      CASE
+        WHEN `t1`.`value_0` IS NULL
+        THEN -1
+        WHEN `t1`.`value_0` <= CAST('0.125' AS FLOAT64)
+        THEN 0
+        WHEN `t1`.`value_0` > CAST('0.875' AS FLOAT64)
+        THEN 7
+        ELSE CAST(TRUNC(
+          CAST(CAST(CEIL((
+            `t1`.`value_0` - CAST('0.0' AS FLOAT64)
+          ) * CAST('8.0' AS FLOAT64)) AS INT64) AS FLOAT64) - CAST('1.0' AS FLOAT64)
+        ) AS INT64)
+      END AS `code_0`,
+      `t1`.`value_1` AS `code_1`,
+      CAST(TRUNC(
+        CAST(CAST(FLOOR(
+          IF(
+            COALESCE(`t1`.`value_0`, CAST('1.0' AS FLOAT64)) < CAST('0.0' AS FLOAT64),
+            CAST('0.0' AS FLOAT64),
+            IF(
+              COALESCE(`t1`.`value_0`, CAST('1.0' AS FLOAT64)) > CAST('1.0' AS FLOAT64),
+              CAST('1.0' AS FLOAT64),
+              COALESCE(`t1`.`value_0`, CAST('1.0' AS FLOAT64))
+            )
+          ) * CAST('1048576.0' AS FLOAT64)
+        ) AS INT64) AS FLOAT64)
+      ) AS INT64) + CASE
+        WHEN (
+          (
+            IF(
+              COALESCE(`t1`.`value_0`, CAST('1.0' AS FLOAT64)) < CAST('0.0' AS FLOAT64),
+              CAST('0.0' AS FLOAT64),
+              IF(
+                COALESCE(`t1`.`value_0`, CAST('1.0' AS FLOAT64)) > CAST('1.0' AS FLOAT64),
+                CAST('1.0' AS FLOAT64),
+                COALESCE(`t1`.`value_0`, CAST('1.0' AS FLOAT64))
+              )
+            ) * CAST('1048576.0' AS FLOAT64)
+          ) - CAST(CAST(FLOOR(
+            IF(
+              COALESCE(`t1`.`value_0`, CAST('1.0' AS FLOAT64)) < CAST('0.0' AS FLOAT64),
+              CAST('0.0' AS FLOAT64),
+              IF(
+                COALESCE(`t1`.`value_0`, CAST('1.0' AS FLOAT64)) > CAST('1.0' AS FLOAT64),
+                CAST('1.0' AS FLOAT64),
+                COALESCE(`t1`.`value_0`, CAST('1.0' AS FLOAT64))
+              )
+            ) * CAST('1048576.0' AS FLOAT64)
+          ) AS INT64) AS FLOAT64)
+        ) > CAST('0.5' AS FLOAT64)
+        THEN 1
+        WHEN (
+          (
+            IF(
+              COALESCE(`t1`.`value_0`, CAST('1.0' AS FLOAT64)) < CAST('0.0' AS FLOAT64),
+              CAST('0.0' AS FLOAT64),
+              IF(
+                COALESCE(`t1`.`value_0`, CAST('1.0' AS FLOAT64)) > CAST('1.0' AS FLOAT64),
+                CAST('1.0' AS FLOAT64),
+                COALESCE(`t1`.`value_0`, CAST('1.0' AS FLOAT64))
+              )
+            ) * CAST('1048576.0' AS FLOAT64)
+          ) - CAST(CAST(FLOOR(
+            IF(
+              COALESCE(`t1`.`value_0`, CAST('1.0' AS FLOAT64)) < CAST('0.0' AS FLOAT64),
+              CAST('0.0' AS FLOAT64),
+              IF(
+                COALESCE(`t1`.`value_0`, CAST('1.0' AS FLOAT64)) > CAST('1.0' AS FLOAT64),
+                CAST('1.0' AS FLOAT64),
+                COALESCE(`t1`.`value_0`, CAST('1.0' AS FLOAT64))
+              )
+            ) * CAST('1048576.0' AS FLOAT64)
+          ) AS INT64) AS FLOAT64)
+        ) = CAST('0.5' AS FLOAT64)
+        THEN MOD(
+          CAST(TRUNC(
+            CAST(CAST(FLOOR(
+              IF(
+                COALESCE(`t1`.`value_0`, CAST('1.0' AS FLOAT64)) < CAST('0.0' AS FLOAT64),
+                CAST('0.0' AS FLOAT64),
+                IF(
+                  COALESCE(`t1`.`value_0`, CAST('1.0' AS FLOAT64)) > CAST('1.0' AS FLOAT64),
+                  CAST('1.0' AS FLOAT64),
+                  COALESCE(`t1`.`value_0`, CAST('1.0' AS FLOAT64))
+                )
+              ) * CAST('1048576.0' AS FLOAT64)
+            ) AS INT64) AS FLOAT64)
+          ) AS INT64),
+          2
+        )
+        ELSE 0
+      END AS `amount_0`,
+      1 AS `rows`,
+      0 AS `person_fault`
+    FROM (
+      SELECT
+        IF(IS_NAN(`t0`.`risk`), CAST(NULL AS FLOAT64), `t0`.`risk`) AS `value_0`,
+        `t0`.`sick` AS `value_1`
+      FROM `visits` AS `t0`
+    ) AS `t1`
+  ) AS `t2`
+  GROUP BY
+    1,
+    2
+) AS `t3`
+LIMIT 16777217;
+
+-- bins of each group
+SELECT
+  CAST(NULL AS STRING) AS `amounts`,
+  `t3`.`code_0`,
+  `t3`.`code_1`,
+  `t3`.`fault`,
+  `t3`.`rows`,
+  0 AS `view`
+FROM (
+  SELECT
+    `t2`.`code_0`,
+    `t2`.`code_1`,
+    SUM(`t2`.`rows`) AS `rows`,
+    MAX(`t2`.`person_fault`) AS `fault`
+  FROM (
+    SELECT
+      `t1`.`value_0`,
+      `t1`.`value_1`,
+      CASE
+        WHEN `t1`.`value_0` IS NULL
+        THEN -1
+        WHEN `t1`.`value_0` <= CAST('0.125' AS FLOAT64)
+        THEN 0
+        WHEN `t1`.`value_0` > CAST('0.875' AS FLOAT64)
+        THEN 7
+        ELSE CAST(TRUNC(
+          CAST(CAST(CEIL((
+            `t1`.`value_0` - CAST('0.0' AS FLOAT64)
+          ) * CAST('8.0' AS FLOAT64)) AS INT64) AS FLOAT64) - CAST('1.0' AS FLOAT64)
+        ) AS INT64)
+      END AS `code_0`,
+      `t1`.`value_1` AS `code_1`,
+      1 AS `rows`,
+      0 AS `person_fault`
+    FROM (
+      SELECT
+        IF(IS_NAN(`t0`.`risk`), CAST(NULL AS FLOAT64), `t0`.`risk`) AS `value_0`,
+        `t0`.`ward` AS `value_1`
+      FROM `visits` AS `t0`
+    ) AS `t1`
+  ) AS `t2`
+  GROUP BY
+    1,
+    2
+) AS `t3`
+LIMIT 16777217;
