@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 import json
+import os
+import shutil
 from pathlib import Path
 from typing import Any
 
 import duckdb
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from helpers import postgres
 
-ENGINES = ("duckdb", "postgresql")
+ENGINES = ("duckdb", "postgresql", "spark")
+SPARK = "spark:local[2]"
+"""Every test's Spark, since a process has one."""
+
+_HEAP = "spark.driver.memory=1g"
 
 _TYPES = {
     pa.float64(): "double precision",
@@ -29,7 +36,27 @@ _TYPES = {
 def address(engine: str, table: pa.Table, folder: Path, name: str = "visits") -> str:
     """The address of a new table of an engine; a skip where the engine or ibis is not installed."""
     pytest.importorskip("ibis", reason="ibis is not installed (pip install 'ogive[engines]')")
-    return _duckdb(table, folder, name) if engine == "duckdb" else _postgresql(table, name)
+    match engine:
+        case "duckdb":
+            return _duckdb(table, folder, name)
+        case "spark":
+            return _spark(table, folder, name)
+        case _:
+            return _postgresql(table, name)
+
+
+def need_spark() -> None:
+    """Skip where pyspark or Java is not installed."""
+    pytest.importorskip("ibis", reason="ibis is not installed (pip install 'ogive[spark]')")
+    pytest.importorskip("pyspark", reason="pyspark is not installed (pip install 'ogive[spark]')")
+    if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
+        pytest.skip("Java is not installed, which Spark needs")
+
+
+def _spark(table: pa.Table, folder: Path, name: str) -> str:
+    need_spark()
+    pq.write_table(table, folder / f"{name}.parquet")
+    return f"{SPARK}?parquet={folder}/{name}.parquet&{_HEAP}"
 
 
 def _duckdb(table: pa.Table, folder: Path, name: str) -> str:

@@ -23,7 +23,7 @@ from ogive.privacy import (
     check_adjacency,
     check_columns,
 )
-from ogive.records.engines.address import Address, is_address
+from ogive.records.engines.address import address_of, is_address
 
 if TYPE_CHECKING:
     from ogive.records import Records
@@ -53,7 +53,7 @@ def name_of(data: Any, name: str | None, *, lasting: bool, parameter: str = "nam
     if name is not None:
         return check_name(name, parameter)
     if is_address(data):
-        return check_name(Address.of(data).table, parameter)
+        return check_name(address_of(data).called, parameter)
     if isinstance(data, str | os.PathLike):
         path = Path(data)
         while path.suffix.lower() in SUFFIXES:

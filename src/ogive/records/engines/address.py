@@ -10,12 +10,13 @@ if TYPE_CHECKING:
     from sqlalchemy import URL
 
 from ogive.errors import ParameterError, quoted
+from ogive.records.engines.spark_address import CLUSTER, PREFIX, SparkAddress
 
 EXAMPLES = {
     "postgresql": "postgresql://user@host/database?table=visits",
     "duckdb": "duckdb:///file.duckdb?table=visits",
 }
-"""An address of each engine."""
+"""An address of each database."""
 
 _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
 _SAME = {"postgres": "postgresql"}
@@ -24,7 +25,16 @@ _OWN = ("table", "schema")
 
 def is_address(data: object) -> bool:
     """Whether something names a table of an engine, or of any other place with a URL."""
-    return isinstance(data, str) and _ADDRESS.match(data) is not None
+    return isinstance(data, str) and (data.startswith(PREFIX) or _ADDRESS.match(data) is not None)
+
+
+def address_of(text: str) -> Address | SparkAddress:
+    """Read an address of any engine.
+
+    Raises:
+        ParameterError: it is none, or of no engine that is known, or does not say where a table lies.
+    """
+    return SparkAddress.of(text) if text.startswith(PREFIX) else Address.of(text)
 
 
 @dataclass(frozen=True)
@@ -61,7 +71,7 @@ class Address:
         if engine not in EXAMPLES:
             raise ParameterError(
                 f"no engine is called {quoted(url.drivername)}; tables lie in files, or in an engine such as "
-                + " or ".join(EXAMPLES.values())
+                + " or ".join((*EXAMPLES.values(), CLUSTER))
             )
         named = dict(url.query)
         for each in _OWN:
@@ -76,6 +86,16 @@ class Address:
             raise ParameterError(f"the address of a file must be like {EXAMPLES[engine]}, with three or four slashes")
         schema = named.get("schema")
         return Address(engine, url, str(named["table"]), None if schema is None else str(schema))
+
+    @property
+    def called(self) -> str:
+        """What the data set is called: the table's name."""
+        return self.table
+
+    @property
+    def place(self) -> str:
+        """The database, as messages show it."""
+        return self.name.partition("?")[0]
 
     @property
     def rest(self) -> dict[str, str]:
@@ -93,4 +113,4 @@ class Address:
 
 def shown(data: object) -> str:
     """A path or an address as messages show it, without a password."""
-    return Address.of(data).name if isinstance(data, str) and is_address(data) else str(data)
+    return address_of(data).name if isinstance(data, str) and is_address(data) else str(data)

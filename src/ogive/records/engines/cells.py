@@ -34,6 +34,7 @@ from ogive.queries import (
 from ogive.records.arrow import kind_of
 from ogive.records.cell_choice import summed_bits
 from ogive.records.contributions import Summable, check_room, columns_of, contributor, group_places
+from ogive.records.engines.answers import answer, total
 from ogive.records.engines.bins import representatives, with_codes
 from ogive.records.engines.choosing import Bound, kept, label_text, one_label, refuse
 from ogive.records.engines.numbers import double, number, whole
@@ -156,12 +157,12 @@ class CellReader:
             asked: What is read.
             labels: Codes by column, to which those of all columns of labels are added.
         """
-        answer = self._answer(asked)
+        found = self._answer(asked)
         if self._bound is not None:
-            refuse(max(answer.column("fault").to_pylist(), default=0), self._bound.person)
-        views = np.array(answer.column("view").to_pylist(), dtype=np.int64)
+            refuse(max(found.column("fault").to_pylist(), default=0), self._bound.person)
+        views = np.array(found.column("view").to_pylist(), dtype=np.int64)
         return [
-            self._read(answer.filter(pa.array(views == number_)), asked, view, labels)
+            self._read(found.filter(pa.array(views == number_)), asked, view, labels)
             for number_, view in enumerate(asked.views)
         ]
 
@@ -192,7 +193,7 @@ class CellReader:
 
     def _answer(self, asked: Asked) -> Any:
         """What the engine counts, as an Arrow table."""
-        found = self._question(asked).to_pyarrow()
+        found = answer(self._question(asked))
         if len(found) > MOST_CELLS:
             names = ", ".join(quoted(column.column) for column in asked.columns)
             raise DataError(
@@ -271,7 +272,7 @@ def _of_view(table: Any, asked: Asked, number_: int) -> Any:
     view = asked.views[number_]
     sums: dict[str, Any] = {"rows": table["rows"].sum().cast("int64"), "fault": table["person_fault"].max()}
     if view[0] in asked.bits:
-        sums["amounts"] = (table["rows"] * table[f"amount_{view[0]}"]).sum().cast("string")
+        sums["amounts"] = total(table["rows"] * table[f"amount_{view[0]}"])
     found = table.group_by([f"code_{place}" for place in view]).aggregate(**sums)
     others = [f"code_{place}" for place in range(len(asked.columns)) if place not in view]
     nulls = {name: ibis.null(table[name].type()) for name in others}

@@ -2,37 +2,19 @@
 
 from __future__ import annotations
 
-import contextlib
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from ogive.errors import DataError, ParameterError, plain, quoted
 from ogive.records.engines.address import Address
+from ogive.records.engines.answers import one_line
+from ogive.records.engines.spark import spark_session
+from ogive.records.engines.spark_address import SparkAddress
 
 _INSTALL = "pip install 'ogive[engines]'"
-ENGINES = ("duckdb", "postgres")
+ENGINES = ("duckdb", "postgres", "pyspark")
 """Engines by their names in ibis, on which sums were compared with those of files."""
-
-_RAISED_BY = ("ibis", "sqlglot", "duckdb", "_duckdb", "psycopg", "pyarrow")
-"""Packages whose errors are the engine's."""
-
-
-@contextlib.contextmanager
-def one_line(name: str) -> Iterator[None]:
-    """Turn what an engine or its driver raises into a DataError, which shows no value of a record."""
-    try:
-        yield
-    except Exception as problem:
-        if type(problem).__module__.partition(".")[0] not in _RAISED_BY:
-            raise
-        raise DataError(f"{plain(name)} cannot be read: its engine reports {_kind(problem)}") from None
-
-
-def _kind(problem: Exception) -> str:
-    """What went wrong, by the name of its type; the message of an engine may quote a record."""
-    return type(problem).__name__.removesuffix("Exception").removesuffix("Error") or "an error"
 
 
 def is_expression(data: object) -> bool:
@@ -54,33 +36,49 @@ def engine_of(expression: Any) -> str:
     except ibis.common.exceptions.IbisError:
         found = "no engine"
     if found not in ENGINES:
-        raise ParameterError(f"a table of ibis must lie in DuckDB or PostgreSQL, got one of {found}")
+        raise ParameterError(f"a table of ibis must lie in DuckDB, PostgreSQL or Spark, got one of {found}")
     return found
 
 
-def open_address(address: Address) -> Any:
+def open_address(address: Address | SparkAddress) -> Any:
     """The table of an address, as ibis has it.
 
     Raises:
-        ParameterError: ibis is not installed.
+        ParameterError: ibis or a driver is not installed, or Spark already runs with another master.
         DataError: there is no such file, database or table, or it cannot be read.
     """
     try:
         import ibis
     except ModuleNotFoundError:
-        raise ParameterError(f"tables of an engine need ibis; install it with: {_INSTALL}") from None
-    connect = _connect_duckdb if address.engine == "duckdb" else _connect_postgresql
-    connection = connect(ibis, address)
+        extra = "spark" if isinstance(address, SparkAddress) else "engines"
+        raise ParameterError(f"tables of an engine need ibis; install it with: pip install 'ogive[{extra}]'") from None
+    connection = _connect(ibis, address)
     with one_line(address.name):
+        if isinstance(address, SparkAddress) and address.parquet is not None:
+            return _parquet(connection, address.parquet)
         try:
             return connection.table(address.table, database=address.schema)
         except ibis.common.exceptions.TableNotFound:
             where = "" if address.schema is None else f" in schema {quoted(address.schema)}"
-            raise DataError(f"{plain(_database(address))} has no table {quoted(address.table)}{where}") from None
+            raise DataError(f"{plain(address.place)} has no table {quoted(address.table)}{where}") from None
 
 
-def _database(address: Address) -> str:
-    return address.name.partition("?")[0]
+def _connect(ibis: Any, address: Address | SparkAddress) -> Any:
+    if isinstance(address, SparkAddress):
+        with one_line(address.name):
+            return ibis.pyspark.connect(spark_session(address))
+    return (_connect_duckdb if address.engine == "duckdb" else _connect_postgresql)(ibis, address)
+
+
+def _parquet(connection: Any, path: str) -> Any:
+    from pyspark.errors import AnalysisException
+
+    try:
+        return connection.read_parquet(path)
+    except AnalysisException as problem:
+        if problem.getCondition() != "PATH_NOT_FOUND":
+            raise
+        raise DataError(f"there is no file {plain(path)}") from None
 
 
 def _connect_duckdb(ibis: Any, address: Address) -> Any:
@@ -110,5 +108,5 @@ def _connect_postgresql(ibis: Any, address: Address) -> Any:
         )
     except psycopg.OperationalError:
         raise DataError(
-            f"{plain(_database(address))} cannot be reached, or lets nobody in by that name and password"
+            f"{plain(address.place)} cannot be reached, or lets nobody in by that name and password"
         ) from None

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from ogive.records.engines.address import Address
-from ogive.records.engines.opening import engine_of, one_line, open_address
+from ogive.records.engines.address import address_of
+from ogive.records.engines.answers import answer, one_line
+from ogive.records.engines.opening import engine_of, open_address
 
 if TYPE_CHECKING:
     from ogive.arrays import Int64
@@ -54,11 +55,12 @@ class EngineTable:
         """
         if not isinstance(data, str):
             return EngineTable(data, "the table")
-        address = Address.of(data)
+        address = address_of(data)
         expression = open_address(address)
         # nobody writes to a file of DuckDB that another process has open
         table = EngineTable(expression, address.name, is_locked=address.engine == "duckdb")
-        weakref.finalize(table, expression.get_backend().disconnect)
+        if address.engine != "spark":  # of which a process has one, for all its tables
+            weakref.finalize(table, expression.get_backend().disconnect)
         return table
 
     @cached_property
@@ -87,14 +89,15 @@ class EngineTable:
     def rows(self) -> int:
         """Number of rows, which the engine counts."""
         with one_line(self.name):
-            return int(self._expression.count().to_pyarrow().as_py())
+            counted = answer(self._expression.aggregate(rows=self._expression.count()))
+            return int(counted["rows"][0].as_py())
 
     def is_empty(self) -> bool:
         """Whether there is no row at all; of rows that satisfy a condition, whether the whole table has none."""
         if self._whole is not None:
             return self._whole.is_empty()
         with one_line(self.name):
-            return not len(self._expression.select(found=0).limit(1).to_pyarrow())
+            return not len(answer(self._expression.select(found=0).limit(1)))
 
     def digest(self) -> bytes:
         """SHA-256 of the whole table's columns and types, of how many rows it has, and of a sum of their hashes.
@@ -143,7 +146,8 @@ class EngineTable:
         with one_line(self.name):
             named = self._expression.select(**person_names(self._expression[person], self._types[person], self._engine))
             each = named.group_by(list(named.columns)).aggregate(rows=named.count())
-            found = each.aggregate(persons=each.count(), fault=each["person_fault"].max()).to_pyarrow().to_pylist()[0]
+            counted = answer(each.aggregate(persons=each.count(), fault=each["person_fault"].max()))
+        found = counted.to_pylist()[0]
         refuse(found["fault"], person)
         return int(found["persons"])
 

@@ -126,7 +126,7 @@ def test_a_table_of_ibis_is_taken_as_it_is(tmp_path):
 
 
 def test_a_table_of_ibis_without_a_known_engine_is_refused():
-    with pytest.raises(ParameterError, match="must lie in DuckDB or PostgreSQL"):
+    with pytest.raises(ParameterError, match="must lie in DuckDB, PostgreSQL or Spark"):
         Records.of(ibis.table({"age": "int64"}, name="people"))
 
 

@@ -1,0 +1,84 @@
+"""What engines do differently with a question: how they add up, how their answer is read, and how they fail."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import logging
+import warnings
+from collections.abc import Iterator
+from typing import Any
+
+from ogive.errors import DataError, plain
+from ogive.records.engines.spark import check_reachable
+
+_RAISED_BY = ("ibis", "sqlglot", "duckdb", "_duckdb", "psycopg", "pyarrow", "pyspark", "py4j")
+"""Packages whose errors are the engine's."""
+
+_ZONE = "spark.sql.session.timeZone"
+
+
+@contextlib.contextmanager
+def one_line(name: str) -> Iterator[None]:
+    """Turn what an engine or its driver raises into a DataError, which shows no value of a record."""
+    try:
+        yield
+    except Exception as problem:
+        package = type(problem).__module__.partition(".")[0]
+        if package not in _RAISED_BY and not isinstance(problem, ConnectionError):
+            raise
+        raise DataError(f"{plain(name)} cannot be read: its engine reports {_kind(problem)}") from None
+
+
+def _kind(problem: Exception) -> str:
+    """What went wrong, by the name of its type or of Spark's condition; the message of an engine may quote a record."""
+    condition = getattr(problem, "getCondition", lambda: None)()
+    return condition or type(problem).__name__.removesuffix("Exception").removesuffix("Error") or "an error"
+
+
+def answer(question: Any) -> Any:
+    """What an engine answers to a table of ibis, as an Arrow table.
+
+    Raises:
+        DataError: Spark's master cannot be reached, or times of its session do not count in UTC.
+    """
+    backend = question.get_backend()
+    if backend.name != "pyspark":
+        return question.to_pyarrow()
+    session = backend._session
+    check_reachable(session.conf.get("spark.master", ""))
+    with _quiet_pyspark():
+        if (zone := session.conf.get(_ZONE)) != "UTC":
+            raise DataError(f"the session of Spark has the time zone {zone}; set {_ZONE} to UTC")
+        backend._run_pre_execute_hooks(question)  # tables of memory and functions that the question needs
+        # by way of Arrow: ibis reads whole numbers as floats where there are nulls
+        return session.sql(backend.compile(question)).toArrow()
+
+
+def total(numbers: Any) -> Any:
+    """The sum of whole numbers, as text; where it leaves 64 bits, a wider number, or null on Spark.
+
+    There `sum` fails or is silently another number, as the session is set.
+    """
+    found = _spark_sum()(numbers) if numbers.get_backend().name == "pyspark" else numbers.sum()
+    return found.cast("string")
+
+
+@functools.cache
+def _spark_sum() -> Any:
+    import ibis
+
+    return ibis.udf.agg.builtin(lambda numbers: None, name="try_sum", signature=(("int64",), "int64"))
+
+
+@contextlib.contextmanager
+def _quiet_pyspark() -> Iterator[None]:
+    """Keep pyspark from logging an error with the values that it met, and from warning of its own open sockets."""
+    log = logging.getLogger("SQLQueryContextLogger")
+    was, log.disabled = log.disabled, True
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ResourceWarning)
+            yield
+    finally:
+        log.disabled = was
