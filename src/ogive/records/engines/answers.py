@@ -32,8 +32,26 @@ def one_line(name: str) -> Iterator[None]:
 
 def _kind(problem: Exception) -> str:
     """What went wrong, by the name of its type or of Spark's condition; the message of an engine may quote a record."""
-    condition = getattr(problem, "getCondition", lambda: None)()
-    return condition or type(problem).__name__.removesuffix("Exception").removesuffix("Error") or "an error"
+    conditions = [each for each in map(_condition, _causes(problem)) if each is not None]
+    return (conditions or [type(problem).__name__.removesuffix("Exception").removesuffix("Error") or "an error"])[-1]
+
+
+def _causes(problem: Exception) -> Iterator[Any]:
+    """A problem, and what it comes from in Java."""
+    yield problem
+    cause = getattr(problem, "java_exception", None)
+    with contextlib.suppress(Exception):  # the process of Java may have ended
+        while cause is not None:
+            yield cause
+            cause = cause.getCause()
+
+
+def _condition(problem: Any) -> str | None:
+    """The name that Spark has for what went wrong, if it has one."""
+    with contextlib.suppress(Exception):  # of Java, which has no such method
+        found = problem.getCondition()
+        return None if found is None else str(found)
+    return None
 
 
 def answer(question: Any) -> Any:
@@ -47,7 +65,7 @@ def answer(question: Any) -> Any:
         return question.to_pyarrow()
     session = backend._session
     check_reachable(session.conf.get("spark.master", ""))
-    with _quiet_pyspark():
+    with quiet_pyspark():
         if (zone := session.conf.get(_ZONE)) != "UTC":
             raise DataError(f"the session of Spark has the time zone {zone}; set {_ZONE} to UTC")
         backend._run_pre_execute_hooks(question)  # tables of memory and functions that the question needs
@@ -72,7 +90,7 @@ def _spark_sum() -> Any:
 
 
 @contextlib.contextmanager
-def _quiet_pyspark() -> Iterator[None]:
+def quiet_pyspark() -> Iterator[None]:
     """Keep pyspark from logging an error with the values that it met, and from warning of its own open sockets."""
     log = logging.getLogger("SQLQueryContextLogger")
     was, log.disabled = log.disabled, True

@@ -8,7 +8,7 @@ from typing import Any
 
 from ogive.errors import DataError, ParameterError, plain, quoted
 from ogive.records.engines.address import Address
-from ogive.records.engines.answers import one_line
+from ogive.records.engines.answers import one_line, quiet_pyspark
 from ogive.records.engines.spark import spark_session
 from ogive.records.engines.spark_address import SparkAddress
 
@@ -53,7 +53,7 @@ def open_address(address: Address | SparkAddress) -> Any:
         extra = "spark" if isinstance(address, SparkAddress) else "engines"
         raise ParameterError(f"tables of an engine need ibis; install it with: pip install 'ogive[{extra}]'") from None
     connection = _connect(ibis, address)
-    with one_line(address.name):
+    with one_line(address.name), quiet_pyspark():
         if isinstance(address, SparkAddress) and address.parquet is not None:
             return _parquet(connection, address.parquet)
         try:

@@ -68,7 +68,7 @@ class SparkAddress:
                 f"the address must name either a table of Spark or Parquet files, for example {CLUSTER} or {LOCAL}"
             )
         if parquet is not None and schema is not None:
-            raise ParameterError("the address names Parquet files, which lie in no schema; leave out `schema`")
+            raise ParameterError("the address names Parquet files, which lie in no schema; leave schema out")
         if parquet is not None and "://" not in parquet:
             parquet = str(Path(parquet).absolute())
         return SparkAddress(f"spark:{place}" if found["cluster"] else place, table, parquet, schema, named)
