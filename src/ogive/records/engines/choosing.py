@@ -36,12 +36,17 @@ def _utf8(text: Any) -> Any:
     return function("convert_to", "string", "string", returns="binary")(text, "UTF8")
 
 
-_BYTES = {"duckdb": function("encode", "string", returns="binary"), "postgres": _utf8}
+def _spark_utf8(text: Any) -> Any:
+    return function("encode", "string", "string", returns="binary")(text, "UTF-8")
+
+
+_BYTES = {"duckdb": function("encode", "string", returns="binary"), "postgres": _utf8, "pyspark": _spark_utf8}
 """The UTF-8 bytes of a text; columns may have been declared to take capitals for small letters, and bytes have not."""
 
 _MD5 = {
     "duckdb": function("md5", "string", returns="string"),
     "postgres": lambda text: function("md5", "binary", returns="string")(_utf8(text)),
+    "pyspark": lambda text: function("md5", "binary", returns="string")(_spark_utf8(text)),
 }
 """The hexadecimal MD5 of the UTF-8 bytes of a text, whatever the encoding of a database."""
 

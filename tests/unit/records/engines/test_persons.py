@@ -1,4 +1,4 @@
-"""Several rows of a person: files, DuckDB and PostgreSQL keep the same ones, and one person moves few of them."""
+"""Several rows of a person: files and every engine keep the same ones, and one person moves few of them."""
 
 import decimal
 import hashlib
