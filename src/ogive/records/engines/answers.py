@@ -78,8 +78,12 @@ def total(numbers: Any) -> Any:
 
     There `sum` fails or is silently another number, as the session is set.
     """
-    found = _spark_sum()(numbers) if numbers.get_backend().name == "pyspark" else numbers.sum()
-    return found.cast("string")
+    import ibis
+
+    on_spark = False
+    with contextlib.suppress(ibis.common.exceptions.IbisError):  # a question that is only written has no engine
+        on_spark = numbers.get_backend().name == "pyspark"
+    return (_spark_sum()(numbers) if on_spark else numbers.sum()).cast("string")
 
 
 @functools.cache
