@@ -17,7 +17,6 @@ from . import streams as streams
 from . import trust as trust
 from .collecting import describe_collection as describe_collection
 from .collecting import estimate_collection as estimate_collection
-from .contrast import Contrast as Contrast
 from .errors import AccountWarning as AccountWarning
 from .errors import BudgetError as BudgetError
 from .errors import CopyError as CopyError
@@ -80,6 +79,7 @@ from .statistics.curve.merging.merge import merge as merge
 from .statistics.describe.estimate import DescribeEstimate as DescribeEstimate
 from .statistics.describe.statistic import Describe as Describe
 from .statistics.ecdf.statistic import Ecdf as Ecdf
+from .statistics.groups.contrasts.contrast import Contrast as Contrast
 from .statistics.groups.estimate import GroupEstimates as GroupEstimates
 from .statistics.groups.statistic import Grouped as Grouped
 from .statistics.groups.subset import Subset as Subset

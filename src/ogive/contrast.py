@@ -1,4 +1,4 @@
-"""The difference or ratio of a number of two groups, with an interval.
+"""The mathematics of the difference or ratio of a number of two groups, with an interval.
 
 Each group has an estimate v with an interval (l, u) of its own, and the noise of different groups is independent. The
 interval of the difference v - w is recovered from the two intervals (Zou and Donner):
@@ -21,12 +21,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from statistics import NormalDist
 from typing import Literal, NamedTuple
 
-from ogive.columns import LabelValue
-from ogive.digits import number
 from ogive.errors import ParameterError
 
 Kind = Literal["difference", "ratio"]
@@ -49,68 +46,6 @@ class Number(NamedTuple):
     high: float
     standard_error: float | None = None
     probability: float | None = None
-
-
-@dataclass(frozen=True, repr=False)
-class Contrast:
-    """Difference or ratio of a number between two groups.
-
-    Fields:
-        kind: "difference" or "ratio".
-        what: The number compared, for example "mean of age".
-        by: Column of the groups.
-        group, other: The two groups; `other` is subtracted, or is the divisor.
-        value: The difference or ratio; NaN if the number of a group is not defined.
-        standard_error: Standard error of the value, including noise and sampling; derived from the width of the
-            intervals if nothing better is known.
-        low, high: Ends of the interval; infinite if the divisor of a ratio may be 0. Where a group has no number they
-            hold every value that the other group leaves possible.
-        confidence_level: Of the interval.
-        probability: Of the quantile that is compared; None for other numbers.
-    """
-
-    kind: Kind
-    what: str
-    by: str
-    group: LabelValue
-    other: LabelValue
-    value: float
-    standard_error: float
-    low: float
-    high: float
-    confidence_level: float
-    probability: float | None = None
-
-    @property
-    def interval(self) -> tuple[float, float]:
-        """Both ends of the interval."""
-        return self.low, self.high
-
-    @property
-    def defined(self) -> bool:
-        """Whether the numbers of both groups are defined."""
-        return not math.isnan(self.value)
-
-    @property
-    def head(self) -> str:
-        """What is compared, in words."""
-        sign = "minus" if self.kind == "difference" else "divided by"
-        return f"{self.kind} of the {self.what}, {self.by} {self.group} {sign} {self.other}"
-
-    @property
-    def shown(self) -> tuple[str, str, str]:
-        """The value and the ends of the interval, with the digits that the interval leaves."""
-        value, low, high = (number(each, self.high - self.low) for each in (self.value, self.low, self.high))
-        return value, low, high
-
-    def __repr__(self) -> str:
-        return f"<{type(self).__name__} {self}>"
-
-    def __str__(self) -> str:
-        if not self.defined:
-            return f"{self.head}: noise leaves no number"
-        value, low, high = self.shown
-        return f"{self.head}: {value} ({100 * self.confidence_level:.6g} % CI {low} to {high})"
 
 
 def check_probability(probability: float, released: Sequence[float] | None = None) -> None:

@@ -4,9 +4,13 @@ import math
 
 import numpy as np
 import pytest
+from matplotlib.figure import Figure
 from scipy import stats
 
-from ogive.contrast import Contrast, Number, difference, ratio
+import ogive
+from ogive import Contrast
+from ogive.contrast import Number, difference, ratio
+from ogive.statistics.showing import BACKENDS
 
 Z = stats.norm.ppf(0.975)
 
@@ -108,3 +112,49 @@ def test_a_comparison_is_one_short_line_in_a_notebook():
     assert repr(found) == "<Contrast difference of the mean of age, ward A minus B: 2.0 (95 % CI 1.0 to 3.0)>"
     hidden = Contrast("ratio", "mean of age", "ward", "A", "B", math.nan, math.nan, -math.inf, math.inf, 0.95)
     assert repr(hidden) == f"<Contrast {hidden.head}: noise leaves no number>"
+
+
+@pytest.fixture(scope="module")
+def compared():
+    ages = {"age": np.arange(400.0) % 80, "ward": ["A", "B"] * 200}
+    question = ogive.Grouped(ogive.Mean("age", bounds=(0, 90)), "ward", ("A", "B"))
+    found = ogive.release(question, trust=ogive.Central(ages), privacy=ogive.PureDP(20))
+    return found.difference("A", "B"), found.ratio("A", "B")
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_a_contrast_is_a_row_of_a_data_frame(compared, backend):
+    for each in compared:
+        frame = each.to_frame(backend)
+        row = frame.to_pylist()[0] if backend == "pyarrow" else {name: frame[name][0] for name in frame.columns}
+        assert (row["kind"], row["group"], row["other"], row["value"]) == (each.kind, "A", "B", each.value)
+        assert (row["low"], row["high"], row["standard_error"]) == (each.low, each.high, each.standard_error)
+
+
+def test_a_contrast_is_a_table_in_notebooks_with_its_guarantee(compared):
+    for each in compared:
+        page = each._repr_html_()
+        assert all(shown in page for shown in (*each.shown, "95 % CI", "epsilon = 20"))
+
+
+def test_a_contrast_is_drawn_with_its_interval_beside_the_value_of_groups_that_are_alike(compared):
+    for each, alike in zip(compared, (0, 1), strict=True):
+        lines = each.plot(Figure().subplots()).get_lines()
+        drawn = [tuple(map(float, line.get_xdata())) for line in lines]
+        assert drawn[0] == each.interval
+        assert drawn[-1] == (alike, alike)
+        assert (each.value,) in drawn
+
+
+def test_a_contrast_without_a_number_is_shown_and_not_drawn():
+    hidden = ogive.Contrast("ratio", "mean of age", "ward", "A", "B", math.nan, math.nan, -math.inf, math.inf, 0.95)
+    assert "Noise leaves no number" in hidden._repr_html_()
+    assert math.isnan(hidden.to_frame("pandas")["value"][0])
+    with pytest.raises(ogive.ParameterError, match="noise leaves no number to draw of the ratio of the mean of age"):
+        hidden.plot()
+
+
+def test_a_contrast_of_exact_values_says_so():
+    question = ogive.Grouped(ogive.Mean("age", bounds=(0, 90)), "ward", ("A", "B"))
+    found = ogive.release(question, trust=ogive.Clear({"age": [1.0, 2.0] * 9, "ward": ["A", "B"] * 9}))
+    assert "not private: exact values" in found.difference("A", "B")._repr_html_()

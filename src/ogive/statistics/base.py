@@ -121,23 +121,8 @@ class Terms:
         return self.unit.adjacency
 
 
-class Estimate(ABC):
-    """A value with its error: frozen, written and read as JSON, shown as text, as a table and as a picture.
-
-    A subclass is a frozen dataclass, declared with `repr=False`. Beside its module lie
-
-    - `stored.py`, with `to_dict(estimate)` and `from_dict(data)`;
-    - `text.py`, with `summary(estimate)`, some lines; `short(estimate)`, a few words that take no time; and
-      `card(estimate)`, what notebooks show;
-    - `frame.py`, with `columns(estimate)`, a row for each thing that was estimated;
-    - `plot.py`, with `draw(estimate, ax, **style)`.
-    """
-
-    schema: ClassVar[str]
-    """Name and version of its JSON, for example "ogive.curve/1"."""
-
-    indent: ClassVar[int | None] = None
-    """Of its JSON."""
+class Shown:
+    """What people see of an object, by the modules `text`, `frame` and `plot` beside its own."""
 
     provenance: Provenance | None
     """Origin of the release: statistic, price and trust model; None until released."""
@@ -154,30 +139,8 @@ class Estimate(ABC):
             return "not private: exact values"
         return "private" if self.provenance is None else str(self.provenance)
 
-    @property
-    def noise_beside(self) -> str:
-        """What `noise_share` is a share of, in words."""
-        return OF_RECORDS
-
-    def noise_share(self) -> float:
-        """Noise as a share of what would hide all that is told, where it may do so; else, or where unknown, 0."""
-        return 0.0
-
-    @abstractmethod
-    def errors(self, truth: Any) -> dict[str, float]:
-        """Distances from the estimate that the trust model clear gives, by name, for example "ks"."""
-
-    def with_provenance(self, provenance: Provenance) -> Self:
-        """Return the same estimate with its provenance."""
-        replaced: Any = dataclasses.replace(cast(Any, self), provenance=provenance)
-        return cast(Self, replaced)
-
     def __str__(self) -> str:
         return str(room(type(self), "text").summary(self))
-
-    def __repr__(self) -> str:
-        words = room(type(self), "text").short(self)
-        return f"<{type(self).__name__} {words}, {'private' if self.private else 'not private'}>"
 
     def _repr_html_(self) -> str:
         from ogive.statistics.showing import as_html
@@ -198,7 +161,7 @@ class Estimate(ABC):
         return native_frame(room(type(self), "frame").columns(self), backend)
 
     def plot(self, ax: Any = None, **style: Unpack[Style]) -> Any:
-        """Draw the estimate; returns matplotlib axes.
+        """Draw it; returns matplotlib axes.
 
         Args:
             ax: Axes to draw into; new ones by default.
@@ -208,6 +171,47 @@ class Estimate(ABC):
             ParameterError: matplotlib is not installed, or the style is none.
         """
         return room(type(self), "plot").draw(self, ax, **style)
+
+
+class Estimate(Shown, ABC):
+    """A value with its error: frozen, written and read as JSON, shown as text, as a table and as a picture.
+
+    A subclass is a frozen dataclass, declared with `repr=False`. Beside its module lie
+
+    - `stored.py`, with `to_dict(estimate)` and `from_dict(data)`;
+    - `text.py`, with `summary(estimate)`, some lines; `short(estimate)`, a few words that take no time; and
+      `card(estimate)`, what notebooks show;
+    - `frame.py`, with `columns(estimate)`, a row for each thing that was estimated;
+    - `plot.py`, with `draw(estimate, ax, **style)`.
+    """
+
+    schema: ClassVar[str]
+    """Name and version of its JSON, for example "ogive.curve/1"."""
+
+    indent: ClassVar[int | None] = None
+    """Of its JSON."""
+
+    @property
+    def noise_beside(self) -> str:
+        """What `noise_share` is a share of, in words."""
+        return OF_RECORDS
+
+    def noise_share(self) -> float:
+        """Noise as a share of what would hide all that is told, where it may do so; else, or where unknown, 0."""
+        return 0.0
+
+    @abstractmethod
+    def errors(self, truth: Any) -> dict[str, float]:
+        """Distances from the estimate that the trust model clear gives, by name, for example "ks"."""
+
+    def with_provenance(self, provenance: Provenance) -> Self:
+        """Return the same estimate with its provenance."""
+        replaced: Any = dataclasses.replace(cast(Any, self), provenance=provenance)
+        return cast(Self, replaced)
+
+    def __repr__(self) -> str:
+        words = room(type(self), "text").short(self)
+        return f"<{type(self).__name__} {words}, {'private' if self.private else 'not private'}>"
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, exact; see the schema in `ogive/schemas`."""

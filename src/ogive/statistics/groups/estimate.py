@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Generic, Self, TypeVar
 
 from ogive.columns import LabelValue
-from ogive.contrast import Contrast, Kind, check_probability, difference, ratio
+from ogive.contrast import Kind, check_probability, difference, ratio
 from ogive.errors import ParameterError
 from ogive.provenance import Provenance
 from ogive.rooms import room
@@ -16,6 +16,7 @@ from ogive.statistics.base import Estimate
 from ogive.statistics.confidence import check_level
 from ogive.statistics.groups.compared import check_compared, place_of
 from ogive.statistics.groups.conditions import condition
+from ogive.statistics.groups.contrasts.contrast import Contrast
 
 CONFIDENCE_LEVEL = 0.95
 """Of comparisons of estimates that have no level of their own."""
@@ -180,7 +181,8 @@ class GroupEstimates(Estimate, Generic[MemberT]):
         one, two = (line.number(self[each], level, probability) for each in (group, other))
         compared = difference if kind == "difference" else ratio
         value, error, low, high = compared(one, two, level)
-        return Contrast(kind, one.what, self.by, group, other, value, error, low, high, level, one.probability)
+        numbers = value, error, low, high, level, one.probability
+        return Contrast(kind, one.what, self.by, group, other, *numbers, self.provenance)
 
     def errors(self, truth: GroupEstimates[Any]) -> dict[str, float]:
         """The largest of the groups' errors, by name.

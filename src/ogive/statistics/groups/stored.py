@@ -6,10 +6,11 @@ import math
 from typing import Any, get_args
 
 from ogive.columns import MAX_GROUPS, LabelValue
-from ogive.contrast import Contrast, Kind
+from ogive.contrast import Kind
 from ogive.errors import DataError, ParameterError, plain, quoted
 from ogive.queries.aggregates import check_groups
 from ogive.queries.discovery import LARGEST_THRESHOLD
+from ogive.statistics.groups.contrasts.contrast import Contrast
 from ogive.statistics.groups.estimate import GroupEstimates, of_group
 from ogive.statistics.kinds import read_estimate
 from ogive.statistics.plain_json import Fields

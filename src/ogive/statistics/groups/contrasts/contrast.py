@@ -1,0 +1,75 @@
+"""The difference or ratio of a number of two groups, with an interval; the mathematics is in `ogive.contrast`."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+
+from ogive.columns import LabelValue
+from ogive.contrast import Kind
+from ogive.digits import number
+from ogive.provenance import Provenance
+from ogive.statistics.base import Shown
+
+
+@dataclass(frozen=True, repr=False)
+class Contrast(Shown):
+    """Difference or ratio of a number between two groups.
+
+    Fields:
+        kind: "difference" or "ratio".
+        what: The number compared, for example "mean of age".
+        by: Column of the groups.
+        group, other: The two groups; `other` is subtracted, or is the divisor.
+        value: The difference or ratio; NaN if the number of a group is not defined.
+        standard_error: Standard error of the value, including noise and sampling; derived from the width of the
+            intervals if nothing better is known.
+        low, high: Ends of the interval; infinite if the divisor of a ratio may be 0. Where a group has no number they
+            hold every value that the other group leaves possible.
+        confidence_level: Of the interval.
+        probability: Of the quantile that is compared; None for other numbers.
+        provenance: Of the release of the groups; None where they were not released.
+    """
+
+    kind: Kind
+    what: str
+    by: str
+    group: LabelValue
+    other: LabelValue
+    value: float
+    standard_error: float
+    low: float
+    high: float
+    confidence_level: float
+    probability: float | None = None
+    provenance: Provenance | None = field(default=None, compare=False)
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """Both ends of the interval."""
+        return self.low, self.high
+
+    @property
+    def defined(self) -> bool:
+        """Whether the numbers of both groups are defined."""
+        return not math.isnan(self.value)
+
+    @property
+    def head(self) -> str:
+        """What is compared, in words."""
+        return f"{self.kind} of the {self.subject}"
+
+    @property
+    def shown(self) -> tuple[str, str, str]:
+        """The value and the ends of the interval, with the digits that the interval leaves."""
+        value, low, high = (number(each, self.high - self.low) for each in (self.value, self.low, self.high))
+        return value, low, high
+
+    @property
+    def subject(self) -> str:
+        """What is compared of which groups, without the kind of number that came of it."""
+        sign = "minus" if self.kind == "difference" else "divided by"
+        return f"{self.what}, {self.by} {self.group} {sign} {self.other}"
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self}>"
