@@ -208,3 +208,26 @@ def test_cross_tables_of_groups_name_both_columns(said, capsys):
     shown = capsys.readouterr().out
     assert "cross table of old and age, with shares of the rows by sex" in shown
     assert "old = 0, age = 20" in shown
+
+
+@pytest.mark.parametrize("option", ["--difference", "--ratio"])
+def test_a_third_group_to_compare_is_told_from_another_file(said, option):
+    groups = ("--by", "sex", "--by-groups", "F", "M", "X")
+    status, line = said("mean", "people.csv", "--column", "age", *RELEASE, *groups, option, "F", "M", "X")
+    assert status == 2
+    assert line.endswith(
+        f"{option} takes two groups, and X is a third; give it once for each comparison, for example {option} F M "
+        f"{option} F X; DATA comes before the options"
+    )
+    more = said("mean", "people.csv", "more.csv", "--column", "age", *RELEASE, *groups, option, "F", "M")[1]
+    assert "reads one DATA file, and more.csv is another" in more
+
+
+def test_missing_labels_are_left_out_by_the_condition_that_is_told(said, tmp_path):
+    rows = "".join(f"{i % 90},{('0', '1', 'NA')[i % 3]}\n" for i in range(90))
+    (tmp_path / "labels.csv").write_text("age,ill\n" + rows)
+    command = ("roc", "labels.csv", "--score", "age", "--label", "ill", "--positive", "1", *RELEASE)
+    status, line = said(*command)
+    assert status == 2
+    assert "--where 'not ill is missing'" in line
+    assert said(*command, "--where", "not ill is missing")[0] == 0

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from ogive.arrays import Float64, Int64, UInt8
 from ogive.columns import Categories, Label, Listed, Membership, OpenCategories
-from ogive.errors import DataError, quoted
-from ogive.predicates import Missing
+from ogive.errors import DataError, plain, quoted
+from ogive.predicates import Missing, Not
 
 Columns = tuple[NDArray[Any], ...]
 """Some rows of several columns: float64 numbers of a grid, NaN where missing, or codes of labels."""
@@ -151,7 +151,11 @@ class Classes:
     def _class_of(self, code: int) -> bool:
         label, value = self._label, self._labels.values[code]
         if code == MISSING:
-            raise DataError(f"label column {quoted(label.column)} has missing values; every record needs a class")
+            only = plain(repr(str(Not(Missing(label.column)))))
+            raise DataError(
+                f"label column {quoted(label.column)} has missing values; every record needs a class; of a table, "
+                f"records without one are left out by `where={only}`, and how many they are stays private"
+            )
         if _among(value, label.positive):
             return True
         if label.negative is None:

@@ -25,6 +25,9 @@ PART_TEXTS = {
 }
 """What is said of the parameters that every verb has beside the options of its statistic."""
 
+_OF_TABLES = ("column", "by", "by_groups", "groups", "where", "person", "max_rows_per_person")
+"""Parameters that a function on arrays is given in error by who has a table."""
+
 ParametersT = ParamSpec("ParametersT")
 ResultT = TypeVar("ResultT")
 
@@ -107,12 +110,19 @@ def takes_options_of(
         taken = {each.name for each in kept}
         more = [_parameter(fields[name]) for name in names if name not in taken]
         allowed = taken | set(names)
+        arrays = [each.name for each in kept if each.kind is inspect.Parameter.POSITIONAL_OR_KEYWORD]
+        of_arrays = "self" not in own.parameters and bool(arrays)
+        of_table = f"; columns of a table are released by name with Session(table, limit=...).{function.__name__}(...)"
 
         @functools.wraps(function)
         def checked(*arguments: ParametersT.args, **given: ParametersT.kwargs) -> ResultT:
             unknown = sorted(given.keys() - allowed)
             if unknown:
-                raise TypeError(f"{function.__name__}() got an unexpected keyword argument {unknown[0]!r}")
+                advice = of_table if of_arrays and unknown[0] in _OF_TABLES else ""
+                raise TypeError(f"{function.__name__}() got an unexpected keyword argument {unknown[0]!r}{advice}")
+            if of_arrays and len(arguments) > len(arrays):
+                takes = f"{len(arrays)} array{'s' * (len(arrays) > 1)}, {' and '.join(arrays)}"
+                raise TypeError(f"{function.__name__}() takes {takes}, and got {len(arguments)}{of_table}")
             return function(*arguments, **given)
 
         wanted = [text for names_of, text in described if (set(names_of) - taken) & set(names)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cyclopts import Parameter
 
 from ogive.cli.help import OF_GROUPS
-from ogive.errors import ParameterError
+from ogive.errors import ParameterError, plain
 
 if TYPE_CHECKING:
     from ogive.columns import LabelValue
@@ -147,3 +148,23 @@ def _group(word: str, groups: Sequence[LabelValue]) -> LabelValue:
 
     meant = meanings((word,))
     return next((group for group in groups if group in meant), group_of(word))
+
+
+def check_pairs(arguments: Sequence[str], unused: str) -> None:
+    """Refuse more words after --difference or --ratio than two groups.
+
+    Args:
+        arguments: Of a command.
+        unused: Its first words that no option takes.
+
+    Raises:
+        ParameterError: they follow two groups.
+    """
+    for place, word in enumerate(arguments):
+        option, groups = word, [*itertools.takewhile(lambda each: not each.startswith("-"), arguments[place + 1 :])]
+        if option in ("--difference", "--ratio") and len(groups) > 2 and unused.startswith(groups[2]):
+            one, other, more = map(plain, groups[:3])
+            raise ParameterError(
+                f"{option} takes two groups, and {more} is a third; give it once for each comparison, for example "
+                f"{option} {one} {other} {option} {one} {more}; DATA comes before the options"
+            )

@@ -129,6 +129,12 @@ class HosmerLemeshow:
         among(self.form, "form", FORMS)
         among(self.method, "method", ("auto", *UNBIASED_METHODS))
         object.__setattr__(self, "missing", self._aggregate(self._grid()).probability.missing)
+        if isinstance(self.groups, str | tuple | list):
+            raise ParameterError(
+                f"`groups` of this test is how many groups are made of the predictions, from 2 to {self.bins}, got "
+                f"{quoted(self.groups)}; the values of a column `by=` are named by `by_groups=`",
+                parameter="groups",
+            )
         whole(self.groups, "groups", 2, self.bins)
         if self.split is not None and not 0 < exact(self.split, "split") < 1:
             raise ParameterError(f"`split` must be strictly between 0 and 1, got {self.split}")
