@@ -87,14 +87,17 @@ class OgiveError(Exception):
         message: One line, in which Python is marked with backticks.
         parameter: Name of the parameter that the message is about. By default the first marked one, alone (`bounds`)
             or with a value (`bounds=(0, 120)`).
+        remedy: Arguments that would make the call right, each marked, with the values that it needs.
 
     Attributes:
         marked: The message with its marks; `str` shows it without them. Use this to pass a message on.
         parameter: Name of the parameter that the message is about, or None.
+        remedy: Arguments that would make the call right, from which the command line writes a whole command.
     """
 
-    def __init__(self, message: str = "", *, parameter: str | None = None) -> None:
+    def __init__(self, message: str = "", *, parameter: str | None = None, remedy: tuple[str, ...] = ()) -> None:
         super().__init__(message)
+        self.remedy = remedy
         self.parameter = parameter or _parameter(message)
 
     def __str__(self) -> str:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 from ogive import cautions
 from ogive.asking import drive
 from ogive.charging import charge_for
-from ogive.errors import ParameterError, ReleaseMismatchError, quoted
+from ogive.errors import DataError, OgiveError, ParameterError, ReleaseMismatchError, quoted
 from ogive.ledger.entries import plain_text
 from ogive.noise import SystemSource
 from ogive.noise.base import RandomSource
@@ -132,7 +132,10 @@ def release(
         honest=trust.honest,
         cell_limit=trust.cell_limit,
     )
-    done = drive(statistic, terms, holder, bounded=bounded)
+    try:
+        done = drive(statistic, terms, holder, bounded=bounded)
+    except (DataError, ParameterError) as problem:
+        raise unmet(statistic, trust, terms) or problem from None
     provenance = Provenance(
         release_id=books.release_id,
         statistic=name,
@@ -158,6 +161,13 @@ def release(
     if told and ledger is None and trust.name not in _OWNERS:
         cautions.tell_unbooked()
     return cast(EstimateT, found)
+
+
+def unmet(statistic: Statistic[Any], trust: TrustModel, terms: Terms) -> OgiveError | None:
+    """All that a statistic still needs, for those that can say it at once; None where that is nothing."""
+    inner: Any = innermost(statistic)
+    schema = trust.schema() if hasattr(inner, "unmet") else None
+    return None if schema is None else inner.unmet(terms, schema)
 
 
 _OWNERS = ("local",)

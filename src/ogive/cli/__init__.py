@@ -65,9 +65,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
             _run(words)
             sys.stdout.flush()
         except OgiveError as problem:
-            from ogive.cli.wording import in_options, options_of
+            from ogive.cli.wording import in_options, options_of, remedied
 
-            message = in_options(problem.marked, options_of(build(), words))
+            options = options_of(build(), words)
+            message = in_options(problem.marked, options)
+            if problem.remedy:
+                message += f"; for example: {remedied(words, [in_options(each, options) for each in problem.remedy])}"
             return _fail(message, REFUSED if isinstance(problem, RefusalError) else BAD_USE)
         except BrokenPipeError:
             # the reader left; what is still buffered must not raise once more at exit
@@ -98,6 +101,7 @@ def _run(arguments: list[str]) -> None:
 
     from ogive.cli.help import ALL, FLAGS, help_asked, help_of
     from ogive.cli.notes import gathered_notes
+    from ogive.cli.options.compared import check_pairs
     from ogive.cli.options.trust import not_of
     from ogive.cli.parsing import in_words, misspelt
 
@@ -118,6 +122,7 @@ def _run(arguments: list[str]) -> None:
         ):
             raise ParameterError(in_words(problem)) from None
         more = " ".join(problem.unused_tokens or ())
+        check_pairs(arguments, more)
         raise ParameterError(
             f"{arguments[0]} reads one DATA file, and {plain(more)} is another; --parties deals its records to "
             "several, ogive merge adds up what was released of each file, and in Python ogive.SecAgg takes a file of "

@@ -11,17 +11,18 @@ from typing import TYPE_CHECKING, Any, TextIO
 from ogive.cli.options.common import BudgetOptions, OutputOptions, PrivacyOptions
 from ogive.cli.output import busy, check_outputs, check_picture, draw, publish
 from ogive.cli.persons_named import suggest_person
-from ogive.errors import AccountWarning, BudgetError, LedgerError, NoiseWarning
+from ogive.errors import AccountWarning, BudgetError, LedgerError, NoiseWarning, OgiveError, ParameterError
 from ogive.provenance import publishable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from ogive.ledger import Account, Ledger
-    from ogive.privacy import Privacy
+    from ogive.privacy import Adjacency, Privacy
     from ogive.session import Session
     from ogive.statistics.base import Statistic
     from ogive.trust import Simulation
+    from ogive.trust.base import TrustModel
 
 _SQLITE = b"SQLite format 3\0"
 """How a file of SQLite begins."""
@@ -59,8 +60,11 @@ def release_and_publish(
     Raises:
         ParameterError, DataError, RefusalError: as `Session.release`; a file cannot be written.
     """
-    privacy = granted.privacy()
     trust = granted.simulation()
+    try:
+        privacy = granted.privacy()
+    except ParameterError as problem:
+        raise _with_other_needs(problem, statistic, trust, data, na, granted, budget) from None
     limit = budget.limit()
     if plot is not None:
         check_picture(plot)
@@ -81,6 +85,34 @@ def release_and_publish(
         publish(estimate.to_json, lambda: table(estimate), output, public=True, kept_in=budget.ledger)
     if plot is not None:
         draw(estimate.plot if picture is None else lambda ax: picture(estimate, ax), plot)
+
+
+def _with_other_needs(
+    problem: ParameterError,
+    statistic: Statistic[Any],
+    trust: Simulation,
+    data: Path | str,
+    na: tuple[str, ...],
+    granted: PrivacyOptions,
+    budget: BudgetOptions,
+) -> ParameterError:
+    """That no guarantee was given, with what else the statistic needs, where the table tells."""
+    from ogive.privacy import PureDP
+    from ogive.releasing import unit_of, unmet
+    from ogive.statistics.base import Terms, completed
+
+    if granted.stated:
+        return problem
+    try:
+        model, adjacency = _model(trust, data, na, granted, budget)
+        unit = unit_of(model, adjacency, None, public=granted.public)
+        terms = Terms(PureDP(1), unit, model.refusal, count=model.count)
+        more = unmet(completed(statistic, model.schema), model, terms)
+    except OgiveError:
+        return problem
+    if more is None:
+        return problem
+    return ParameterError(f"{problem.marked}; {more.marked}", remedy=("`privacy=PureDP(1)`", *more.remedy))
 
 
 def _releasing(data: Path | str) -> str:
@@ -133,26 +165,42 @@ def _release(
     budget: BudgetOptions,
 ) -> Any:
     """One release without a ledger."""
-    from ogive.privacy import Adjacency
-    from ogive.records import Records
     from ogive.releasing import release
     from ogive.statistics.base import describe
     from ogive.statistics.questions import subjects
+
+    model, adjacency = _model(
+        trust, data, na, granted, budget, used=lambda: subjects({"statistic": describe(statistic)})
+    )
+    return release(
+        statistic, trust=model, privacy=privacy, adjacency=adjacency, batch=budget.batch, public=granted.public
+    )
+
+
+def _model(
+    trust: Simulation,
+    data: Path | str,
+    na: tuple[str, ...],
+    granted: PrivacyOptions,
+    budget: BudgetOptions,
+    used: Callable[[], Sequence[str]] = tuple,
+) -> tuple[TrustModel, Adjacency]:
+    """The trust model of a file without a ledger, and the adjacency; `used` are columns that a release reads."""
+    from ogive.privacy import Adjacency
+    from ogive.records import Records
 
     fitting = Adjacency.REPLACE if budget.max_rows_per_person == 1 else Adjacency.ADD_OR_REMOVE
     adjacency = fitting if granted.adjacency is None else Adjacency(granted.adjacency)
     records = Records.of(data, na_values=na)
     if trust.private and budget.person is None:
-        suggest_person(records.columns, subjects({"statistic": describe(statistic)}))
+        suggest_person(records.columns, used())
     model = trust.over(
         records,
         person=budget.person,
         max_rows_per_person=budget.max_rows_per_person,
         row_choice=budget.row_choice,
     )
-    return release(
-        statistic, trust=model, privacy=privacy, adjacency=adjacency, batch=budget.batch, public=granted.public
-    )
+    return model, adjacency
 
 
 def _pay(

@@ -75,6 +75,21 @@ def options_of(app: App, arguments: Sequence[str]) -> frozenset[str]:
     return frozenset(name for argument in app.assemble_argument_collection() for name in argument.names)
 
 
+def remedied(arguments: Sequence[str], added: Sequence[str]) -> str:
+    """A whole command: the arguments of one that was refused, with the options that would make it right.
+
+    An option that takes one value replaces what was given for it; one that takes a value for each column joins them.
+    """
+    words = list(arguments)
+    for option in added:
+        name = option.split()[0]
+        while name in words and "'*'=" not in option:
+            start = words.index(name)
+            end = next((place for place in range(start + 1, len(words)) if words[place].startswith("--")), len(words))
+            del words[start:end]
+    return " ".join(["ogive", *map(shlex.quote, words), *added])
+
+
 def to_owners(problem: OgiveError) -> str:
     """What is said to owners of records that a description does not accept: who asked can change that, they cannot.
 
@@ -144,8 +159,13 @@ def _guarantee(call: ast.Call, prefix: str = "") -> str:
 def _words(value: object) -> list[str]:
     """A value as words of the command line."""
     if isinstance(value, dict):
-        return [f"{_word(key)}={','.join(map(str, each))}" for key, each in value.items()]
+        return [f"{_word(key)}={_joined(each)}" for key, each in value.items()]
     return [_word(each) for each in value] if isinstance(value, tuple | list) else [_word(value)]
+
+
+def _joined(value: object) -> str:
+    """What is given for one column: several values with commas between them."""
+    return ",".join(map(str, value)) if isinstance(value, tuple | list) else str(value)
 
 
 def _word(value: object) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -31,6 +31,11 @@ def may_drop(column: ReadColumn) -> bool:
     return isinstance(column, Binning | Membership | OpenCategories) and column.missing == "drop"
 
 
+def _none_known(columns: Sequence[str]) -> Sequence[str]:
+    """Which columns have missing values, where the table is not read for it."""
+    return ()
+
+
 @dataclass(frozen=True)
 class Schema:
     """What the columns of a table hold, which is public.
@@ -41,12 +46,15 @@ class Schema:
             file this reads cells.
         guessed: Whether kinds are guessed from the cells, since the table declares none.
         person: The column that identifies the person; None where a person has one record.
+        with_missing: Which of some columns have missing values, as far as the table can be read for it. This is secret,
+            and may only tell more of what a refusal of missing values tells anyway.
     """
 
     columns: tuple[str, ...]
     kind: Callable[[str], str]
     guessed: bool
     person: str | None = None
+    with_missing: Callable[[Sequence[str]], Sequence[str]] = _none_known
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,7 @@ from ogive.arrays import Bool, Float64, Int64, UInt64
 from ogive.checks import whole
 from ogive.columns import Binning, Label, LabelValue, OpenCategories, ReadColumn, Schema
 from ogive.errors import DataError, ParameterError, UnsupportedError, plain, quoted
+from ogive.grids import Grid
 from ogive.predicates import columns_of as compared_columns
 from ogive.privacy import BY_CELLS, BY_CONTENTS, Adjacency, PrivacyUnit, check_row_choice
 from ogive.queries import Aggregate, Cells, GroupBinning, Parted, RowValues, Selected, ValueCounts
@@ -37,6 +38,9 @@ from ogive.records.person_hashes import smallest_hashes
 from ogive.records.persons import PersonCodes, Persons, check_person_type
 from ogive.records.sources import BATCH_ROWS, Source, memory_source
 from ogive.records.text_columns import LabelCells, TextColumns
+
+_ANY = Grid.linear(0, 1, bins=1)
+"""Of any numbers, where it does not matter which they are."""
 
 
 class Records:
@@ -135,7 +139,28 @@ class Records:
             lambda column: content_kind(self._table.type(column)),
             self._table.guesses_kinds,
             self.person,
+            self._with_missing,
         )
+
+    def _with_missing(self, columns: Sequence[str]) -> tuple[str, ...]:
+        """Which of some columns have missing values, in any row; none of a table in an engine, which is not read."""
+        if isinstance(self._table, EngineTable) or self.is_empty:
+            return ()
+        return tuple(name for name in columns if self._has_missing(name))
+
+    def _has_missing(self, name: str) -> bool:
+        """Whether a column has missing values; not where it cannot be read, which whoever releases it is told."""
+        try:
+            cells = LabelCells(self._source, self._words)
+            labels = content_kind(self._measured.type(name)) in ("text", "truth values")
+            for (array,) in self._source.batches((name,)):
+                if labels and cells.labels(name, array).null_count:
+                    return True
+                if not labels and np.isnan(self._numbers(Binning(name, _ANY), array)).any():
+                    return True
+        except DataError:
+            return False
+        return False
 
     def check_named(self, named: Mapping[str, Any]) -> None:
         """Refuse parameters that name no column; says which names there are.

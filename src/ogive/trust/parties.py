@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 from collections.abc import Callable, Container, Iterator, Sequence
 from contextlib import contextmanager
@@ -59,7 +60,12 @@ class SeveralTables(TableModel):
 
     def schema(self) -> Schema:
         """What the columns hold at the first party who has any records; all parties have the same columns."""
-        return next((each for each in self.parties if not each.is_empty), self.parties[0]).schema()
+        first = next((each for each in self.parties if not each.is_empty), self.parties[0]).schema()
+        return dataclasses.replace(first, with_missing=self._with_missing)
+
+    def _with_missing(self, columns: Sequence[str]) -> tuple[str, ...]:
+        found = {name for each in self.parties for name in each.schema().with_missing(columns)}
+        return tuple(name for name in columns if name in found)
 
     def check_columns(self, columns: Sequence[str]) -> None:
         """Refuse columns that a party's table lacks.

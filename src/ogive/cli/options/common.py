@@ -69,7 +69,7 @@ class PrivacyOptions(HolderOptions):
         Raises:
             ParameterError: a value is out of range, or the options contradict each other.
         """
-        if self.trust == "clear" and (self.epsilon, self.delta, self.rho) != (None, None, None):
+        if self.trust == "clear" and self.stated:
             raise ParameterError(
                 "--trust clear shows exact values without noise, so leave out --epsilon, --delta and --rho"
             )
@@ -77,6 +77,11 @@ class PrivacyOptions(HolderOptions):
         if privacy is None and self.trust != "clear":
             raise ParameterError("give a privacy guarantee, for example --epsilon 1")
         return privacy
+
+    @property
+    def stated(self) -> bool:
+        """Whether a guarantee was given, right or wrong."""
+        return (self.epsilon, self.delta, self.rho) != (None, None, None)
 
     def simulation(self) -> Simulation:
         """The trust model of this name with its options, to be made of the records.

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, TypedDict
 
 from ogive.checks import truth
 from ogive.columns import LabelValue, Missing, Schema
-from ogive.errors import DataError, ParameterError, UnsupportedError, plain, quoted
+from ogive.errors import DataError, OgiveError, ParameterError, UnsupportedError, plain, quoted
 from ogive.grids import Bound
 from ogive.parameters import added, python_only
 from ogive.privacy import Adjacency, PrivacyUnit, Rational, exact
@@ -21,6 +21,7 @@ from ogive.statistics.base import Estimate, Terms
 from ogive.statistics.bounds.estimate import BoundsEstimate
 from ogive.statistics.confidence import check_level
 from ogive.statistics.describe.estimate import DescribeEstimate
+from ogive.statistics.describe.unmet import unmet
 from ogive.statistics.describe.variables import (
     COUNTED_ANYWAY,
     SHARE_OF_BOUNDS,
@@ -267,6 +268,10 @@ class Describe:
             guessed=tuple(guessed),
             left_out=left_out,
         )
+
+    def unmet(self, terms: Terms, schema: Schema) -> OgiveError | None:
+        """All that is still needed, told at once; None where this can be asked as it is, or the fault is another."""
+        return unmet(self, terms, schema.with_missing)
 
     def settled_by(self, unit: PrivacyUnit) -> Describe:
         """The same with groups public or not."""
