@@ -90,7 +90,7 @@ def test_reports_are_sent_once(folder, capsys):
         (folder / "running" / "mine2").write_bytes(b"".join(reports_of(described(5), trial.values)))
         (folder / "running" / "other.json").write_text(described(5).to_json())
         unknown = ["local", "send", "running/other.json", "running/mine2", *send[4:]]
-        assert "collects for another study, or for none" in refused(capsys, unknown)
+        assert "takes no uploads of this study" in refused(capsys, unknown)
         assert "the server refuses the upload (401)" in refused(capsys, [*send[:7], "running/tokens", *send[8:]])
 
 

@@ -47,7 +47,8 @@ def folder(tmp_path, monkeypatch):
         ([*UPLOAD, "--token", "token", "--value", "1", "--file", "people.csv"], "name your record with --value"),
         ([*UPLOAD, "--token", "people.csv", "--value", "1"], "holds no tokens"),
         ([*UPLOAD, "--token", "absent", "--value", "1"], "the file of tokens absent cannot be read"),
-        ([*UPLOAD, "--token", "token", "--file", "people.csv"], "2 records and 1 tokens"),
+        ([*UPLOAD, "--token", "token", "--value", "nan"], "--value nan is no value"),
+        ([*UPLOAD, "--token", "token", "--file", "people.csv"], "records: 2, tokens: 1"),
         ([*UPLOAD, "--token", "token", "--value", "1", "2"], "--value takes 65, or COLUMN=VALUE"),
         ([*UPLOAD, "--token", "token", "--value", "weight=1"], "'age'"),
         ([*UPLOAD[:3], "http://localhost", "--token", "token", "--value", "1"], "must be such as https://"),
@@ -62,7 +63,9 @@ def test_what_cannot_be_done_is_one_line(folder, capsys, arguments, words):
 
 def test_a_server_that_does_not_answer_is_one_line(folder, capsys, monkeypatch):
     monkeypatch.setattr("ogive.study.https.sending.TRIES", 1)
-    assert "the server does not take the upload now" in refused(capsys, [*UPLOAD, "--token", "token", "--value", "1"])
+    assert "does not take the upload now: connection refused" in refused(
+        capsys, [*UPLOAD, "--token", "token", "--value", "1"]
+    )
 
 
 def test_a_study_of_servers_is_made_by_commands_alone(folder, capsys):

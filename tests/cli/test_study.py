@@ -48,7 +48,7 @@ def folder(tmp_path, monkeypatch):
         (["study", "keys", "own.key"], "is there already and is not overwritten"),
         (["study", "keys", "--service", "s"], "--service needs --study FILE and --host NAME"),
         (["study", "keys", "--service", "s", "--study", "study.toml", "--host", "bad host!"], "--host must be a name"),
-        (["study", "keys", "--service", "s", "--study", "people.csv", "--host", "localhost"], "no TOML"),
+        (["study", "keys", "--service", "s", "--study", "people.csv", "--host", "localhost"], "not TOML"),
         (["study", "check", "absent.toml"], "No such file"),
         (["study", "check", "study.toml", "--approve"], "to approve a study, name your --records, your --key"),
         (["study", "check", "study.toml", "--records", "weights.csv"], "has no column 'age'"),

@@ -200,8 +200,9 @@ class PairsQuery(Query):
         """
         if _related(design) == len(design) ** 2:
             raise DataError(
-                f"an error needs two pairs of four different people; of {len(design)} here any two share one: "
-                "let more people meet, of both classes where there are two"
+                "nothing can be released: a standard error needs two pairs of four different people, and "
+                f"{'only one pair' if len(design) == 1 else 'any two of those that'} came about"
+                f"{'' if len(design) == 1 else ' have a person in common'}; let more people meet"
             )
         for part in np.unique(self._parts(design, agreed)):
             self.program(int(part))

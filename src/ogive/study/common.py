@@ -142,7 +142,7 @@ def parse_toml(text: bytes) -> dict[str, Any]:
     except UnicodeDecodeError:
         raise ParameterError("a study is a TOML file in UTF-8, and this is not UTF-8") from None
     except (tomllib.TOMLDecodeError, RecursionError, ValueError) as problem:
-        raise ParameterError(f"this is no TOML: {plain(problem)}") from None
+        raise ParameterError(f"this is not TOML: {plain(problem)}") from None
     _check_values(data)
     if data.get("ogive-study") != FORMAT:
         raise ParameterError(f"a study begins with the line ogive-study = {FORMAT}")

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import threading
-import time
-from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from pathlib import Path
@@ -15,9 +13,9 @@ import numpy as np
 from ogive.errors import PeerError, RefusalError
 from ogive.segments.committing import Committer
 from ogive.segments.log import Place, Segments
+from ogive.study.hours import Hours
 
 _MARK_BYTES = 8
-_HOUR, _HOURS = 3600, 48
 
 
 class NotEnrolledError(PeerError):
@@ -55,7 +53,6 @@ class Submissions:
         self._marks = np.zeros(people, f"V{_MARK_BYTES}")  # of whom a report is stored, digests of these
         self._waiting: dict[int, tuple[bytes, Future[None]]] = {}
         self._stored = 0
-        self._by_hour: Counter[int] = Counter()
         try:
             for record in self._store:
                 number, report = owner(record)
@@ -64,6 +61,7 @@ class Submissions:
         except BaseException:
             self._store.close()
             raise
+        self._hours = Hours(folder)
         self._committer = Committer(self._store)
 
     def __len__(self) -> int:
@@ -82,8 +80,8 @@ class Submissions:
 
     @property
     def by_hour(self) -> list[list[int]]:
-        """Reports stored in the last hours since this began: the hour's first second since 1970, and how many."""
-        return [[hour * _HOUR, count] for hour, count in sorted(self._by_hour.items())[-_HOURS:]]
+        """Reports stored in the last hours: the hour's first second since 1970, and how many."""
+        return self._hours.last
 
     def take(self, number: int, report: bytes, record: bytes) -> Future[None]:
         """Store the report of a person; the same one again is as good as the first time.
@@ -125,7 +123,7 @@ class Submissions:
             if stored.exception() is None:
                 self._marks[number] = mark
                 self._stored += 1
-                self._by_hour[int(time.time()) // _HOUR] += 1
+                self._hours.add()
             self._changed.notify_all()
 
     def close_uploads(self) -> int:
@@ -133,6 +131,7 @@ class Submissions:
         with self._changed:
             self._open = False
             self._changed.wait_for(lambda: not self._waiting)
+            self._hours.write()
             return self._stored
 
     def after(self, place: Place) -> Iterator[tuple[Place, list[bytes]]]:
@@ -142,6 +141,7 @@ class Submissions:
     def close(self) -> None:
         """Let another process open the store."""
         self._committer.close()
+        self._hours.write()
         self._store.close()
 
 

@@ -39,7 +39,7 @@ HIDES = "\\u001b[2J\\nSHA-256 00"
         ("groups." + "'a' . " * 30 + "a = 1", "levels deep"),
         ("groups = " + "[" * 200 + "]" * 200, "levels deep"),
         ("groups = " + "{a.a.a.a.a.a.a.a = " * 40 + "1" + "}" * 40, "levels deep"),
-        ("groups = " + "[" * 100_000, "no TOML"),
+        ("groups = " + "[" * 100_000, "not TOML"),
         (f'where = "{HIDES}"', "not shown"),
         (f'by = "ward"\ngroups = ["A", "{HIDES}"]', "not shown"),
         (f'"{HIDES}" = 1', "not shown"),

@@ -341,12 +341,12 @@ def release(
     output: Annotated[Path | None, Parameter(name=("--output", "-o"))] = None,
     no_wait: bool = False,
 ) -> None:
-    """Ask the coordinator for a release, and wait until it is released.
+    """Ask for a release of the study, and wait until it is released.
 
     Args:
         document: The study.
         name: The release.
-        state: Where the coordinator keeps its state.
+        state: Where the coordinator, or the first server, keeps its state.
         output: File for the release, as JSON.
         no_wait: Only ask, and do not wait.
     """

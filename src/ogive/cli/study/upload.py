@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from pathlib import Path
 from typing import Annotated, Any
@@ -41,7 +42,11 @@ def upload(
     new = send(study, records, tokens=tokens, connect=connect, authority=authority)
     before = len(tokens) - new
     if len(tokens) == 1:
-        said = "the record is uploaded" if new else "a record was uploaded with this token before; nothing has changed"
+        said = (
+            "the record is uploaded"
+            if new
+            else "a record was uploaded with this token before; that one counts, and nothing has changed"
+        )
     else:
         said = f"{new:,} records are uploaded" + (f"; {before:,} were before" if before else "")
     print(said, file=sys.stderr)
@@ -62,6 +67,11 @@ def record_of(words: tuple[str, ...]) -> Any:
 
 def _value(word: str) -> float | str:
     try:
-        return float(word)
+        found = float(word)
     except ValueError:
         return word
+    if math.isnan(found):
+        raise ParameterError(
+            "--value nan is no value; a table of --file may lack one, where the study says what it means"
+        )
+    return found

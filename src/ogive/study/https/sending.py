@@ -42,6 +42,7 @@ class Sender:
             context = ssl.create_default_context(cafile=None if authority is None else str(authority))
         except OSError as problem:
             raise ParameterError(f"the certificate {plain(authority)} cannot be used: {problem.strerror}") from None
+        self._url = url
         self._path = f"{parts.path.rstrip('/')}/v1/tasks/{task.hex()}/reports"
         self._connection = http.client.HTTPSConnection(
             parts.hostname or "", parts.port or 443, timeout=SECONDS, context=context
@@ -77,7 +78,7 @@ class Sender:
                 raise RefusalError(f"its certificate is not valid: {plain(wrong.verify_message)}") from None
             except OSError as wrong:
                 self._connection.close()
-                problem = plain(wrong) or type(wrong).__name__
+                problem = plain(wrong.strerror or type(wrong).__name__).lower()
                 continue
             except http.client.HTTPException as wrong:  # it quotes what the server said
                 self._connection.close()
@@ -86,11 +87,14 @@ class Sender:
             if response.status in (_CREATED, _OTHER):
                 return response.status == _CREATED
             if response.status == _UNKNOWN:
-                raise PeerError("the service at this address collects for another study, or for none")
+                raise PeerError(
+                    "the service at this address takes no uploads of this study; connect to the one that does, which "
+                    "is the first of several servers"
+                )
             if response.status not in _LATER:
                 raise PeerError(f"the server refuses the upload ({response.status}): {quoted(text)}")
             problem = f"{response.status} {quoted(text)}"
-        raise RefusalError(f"the server does not take the upload now: {problem}")
+        raise RefusalError(f"the server at {plain(self._url)} does not take the upload now: {problem}")
 
     def close(self) -> None:
         """Close the connection."""

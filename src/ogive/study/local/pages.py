@@ -117,7 +117,7 @@ def status_page(told: dict[str, Any], released: Mapping[str, Released]) -> str:
             "main",
             table(
                 "Reports",
-                ("hour (UTC), since this process began", "reports"),
+                ("hour (UTC)", "reports"),
                 [(hour(first), (f"{count:,}",)) for first, count in told["uploads_by_hour"]] or [("none", ("0",))],
             ),
             *(drawn(name, each.picture) for name, each in released.items() if each.picture is not None),

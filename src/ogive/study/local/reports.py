@@ -64,7 +64,7 @@ class LocalReports:
 
     @property
     def by_hour(self) -> list[list[int]]:
-        """How many were stored in which hour since this process began."""
+        """How many were stored in which of the last hours."""
         return self._kept.by_hour
 
     def take(self, person: int, report: bytes) -> Future[None]:

@@ -22,7 +22,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 from ogive.crypto.domains import HashDomain
-from ogive.errors import DataError, ParameterError, PeerError, ReleaseMismatchError
+from ogive.errors import DataError, ParameterError, PeerError, RefusalError, ReleaseMismatchError, plain
 from ogive.ledger import Account
 from ogive.noise.source import KEY_BYTES
 from ogive.privacy import Loss
@@ -123,6 +123,13 @@ class Node:
         except BaseException:
             self._steps.close()
             raise
+        if closed is not None and len(self.uploads) != closed:
+            self.uploads.close()
+            self._steps.close()
+            raise RefusalError(
+                f"{plain(folder)} holds {len(self.uploads)} uploads, and there were {closed} when uploads ended: the "
+                "store was cut off or is an older one; put it back as it was last"
+            )
         self._closed = closed
         for release in range(len(study.releases)):
             if closed is not None:

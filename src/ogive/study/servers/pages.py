@@ -46,7 +46,7 @@ def status_page(told: dict[str, Any], released: Mapping[str, Released]) -> str:
 def _uploads(told: dict[str, Any]) -> Html:
     return table(
         "Uploads",
-        ("hour (UTC), since this process began", "uploads"),
+        ("hour (UTC)", "uploads"),
         [(hour(first), (f"{count:,}",)) for first, count in told["uploads_by_hour"]] or [("none", ("0",))],
     )
 

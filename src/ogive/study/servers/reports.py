@@ -63,7 +63,7 @@ def make_reports(
         return
     read = _opened(records)
     if read.size != len(tokens):
-        raise ParameterError(f"there are {read.size} records and {len(tokens)} tokens; each record needs its own")
+        raise ParameterError(f"each record needs a token of its own; records: {read.size}, tokens: {len(tokens)}")
     if len(set(tokens)) < len(tokens):
         raise ParameterError("two records have the same token; each person uploads one")
     batches = [pieces(read.contributions(each.layout.aggregate), _CLIENTS) for each in study.collected]

@@ -66,7 +66,7 @@ class Reports:
 
     @property
     def by_hour(self) -> list[list[int]]:
-        """How many were stored in which hour since this process began."""
+        """How many were stored in which of the last hours."""
         return self._kept.by_hour
 
     def number(self, shown: bytes) -> int:

@@ -91,7 +91,7 @@ def test_a_device_reads_no_answer_without_end(lying):
     ("head", "problem", "words"),
     [
         (b"HTTP/1.1 302 Found\r\nLocation: https://elsewhere\r\nContent-Length: 0\r\n\r\n", PeerError, "302"),
-        (b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n", PeerError, "collects for another study, or for none"),
+        (b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n", PeerError, "takes no uploads of this study"),
         (b"HTTP/1.1 403 No\r\nContent-Length: 9\r\n\r\na\nb\x1b[2Jc\n", PeerError, "refuses the upload"),
         (b"nonsense\r\n\r\n", RefusalError, "does not take the upload now"),
         (b"HTTP/1.1 201 Created\r\n" + b"X: y\r\n" * 200, RefusalError, "does not take the upload now"),

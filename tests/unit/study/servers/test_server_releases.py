@@ -555,3 +555,20 @@ def test_a_key_to_which_everybody_could_read_is_refused_when_the_study_is_read(p
             ParameterError, match="sealing key of server server-1 is none that anything can be encrypted"
         ):
             read(text.encode())
+
+
+@pytest.mark.parametrize("number", [0, 1])
+def test_uploads_that_were_cut_off_after_they_ended_are_noticed(tmp_path, number):
+    with few(tmp_path) as trial:
+        trial.upload(VALUES)
+        trial.release()
+        trial.stop(number)
+        segment = trial.place(number) / "uploads" / "00000001.segment"
+        whole = segment.read_bytes()
+        segment.write_bytes(whole[:-100])
+        with pytest.raises(RefusalError, match=r"holds \d+ uploads, and there were 12 when uploads ended"):
+            trial.start(number)
+        trial.stores[number].close()
+        segment.write_bytes(whole)
+        trial.start(number)
+        assert trial.nodes[number].closed == len(trial.nodes[number].uploads) == 12

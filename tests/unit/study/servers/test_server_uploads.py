@@ -180,7 +180,7 @@ def test_a_report_is_as_long_as_everybody_s(trial, reports):
 
 
 def test_records_and_tokens_have_to_fit(trial):
-    with pytest.raises(ParameterError, match="2 records and 1 tokens"):
+    with pytest.raises(ParameterError, match="records: 2, tokens: 1"):
         list(make_reports(trial.study, {"age": [1, 2]}, trial.tokens[:1]))
     with pytest.raises(ParameterError, match="same token"):
         list(make_reports(trial.study, {"age": [1, 2]}, trial.tokens[:1] * 2))
