@@ -1,26 +1,29 @@
-"""How tables of an engine are named: `postgresql://host/db?table=visits`, `duckdb:///file.db?table=visits`."""
+"""How tables of an engine are named: `postgresql://host/db?table=visits`, `duckdb://?parquet=s3://bucket/*.parquet`."""
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from sqlalchemy import URL
 
 from ogive.errors import ParameterError, quoted
-from ogive.records.engines.spark_address import CLUSTER, PREFIX, SparkAddress
+from ogive.records.engines.spark_address import CLUSTER, PREFIX, SparkAddress, name_of_files
 
 EXAMPLES = {
     "postgresql": "postgresql://user@host/database?table=visits",
     "duckdb": "duckdb:///file.duckdb?table=visits",
 }
 """An address of each database."""
+FILES = "duckdb://?parquet=s3://bucket/visits/*.parquet"
+"""An address of files that DuckDB reads."""
 
 _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
 _SAME = {"postgres": "postgresql"}
-_OWN = ("table", "schema")
+_OWN = ("table", "schema", "parquet")
 
 
 def is_address(data: object) -> bool:
@@ -44,14 +47,16 @@ class Address:
     Fields:
         engine: "postgresql" or "duckdb".
         url: Of the database, with its password; it is shown nowhere.
-        table: Name of the table or view.
+        table: Name of the table or view; None for files.
         schema: The schema that it lies in; None for the first one of the connection's search path that has it.
+        parquet: Path of Parquet files, which may have wildcards and lie in an object store; None for a table.
     """
 
     engine: str
     url: URL
-    table: str
+    table: str | None
     schema: str | None = None
+    parquet: str | None = None
 
     @staticmethod
     def of(text: str) -> Address:
@@ -77,6 +82,11 @@ class Address:
         for each in _OWN:
             if each in named and (not isinstance(named[each], str) or not named[each]):
                 raise ParameterError(f"the address of a table must name one {each}, for example {EXAMPLES[engine]}")
+        if "parquet" in named:
+            if engine != "duckdb" or url.database or url.host or set(named) != {"parquet"}:
+                raise ParameterError(f"the address of Parquet files must be like {FILES}")
+            path = str(named["parquet"])
+            return Address(engine, url, None, parquet=path if "://" in path else str(Path(path).absolute()))
         if "table" not in named:
             raise ParameterError(f"the address must name a table of {engine}, for example {EXAMPLES[engine]}")
         if not url.database:
@@ -89,8 +99,8 @@ class Address:
 
     @property
     def called(self) -> str:
-        """What the data set is called: the table's name."""
-        return self.table
+        """What the data set is called: the table's name, or that of the files."""
+        return name_of_files(self.parquet) if self.table is None else self.table
 
     @property
     def place(self) -> str:
@@ -105,6 +115,8 @@ class Address:
     @property
     def name(self) -> str:
         """What messages call the table: without user, password and what is said to the driver."""
+        if self.parquet is not None:
+            return f"duckdb://?parquet={self.parquet}"
         host = self.url.host or ""
         port = f":{self.url.port}" if self.url.port else ""
         table = self.table if self.schema is None else f"{self.table}&schema={self.schema}"

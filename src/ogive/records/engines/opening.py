@@ -54,8 +54,8 @@ def open_address(address: Address | SparkAddress) -> Any:
         raise ParameterError(f"tables of an engine need ibis; install it with: pip install 'ogive[{extra}]'") from None
     connection = _connect(ibis, address)
     with one_line(address.name), quiet_pyspark():
-        if isinstance(address, SparkAddress) and address.parquet is not None:
-            return _parquet(connection, address.parquet)
+        if address.parquet is not None:
+            return (_spark_files if isinstance(address, SparkAddress) else _duckdb_files)(connection, address.parquet)
         try:
             return connection.table(address.table, database=address.schema)
         except ibis.common.exceptions.TableNotFound:
@@ -70,7 +70,23 @@ def _connect(ibis: Any, address: Address | SparkAddress) -> Any:
     return (_connect_duckdb if address.engine == "duckdb" else _connect_postgresql)(ibis, address)
 
 
-def _parquet(connection: Any, path: str) -> Any:
+def _duckdb_files(connection: Any, path: str) -> Any:
+    import duckdb
+
+    try:
+        return connection.read_parquet(path)
+    except (duckdb.CatalogException, duckdb.InvalidInputException, duckdb.HTTPException, duckdb.IOException) as problem:
+        if "No files found" in str(problem):
+            raise DataError(f"there is no file {plain(path)}") from None
+        if "extension" in str(problem):
+            raise DataError(
+                f"DuckDB needs an extension to read {plain(path)}; install it once, for example by "
+                """python -c "import duckdb; duckdb.sql('INSTALL httpfs')\""""
+            ) from None
+        raise
+
+
+def _spark_files(connection: Any, path: str) -> Any:
     from pyspark.errors import AnalysisException
 
     try:
@@ -82,6 +98,8 @@ def _parquet(connection: Any, path: str) -> Any:
 
 
 def _connect_duckdb(ibis: Any, address: Address) -> Any:
+    if address.parquet is not None:  # installed extensions read object stores, with the secrets that DuckDB keeps
+        return ibis.duckdb.connect(autoinstall_known_extensions=False, autoload_known_extensions=True)
     path = Path(str(address.url.database))
     if not path.is_file():
         raise DataError(f"there is no file {plain(path)}")

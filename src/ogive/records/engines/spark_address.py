@@ -98,9 +98,12 @@ class SparkAddress:
     @property
     def called(self) -> str:
         """What the data set is called: the name of the table, of the file, or of the folder before the wildcards."""
-        if self.table is not None:
-            return self.table
-        path = PurePosixPath(str(self.parquet))
-        while _WILD.search(path.name):
-            path = path.parent
-        return path.name.removesuffix(".parquet")
+        return name_of_files(self.parquet) if self.table is None else self.table
+
+
+def name_of_files(pattern: str | None) -> str:
+    """The name of a file, or of the folder before the wildcards of its path."""
+    path = PurePosixPath(str(pattern))
+    while _WILD.search(path.name):
+        path = path.parent
+    return path.name.removesuffix(".parquet")

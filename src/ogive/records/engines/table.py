@@ -58,7 +58,7 @@ class EngineTable:
         address = address_of(data)
         expression = open_address(address)
         # nobody writes to a file of DuckDB that another process has open
-        table = EngineTable(expression, address.name, is_locked=address.engine == "duckdb")
+        table = EngineTable(expression, address.name, is_locked=address.engine == "duckdb" and address.parquet is None)
         if address.engine != "spark":  # of which a process has one, for all its tables
             weakref.finalize(table, expression.get_backend().disconnect)
         return table
