@@ -9,7 +9,8 @@ import re
 import numpy as np
 import pyarrow as pa
 import pytest
-from helpers.engines import ENGINES, address
+from helpers import postgres
+from helpers.engines import ENGINES, address, fill_postgresql
 
 import ogive
 from ogive.columns import Binning, Categories, Domain, Label, Listed, OpenCategories
@@ -386,3 +387,21 @@ def test_a_table_of_an_engine_pays_for_persons_from_a_ledger(tmp_path):
     assert (curve.provenance.person, curve.provenance.row_choice) == ("pid", "md5")
     with ogive.Session(url, **options) as again:
         assert again.ecdf("age", bounds=(0, 120), grid="integers", privacy=ogive.PureDP(1)).to_json() == curve.to_json()
+
+
+def test_a_database_of_another_encoding_keeps_the_same_rows():
+    server, name = postgres.server(), "latin"
+    server.execute(f"CREATE DATABASE {name} ENCODING 'LATIN1' TEMPLATE template0 LC_COLLATE 'C' LC_CTYPE 'C'")
+    random = np.random.default_rng(4)
+    table = pa.table({
+        "p": random.choice([f"é{each}" for each in range(20)], 200).tolist(),
+        "x": random.integers(0, 3, 200).tolist(),
+        "ward": random.choice(["ü", "ö"], 200).tolist(),
+    })  # fmt: skip
+    fill_postgresql(server.url(name), table, "visits")
+    asked_ = GroupBinning(Binning("x", Grid.integers(0, 2)), "ward", ("ö", "ü"))
+    engine, files = (
+        Records.of(data).bounded("p", 2, "md5").aggregate(asked_)
+        for data in (f"{server.url(name)}?table=visits", table)
+    )
+    np.testing.assert_array_equal(engine, files)
