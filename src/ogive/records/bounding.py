@@ -14,35 +14,45 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from ogive.arrays import Bool, Int64, UInt64
 from ogive.compiling import njit
-from ogive.records.hashing import PUBLIC_KEY, siphash, text_words
+from ogive.records.hashing import PUBLIC_KEY, hashes_of, siphash, text_words
 from ogive.records.labels import Columns, LabelCodes
 from ogive.records.persons import Persons
 
 
-def kept_rows(persons: Persons, contents: UInt64, limit: int) -> Bool:
-    """Which rows are kept when every person keeps at most `limit`.
+class ChoiceByContents:
+    """The choice by what stands in rows.
 
     Args:
-        persons: Whose rows they are.
-        contents: What stands in them, as `content_words` writes it.
-        limit: Most rows of one person.
-
-    Returns:
-        Shape (rows,); True for min(limit, rows of the person) rows of every person.
+        labels: What the codes of each column mean; None for numbers.
 
     Privacy:
         See docs/proofs/contribution_bounding.md. What is dropped must not be shown.
     """
-    counts = np.bincount(persons.codes, minlength=persons.number)
-    if counts.max() <= limit:
-        return np.ones(len(contents), dtype=np.bool_)
-    names = persons.words(counts > limit)
-    keep = np.zeros(len(contents), dtype=np.bool_)
-    _choose(persons.codes.astype(np.int64, copy=False), counts, names, contents, limit, keep)
-    return keep
+
+    def __init__(self, labels: Sequence[LabelCodes | None]) -> None:
+        self._labels = labels
+
+    def marks(self, columns: Columns) -> tuple[UInt64]:
+        """A hash of what stands in each row."""
+        return (hashes_of(content_words(columns, self._labels)),)
+
+    def kept(self, persons: Persons, marks: Sequence[NDArray[Any]], limit: int) -> Bool:
+        """Which rows are kept when every person keeps at most `limit`.
+
+        Returns:
+            Shape (rows,); True for min(limit, rows of the person) rows of every person.
+        """
+        counts = np.bincount(persons.codes, minlength=persons.number)
+        keep = np.zeros(len(persons.codes), dtype=np.bool_)
+        contents = marks[0].view(np.uint64)
+        _choose(
+            persons.codes.astype(np.int64, copy=False), counts, persons.words(counts > limit), contents, limit, keep
+        )
+        return keep
 
 
 def content_words(columns: Columns, labels: Sequence[LabelCodes | None]) -> UInt64:
@@ -78,7 +88,7 @@ def _choose(
     persons: Int64,
     counts: Int64,
     names: UInt64,
-    words_of: UInt64,
+    hashed: UInt64,
     limit: int,
     keep: Bool,
 ) -> None:
@@ -97,7 +107,7 @@ def _choose(
             keep[row] = True
             continue
         rows[ends[person]] = row
-        contents[ends[person]] = siphash(words_of[row], PUBLIC_KEY)
+        contents[ends[person]] = hashed[row]
         ends[person] += 1
     words = np.empty(4, dtype=np.uint64)
     for person in range(len(counts)):

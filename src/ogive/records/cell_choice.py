@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from numpy.typing import NDArray
 
 from ogive.arrays import Bool, Float64, Int64, UInt8
 from ogive.columns import Binning
@@ -70,25 +71,50 @@ def summed_bits(aggregate: Aggregate) -> dict[int, int]:
     return found
 
 
-def cell_parts(aggregate: Aggregate, columns: Columns, labels: Sequence[LabelCodes | None]) -> list[Coded]:
-    """The parts of the cell of each row, in the order in which they are written.
+class ChoiceByCells:
+    """The choice by the cells that rows count in.
 
     Args:
         aggregate: What the rows are read for.
-        columns: Numbers, NaN where missing, or codes of labels, each of shape (rows,).
         labels: What the codes of each column mean; None for numbers.
+
+    Privacy:
+        See docs/proofs/contribution_bounding.md. What is dropped must not be shown.
     """
-    found, bits = [], summed_bits(aggregate)
-    for place, (column, values, codes) in enumerate(zip(columns_of(aggregate), columns, labels, strict=True)):
-        if codes is not None:
-            found.append(_labels(values, codes))
-            continue
-        assert isinstance(column, Binning), "only numbers have no codes of labels"
-        found.append(Coded(_bins(values, column)))
-        if place in bits:
-            substitute = 1.0 if column.substitute is None else column.substitute
-            found.append(Coded(fixed_point(values, substitute, bits[place])))
-    return found
+
+    def __init__(self, aggregate: Aggregate, labels: Sequence[LabelCodes | None]) -> None:
+        self._columns = columns_of(aggregate)
+        self._bits = summed_bits(aggregate)
+        self._labels = labels
+
+    def marks(self, columns: Columns) -> tuple[Int64, ...]:
+        """The parts of the cell of each row, of which labels are codes yet."""
+        found: list[Int64] = []
+        for place, (column, values, codes) in enumerate(zip(self._columns, columns, self._labels, strict=True)):
+            if codes is not None:
+                found.append(values.astype(np.int64, copy=False))
+                continue
+            assert isinstance(column, Binning), "only numbers have no codes of labels"
+            found.append(_bins(values, column))
+            if place in self._bits:
+                substitute = 1.0 if column.substitute is None else column.substitute
+                found.append(fixed_point(values, substitute, self._bits[place]))
+        return tuple(found)
+
+    def kept(self, persons: Persons, marks: Sequence[NDArray[Any]], limit: int) -> Bool:
+        """Which rows are kept when every person keeps at most `limit`.
+
+        Returns:
+            Shape (rows,); True for min(limit, rows of the person) rows of every person. Which one of several rows of
+            one cell is kept depends on their order.
+        """
+        written: list[LabelCodes | None] = []
+        for place, codes in enumerate(self._labels):
+            written += [codes, None] if place in self._bits else [codes]
+        parts = [
+            Coded(mark) if codes is None else _labels(mark, codes) for mark, codes in zip(marks, written, strict=True)
+        ]
+        return _kept(persons, parts, limit)
 
 
 def _bins(values: Float64, binning: Binning) -> Int64:
@@ -124,24 +150,8 @@ def label_text(label: Any) -> str:
     return f"f{math.floor(min(max(float(label), -FARTHEST), FARTHEST) * FINEST)}"
 
 
-def kept_by_cell(persons: Persons, parts: Sequence[Coded], limit: int) -> Bool:
-    """Which rows are kept when every person keeps at most `limit`.
-
-    Args:
-        persons: Whose rows they are.
-        parts: The cell of each row, as `cell_parts` finds it.
-        limit: Most rows of one person.
-
-    Returns:
-        Shape (rows,); True for min(limit, rows of the person) rows of every person. Which one of several rows of
-        one cell is kept depends on their order.
-
-    Privacy:
-        See docs/proofs/contribution_bounding.md. What is dropped must not be shown.
-    """
+def _kept(persons: Persons, parts: Sequence[Coded], limit: int) -> Bool:
     counts = np.bincount(persons.codes, minlength=persons.number)
-    if counts.max() <= limit:
-        return np.ones(len(persons.codes), dtype=np.bool_)
     keep: Bool = np.asarray(counts[persons.codes] <= limit)
     rows = np.flatnonzero(~keep)
     rows = rows[np.argsort(persons.codes[rows], kind="stable")]

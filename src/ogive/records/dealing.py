@@ -15,9 +15,8 @@ import numpy as np
 import pyarrow as pa
 
 from ogive.arrays import UInt16, UInt64
-from ogive.compiling import njit
 from ogive.errors import DataError
-from ogive.records.hashing import PUBLIC_KEY, siphash
+from ogive.records.hashing import hashes_of
 from ogive.records.persons import PersonCodes
 from ogive.records.sources import Source
 
@@ -38,23 +37,15 @@ def deal(source: Source, person: str | None, parts: int) -> UInt16:
         DataError: the table cannot be read, or a person is missing.
     """
     if person is None:
-        return _cut(_hashes(np.arange(source.rows(), dtype=np.uint64)[:, None]), parts)
+        return _cut(hashes_of(np.arange(source.rows(), dtype=np.uint64)[:, None]), parts)
     found: list[UInt64] = []
     for (persons,) in source.batches((person,), identifiers={person}):
         codes = PersonCodes(person, source.type(person))
         codes.add(persons)
         named = codes.finish()
         words = named.words(np.ones(named.number, dtype=np.bool_))
-        found.append(_hashes(words)[named.codes])
+        found.append(hashes_of(words)[named.codes])
     return _cut(np.concatenate(found), parts)
-
-
-@njit(nogil=True)
-def _hashes(words: UInt64) -> UInt64:
-    found = np.empty(len(words), dtype=np.uint64)
-    for row in range(len(words)):
-        found[row] = siphash(words[row], PUBLIC_KEY)
-    return found
 
 
 def _cut(hashes: UInt64, parts: int) -> UInt16:

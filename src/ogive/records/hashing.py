@@ -67,6 +67,15 @@ def siphash(words: UInt64, key: Key) -> Word:
 
 
 @njit(nogil=True)
+def hashes_of(words: UInt64, key: Key = PUBLIC_KEY) -> UInt64:
+    """The hash of each row of words, shape (rows,)."""
+    found = np.empty(len(words), dtype=np.uint64)
+    for row in range(len(words)):
+        found[row] = siphash(words[row], key)
+    return found
+
+
+@njit(nogil=True)
 def _siphash_bytes(content: UInt8, key: Key) -> Word:
     a, b, c, d = _start(key)
     size = len(content)

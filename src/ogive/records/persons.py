@@ -10,17 +10,19 @@ from __future__ import annotations
 
 import decimal
 import re
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from numpy.typing import NDArray
 
 from ogive.arrays import Bool, Int64, UInt8, UInt64
 from ogive.compiling import njit
 from ogive.errors import DataError, quoted
 from ogive.records.arrow import kind_of, type_words
-from ogive.records.hashing import text_words
+from ogive.records.hashing import hashes_of, text_words
 
 MAX_DIGITS = 18
 _LIMIT = 10**MAX_DIGITS
@@ -68,6 +70,65 @@ def check_person_type(column: str, arrow_type: Any) -> None:
     if (kind_of(arrow_type) != "number" and holds != "text") or pa.types.is_boolean(arrow_type):
         holds = "truth values" if pa.types.is_boolean(arrow_type) else holds
         raise DataError(f"person column {quoted(column)} holds {holds}, but person identifiers must be numbers or text")
+
+
+class Names(NamedTuple):
+    """Who is named in each of some rows.
+
+    Fields:
+        numbers: The whole number that names a person, 0 where a text does; shape (rows,).
+        is_text: Whether a text does, shape (rows,).
+        texts: The texts of those rows, an Arrow array.
+    """
+
+    numbers: Int64
+    is_text: Bool
+    texts: Any
+
+    @staticmethod
+    def joined(parts: Sequence[Names]) -> Names:
+        """The names of several parts, one after the other."""
+        return Names(
+            np.concatenate([part.numbers for part in parts]),
+            np.concatenate([part.is_text for part in parts]),
+            pa.chunked_array([part.texts for part in parts], pa.large_string()).combine_chunks(),
+        )
+
+    @staticmethod
+    def of(numbers: Int64, texts: Any) -> Names:
+        """Names of rows, from a number and a text of each, of which the text is null where the number counts."""
+        is_text: Bool = texts.is_valid().to_numpy()
+        return Names(numbers, is_text, pc.drop_null(texts).combine_chunks())
+
+    def all_texts(self) -> Any:
+        """The text of each row, null where a number names the person; an Arrow array."""
+        if not len(self.texts):
+            return pa.nulls(len(self.numbers), pa.large_string())
+        places = np.cumsum(self.is_text) - 1
+        return self.texts.take(pa.array(np.maximum(places, 0), mask=~self.is_text))
+
+    def hashes(self) -> UInt64:
+        """A hash of the person of each row, shape (rows,)."""
+        found = hashes_of(self.numbers.view(np.uint64)[:, None])
+        if len(self.texts):
+            found[self.is_text] = text_words(self.texts, np.ones(len(self.texts), dtype=np.bool_))
+        return found
+
+    def persons(self) -> Persons:
+        """The persons of all rows."""
+        if not len(self.texts):
+            codes, distinct = _encoded(pa.array(self.numbers))
+            return Persons(codes, distinct.to_numpy(zero_copy_only=False), self.texts)
+        codes = np.empty(len(self.numbers), dtype=np.int64)
+        codes[~self.is_text], distinct = _encoded(pa.array(self.numbers[~self.is_text]))
+        own, names = _encoded(self.texts)
+        codes[self.is_text] = own + len(distinct)
+        return Persons(codes, distinct.to_numpy(zero_copy_only=False).astype(np.int64, copy=False), names)
+
+
+def number_of_hash(hashes: UInt64, parts: int) -> NDArray[np.uint8]:
+    """Which of at most 256 equal parts of all hashes each one is in."""
+    return ((hashes >> np.uint64(32)) * np.uint64(parts) >> np.uint64(32)).astype(np.uint8)
 
 
 class PersonCodes:
@@ -134,19 +195,15 @@ class PersonCodes:
         self._is_text.append(is_text)
         self._texts.append(texts)
 
+    def names(self) -> Names:
+        """Who is named in each row since this was asked last."""
+        found = Names.joined([Names(*part) for part in zip(self._numbers, self._is_text, self._texts, strict=True)])
+        self._numbers, self._is_text, self._texts = [], [], []
+        return found
+
     def finish(self) -> Persons:
         """The persons of all rows."""
-        numbers, is_text = np.concatenate(self._numbers), np.concatenate(self._is_text)
-        texts = pa.chunked_array(self._texts, pa.large_string()).combine_chunks()
-        self._numbers, self._is_text, self._texts = [], [], []
-        if not len(texts):
-            codes, distinct = _encoded(pa.array(numbers))
-            return Persons(codes, distinct.to_numpy(zero_copy_only=False), texts)
-        codes = np.empty(len(numbers), dtype=np.int64)
-        codes[~is_text], distinct = _encoded(pa.array(numbers[~is_text]))
-        own, names = _encoded(texts)
-        codes[is_text] = own + len(distinct)
-        return Persons(codes, distinct.to_numpy(zero_copy_only=False).astype(np.int64, copy=False), names)
+        return self.names().persons()
 
 
 @njit(nogil=True)

@@ -6,6 +6,7 @@ here is private: an aggregate is the exact input of a release and must not leave
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
@@ -14,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from ogive.arrays import Bool, Float64, Int64, UInt64
+from ogive.arrays import Float64, Int64, UInt64
 from ogive.checks import whole
 from ogive.columns import Binning, Label, LabelValue, OpenCategories, ReadColumn, Schema
 from ogive.errors import DataError, ParameterError, UnsupportedError, plain, quoted
@@ -23,8 +24,8 @@ from ogive.predicates import columns_of as compared_columns
 from ogive.privacy import BY_CELLS, BY_CONTENTS, Adjacency, PrivacyUnit, check_row_choice
 from ogive.queries import Aggregate, Cells, GroupBinning, Parted, RowValues, Selected, ValueCounts
 from ogive.records.arrow import content_kind, float_values, label_codes
-from ogive.records.bounding import content_words, kept_rows
-from ogive.records.cell_choice import cell_parts, kept_by_cell
+from ogive.records.bounding import ChoiceByContents
+from ogive.records.cell_choice import ChoiceByCells
 from ogive.records.checking import check_type
 from ogive.records.contributions import Contributions, columns_of, contributor, start_sums
 from ogive.records.dealing import MOST_PARTS, PartSource, deal
@@ -35,9 +36,10 @@ from ogive.records.labels import Columns, LabelCodes
 from ogive.records.missing_words import USUAL, MissingWords, NaValues
 from ogive.records.names import check_column, check_columns_named
 from ogive.records.person_hashes import smallest_hashes
-from ogive.records.persons import PersonCodes, Persons, check_person_type
-from ogive.records.sources import BATCH_ROWS, Source, memory_source
+from ogive.records.persons import PersonCodes, check_person_type
+from ogive.records.sources import Source, memory_source
 from ogive.records.text_columns import LabelCells, TextColumns
+from ogive.records.waiting import RowChoice, WaitingRows
 
 _ANY = Grid.linear(0, 1, bins=1)
 """Of any numbers, where it does not matter which they are."""
@@ -204,16 +206,19 @@ class Records:
         if isinstance(self._table, EngineTable):
             return self._table.persons(self.person)
         persons = PersonCodes(self.person, self._table.type(self.person))
-        for (names,) in self._source.batches((self.person,), identifiers={self.person}):
-            persons.add(names)
-        return persons.finish().number
+        with contextlib.closing(WaitingRows(self._table.name)) as waiting:
+            for (names,) in self._source.batches((self.person,), identifiers={self.person}):
+                persons.add(names)
+                waiting.add(persons.names())
+            return waiting.persons()
 
     def bounded(self, person: str | None, max_rows_per_person: int = 1, row_choice: str | None = None) -> Records:
         """The same table with at most some rows of each person, chosen at random once and for all.
 
         The choice is made among the columns that an aggregate uses, by a fixed public hash: it is the same
-        in any order of the rows and in any kind of file, and never depends on other persons. Kept rows of a file are
-        held in memory while an aggregate is computed, about 30 bytes each; an engine keeps them itself.
+        in any order of the rows and in any kind of file, and never depends on other persons. Rows of a file wait in
+        memory while an aggregate is computed, about 150 bytes each, and in temporary files where there are more than
+        4 million. An engine keeps them itself.
 
         Args:
             person: Column of numbers or text with the person's identifier; None leaves the records as they are.
@@ -277,7 +282,7 @@ class Records:
         return self._words.digest(self._table.digest())
 
     def aggregate(self, aggregate: Aggregate) -> Int64:
-        """The exact integers that a query needs, in one pass; with bounded memory unless rows are bounded per person.
+        """The exact integers that a query needs, in one pass; with bounded memory, but for one byte a row of persons.
 
         Values outside the bounds, infinities included, are counted at the nearest bound unless the
         policy is "refuse". Booleans count as 0 and 1. Policies apply to the rows that are kept.
@@ -415,45 +420,37 @@ class Records:
         written = {column.column for column in columns if any(value in self._words for value in _declared(column))}
         rows = 0
         cells = LabelCells(self._source, self._words)
-        persons = None if self.person is None else PersonCodes(self.person, self._table.type(self.person))
-        held: list[Columns] = []
+        persons = None if person is None else PersonCodes(person, self._table.type(person))
+        waiting = WaitingRows(self._table.name, self._choice(aggregate, labels), self.max_rows_per_person)
         as_text = written if self._table.guesses_kinds else set()  # other tables say which columns are text
-        for arrays in self._source.batches(names, identifiers=identifiers | as_text):
-            batch = dict(zip(names, arrays, strict=True))
-            rows += len(arrays[0])
-            part = tuple(
-                self._numbers(column, batch[column.column])
-                if isinstance(column, Binning)
-                else label_codes(
-                    batch[column.column]
-                    if column.column in written
-                    else cells.labels(column.column, batch[column.column]),
-                    labels[column.column],
+        with contextlib.closing(waiting):
+            for arrays in self._source.batches(names, identifiers=identifiers | as_text):
+                batch = dict(zip(names, arrays, strict=True))
+                rows += len(arrays[0])
+                part = tuple(
+                    self._numbers(column, batch[column.column])
+                    if isinstance(column, Binning)
+                    else label_codes(
+                        batch[column.column]
+                        if column.column in written
+                        else cells.labels(column.column, batch[column.column]),
+                        labels[column.column],
+                    )
+                    for column in columns
                 )
-                for column in columns
-            )
-            if persons is None:
-                yield part
-            else:
-                persons.add(batch[str(self.person)])
-                held.append(part)
-        self._size = rows
-        if persons is not None and rows:
-            whole = tuple(np.concatenate(parts) for parts in zip(*held, strict=True))
-            held.clear()
-            codes = [None if isinstance(column, Binning) else labels[column.column] for column in columns]
-            keep = self._kept(aggregate, persons.finish(), whole, codes)
-            for start in range(0, rows, BATCH_ROWS):
-                some = slice(start, start + BATCH_ROWS)
-                yield tuple(values[some][keep[some]] for values in whole)
+                if persons is None:
+                    yield part
+                else:
+                    persons.add(batch[str(person)])
+                    waiting.add(persons.names(), part)
+            self._size = rows
+            yield from waiting.kept()
 
-    def _kept(
-        self, aggregate: Aggregate, persons: Persons, columns: Columns, labels: Sequence[LabelCodes | None]
-    ) -> Bool:
-        """Which rows are kept of each person; where rows are wanted themselves, they are chosen by their contents."""
-        if self.row_choice == BY_CELLS and not isinstance(aggregate, RowValues):
-            return kept_by_cell(persons, cell_parts(aggregate, columns, labels), self.max_rows_per_person)
-        return kept_rows(persons, content_words(columns, labels), self.max_rows_per_person)
+    def _choice(self, aggregate: Aggregate, labels: Mapping[str, LabelCodes]) -> RowChoice:
+        """What says which rows of a person are kept; rows that are wanted themselves are chosen by their contents."""
+        codes = [None if isinstance(each, Binning) else labels[each.column] for each in columns_of(aggregate)]
+        by_cells = self.row_choice == BY_CELLS and not isinstance(aggregate, RowValues)
+        return ChoiceByCells(aggregate, codes) if by_cells else ChoiceByContents(codes)
 
     def _numbers(self, column: Binning, array: Any) -> Float64:
         """The values of a measured column as numbers of its grid, NaN where one is missing or stands for that."""
