@@ -1,5 +1,7 @@
 """Commands on tables of an engine."""
 
+import json
+
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -8,6 +10,7 @@ from helpers import postgres
 from helpers.engines import ENGINES, address
 
 from ogive.cli import main
+from ogive.cli.paying import _releasing
 
 ECDF = ["--column", "age", "--bounds", "0", "120", "--grid", "integers"]
 CLEAR = ["--trust", "clear"]
@@ -57,9 +60,18 @@ def test_a_command_without_a_column_lists_those_of_the_table(url, capsys):
     assert said.endswith(" has age, ward\n")
 
 
+def test_a_terminal_is_told_that_spark_starts():
+    assert _releasing("spark:local?table=t&spark.k=secret").startswith("starting Spark, which may take half a minute")
+    assert _releasing("spark:local?table=t&spark.k=secret").endswith("releasing from spark:local?table=t")
+    assert _releasing("duckdb:///a.duckdb?table=t") == "releasing from duckdb:///a.duckdb?table=t"
+
+
 REFUSED = {
     "oracle://h/d?table=t": (2, "no engine is called 'oracle'"),
     "postgresql://h/d": (2, "the address must name a table of postgresql"),
+    "spark:yarn?table=t": (2, "the address of a table of Spark must be like spark://host:7077/?table=visits"),
+    "spark:local": (2, "the address must name either a table of Spark or Parquet files"),
+    "spark://127.0.0.1:1/?table=t": (2, "spark://127.0.0.1:1 cannot be reached"),
     "duckdb:///nothing.duckdb?table=t": (2, "there is no file nothing.duckdb"),
 }
 
@@ -76,12 +88,9 @@ def test_a_bad_address_is_refused_in_one_line(data, tmp_path, capsys, monkeypatc
     assert not list(tmp_path.iterdir())
 
 
-def test_persons_with_several_rows_are_refused_and_begin_no_ledger(url, tmp_path, capsys):
-    books = tmp_path / "books.db"
-    command = [*ECDF, "--person", "ward", "--epsilon", "1", "--ledger", str(books), "--limit-epsilon", "2"]
-    assert main(["ecdf", url, *command]) == 1
-    assert "where rows are not chosen per person yet" in capsys.readouterr().err
-    assert not books.exists()
+def test_persons_with_several_rows_are_counted_once(url, capsys):
+    assert main(["ecdf", url, *ECDF, *CLEAR, "--person", "ward", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["total"] == 2
 
 
 def test_no_password_is_shown(people, capsys):

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from cyclopts import CycloptsError
+from helpers.engines import start_spark
 from helpers.schemas import published
 
 import ogive
@@ -34,7 +35,7 @@ RUNNABLE = [page for page in PAGES if blocks(page, "python")]
 @pytest.mark.parametrize("page", RUNNABLE, ids=lambda page: page.name)
 def test_examples_run(page, tmp_path, monkeypatch, request):
     if page.name == "engines.md":
-        pytest.importorskip("ibis", reason="ibis is not installed (pip install 'ogive[engines]')")
+        start_spark()
     monkeypatch.chdir(tmp_path)
     logger = logging.getLogger("ogive")
     request.addfinalizer(partial(logger.setLevel, logger.level))  # a page may set it, for itself alone

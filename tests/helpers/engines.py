@@ -14,11 +14,15 @@ import pyarrow.parquet as pq
 import pytest
 from helpers import postgres
 
+from ogive.records.engines.spark import spark_session
+from ogive.records.engines.spark_address import SparkAddress
+
 ENGINES = ("duckdb", "postgresql", "spark")
 SPARK = "spark:local[2]"
 """Every test's Spark, since a process has one."""
 
-_HEAP = "spark.driver.memory=1g"
+_STARTED = "spark.driver.memory=1g&spark.sql.shuffle.partitions=1&spark.driver.extraJavaOptions=-XX:TieredStopAtLevel=1"
+"""Small, and compiled fast rather than well."""
 
 _TYPES = {
     pa.float64(): "double precision",
@@ -53,10 +57,23 @@ def need_spark() -> None:
         pytest.skip("Java is not installed, which Spark needs")
 
 
+def start_spark() -> None:
+    """Start the Spark of all tests; a skip where it cannot start."""
+    need_spark()
+    spark_session(SparkAddress.of(f"{SPARK}?table=none" + ("" if _runs() else f"&{_STARTED}")))
+
+
 def _spark(table: pa.Table, folder: Path, name: str) -> str:
     need_spark()
     pq.write_table(table, folder / f"{name}.parquet")
-    return f"{SPARK}?parquet={folder}/{name}.parquet&{_HEAP}"
+    return f"{SPARK}?parquet={folder}/{name}.parquet" + ("" if _runs() else f"&{_STARTED}")
+
+
+def _runs() -> bool:
+    """Whether another test has started Spark in this process."""
+    from pyspark import SparkContext
+
+    return SparkContext._active_spark_context is not None
 
 
 def _duckdb(table: pa.Table, folder: Path, name: str) -> str:

@@ -118,8 +118,10 @@ def _with_other_needs(
 def _releasing(data: Path | str) -> str:
     """What is being done, without a password that an address may have."""
     from ogive.records.engines.address import shown
+    from ogive.records.engines.spark_address import PREFIX
 
-    return f"releasing from {shown(data)}"
+    start = "starting Spark, which may take half a minute, and " if str(data).startswith(PREFIX) else ""
+    return f"{start}releasing from {shown(data)}"
 
 
 def is_ledger(path: Path) -> bool:

@@ -33,7 +33,8 @@ DATA = Annotated[
     Parameter(
         group=QUESTION,
         help="File of records, or dataset:bank; CSV, TSV (gzipped or not), Parquet or Arrow. dataset:bank comes with "
-        "ogive. Or the address of a table, such as postgresql://user@host/database?table=visits.",
+        "ogive. Or the address of a table, such as postgresql://user@host/database?table=visits or "
+        "spark:local[2]?parquet=visits.parquet.",
         converter=data_table,
     ),
 ]

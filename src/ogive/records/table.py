@@ -64,7 +64,8 @@ class Records:
         Args:
             data: A path to a CSV (.csv, .tsv, gzipped or not), Parquet or Arrow file; a pandas, polars or
                 pyarrow frame; a dict of one-dimensional columns; one column; the address of a table in an engine,
-                such as "postgresql://user@host/database?table=visits", or a table of ibis; or records already opened.
+                such as "postgresql://user@host/database?table=visits" or "spark://host:7077/?table=visits", or a table
+                of ibis; or records already opened.
             column: The name given to the values when `data` is one column.
             na_values: Texts and numbers that say that a value of a measured column is missing, beside the usual words
                 such as NA, which hold where all other values are numbers, or dates. Records already opened keep theirs.

@@ -23,6 +23,8 @@ from ogive.records.engines.spark_address import SparkAddress
 _INSTALL = "pip install 'ogive[spark]'"
 _CLUSTER = "spark://"
 _REACHED_SECONDS = 10.0
+_started: dict[str, str] = {}
+"""Settings that Spark was started with here, to some of which it adds its own."""
 
 
 def spark_session(address: SparkAddress) -> Any:
@@ -73,7 +75,7 @@ def check_reachable(master: str) -> None:
 
 
 def _set(session: Any, context: Any, settings: Mapping[str, str]) -> None:
-    known = dict(context.getConf().getAll())
+    known = {**dict(context.getConf().getAll()), **_started}
     for name, value in settings.items():
         if known.get(name) == value:
             continue
@@ -102,11 +104,13 @@ def _start(address: SparkAddress) -> Any:
         gateway = SparkContext._gateway or launch_gateway(
             conf, {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
         )
-        return SparkContext(conf=conf, gateway=gateway)
+        context = SparkContext(conf=conf, gateway=gateway)
     except (PySparkException, Py4JError, OSError):
         raise DataError(
             f"{plain(address.place)} does not start; Spark needs Java 17 or 21, and settings that it knows"
         ) from None
+    _started.update(address.settings)
+    return context
 
 
 def _in_this_machine() -> dict[str, str]:

@@ -152,11 +152,12 @@ def test_files_that_vanish_are_said_in_one_line(tmp_path):
 
 def test_a_process_has_one_spark(url):
     Records.of(url)
+    data = f"{SPARK}?parquet={address_of(url).parquet}"
     with pytest.raises(ParameterError, match=r"Spark runs in this process on 'local\[2\]'"):
         Records.of("spark:local[1]?table=t")
     with pytest.raises(ParameterError, match=r"can no longer change 'spark\.driver\.memory'"):
-        Records.of(url.replace("=1g", "=2g"))
-    records = Records.of(f"{url}&spark.sql.ansi.enabled=false")
+        Records.of(f"{data}&spark.driver.memory=7g")
+    records = Records.of(f"{data}&spark.sql.ansi.enabled=false")
     assert records._table._expression.get_backend()._session.conf.get("spark.sql.ansi.enabled") == "false"
 
 
