@@ -584,3 +584,18 @@ def test_an_older_copy_is_refused_and_restored_with_what_it_lost(folder, run):
     assert spent(run) == "1"
     assert run("ecdf", "people.csv", *AGE, *BOOKS, "--epsilon", "0.25")[0] == 1, "nothing is left"
     assert "nothing was changed" in run("ledger", "restore", "budget.db")[1]
+
+
+def test_an_account_keeps_how_the_rows_of_a_person_are_chosen(folder, run):
+    persons = ("--person", "who", "--max-rows-per-person", "2")
+    by_cells = (*persons, "--row-choice", "md5")
+    provenance = json.loads(run("ecdf", "people.csv", *AGE, *HALF, *by_cells, "--json")[1])["provenance"]
+    assert provenance["row_choice"] == "md5"
+    assert run("ecdf", "people.csv", *AGE, *HALF, *BOOKS, *by_cells)[0] == 0
+    status, out, err = run("ecdf", "people.csv", *AGE, *HALF, *BOOKS, *persons)
+    assert (status, out) == (1, "")
+    assert "chooses rows of a person by 'md5'" in err
+    assert "give the choice of the account as --row-choice" in err
+    new = ("ledger", "limit", "c.db", "--data-set", "visits", "--limit-epsilon", "3", "--new", *by_cells)
+    assert run(*new)[0] == 0
+    assert run("ecdf", "people.csv", *AGE, *HALF, "--ledger", "c.db", "--data-set", "visits", *by_cells)[0] == 0
