@@ -84,17 +84,19 @@ class _Noise:
 _NONE = _Noise(0.0)
 
 
-def before(query: Query, records: int | None) -> NoiseWarning | None:
+def before(query: Query, records: int | None, beside: str = OF_RECORDS) -> NoiseWarning | None:
     """A warning of a measurement whose noise will hide what it is for; None where it will not.
 
     Args:
         query: Asks for the measurement.
         records: How many there are where that is public, else None: then nothing is said.
+        beside: What noise of curves is a share of, in the words of what is asked for.
     """
     noise = _NONE if records is None else _noise(query, float(max(records, 1)))
     if noise.share < LOUD:
         return None
-    return NoiseWarning(f"{_loud(noise.share, noise.beside, 'will be')}; a plan predicts what other choices give")
+    words = beside if noise.beside == OF_RECORDS else noise.beside
+    return NoiseWarning(f"{_loud(noise.share, words, 'will be')}; a plan predicts what other choices give")
 
 
 def after(estimate: Any, records: int | None) -> NoiseWarning | None:

@@ -7,6 +7,13 @@ import math
 _MOST = 12
 """Places after the point."""
 
+_LEAST_P = 0.001
+
+
+def p_value(value: float, digits: int = 2) -> str:
+    """A p-value as papers print it, beside a sign: "= 0.034", or "< 0.001" below that."""
+    return f"< {_LEAST_P}" if value < _LEAST_P else f"= {value:.{digits}g}"
+
 
 def places(width: float) -> int:
     """Places after the point of the largest power of ten that is at most a tenth of the width; below 0 for tens.

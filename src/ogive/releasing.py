@@ -30,6 +30,7 @@ from ogive.privacy import (
 from ogive.provenance import Provenance, add_seen, check_batch_name
 from ogive.queries import Answer, Query
 from ogive.statistics.base import (
+    OF_RECORDS,
     Estimate,
     EstimateT,
     Statistic,
@@ -118,7 +119,8 @@ def release(
     told = trust.private and source is None
     if told:
         cautions.tell_weak(privacy)
-    holder = _Paying(books, opening, trust.count if told and adjacency is Adjacency.REPLACE else _unknown)
+    count = trust.count if told and adjacency is Adjacency.REPLACE else _unknown
+    holder = _Paying(books, opening, count, getattr(innermost(statistic), "noise_beside", OF_RECORDS))
     terms = Terms(
         privacy,
         unit,
@@ -185,11 +187,13 @@ class _Paying:
         books: Pay.
         opening: The release in progress; another once the books go on with one that was cut off.
         count: Counts the records, where their number is public and whoever asks wants to be warned.
+        beside: What noise of curves is a share of, in words.
     """
 
-    def __init__(self, books: Payment, opening: Opening[Any], count: Callable[[], int | None]) -> None:
+    def __init__(self, books: Payment, opening: Opening[Any], count: Callable[[], int | None], beside: str) -> None:
         self._books = books
         self._count = count
+        self._beside = beside
         self.opening = opening
         self.warned = False
 
@@ -200,7 +204,7 @@ class _Paying:
 
     def pay(self, loss: Loss, query: Query) -> None:
         """Make the spend durable; warn before of noise that will hide as many records as everybody may know of."""
-        warning = None if self.warned else cautions.before(query, self._count())
+        warning = None if self.warned else cautions.before(query, self._count(), self._beside)
         if warning is not None:
             self.warned = True
             self.opening.context(query)  # what is wrong with the records is said first, and alone

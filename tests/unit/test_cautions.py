@@ -14,6 +14,7 @@ import ogive
 from ogive import cautions
 from ogive.cli import main
 from ogive.noise import DiscreteLaplace, SystemSource
+from ogive.statistics.base import Terms
 from ogive.strategies import LeastSquaresTree
 from ogive.strategies.base import LOUD, noise_share
 
@@ -249,3 +250,16 @@ def test_a_release_from_a_ledger_is_told_on_the_command_line_that_it_protects_li
     cautions._Process.weak = False
     assert main([*asked, "--epsilon", "50"]) == 0
     assert not cautions._Process.weak, "a stored answer spends nothing"
+
+
+@pytest.mark.parametrize("adjacency", list(ogive.Adjacency))
+def test_a_description_is_warned_of_in_the_words_of_its_table(adjacency):
+    people = {"x": np.arange(60) % 20}
+    question = ogive.Describe(bounds={"x": (0, 10**9)}, weights={"x": 1})
+    with pytest.warns(ogive.NoiseWarning) as found:
+        ogive.release(question, trust=ogive.Central(people), privacy=ogive.PureDP("0.05"), adjacency=adjacency)
+    assert "at a threshold" not in str(found[0].message)
+    curve = ogive.Quantiles("x", (0.5,), bounds=(0, 20), method="histogram")
+    query = next(curve.questions(Terms(ogive.PureDP("0.05"), ogive.PrivacyUnit(adjacency), lambda query: None)))
+    assert "in counts from which a median or quartile is read" in str(cautions.before(query, 60, question.noise_beside))
+    assert "at a threshold" in str(cautions.before(query, 60))

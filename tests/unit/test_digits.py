@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import ogive
-from ogive.digits import number, places
+from ogive.digits import number, p_value, places
 from ogive.grids import Grid
 from ogive.statistics.curve.shown import shown
 
@@ -73,3 +73,14 @@ def test_areas_and_groups_of_probabilities_are_shown_by_the_same_rule():
         low, high = group.interval
         assert 0.1 < high - low < 1
         assert f"{group.observed_share:.2f}  {low:.2f} to {high:.2f}" in str(found)
+
+
+def test_small_p_values_are_told_by_a_limit():
+    assert [p_value(value) for value in (0.0001, 0.00099, 0.001, 0.0344, 1.0)] == [
+        "< 0.001",
+        "< 0.001",
+        "= 0.001",
+        "= 0.034",
+        "= 1",
+    ]
+    assert p_value(0.03444, 3) == "= 0.0344"

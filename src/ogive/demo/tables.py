@@ -14,6 +14,7 @@ from rich.table import Table as Grid
 
 from ogive.demo.story import LIMIT, Part, Refusal, epsilon_text
 from ogive.demo.summary import box_numbers, curve_errors, deciles, released_curve, roc_numbers
+from ogive.digits import p_value
 from ogive.html.axis import plain_number, show
 from ogive.html.words import rounded_up
 from ogive.privacy import number_text
@@ -163,7 +164,7 @@ def _pooled(banks: Banks) -> Grid:
             grid.add_row(
                 "Hosmer-Lemeshow H*", *(plain_number(found, 3) for found in (*statistics, each.truth.statistic))
             )
-            grid.add_row("  p-value", *(plain_number(found.p_value, 3) for found in (*pair, each.truth)))
+            grid.add_row("  p-value", *(p_value(found.p_value, 3).removeprefix("= ") for found in (*pair, each.truth)))
     return grid
 
 
@@ -191,11 +192,11 @@ def _calibration(part: Part) -> str:
     if math.isnan(found.p_value):
         return "The noise leaves no group of records, so calibration cannot be judged."
     verdict = "are miscalibrated" if found.p_value < 0.05 else "show no evidence of miscalibration"
-    released, debiased, p_value, exact = (
-        plain_number(value, 3) for value in (found.statistic, found.debiased_statistic, found.p_value, true.statistic)
+    released, debiased, exact = (
+        plain_number(value, 3) for value in (found.statistic, found.debiased_statistic, true.statistic)
     )
     return fill(
-        f"Calibration: Hosmer-Lemeshow statistic {released} ({debiased} corrected for noise), p = {p_value}: the "
-        f"probabilities {verdict}; true statistic {exact}",
+        f"Calibration: Hosmer-Lemeshow statistic {released} ({debiased} corrected for noise), p "
+        f"{p_value(found.p_value)}: the probabilities {verdict}; true statistic {exact}",
         _LINE,
     )

@@ -12,6 +12,9 @@ _DAY_STEPS = (1, 2, 7, 14)
 _MONTH_STEPS = (1, 2, 3, 6)
 _SECOND_STEPS = (1, 2, 5, 10, 30, 60, 120, 300, 600, 1800, 3600, 7200, 21600, 43200)
 
+_LAST = 999_999
+"""Microseconds of a second's last one."""
+
 
 def nice_step(span: float, most: int) -> float:
     """The smallest of 1, 2, 2.5 or 5 times a power of ten that cuts `span` into at most `most` pieces."""
@@ -121,7 +124,10 @@ def show(grid: Grid, number: float, digits: int = 6) -> str:
     if isinstance(label, datetime.datetime):
         if label.time() == datetime.time():
             return str(label.date().isoformat())
-        detail = "auto" if label.microsecond else "seconds" if label.second else "minutes"
+        if label.microsecond:  # the last microsecond of an hour or day is how a grid of hours ends one
+            detail = "seconds" if label.microsecond == _LAST else "auto"
+        else:
+            detail = "seconds" if label.second else "minutes"
         return label.isoformat(" ", detail)
     return str(label.isoformat())
 

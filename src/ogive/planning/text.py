@@ -65,11 +65,11 @@ def table(plan: Plan, say: Callable[[str], str] = unmarked, *, unit: str | None 
         unit: Of the column's values, for people.
     """
     shown = _Shown(plan, unit)
-    lines = [*_wrapped(f"plan for {heading(plan)}: {plan.records} records, trust {plan.trust}")]
+    lines = [*_wrapped(f"plan for {heading(plan)}: {plan.records:,} records, trust {plan.trust}")]
     lines += _wrapped(plan.unit.words)
     lines += [line for told in policy(plan) for line in _wrapped(say(told))]
     if plan.guessed:
-        lines += _wrapped(f"{plan.records} is your own guess")
+        lines += _wrapped(f"{plan.records:,} is your own guess")
     for privacy in dict.fromkeys(row.privacy for row in plan.rows):
         under = [row for row in plan.rows if row.privacy == privacy]
         lines += ["", str(privacy), *shown.rows(under)]
@@ -125,7 +125,7 @@ def card(plan: Plan) -> Card:
         for row in plan.rows
     ]
     guess = " (your own guess)" if plan.guessed else ""
-    facts = [("records", f"{plan.records}{guess}"), ("hides", plan.unit.words), ("trust", plan.trust)]
+    facts = [("records", f"{plan.records:,}{guess}"), ("hides", plan.unit.words), ("trust", plan.trust)]
     taken = dict.fromkeys(_taken(plan, row) for row in plan.rows if row.chosen)
     notes = [*policy(plan), *taken, *_reasons(plan)]
     return Card(

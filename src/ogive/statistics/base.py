@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 MeasuredT = TypeVar("MeasuredT")
 
 OF_RECORDS = "of the records at a threshold (root mean square, before smoothing)"
+OF_QUARTILES = "of the records, in counts from which a median or quartile is read (before smoothing)"
 OF_COUNT = "of the records (standard deviation)"
 OF_BOUNDS = "of the distance of the bounds, per record (standard deviation)"
 OF_RANGE = "of the range that the value can have (standard deviation)"

@@ -26,5 +26,5 @@ def predicted(study: Document, *, records: int, trust: Planned) -> str:
             plan = plan_taken(release.statistic, privacy=release.privacy, records=records, unit=study.unit, trust=trust)
         except OgiveError as problem:
             raise problem.prefixed(f"release {release.name}") from None
-        plans[f"Release {release.name}: {heading(plan)}, {records} records, {release.privacy}"] = plan
+        plans[f"Release {release.name}: {heading(plan)}, {records:,} records, {release.privacy}"] = plan
     return tables(plans)

@@ -266,7 +266,7 @@ def test_a_plan_is_the_same_whenever_it_is_made_and_is_plain_data():
 def test_the_table_is_aligned_and_says_what_its_columns_are():
     text = str(ogive.plan(STATISTIC, privacy=[PureDP(1), ApproxDP(1, "1e-6")], records=RECORDS))
     lines = text.splitlines()
-    assert lines[0] == "plan for ecdf of x: 5000 records, trust central"
+    assert lines[0] == "plan for ecdf of x: 5,000 records, trust central"
     heads = [line for line in lines if line.startswith("   method ")]
     assert len(heads) == 4  # two tables of each guarantee, since prices and errors take more than a line
     marked = next(line for line in lines if line.startswith("*") and "hat_ls" in line)

@@ -46,7 +46,7 @@ def test_a_notebook_shows_every_row_of_a_plan_and_what_columns_say():
 
 def test_what_is_printed_of_a_plan_is_the_table():
     plan = ogive.plan(MEAN, privacy=PureDP(1), records=1000)
-    assert str(plan).startswith("plan for mean of age: 1000 records, trust central\n")
+    assert str(plan).startswith("plan for mean of age: 1,000 records, trust central\n")
     headings = re.split(r"  +", str(plan).split("\n\n")[1].splitlines()[1].strip())
     assert headings == ["method", "noise", "noise of the mean", "noise of the SD"]
     assert "noise of the mean: standard deviation of the noise of the mean, in units of the column" in str(plan)

@@ -113,7 +113,7 @@ def test_a_picture_shows_the_error_that_is_asked_for():
 
 def test_a_plan_can_be_read_by_people():
     text = str(ogive.plan(Roc("s", "y", bounds=(0, 1), bins=32), privacy=PureDP(1), records=1000, runs=3))
-    assert "plan for roc of s: 1000 records" in text
+    assert "plan for roc of s: 1,000 records" in text
     assert "an assumed model: binormal scores, 30 % positives, AUC 0.8" in text
     assert "hat_ls, split" in text
 

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from ogive.grids import Grid
 from ogive.html.axis import date_ticks, log_ticks, nice_step, number_ticks, plain_number, show, tick_label, ticks
+from ogive.statistics.ecdf.statistic import make_grid
 
 EPOCH = datetime.date(1970, 1, 1)
 
@@ -127,5 +128,7 @@ def test_dates_and_times_are_shown_as_such():
     times = Grid.linear("2020-01-01T00:00:00", "2020-01-02T00:00:00", bins=24)
     assert show(times, times.low) == "2020-01-01"
     assert show(times, float(times.thresholds[6])) == "2020-01-01 07:00"
+    hours = make_grid(("2020-01-01", "2020-01-02"), 1024, "hours")
+    assert show(hours, float(hours.thresholds[6])) == "2020-01-01 06:59:59"
     assert show(times, times.low + 1_500_000) == "2020-01-01 00:00:01.500000"
     assert show(dates_grid, math.inf) == "∞"

@@ -168,8 +168,8 @@ def test_columns_of_dates_times_and_nothing_are_left_out_for_what_they_are():
     data = {"age": people()["age"], "day": days, "time": days.astype("datetime64[us]"), "gone": pa.nulls(N)}
     found = ogive.describe(data, bounds={"age": (0, 120)}, privacy=PureDP(2))
     assert found.left_out == {
-        "day": "dates and times are not described",
-        "time": "dates and times are not described",
+        "day": "dates and times have no mean here; release their median with quantiles",
+        "time": "dates and times have no mean here; release their median with quantiles",
         "gone": "a column without values has nothing to describe",
     }
 

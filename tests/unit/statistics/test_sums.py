@@ -1,6 +1,7 @@
 """Numbers read off noisy sums: what they say, what is refused, and what is read of a stored one."""
 
 import copy
+import datetime
 import math
 from fractions import Fraction
 
@@ -193,3 +194,11 @@ def test_a_standard_deviation_that_noise_hides_is_not_shown_as_zero():
     assert hidden
     assert all("SD:       - (undefined: noise made the variance 0)" in text for text in hidden)
     assert "SD:       1.1" in str(ogive.release(ogive.Mean("x", (0, 10)), trust=ogive.Clear({"x": np.arange(4.0)})))
+
+
+@pytest.mark.parametrize("low", ["2024-01-01", datetime.date(2024, 1, 1), datetime.datetime(2024, 1, 1)])
+def test_means_of_dates_are_refused_with_the_median(low):
+    with pytest.raises(ParameterError, match=r"got the date '2024-01-01.*release the median instead") as refused:
+        ogive.Mean("day", bounds=(low, "2024-12-31"))
+    assert refused.value.parameter == "bounds"
+    assert ogive.Mean("day", bounds=("1/2", "1e3")).bounds == ("1/2", "1e3")

@@ -16,11 +16,11 @@ def summary(estimate: BoundsEstimate) -> str:
         )
     lines = [head, f"{estimate.low:g} to {estimate.high:g}"]
     if estimate.strategy is None:
-        lines.append(f"{estimate.records_outside} records outside")
+        lines.append(f"{estimate.records_outside:,} records outside")
     else:
         lines += [
             f"both ends hold records: {100 * (1 - estimate.false_alarm):g} % confidence",
-            f"at most {estimate.records_outside} records outside: {100 * estimate.confidence_level:g} % confidence",
+            f"at most {estimate.records_outside:,} records outside: {100 * estimate.confidence_level:g} % confidence",
         ]
     return "\n".join(lines)
 

@@ -81,7 +81,7 @@ def _cells(boxplots: Boxplots, box: Box) -> tuple[str, ...]:
     numbers = tuple(number(boxplots, box, name) for name in NUMBERS)
     beyond = "not shown" if box.below is None or box.above is None else f"{box.below} + {box.above}"
     sizes_are_known = not boxplots.private or boxplots.public_groups or _counted(boxplots)
-    records = "private" if box.records is None else f"{'' if sizes_are_known else 'about '}{box.records:.0f}"
+    records = "private" if box.records is None else f"{'' if sizes_are_known else 'about '}{box.records:,.0f}"
     return (*numbers, beyond, records)
 
 

@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 
+from ogive.digits import p_value
 from ogive.errors import ParameterError
 from ogive.html import words
 from ogive.html.axis import nice_step, plain_number
@@ -78,18 +79,18 @@ def _headline(calibration: Calibration) -> str:
     )
 
 
-def p_value_words(p_value: float) -> str:
+def p_value_words(value: float) -> str:
     """What a p-value says, in a sentence."""
-    if p_value < 0.001:
-        often, shown = "fewer than 1 of 1,000", "p < 0.001"
-    elif p_value > 0.99:
+    if value < 0.001:
+        often, shown = "fewer than 1 of 1,000", f"p {p_value(value)}"
+    elif value > 0.99:
         often, shown = "almost all", "p > 0.99"
     else:
-        of = 1_000 if p_value < 0.01 else 100
-        often, shown = f"about {round(of * p_value)} of {of:,}", f"p = {plain_number(p_value, 2)}"
+        of = 1_000 if value < 0.01 else 100
+        often, shown = f"about {round(of * value)} of {of:,}", f"p = {plain_number(value, 2)}"
     verdict = (
         "so the probabilities are probably miscalibrated"
-        if p_value < SURPRISING
+        if value < SURPRISING
         else "so the test gives no evidence of miscalibration"
     )
     return (
@@ -174,18 +175,22 @@ def _number(value: float) -> str:
     return "–" if math.isnan(value) else plain_number(value, 3)
 
 
+def _p_value(value: float) -> str:
+    return "–" if math.isnan(value) else p_value(value).removeprefix("= ")
+
+
 def _test(calibration: Calibration, truth: Calibration | None) -> Html:
     head = ["Hosmer-Lemeshow test", "Released", *(["True"] if truth is not None else [])]
     values = [
-        ("Statistic H", calibration.statistic, None if truth is None else truth.statistic),
-        ("H corrected for noise", calibration.debiased_statistic, None),
-        ("p-value", calibration.p_value, None if truth is None else truth.p_value),
+        ("Statistic H", _number, calibration.statistic, None if truth is None else truth.statistic),
+        ("H corrected for noise", _number, calibration.debiased_statistic, None),
+        ("p-value", _p_value, calibration.p_value, None if truth is None else truth.p_value),
     ]
     if not calibration.private:
         del values[1]
     rows: list[Row] = [
-        (name, [_number(value), *([_number(math.nan if exact is None else exact)] if truth is not None else [])])
-        for name, value, exact in values
+        (name, [text(value), *([text(math.nan if exact is None else exact)] if truth is not None else [])])
+        for name, text, value, exact in values
     ]
     about = (
         "H adds up the squared differences between predicted and observed counts, each divided by its variance; "

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from ogive.digits import number
+from ogive.digits import number, p_value
 from ogive.statistics.calibration.estimate import Calibration, CalibrationGroup
 from ogive.statistics.showing import Card
 
@@ -17,7 +17,7 @@ def summary(calibration: Calibration) -> str:
 
 def short(calibration: Calibration) -> str:
     """A few words."""
-    return f"of {calibration.probability}: p-value {calibration.p_value:.3g}"
+    return f"of {calibration.probability}: p {p_value(calibration.p_value, 3)}"
 
 
 def card(calibration: Calibration) -> Card:
@@ -50,7 +50,8 @@ def _facts(calibration: Calibration) -> list[tuple[str, str]]:
                     f"{calibration.debiased_statistic:.4g}, corrected for the variance of the noise",
                 )
             )
-        rows.append(("p-value", f"{calibration.p_value:.4g} under perfect calibration, simulated with the same noise"))
+        shown = p_value(calibration.p_value, 3).removeprefix("= ")
+        rows.append(("p-value", f"{shown} under perfect calibration, simulated with the same noise"))
         if calibration.too_wide:
             rows.append(("warning", "too noisy to use: almost any model would agree with intervals so wide"))
     else:

@@ -14,9 +14,9 @@ _SHOWN = (0.05, 0.25, 0.5, 0.75, 0.95)
 
 def facts(curve: Curve) -> list[tuple[str, str]]:
     """What a reader should know before using the curve, as pairs of a name and a value."""
-    records = f"{curve.total} (public)" if curve.total is not None else f"about {curve.records:.0f} (private)"
+    records = f"{curve.total:,} (public)" if curve.total is not None else f"about {curve.records:,.0f} (private)"
     if not curve.private:
-        records = f"{curve.records:.0f}"
+        records = f"{curve.records:,.0f}"
     rows = [
         ("privacy", curve.caption),
         ("records", records),

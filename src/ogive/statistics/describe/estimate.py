@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Self
 from ogive.columns import LabelValue
 from ogive.errors import ParameterError, quoted
 from ogive.provenance import Provenance
-from ogive.statistics.base import Estimate
+from ogive.statistics.base import OF_QUARTILES, OF_RECORDS, Estimate
 from ogive.statistics.bounds.estimate import BoundsEstimate
 from ogive.statistics.describe.variables import KNOWN, Number, Variable
 from ogive.statistics.groups.estimate import of_group
@@ -159,8 +159,15 @@ class DescribeEstimate(Estimate):
                 found[place] = found[place].with_provenance(mine)
         return dataclasses.replace(self, found=tuple(found), provenance=provenance)
 
+    @property
+    def noise_beside(self) -> str:
+        """That of the estimate with the largest noise; of a curve, what is read from it."""
+        loudest = max(self.found, key=lambda each: each.noise_share(), default=None)
+        beside = OF_RECORDS if loudest is None else loudest.noise_beside
+        return OF_QUARTILES if beside == OF_RECORDS else beside
+
     def noise_share(self) -> float:
-        """The largest of the curves that were released."""
+        """The largest of all that was released."""
         return max((each.noise_share() for each in self.found), default=0.0)
 
     def errors(self, truth: Any) -> dict[str, float]:

@@ -17,7 +17,7 @@ from ogive.parameters import added, python_only
 from ogive.privacy import Adjacency, PrivacyUnit, Rational, exact
 from ogive.queries import Answer, Query
 from ogive.queries.aggregates import check_groups
-from ogive.statistics.base import Estimate, Terms
+from ogive.statistics.base import OF_QUARTILES, Estimate, Terms
 from ogive.statistics.bounds.estimate import BoundsEstimate
 from ogive.statistics.confidence import check_level
 from ogive.statistics.describe.estimate import DescribeEstimate
@@ -99,6 +99,7 @@ class Describe:
     """
 
     name: ClassVar[str] = "describe"
+    noise_beside: ClassVar[str] = OF_QUARTILES
 
     columns: tuple[str, ...] = ()
     guessed: tuple[str, ...] = python_only(())
@@ -423,8 +424,8 @@ def _weight(name: str, given: Any) -> Fraction:
 
 
 _UNDESCRIBED = {
-    "dates": "dates and times are not described",
-    "times": "dates and times are not described",
+    "dates": "dates and times have no mean here; release their median with quantiles",
+    "times": "dates and times have no mean here; release their median with quantiles",
     "no values at all": "a column without values has nothing to describe",
 }
 """Why columns that hold something are left out, where that is not said by what they hold."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import math
 from dataclasses import dataclass
 from fractions import Fraction
@@ -100,9 +101,22 @@ class Lattice:
 
 
 def _number(bound: Bound) -> Rational:
+    if isinstance(bound, datetime.date) or (isinstance(bound, str) and _is_date(bound)):
+        raise ParameterError(
+            f"`bounds` of a mean or sum must be two numbers, got the date {quoted(str(bound))}; of dates and times "
+            "release the median instead, as a quantile: `probabilities=0.5`"
+        )
     if isinstance(bound, bool) or not isinstance(bound, int | float | str | Fraction):
         raise ParameterError(f"`bounds` must be two numbers, got {quoted(bound)}")
     return bound
+
+
+def _is_date(text: str) -> bool:
+    try:
+        datetime.datetime.fromisoformat(text)
+    except ValueError:
+        return False
+    return not text.isdecimal()
 
 
 def usual_step(width: Fraction, most: int = MOST_STEPS) -> Fraction:
