@@ -1,6 +1,7 @@
 """A ledger's file is made by the first release that is accepted, and by no other; whoever is faster has made it."""
 
 import os
+import signal
 import subprocess
 import sys
 import threading
@@ -223,3 +224,72 @@ def test_a_lost_ledger_is_not_made_anew(place):
         with pytest.raises(LedgerError, match="is missing or empty, but its key file"):
             session.ecdf("age", **AGE, privacy=HALF)
     assert not place.exists()
+
+
+def test_an_empty_file_stays_empty_until_a_charge_is_accepted(place):
+    place.touch()
+    with opened(place) as session:
+        with pytest.raises(BudgetError):
+            session.ecdf("age", **AGE, privacy=TWO)
+        assert (files(place), place.stat().st_size) == (["budget.db"], 0)
+        session.ecdf("age", **AGE, privacy=HALF)
+        assert session.spent == HALF
+    assert set(files(place)) >= WHOLE
+
+
+def test_a_curve_that_is_opened_at_points_makes_the_ledger_with_its_charge(place):
+    with opened(place) as session:
+        with pytest.raises(BudgetError):
+            session.pointwise(Ecdf("age", **AGE), privacy=TWO)
+        with pytest.raises(ParameterError, match="hat_ls"):
+            session.pointwise(Ecdf("age", **AGE, method="hat_ls"), privacy=HALF)
+        assert files(place) == []
+        first = session.pointwise(Ecdf("age", **AGE), privacy=HALF)
+        assert session.spent == HALF
+        shown = first.counts([20, 40])
+    with opened(place, None) as again:
+        assert list(again.pointwise(Ecdf("age", **AGE), privacy=HALF).counts([20, 40])) == list(shown)
+        assert again.spent == HALF
+
+
+KILLED = """
+import os, signal, sys
+import numpy as np, ogive
+from ogive.ledger.account import Reservation
+
+def die(*_):
+    os.kill(os.getpid(), signal.SIGKILL)
+
+def tell_and_die(self, estimate):
+    print(estimate["counts"] if "counts" in estimate else estimate, flush=True)
+    die()
+
+moment = sys.argv[2]
+if moment == "charged":
+    Reservation.bind = die
+elif moment == "answered":
+    Reservation.record = tell_and_die
+ages = np.random.default_rng(3).integers(18, 90, 2_000)
+session = ogive.Session({"age": ages}, limit=ogive.PureDP(1), ledger=sys.argv[1], name="people")
+found = session.ecdf("age", bounds=(0, 120), bins=60, privacy=ogive.PureDP("0.5")).to_dict()
+print(found["counts"] if "counts" in found else found)
+print(session.spent, len(session.history))
+"""
+
+
+@pytest.mark.parametrize("moment", ["charged", "answered"])
+def test_a_process_killed_in_the_first_release_has_paid_and_the_next_gives_the_same_noise(place, moment):
+    def run(*how):
+        return subprocess.run([sys.executable, "-c", KILLED, str(place), *how], capture_output=True, text=True)
+
+    killed = run(moment)
+    assert killed.returncode == -signal.SIGKILL
+    with Ledger.open(place) as ledger:
+        (account,) = ledger.accounts()
+        assert [(str(entry.charge), entry.state) for entry in account.history] == [("epsilon = 0.5", "reserved")]
+    again, last = run("on"), run("on")
+    numbers, spent = again.stdout.splitlines()
+    assert spent == "epsilon = 0.5 1"
+    assert last.stdout == again.stdout
+    if moment == "answered":
+        assert killed.stdout.splitlines() == [numbers]

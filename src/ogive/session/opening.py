@@ -97,6 +97,11 @@ def open_ledger(place: str | Path | None, *, limit: Privacy | None) -> Ledger:
     return Ledger.open(place)
 
 
+def is_made(file: Path) -> bool:
+    """Whether a ledger's file holds anything; an empty one is yet to be made, as one that is not there."""
+    return file.exists() and (file.is_dir() or file.stat().st_size > 0)
+
+
 def is_unmade(place: str | Path | None, *, limit: Privacy | None) -> bool:
     """Whether a ledger is a file that nobody has made so far, and that could be made.
 
@@ -106,7 +111,7 @@ def is_unmade(place: str | Path | None, *, limit: Privacy | None) -> bool:
     """
     database = Database(place)
     file = database.path
-    if file is None or file.exists():
+    if file is None or is_made(file):
         return False
     check_not_lost(database)
     if limit is None:

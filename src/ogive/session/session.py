@@ -23,6 +23,7 @@ from ogive.records.missing_words import NaValues
 from ogive.releasing import release
 from ogive.session.opening import (
     default_adjacency,
+    is_made,
     is_unmade,
     ledger_file,
     name_of,
@@ -206,7 +207,7 @@ class Session(Verbs):
     def _current(self) -> Account | None:
         """The account, which is in the ledger's file as soon as anybody has made that."""
         file = None if self._place is None else ledger_file(self._place)
-        return self._begin() if file is not None and file.exists() else self._account
+        return self._begin() if file is not None and is_made(file) else self._account
 
     def part(self, name: str, data: Any, *, updated: bool = False, other_people: bool = False) -> Session:
         """A session on a declared part of the data set, under the same limit.
@@ -318,7 +319,7 @@ class Session(Verbs):
             privacy=privacy,
             adjacency=self.unit.adjacency,
             state=state,
-            ledger=self.account,
+            ledger=self._current,
             source=source,
         )
 
