@@ -41,7 +41,7 @@ def test_a_column_of_r_is_read_and_its_missing_values_count_as_a_public_value(ru
     assert "--missing low, high or a public value within the bounds under either adjacency" in err
     status, out, err = run("ecdf", "framingham.csv.gz", *GLUCOSE, "--missing", "80")
     assert status == 0
-    assert "4240 (public)" in out
+    assert "4,240 (public)" in out
     status, out, err = run("ecdf", "framingham.csv.gz", *GLUCOSE, "--missing", "drop", "--adjacency", "add_or_remove")
     assert status == 0
 

@@ -50,7 +50,7 @@ def _facts(calibration: Calibration) -> list[tuple[str, str]]:
                     f"{calibration.debiased_statistic:.4g}, corrected for the variance of the noise",
                 )
             )
-        shown = p_value(calibration.p_value, 3).removeprefix("= ")
+        shown = p_value(calibration.p_value, 4).removeprefix("= ")
         rows.append(("p-value", f"{shown} under perfect calibration, simulated with the same noise"))
         if calibration.too_wide:
             rows.append(("warning", "too noisy to use: almost any model would agree with intervals so wide"))
