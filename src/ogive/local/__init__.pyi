@@ -3,11 +3,16 @@ from .classes import PublicClasses as PublicClasses
 from .collection import Collection as Collection
 from .description import Description as Description
 from .design import design_tree as design_tree
+from .dividing import Part as Part
+from .dividing import add_part as add_part
+from .dividing import divide as divide
+from .dividing import merge_parts as merge_parts
 from .haar import HaarOracle as HaarOracle
 from .oracles import oracle_from_dict as oracle_from_dict
 from .randomized_response import RandomizedResponse as RandomizedResponse
 from .randomizer import OwnerSource as OwnerSource
 from .randomizer import Randomizer as Randomizer
 from .simulation import simulate as simulate
+from .spark import map_on_spark as map_on_spark
 from .tree import TreeOracle as TreeOracle
 from .unary import UnaryOracle as UnaryOracle

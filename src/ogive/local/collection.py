@@ -133,6 +133,10 @@ class Collection:
             return self._add_several(source, progress)
         raise ParameterError(f"`reports` must be bytes, files or several of them, got {type(source).__name__}")
 
+    def shared(self, other: Collection) -> int:
+        """Of how many participants both this and another collection of the description have a report."""
+        return int(count_bits(self._heard & other._heard))
+
     def merge(self, other: Collection) -> Counts:
         """Add the sums of another collection of the same description.
 
@@ -147,7 +151,7 @@ class Collection:
             raise PeerError(
                 f"the partial state is of another description ({other.description.id}, not {self.description.id})"
             )
-        shared = int(count_bits(self._heard & other._heard))
+        shared = self.shared(other)
         if shared:
             raise PeerError(
                 f"{shared} participants are in both partial states, but every report may be counted once; "
