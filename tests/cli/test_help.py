@@ -51,8 +51,8 @@ def test_options_stand_under_headings_in_order(run):
 def test_what_few_need_is_named_and_explained_on_demand(run, name):
     short, whole = (run("ecdf", flag)[1] for flag in ("--help", "--help-all"))
     assert name in short
-    assert not any(line.strip().startswith(name) for line in short.splitlines())
-    assert any(line.strip().startswith(name) for line in whole.splitlines())
+    assert not any(line.strip().startswith(f"{name} ") for line in short.splitlines())
+    assert any(line.strip().startswith(f"{name} ") for line in whole.splitlines())
 
 
 def test_options_of_trust_models_that_cannot_serve_a_statistic_are_not_shown(run):

@@ -103,7 +103,7 @@ class BudgetOptions:
     max_rows_per_person: Annotated[int, Parameter(converter=whole)] = 1
     """Most records used of a person; they are chosen at random."""
 
-    row_choice: Literal["siphash", "md5"] | None = None
+    row_choice: Annotated[Literal["siphash", "md5"] | None, Parameter(group=OF_LEDGERS)] = None
     """What they are chosen by: a hash of their contents, or of the cells that they count in, which databases compute
     too; by default siphash, and md5 for a table of an engine.
     """
