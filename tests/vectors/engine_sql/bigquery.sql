@@ -4,14 +4,12 @@
 SELECT
   CAST(NULL AS STRING) AS `amounts`,
   `t3`.`code_0`,
-  `t3`.`fault`,
   `t3`.`rows`,
   0 AS `view`
 FROM (
   SELECT
     `t2`.`code_0`,
-    SUM(`t2`.`rows`) AS `rows`,
-    MAX(`t2`.`person_fault`) AS `fault`
+    COUNT(*) AS `rows`
   FROM (
     SELECT
       `t1`.`value_0`,
@@ -23,9 +21,7 @@ FROM (
         WHEN `t1`.`value_0` > CAST('119.0' AS FLOAT64)
         THEN 120
         ELSE CAST(TRUNC(CAST(CEIL(`t1`.`value_0`) AS INT64) - CAST('0.0' AS FLOAT64)) AS INT64)
-      END AS `code_0`,
-      1 AS `rows`,
-      0 AS `person_fault`
+      END AS `code_0`
     FROM (
       SELECT
         IF(
@@ -45,14 +41,12 @@ LIMIT 16777217;
 SELECT
   CAST(NULL AS STRING) AS `amounts`,
   `t3`.`code_0`,
-  `t3`.`fault`,
   `t3`.`rows`,
   0 AS `view`
 FROM (
   SELECT
     `t2`.`code_0`,
-    SUM(`t2`.`rows`) AS `rows`,
-    MAX(`t2`.`person_fault`) AS `fault`
+    COUNT(*) AS `rows`
   FROM (
     SELECT
       `t1`.`value_0`,
@@ -68,9 +62,7 @@ FROM (
             `t1`.`value_0` - CAST('0.0' AS FLOAT64)
           ) * CAST('8.0' AS FLOAT64)) AS INT64) AS FLOAT64) - CAST('1.0' AS FLOAT64)
         ) AS INT64)
-      END AS `code_0`,
-      1 AS `rows`,
-      0 AS `person_fault`
+      END AS `code_0`
     FROM (
       SELECT
         IF(IS_NAN(`t0`.`risk`), CAST(NULL AS FLOAT64), `t0`.`risk`) AS `value_0`
@@ -86,14 +78,12 @@ LIMIT 16777217;
 SELECT
   CAST(NULL AS STRING) AS `amounts`,
   `t3`.`code_0`,
-  `t3`.`fault`,
   `t3`.`rows`,
   0 AS `view`
 FROM (
   SELECT
     `t2`.`code_0`,
-    SUM(`t2`.`rows`) AS `rows`,
-    MAX(`t2`.`person_fault`) AS `fault`
+    COUNT(*) AS `rows`
   FROM (
     SELECT
       `t1`.`value_0`,
@@ -145,9 +135,7 @@ FROM (
             CAST('0.0' AS FLOAT64)
           )
         ) AS INT64)
-      END AS `code_0`,
-      1 AS `rows`,
-      0 AS `person_fault`
+      END AS `code_0`
     FROM (
       SELECT
         IF(IS_NAN(`t0`.`risk`), CAST(NULL AS FLOAT64), `t0`.`risk`) AS `value_0`
@@ -163,14 +151,12 @@ LIMIT 16777217;
 SELECT
   CAST(NULL AS STRING) AS `amounts`,
   `t10`.`code_0`,
-  `t10`.`fault`,
   `t10`.`rows`,
   0 AS `view`
 FROM (
   SELECT
     `t9`.`code_0`,
-    SUM(`t9`.`rows`) AS `rows`,
-    MAX(`t9`.`person_fault`) AS `fault`
+    COUNT(*) AS `rows`
   FROM (
     SELECT
       `t8`.`value_0`,
@@ -187,9 +173,7 @@ FROM (
         WHEN `t8`.`value_0` > CAST('0.46415888336127803' AS FLOAT64)
         THEN 5
         ELSE `t8`.`code_0_lowest` + IF(`t8`.`code_0_0` < `t8`.`value_0`, 1, 0) + IF(`t8`.`code_0_1` < `t8`.`value_0`, 1, 0)
-      END AS `code_0`,
-      1 AS `rows`,
-      0 AS `person_fault`
+      END AS `code_0`
     FROM (
       SELECT
         `t7`.`value_0`,
@@ -288,15 +272,13 @@ SELECT
   CAST(NULL AS STRING) AS `amounts`,
   `t3`.`code_0`,
   `t3`.`code_1`,
-  `t3`.`fault`,
   `t3`.`rows`,
   0 AS `view`
 FROM (
   SELECT
     `t2`.`code_0`,
     `t2`.`code_1`,
-    SUM(`t2`.`rows`) AS `rows`,
-    MAX(`t2`.`person_fault`) AS `fault`
+    COUNT(*) AS `rows`
   FROM (
     SELECT
       `t1`.`value_0`,
@@ -314,9 +296,7 @@ FROM (
           ) * CAST('8.0' AS FLOAT64)) AS INT64) AS FLOAT64) - CAST('1.0' AS FLOAT64)
         ) AS INT64)
       END AS `code_0`,
-      `t1`.`value_1` AS `code_1`,
-      1 AS `rows`,
-      0 AS `person_fault`
+      `t1`.`value_1` AS `code_1`
     FROM (
       SELECT
         IF(IS_NAN(`t0`.`risk`), CAST(NULL AS FLOAT64), `t0`.`risk`) AS `value_0`,
@@ -335,16 +315,14 @@ SELECT
   `t3`.`amounts`,
   `t3`.`code_0`,
   `t3`.`code_1`,
-  `t3`.`fault`,
   `t3`.`rows`,
   0 AS `view`
 FROM (
   SELECT
     `t2`.`code_0`,
     `t2`.`code_1`,
-    SUM(`t2`.`rows`) AS `rows`,
-    MAX(`t2`.`person_fault`) AS `fault`,
-    CAST(SUM(`t2`.`rows` * `t2`.`amount_0`) AS STRING) AS `amounts`
+    COUNT(*) AS `rows`,
+    CAST(SUM(`t2`.`amount_0`) AS STRING) AS `amounts`
   FROM (
     SELECT
       `t1`.`value_0`,
@@ -440,9 +418,7 @@ FROM (
           2
         )
         ELSE 0
-      END AS `amount_0`,
-      1 AS `rows`,
-      0 AS `person_fault`
+      END AS `amount_0`
     FROM (
       SELECT
         IF(IS_NAN(`t0`.`risk`), CAST(NULL AS FLOAT64), `t0`.`risk`) AS `value_0`,
@@ -461,15 +437,13 @@ SELECT
   CAST(NULL AS STRING) AS `amounts`,
   `t3`.`code_0`,
   `t3`.`code_1`,
-  `t3`.`fault`,
   `t3`.`rows`,
   0 AS `view`
 FROM (
   SELECT
     `t2`.`code_0`,
     `t2`.`code_1`,
-    SUM(`t2`.`rows`) AS `rows`,
-    MAX(`t2`.`person_fault`) AS `fault`
+    COUNT(*) AS `rows`
   FROM (
     SELECT
       `t1`.`value_0`,
@@ -487,9 +461,7 @@ FROM (
           ) * CAST('8.0' AS FLOAT64)) AS INT64) AS FLOAT64) - CAST('1.0' AS FLOAT64)
         ) AS INT64)
       END AS `code_0`,
-      `t1`.`value_1` AS `code_1`,
-      1 AS `rows`,
-      0 AS `person_fault`
+      `t1`.`value_1` AS `code_1`
     FROM (
       SELECT
         IF(IS_NAN(`t0`.`risk`), CAST(NULL AS FLOAT64), `t0`.`risk`) AS `value_0`,

@@ -4,14 +4,12 @@
 SELECT
   CAST(NULL AS VARCHAR) AS "amounts",
   "t3"."code_0",
-  "t3"."fault",
   "t3"."rows",
   0 AS "view"
 FROM (
   SELECT
     "t2"."code_0",
-    SUM("t2"."rows") AS "rows",
-    MAX("t2"."person_fault") AS "fault"
+    COUNT(*) AS "rows"
   FROM (
     SELECT
       "t1"."value_0",
@@ -23,9 +21,7 @@ FROM (
         WHEN "t1"."value_0" > CAST('119.0' AS DOUBLE)
         THEN 120
         ELSE CAST(CAST(CEIL("t1"."value_0") AS BIGINT) - CAST('0.0' AS DOUBLE) AS BIGINT)
-      END AS "code_0",
-      1 AS "rows",
-      0 AS "person_fault"
+      END AS "code_0"
     FROM (
       SELECT
         IFF(
@@ -45,14 +41,12 @@ LIMIT 16777217;
 SELECT
   CAST(NULL AS VARCHAR) AS "amounts",
   "t3"."code_0",
-  "t3"."fault",
   "t3"."rows",
   0 AS "view"
 FROM (
   SELECT
     "t2"."code_0",
-    SUM("t2"."rows") AS "rows",
-    MAX("t2"."person_fault") AS "fault"
+    COUNT(*) AS "rows"
   FROM (
     SELECT
       "t1"."value_0",
@@ -66,9 +60,7 @@ FROM (
         ELSE CAST(CAST(CAST(CEIL((
           "t1"."value_0" - CAST('0.0' AS DOUBLE)
         ) * CAST('8.0' AS DOUBLE)) AS BIGINT) AS DOUBLE) - CAST('1.0' AS DOUBLE) AS BIGINT)
-      END AS "code_0",
-      1 AS "rows",
-      0 AS "person_fault"
+      END AS "code_0"
     FROM (
       SELECT
         IFF("t0"."risk" = CAST('NaN' AS DOUBLE), CAST(NULL AS DOUBLE), "t0"."risk") AS "value_0"
@@ -84,14 +76,12 @@ LIMIT 16777217;
 SELECT
   CAST(NULL AS VARCHAR) AS "amounts",
   "t3"."code_0",
-  "t3"."fault",
   "t3"."rows",
   0 AS "view"
 FROM (
   SELECT
     "t2"."code_0",
-    SUM("t2"."rows") AS "rows",
-    MAX("t2"."person_fault") AS "fault"
+    COUNT(*) AS "rows"
   FROM (
     SELECT
       "t1"."value_0",
@@ -143,9 +133,7 @@ FROM (
           CAST('1.0' AS DOUBLE),
           CAST('0.0' AS DOUBLE)
         ) AS BIGINT)
-      END AS "code_0",
-      1 AS "rows",
-      0 AS "person_fault"
+      END AS "code_0"
     FROM (
       SELECT
         IFF("t0"."risk" = CAST('NaN' AS DOUBLE), CAST(NULL AS DOUBLE), "t0"."risk") AS "value_0"
@@ -161,14 +149,12 @@ LIMIT 16777217;
 SELECT
   CAST(NULL AS VARCHAR) AS "amounts",
   "t10"."code_0",
-  "t10"."fault",
   "t10"."rows",
   0 AS "view"
 FROM (
   SELECT
     "t9"."code_0",
-    SUM("t9"."rows") AS "rows",
-    MAX("t9"."person_fault") AS "fault"
+    COUNT(*) AS "rows"
   FROM (
     SELECT
       "t8"."value_0",
@@ -185,9 +171,7 @@ FROM (
         WHEN "t8"."value_0" > CAST('0.46415888336127803' AS DOUBLE)
         THEN 5
         ELSE "t8"."code_0_lowest" + IFF("t8"."code_0_0" < "t8"."value_0", 1, 0) + IFF("t8"."code_0_1" < "t8"."value_0", 1, 0)
-      END AS "code_0",
-      1 AS "rows",
-      0 AS "person_fault"
+      END AS "code_0"
     FROM (
       SELECT
         "t7"."value_0",
@@ -324,15 +308,13 @@ SELECT
   CAST(NULL AS VARCHAR) AS "amounts",
   "t3"."code_0",
   "t3"."code_1",
-  "t3"."fault",
   "t3"."rows",
   0 AS "view"
 FROM (
   SELECT
     "t2"."code_0",
     "t2"."code_1",
-    SUM("t2"."rows") AS "rows",
-    MAX("t2"."person_fault") AS "fault"
+    COUNT(*) AS "rows"
   FROM (
     SELECT
       "t1"."value_0",
@@ -348,9 +330,7 @@ FROM (
           "t1"."value_0" - CAST('0.0' AS DOUBLE)
         ) * CAST('8.0' AS DOUBLE)) AS BIGINT) AS DOUBLE) - CAST('1.0' AS DOUBLE) AS BIGINT)
       END AS "code_0",
-      "t1"."value_1" AS "code_1",
-      1 AS "rows",
-      0 AS "person_fault"
+      "t1"."value_1" AS "code_1"
     FROM (
       SELECT
         IFF("t0"."risk" = CAST('NaN' AS DOUBLE), CAST(NULL AS DOUBLE), "t0"."risk") AS "value_0",
@@ -369,16 +349,14 @@ SELECT
   "t3"."amounts",
   "t3"."code_0",
   "t3"."code_1",
-  "t3"."fault",
   "t3"."rows",
   0 AS "view"
 FROM (
   SELECT
     "t2"."code_0",
     "t2"."code_1",
-    SUM("t2"."rows") AS "rows",
-    MAX("t2"."person_fault") AS "fault",
-    CAST(SUM("t2"."rows" * "t2"."amount_0") AS VARCHAR) AS "amounts"
+    COUNT(*) AS "rows",
+    CAST(SUM("t2"."amount_0") AS VARCHAR) AS "amounts"
   FROM (
     SELECT
       "t1"."value_0",
@@ -465,9 +443,7 @@ FROM (
           ) * CAST('1048576.0' AS DOUBLE)
         ) AS BIGINT) AS DOUBLE) AS BIGINT) % 2
         ELSE 0
-      END AS "amount_0",
-      1 AS "rows",
-      0 AS "person_fault"
+      END AS "amount_0"
     FROM (
       SELECT
         IFF("t0"."risk" = CAST('NaN' AS DOUBLE), CAST(NULL AS DOUBLE), "t0"."risk") AS "value_0",
@@ -486,15 +462,13 @@ SELECT
   CAST(NULL AS VARCHAR) AS "amounts",
   "t3"."code_0",
   "t3"."code_1",
-  "t3"."fault",
   "t3"."rows",
   0 AS "view"
 FROM (
   SELECT
     "t2"."code_0",
     "t2"."code_1",
-    SUM("t2"."rows") AS "rows",
-    MAX("t2"."person_fault") AS "fault"
+    COUNT(*) AS "rows"
   FROM (
     SELECT
       "t1"."value_0",
@@ -510,9 +484,7 @@ FROM (
           "t1"."value_0" - CAST('0.0' AS DOUBLE)
         ) * CAST('8.0' AS DOUBLE)) AS BIGINT) AS DOUBLE) - CAST('1.0' AS DOUBLE) AS BIGINT)
       END AS "code_0",
-      "t1"."value_1" AS "code_1",
-      1 AS "rows",
-      0 AS "person_fault"
+      "t1"."value_1" AS "code_1"
     FROM (
       SELECT
         IFF("t0"."risk" = CAST('NaN' AS DOUBLE), CAST(NULL AS DOUBLE), "t0"."risk") AS "value_0",

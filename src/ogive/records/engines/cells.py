@@ -205,11 +205,10 @@ class CellReader:
     def _question(self, asked: Asked) -> Any:
         """Of each view its combinations of codes, and how many rows have them."""
         table = self._coded(asked)
-        if self._bound is None:
-            table = table.mutate(rows=whole(1), person_fault=whole(0))
-        else:
+        if self._bound is not None:
             table = self._chosen(table, asked, self._bound)
-        parts = [_of_view(table, asked, number_) for number_ in range(len(asked.views))]
+        several = self._bound is not None
+        parts = [_of_view(table, asked, number_, several=several) for number_ in range(len(asked.views))]
         return functools.reduce(lambda first, second: first.union(second), parts).limit(MOST_CELLS + 1)
 
     def _coded(self, asked: Asked) -> Any:
@@ -267,12 +266,22 @@ def _of_person(table: Any) -> list[str]:
     return [column for column in table.columns if column.startswith("person_")]
 
 
-def _of_view(table: Any, asked: Asked, number_: int) -> Any:
-    """The combinations of codes of one view; columns of other views are null."""
+def _of_view(table: Any, asked: Asked, number_: int, *, several: bool) -> Any:
+    """The combinations of codes of one view; columns of other views are null.
+
+    Args:
+        table: Of codes.
+        asked: The question.
+        number_: Of the view.
+        several: Whether a row of the table stands for several, as its column `rows` says, and else for itself.
+    """
     view = asked.views[number_]
-    sums: dict[str, Any] = {"rows": table["rows"].sum().cast("int64"), "fault": table["person_fault"].max()}
+    sums: dict[str, Any] = {"rows": table["rows"].sum().cast("int64") if several else table.count()}
+    if several:
+        sums["fault"] = table["person_fault"].max()
     if view[0] in asked.bits:
-        sums["amounts"] = total(table["rows"] * table[f"amount_{view[0]}"])
+        amount = table[f"amount_{view[0]}"]
+        sums["amounts"] = total(table["rows"] * amount if several else amount)
     found = table.group_by([f"code_{place}" for place in view]).aggregate(**sums)
     others = [f"code_{place}" for place in range(len(asked.columns)) if place not in view]
     nulls = {name: ibis.null(table[name].type()) for name in others}

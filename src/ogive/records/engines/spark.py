@@ -96,7 +96,7 @@ def _start(address: SparkAddress) -> Any:
     settings = {"spark.app.name": "ogive", "spark.ui.enabled": "false", "spark.ui.showConsoleProgress": "false"}
     if not address.is_cluster:
         if "JAVA_HOME" not in os.environ and shutil.which("java") is None:
-            raise DataError("Spark needs Java 17 or 21, and there is no java; install it, for example openjdk-17-jre-headless")
+            raise DataError("Spark needs Java 17 or 21, and there is no java; install it, such as openjdk-17-jre")
         settings |= _in_this_machine()
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # a cluster has its own
     conf = SparkConf().setAll([*{**settings, **address.settings, "spark.master": address.master}.items()])
