@@ -14,21 +14,24 @@ FROM (
     SELECT
       `t1`.`value_0`,
       CASE
-        WHEN `t1`.`value_0` IS NULL
+        WHEN (
+          `t1`.`value_0` > CAST('0.0' AS FLOAT64)
+        )
+        AND (
+          `t1`.`value_0` <= CAST('119.0' AS FLOAT64)
+        )
+        THEN CAST(TRUNC(CAST(CEIL(`t1`.`value_0`) AS INT64) - CAST('0.0' AS FLOAT64)) AS INT64)
+        WHEN (
+          `t1`.`value_0` IS NULL
+        ) OR IS_NAN(`t1`.`value_0`)
         THEN -1
         WHEN `t1`.`value_0` <= CAST('0.0' AS FLOAT64)
         THEN 0
-        WHEN `t1`.`value_0` > CAST('119.0' AS FLOAT64)
-        THEN 120
-        ELSE CAST(TRUNC(CAST(CEIL(`t1`.`value_0`) AS INT64) - CAST('0.0' AS FLOAT64)) AS INT64)
+        ELSE 120
       END AS `code_0`
     FROM (
       SELECT
-        IF(
-          IS_NAN(CAST(`t0`.`age` AS FLOAT64)),
-          CAST(NULL AS FLOAT64),
-          CAST(`t0`.`age` AS FLOAT64)
-        ) AS `value_0`
+        CAST(`t0`.`age` AS FLOAT64) AS `value_0`
       FROM `visits` AS `t0`
     ) AS `t1`
   ) AS `t2`
@@ -40,65 +43,66 @@ LIMIT 16777217;
 -- bins of an even grid
 SELECT
   CAST(NULL AS STRING) AS `amounts`,
-  `t3`.`code_0`,
-  `t3`.`rows`,
+  `t2`.`code_0`,
+  `t2`.`rows`,
   0 AS `view`
 FROM (
   SELECT
-    `t2`.`code_0`,
+    `t1`.`code_0`,
     COUNT(*) AS `rows`
   FROM (
     SELECT
-      `t1`.`value_0`,
+      `t0`.`risk` AS `value_0`,
       CASE
-        WHEN `t1`.`value_0` IS NULL
+        WHEN (
+          `t0`.`risk` > CAST('0.125' AS FLOAT64)
+        )
+        AND (
+          `t0`.`risk` <= CAST('0.875' AS FLOAT64)
+        )
+        THEN CAST(CEIL((
+          `t0`.`risk` - CAST('0.0' AS FLOAT64)
+        ) * CAST('8.0' AS FLOAT64)) AS INT64) - 1
+        WHEN (
+          `t0`.`risk` IS NULL
+        ) OR IS_NAN(`t0`.`risk`)
         THEN -1
-        WHEN `t1`.`value_0` <= CAST('0.125' AS FLOAT64)
+        WHEN `t0`.`risk` <= CAST('0.125' AS FLOAT64)
         THEN 0
-        WHEN `t1`.`value_0` > CAST('0.875' AS FLOAT64)
-        THEN 7
-        ELSE CAST(TRUNC(
-          CAST(CAST(CEIL((
-            `t1`.`value_0` - CAST('0.0' AS FLOAT64)
-          ) * CAST('8.0' AS FLOAT64)) AS INT64) AS FLOAT64) - CAST('1.0' AS FLOAT64)
-        ) AS INT64)
+        ELSE 7
       END AS `code_0`
-    FROM (
-      SELECT
-        IF(IS_NAN(`t0`.`risk`), CAST(NULL AS FLOAT64), `t0`.`risk`) AS `value_0`
-      FROM `visits` AS `t0`
-    ) AS `t1`
-  ) AS `t2`
+    FROM `visits` AS `t0`
+  ) AS `t1`
   GROUP BY
     1
-) AS `t3`
+) AS `t2`
 LIMIT 16777217;
 
 -- bins of a grid with rounded thresholds
 SELECT
   CAST(NULL AS STRING) AS `amounts`,
-  `t3`.`code_0`,
-  `t3`.`rows`,
+  `t2`.`code_0`,
+  `t2`.`rows`,
   0 AS `view`
 FROM (
   SELECT
-    `t2`.`code_0`,
+    `t1`.`code_0`,
     COUNT(*) AS `rows`
   FROM (
     SELECT
-      `t1`.`value_0`,
+      `t0`.`risk` AS `value_0`,
       CASE
-        WHEN `t1`.`value_0` IS NULL
-        THEN -1
-        WHEN `t1`.`value_0` <= CAST('0.2' AS FLOAT64)
-        THEN 0
-        WHEN `t1`.`value_0` > CAST('0.6' AS FLOAT64)
-        THEN 5
-        ELSE CAST(TRUNC(
+        WHEN (
+          `t0`.`risk` > CAST('0.2' AS FLOAT64)
+        )
+        AND (
+          `t0`.`risk` <= CAST('0.6' AS FLOAT64)
+        )
+        THEN CAST(TRUNC(
           (
             (
               CAST(CAST(CEIL((
-                `t1`.`value_0` - CAST('0.1' AS FLOAT64)
+                `t0`.`risk` - CAST('0.1' AS FLOAT64)
               ) * CAST('10.0' AS FLOAT64)) AS INT64) AS FLOAT64) - CAST('1.0' AS FLOAT64)
             ) + IF(
               (
@@ -106,13 +110,13 @@ FROM (
                   CAST('0.6' AS FLOAT64) * ieee_divide(
                     (
                       CAST(CAST(CEIL((
-                        `t1`.`value_0` - CAST('0.1' AS FLOAT64)
+                        `t0`.`risk` - CAST('0.1' AS FLOAT64)
                       ) * CAST('10.0' AS FLOAT64)) AS INT64) AS FLOAT64) - CAST('1.0' AS FLOAT64)
                     ) + CAST('1.0' AS FLOAT64),
                     CAST('6.0' AS FLOAT64)
                   )
                 )
-              ) < `t1`.`value_0`,
+              ) < `t0`.`risk`,
               CAST('1.0' AS FLOAT64),
               CAST('0.0' AS FLOAT64)
             )
@@ -123,98 +127,104 @@ FROM (
                   (
                     (
                       CAST(CAST(CEIL((
-                        `t1`.`value_0` - CAST('0.1' AS FLOAT64)
+                        `t0`.`risk` - CAST('0.1' AS FLOAT64)
                       ) * CAST('10.0' AS FLOAT64)) AS INT64) AS FLOAT64) - CAST('1.0' AS FLOAT64)
                     ) - CAST('1.0' AS FLOAT64)
                   ) + CAST('1.0' AS FLOAT64),
                   CAST('6.0' AS FLOAT64)
                 )
               )
-            ) >= `t1`.`value_0`,
+            ) >= `t0`.`risk`,
             CAST('1.0' AS FLOAT64),
             CAST('0.0' AS FLOAT64)
           )
         ) AS INT64)
+        WHEN (
+          `t0`.`risk` IS NULL
+        ) OR IS_NAN(`t0`.`risk`)
+        THEN -1
+        WHEN `t0`.`risk` <= CAST('0.2' AS FLOAT64)
+        THEN 0
+        ELSE 5
       END AS `code_0`
-    FROM (
-      SELECT
-        IF(IS_NAN(`t0`.`risk`), CAST(NULL AS FLOAT64), `t0`.`risk`) AS `value_0`
-      FROM `visits` AS `t0`
-    ) AS `t1`
-  ) AS `t2`
+    FROM `visits` AS `t0`
+  ) AS `t1`
   GROUP BY
     1
-) AS `t3`
+) AS `t2`
 LIMIT 16777217;
 
 -- bins of a geometric grid, missing values low
 SELECT
   CAST(NULL AS STRING) AS `amounts`,
-  `t10`.`code_0`,
-  `t10`.`rows`,
+  `t9`.`code_0`,
+  `t9`.`rows`,
   0 AS `view`
 FROM (
   SELECT
-    `t9`.`code_0`,
+    `t8`.`code_0`,
     COUNT(*) AS `rows`
   FROM (
     SELECT
-      `t8`.`value_0`,
-      `t8`.`code_0_key`,
-      `t8`.`code_0_key_right`,
-      `t8`.`code_0_lowest`,
-      `t8`.`code_0_0`,
-      `t8`.`code_0_1`,
+      `t7`.`value_0`,
+      `t7`.`code_0_key`,
+      `t7`.`code_0_key_right`,
+      `t7`.`code_0_lowest`,
+      `t7`.`code_0_0`,
+      `t7`.`code_0_1`,
       CASE
-        WHEN `t8`.`value_0` IS NULL
+        WHEN (
+          `t7`.`value_0` > CAST('0.02154434690031884' AS FLOAT64)
+        )
+        AND (
+          `t7`.`value_0` <= CAST('0.46415888336127803' AS FLOAT64)
+        )
+        THEN `t7`.`code_0_lowest` + IF(`t7`.`code_0_0` < `t7`.`value_0`, 1, 0) + IF(`t7`.`code_0_1` < `t7`.`value_0`, 1, 0)
+        WHEN (
+          `t7`.`value_0` IS NULL
+        ) OR IS_NAN(`t7`.`value_0`)
         THEN -1
-        WHEN `t8`.`value_0` <= CAST('0.02154434690031884' AS FLOAT64)
+        WHEN `t7`.`value_0` <= CAST('0.02154434690031884' AS FLOAT64)
         THEN 0
-        WHEN `t8`.`value_0` > CAST('0.46415888336127803' AS FLOAT64)
-        THEN 5
-        ELSE `t8`.`code_0_lowest` + IF(`t8`.`code_0_0` < `t8`.`value_0`, 1, 0) + IF(`t8`.`code_0_1` < `t8`.`value_0`, 1, 0)
+        ELSE 5
       END AS `code_0`
     FROM (
       SELECT
-        `t7`.`value_0`,
-        `t7`.`code_0_key`,
-        `t5`.`code_0_key` AS `code_0_key_right`,
-        `t5`.`code_0_lowest`,
-        `t5`.`code_0_0`,
-        `t5`.`code_0_1`
+        `t4`.`value_0`,
+        `t4`.`code_0_key`,
+        `t6`.`code_0_key` AS `code_0_key_right`,
+        `t6`.`code_0_lowest`,
+        `t6`.`code_0_0`,
+        `t6`.`code_0_1`
       FROM (
         SELECT
-          `t2`.`value_0`,
+          `t0`.`risk` AS `value_0`,
           CASE
             WHEN (
-              `t2`.`value_0` > CAST('0.02154434690031884' AS FLOAT64)
+              `t0`.`risk` > CAST('0.02154434690031884' AS FLOAT64)
             )
             AND (
-              `t2`.`value_0` <= CAST('0.46415888336127803' AS FLOAT64)
+              `t0`.`risk` <= CAST('0.46415888336127803' AS FLOAT64)
             )
             THEN CASE
-              WHEN `t2`.`value_0` <= CAST('0.46415888336127803' AS FLOAT64)
+              WHEN `t0`.`risk` <= CAST('0.46415888336127803' AS FLOAT64)
               THEN 0 + CAST(FLOOR(
                 (
-                  `t2`.`value_0` - CAST('0.021544346900318843' AS FLOAT64)
+                  `t0`.`risk` - CAST('0.021544346900318843' AS FLOAT64)
                 ) * CAST('18.074417672691236' AS FLOAT64)
               ) AS INT64)
               ELSE 0
             END
             ELSE -1
           END AS `code_0_key`
-        FROM (
-          SELECT
-            IF(IS_NAN(`t0`.`risk`), CAST(NULL AS FLOAT64), `t0`.`risk`) AS `value_0`
-          FROM `visits` AS `t0`
-        ) AS `t2`
-      ) AS `t7`
+        FROM `visits` AS `t0`
+      ) AS `t4`
       LEFT OUTER JOIN (
         SELECT
-          CAST(`t3`.`fields`[safe_offset(0)] AS INT64) AS `code_0_key`,
-          CAST(`t3`.`fields`[safe_offset(1)] AS INT64) AS `code_0_lowest`,
-          CAST(`t3`.`fields`[safe_offset(2)] AS FLOAT64) AS `code_0_0`,
-          CAST(`t3`.`fields`[safe_offset(3)] AS FLOAT64) AS `code_0_1`
+          CAST(`t2`.`fields`[safe_offset(0)] AS INT64) AS `code_0_key`,
+          CAST(`t2`.`fields`[safe_offset(1)] AS INT64) AS `code_0_lowest`,
+          CAST(`t2`.`fields`[safe_offset(2)] AS FLOAT64) AS `code_0_0`,
+          CAST(`t2`.`fields`[safe_offset(3)] AS FLOAT64) AS `code_0_1`
         FROM (
           SELECT
             SPLIT(`t1`.`row`, ',') AS `fields`
@@ -257,57 +267,57 @@ FROM (
                 )
               )
           ) AS `t1`
-        ) AS `t3`
-      ) AS `t5`
-        ON `t7`.`code_0_key` = `t5`.`code_0_key`
-    ) AS `t8`
-  ) AS `t9`
+        ) AS `t2`
+      ) AS `t6`
+        ON `t4`.`code_0_key` = `t6`.`code_0_key`
+    ) AS `t7`
+  ) AS `t8`
   GROUP BY
     1
-) AS `t10`
+) AS `t9`
 LIMIT 16777217;
 
 -- bins of each class
 SELECT
   CAST(NULL AS STRING) AS `amounts`,
-  `t3`.`code_0`,
-  `t3`.`code_1`,
-  `t3`.`rows`,
+  `t2`.`code_0`,
+  `t2`.`code_1`,
+  `t2`.`rows`,
   0 AS `view`
 FROM (
   SELECT
-    `t2`.`code_0`,
-    `t2`.`code_1`,
+    `t1`.`code_0`,
+    `t1`.`code_1`,
     COUNT(*) AS `rows`
   FROM (
     SELECT
-      `t1`.`value_0`,
-      `t1`.`value_1`,
+      `t0`.`risk` AS `value_0`,
+      `t0`.`sick` AS `value_1`,
       CASE
-        WHEN `t1`.`value_0` IS NULL
+        WHEN (
+          `t0`.`risk` > CAST('0.125' AS FLOAT64)
+        )
+        AND (
+          `t0`.`risk` <= CAST('0.875' AS FLOAT64)
+        )
+        THEN CAST(CEIL((
+          `t0`.`risk` - CAST('0.0' AS FLOAT64)
+        ) * CAST('8.0' AS FLOAT64)) AS INT64) - 1
+        WHEN (
+          `t0`.`risk` IS NULL
+        ) OR IS_NAN(`t0`.`risk`)
         THEN -1
-        WHEN `t1`.`value_0` <= CAST('0.125' AS FLOAT64)
+        WHEN `t0`.`risk` <= CAST('0.125' AS FLOAT64)
         THEN 0
-        WHEN `t1`.`value_0` > CAST('0.875' AS FLOAT64)
-        THEN 7
-        ELSE CAST(TRUNC(
-          CAST(CAST(CEIL((
-            `t1`.`value_0` - CAST('0.0' AS FLOAT64)
-          ) * CAST('8.0' AS FLOAT64)) AS INT64) AS FLOAT64) - CAST('1.0' AS FLOAT64)
-        ) AS INT64)
+        ELSE 7
       END AS `code_0`,
-      `t1`.`value_1` AS `code_1`
-    FROM (
-      SELECT
-        IF(IS_NAN(`t0`.`risk`), CAST(NULL AS FLOAT64), `t0`.`risk`) AS `value_0`,
-        `t0`.`sick` AS `value_1`
-      FROM `visits` AS `t0`
-    ) AS `t1`
-  ) AS `t2`
+      `t0`.`sick` AS `code_1`
+    FROM `visits` AS `t0`
+  ) AS `t1`
   GROUP BY
     1,
     2
-) AS `t3`
+) AS `t2`
 LIMIT 16777217;
 
 -- sums of probabilities
@@ -328,17 +338,22 @@ FROM (
       `t1`.`value_0`,
       `t1`.`value_1`,
       CASE
-        WHEN `t1`.`value_0` IS NULL
+        WHEN (
+          `t1`.`value_0` > CAST('0.125' AS FLOAT64)
+        )
+        AND (
+          `t1`.`value_0` <= CAST('0.875' AS FLOAT64)
+        )
+        THEN CAST(CEIL((
+          `t1`.`value_0` - CAST('0.0' AS FLOAT64)
+        ) * CAST('8.0' AS FLOAT64)) AS INT64) - 1
+        WHEN (
+          `t1`.`value_0` IS NULL
+        ) OR IS_NAN(`t1`.`value_0`)
         THEN -1
         WHEN `t1`.`value_0` <= CAST('0.125' AS FLOAT64)
         THEN 0
-        WHEN `t1`.`value_0` > CAST('0.875' AS FLOAT64)
-        THEN 7
-        ELSE CAST(TRUNC(
-          CAST(CAST(CEIL((
-            `t1`.`value_0` - CAST('0.0' AS FLOAT64)
-          ) * CAST('8.0' AS FLOAT64)) AS INT64) AS FLOAT64) - CAST('1.0' AS FLOAT64)
-        ) AS INT64)
+        ELSE 7
       END AS `code_0`,
       `t1`.`value_1` AS `code_1`,
       CAST(TRUNC(
@@ -435,42 +450,42 @@ LIMIT 16777217;
 -- bins of each group
 SELECT
   CAST(NULL AS STRING) AS `amounts`,
-  `t3`.`code_0`,
-  `t3`.`code_1`,
-  `t3`.`rows`,
+  `t2`.`code_0`,
+  `t2`.`code_1`,
+  `t2`.`rows`,
   0 AS `view`
 FROM (
   SELECT
-    `t2`.`code_0`,
-    `t2`.`code_1`,
+    `t1`.`code_0`,
+    `t1`.`code_1`,
     COUNT(*) AS `rows`
   FROM (
     SELECT
-      `t1`.`value_0`,
-      `t1`.`value_1`,
+      `t0`.`risk` AS `value_0`,
+      `t0`.`ward` AS `value_1`,
       CASE
-        WHEN `t1`.`value_0` IS NULL
+        WHEN (
+          `t0`.`risk` > CAST('0.125' AS FLOAT64)
+        )
+        AND (
+          `t0`.`risk` <= CAST('0.875' AS FLOAT64)
+        )
+        THEN CAST(CEIL((
+          `t0`.`risk` - CAST('0.0' AS FLOAT64)
+        ) * CAST('8.0' AS FLOAT64)) AS INT64) - 1
+        WHEN (
+          `t0`.`risk` IS NULL
+        ) OR IS_NAN(`t0`.`risk`)
         THEN -1
-        WHEN `t1`.`value_0` <= CAST('0.125' AS FLOAT64)
+        WHEN `t0`.`risk` <= CAST('0.125' AS FLOAT64)
         THEN 0
-        WHEN `t1`.`value_0` > CAST('0.875' AS FLOAT64)
-        THEN 7
-        ELSE CAST(TRUNC(
-          CAST(CAST(CEIL((
-            `t1`.`value_0` - CAST('0.0' AS FLOAT64)
-          ) * CAST('8.0' AS FLOAT64)) AS INT64) AS FLOAT64) - CAST('1.0' AS FLOAT64)
-        ) AS INT64)
+        ELSE 7
       END AS `code_0`,
-      `t1`.`value_1` AS `code_1`
-    FROM (
-      SELECT
-        IF(IS_NAN(`t0`.`risk`), CAST(NULL AS FLOAT64), `t0`.`risk`) AS `value_0`,
-        `t0`.`ward` AS `value_1`
-      FROM `visits` AS `t0`
-    ) AS `t1`
-  ) AS `t2`
+      `t0`.`ward` AS `code_1`
+    FROM `visits` AS `t0`
+  ) AS `t1`
   GROUP BY
     1,
     2
-) AS `t3`
+) AS `t2`
 LIMIT 16777217;

@@ -14,21 +14,26 @@ FROM (
     SELECT
       "t1"."value_0",
       CASE
-        WHEN "t1"."value_0" IS NULL
+        WHEN (
+          "t1"."value_0" > CAST('0.0' AS DOUBLE)
+        )
+        AND (
+          "t1"."value_0" <= CAST('119.0' AS DOUBLE)
+        )
+        THEN CAST(CAST(CEIL("t1"."value_0") AS BIGINT) - CAST('0.0' AS DOUBLE) AS BIGINT)
+        WHEN (
+          "t1"."value_0" IS NULL
+        ) OR (
+          "t1"."value_0" = CAST('NaN' AS DOUBLE)
+        )
         THEN -1
         WHEN "t1"."value_0" <= CAST('0.0' AS DOUBLE)
         THEN 0
-        WHEN "t1"."value_0" > CAST('119.0' AS DOUBLE)
-        THEN 120
-        ELSE CAST(CAST(CEIL("t1"."value_0") AS BIGINT) - CAST('0.0' AS DOUBLE) AS BIGINT)
+        ELSE 120
       END AS "code_0"
     FROM (
       SELECT
-        IFF(
-          CAST("t0"."age" AS DOUBLE) = CAST('NaN' AS DOUBLE),
-          CAST(NULL AS DOUBLE),
-          CAST("t0"."age" AS DOUBLE)
-        ) AS "value_0"
+        CAST("t0"."age" AS DOUBLE) AS "value_0"
       FROM "visits" AS "t0"
     ) AS "t1"
   ) AS "t2"
@@ -40,62 +45,67 @@ LIMIT 16777217;
 -- bins of an even grid
 SELECT
   CAST(NULL AS VARCHAR) AS "amounts",
-  "t3"."code_0",
-  "t3"."rows",
+  "t2"."code_0",
+  "t2"."rows",
   0 AS "view"
 FROM (
   SELECT
-    "t2"."code_0",
+    "t1"."code_0",
     COUNT(*) AS "rows"
   FROM (
     SELECT
-      "t1"."value_0",
+      "t0"."risk" AS "value_0",
       CASE
-        WHEN "t1"."value_0" IS NULL
+        WHEN (
+          "t0"."risk" > CAST('0.125' AS DOUBLE)
+        )
+        AND (
+          "t0"."risk" <= CAST('0.875' AS DOUBLE)
+        )
+        THEN CAST(CEIL((
+          "t0"."risk" - CAST('0.0' AS DOUBLE)
+        ) * CAST('8.0' AS DOUBLE)) AS BIGINT) - 1
+        WHEN (
+          "t0"."risk" IS NULL
+        ) OR (
+          "t0"."risk" = CAST('NaN' AS DOUBLE)
+        )
         THEN -1
-        WHEN "t1"."value_0" <= CAST('0.125' AS DOUBLE)
+        WHEN "t0"."risk" <= CAST('0.125' AS DOUBLE)
         THEN 0
-        WHEN "t1"."value_0" > CAST('0.875' AS DOUBLE)
-        THEN 7
-        ELSE CAST(CAST(CAST(CEIL((
-          "t1"."value_0" - CAST('0.0' AS DOUBLE)
-        ) * CAST('8.0' AS DOUBLE)) AS BIGINT) AS DOUBLE) - CAST('1.0' AS DOUBLE) AS BIGINT)
+        ELSE 7
       END AS "code_0"
-    FROM (
-      SELECT
-        IFF("t0"."risk" = CAST('NaN' AS DOUBLE), CAST(NULL AS DOUBLE), "t0"."risk") AS "value_0"
-      FROM "visits" AS "t0"
-    ) AS "t1"
-  ) AS "t2"
+    FROM "visits" AS "t0"
+  ) AS "t1"
   GROUP BY
     1
-) AS "t3"
+) AS "t2"
 LIMIT 16777217;
 
 -- bins of a grid with rounded thresholds
 SELECT
   CAST(NULL AS VARCHAR) AS "amounts",
-  "t3"."code_0",
-  "t3"."rows",
+  "t2"."code_0",
+  "t2"."rows",
   0 AS "view"
 FROM (
   SELECT
-    "t2"."code_0",
+    "t1"."code_0",
     COUNT(*) AS "rows"
   FROM (
     SELECT
-      "t1"."value_0",
+      "t0"."risk" AS "value_0",
       CASE
-        WHEN "t1"."value_0" IS NULL
-        THEN -1
-        WHEN "t1"."value_0" <= CAST('0.2' AS DOUBLE)
-        THEN 0
-        WHEN "t1"."value_0" > CAST('0.6' AS DOUBLE)
-        THEN 5
-        ELSE CAST((
+        WHEN (
+          "t0"."risk" > CAST('0.2' AS DOUBLE)
+        )
+        AND (
+          "t0"."risk" <= CAST('0.6' AS DOUBLE)
+        )
+        THEN CAST((
           (
             CAST(CAST(CEIL((
-              "t1"."value_0" - CAST('0.1' AS DOUBLE)
+              "t0"."risk" - CAST('0.1' AS DOUBLE)
             ) * CAST('10.0' AS DOUBLE)) AS BIGINT) AS DOUBLE) - CAST('1.0' AS DOUBLE)
           ) + IFF(
             (
@@ -104,13 +114,13 @@ FROM (
                   (
                     (
                       CAST(CAST(CEIL((
-                        "t1"."value_0" - CAST('0.1' AS DOUBLE)
+                        "t0"."risk" - CAST('0.1' AS DOUBLE)
                       ) * CAST('10.0' AS DOUBLE)) AS BIGINT) AS DOUBLE) - CAST('1.0' AS DOUBLE)
                     ) + CAST('1.0' AS DOUBLE)
                   ) / CAST('6.0' AS DOUBLE)
                 )
               )
-            ) < "t1"."value_0",
+            ) < "t0"."risk",
             CAST('1.0' AS DOUBLE),
             CAST('0.0' AS DOUBLE)
           )
@@ -122,97 +132,107 @@ FROM (
                   (
                     (
                       CAST(CAST(CEIL((
-                        "t1"."value_0" - CAST('0.1' AS DOUBLE)
+                        "t0"."risk" - CAST('0.1' AS DOUBLE)
                       ) * CAST('10.0' AS DOUBLE)) AS BIGINT) AS DOUBLE) - CAST('1.0' AS DOUBLE)
                     ) - CAST('1.0' AS DOUBLE)
                   ) + CAST('1.0' AS DOUBLE)
                 ) / CAST('6.0' AS DOUBLE)
               )
             )
-          ) >= "t1"."value_0",
+          ) >= "t0"."risk",
           CAST('1.0' AS DOUBLE),
           CAST('0.0' AS DOUBLE)
         ) AS BIGINT)
+        WHEN (
+          "t0"."risk" IS NULL
+        ) OR (
+          "t0"."risk" = CAST('NaN' AS DOUBLE)
+        )
+        THEN -1
+        WHEN "t0"."risk" <= CAST('0.2' AS DOUBLE)
+        THEN 0
+        ELSE 5
       END AS "code_0"
-    FROM (
-      SELECT
-        IFF("t0"."risk" = CAST('NaN' AS DOUBLE), CAST(NULL AS DOUBLE), "t0"."risk") AS "value_0"
-      FROM "visits" AS "t0"
-    ) AS "t1"
-  ) AS "t2"
+    FROM "visits" AS "t0"
+  ) AS "t1"
   GROUP BY
     1
-) AS "t3"
+) AS "t2"
 LIMIT 16777217;
 
 -- bins of a geometric grid, missing values low
 SELECT
   CAST(NULL AS VARCHAR) AS "amounts",
-  "t10"."code_0",
-  "t10"."rows",
+  "t9"."code_0",
+  "t9"."rows",
   0 AS "view"
 FROM (
   SELECT
-    "t9"."code_0",
+    "t8"."code_0",
     COUNT(*) AS "rows"
   FROM (
     SELECT
-      "t8"."value_0",
-      "t8"."code_0_key",
-      "t8"."code_0_key_right",
-      "t8"."code_0_lowest",
-      "t8"."code_0_0",
-      "t8"."code_0_1",
+      "t7"."value_0",
+      "t7"."code_0_key",
+      "t7"."code_0_key_right",
+      "t7"."code_0_lowest",
+      "t7"."code_0_0",
+      "t7"."code_0_1",
       CASE
-        WHEN "t8"."value_0" IS NULL
+        WHEN (
+          "t7"."value_0" > CAST('0.02154434690031884' AS DOUBLE)
+        )
+        AND (
+          "t7"."value_0" <= CAST('0.46415888336127803' AS DOUBLE)
+        )
+        THEN "t7"."code_0_lowest" + IFF("t7"."code_0_0" < "t7"."value_0", 1, 0) + IFF("t7"."code_0_1" < "t7"."value_0", 1, 0)
+        WHEN (
+          "t7"."value_0" IS NULL
+        ) OR (
+          "t7"."value_0" = CAST('NaN' AS DOUBLE)
+        )
         THEN -1
-        WHEN "t8"."value_0" <= CAST('0.02154434690031884' AS DOUBLE)
+        WHEN "t7"."value_0" <= CAST('0.02154434690031884' AS DOUBLE)
         THEN 0
-        WHEN "t8"."value_0" > CAST('0.46415888336127803' AS DOUBLE)
-        THEN 5
-        ELSE "t8"."code_0_lowest" + IFF("t8"."code_0_0" < "t8"."value_0", 1, 0) + IFF("t8"."code_0_1" < "t8"."value_0", 1, 0)
+        ELSE 5
       END AS "code_0"
     FROM (
       SELECT
-        "t7"."value_0",
-        "t7"."code_0_key",
-        "t5"."code_0_key" AS "code_0_key_right",
-        "t5"."code_0_lowest",
-        "t5"."code_0_0",
-        "t5"."code_0_1"
+        "t4"."value_0",
+        "t4"."code_0_key",
+        "t6"."code_0_key" AS "code_0_key_right",
+        "t6"."code_0_lowest",
+        "t6"."code_0_0",
+        "t6"."code_0_1"
       FROM (
         SELECT
-          "t2"."value_0",
+          "t0"."risk" AS "value_0",
           CASE
             WHEN (
-              "t2"."value_0" > CAST('0.02154434690031884' AS DOUBLE)
+              "t0"."risk" > CAST('0.02154434690031884' AS DOUBLE)
             )
             AND (
-              "t2"."value_0" <= CAST('0.46415888336127803' AS DOUBLE)
+              "t0"."risk" <= CAST('0.46415888336127803' AS DOUBLE)
             )
             THEN CASE
-              WHEN "t2"."value_0" <= CAST('0.46415888336127803' AS DOUBLE)
+              WHEN "t0"."risk" <= CAST('0.46415888336127803' AS DOUBLE)
               THEN 0 + CAST(FLOOR(
                 (
-                  "t2"."value_0" - CAST('0.021544346900318843' AS DOUBLE)
+                  "t0"."risk" - CAST('0.021544346900318843' AS DOUBLE)
                 ) * CAST('18.074417672691236' AS DOUBLE)
               ) AS BIGINT)
               ELSE 0
             END
             ELSE -1
           END AS "code_0_key"
-        FROM (
-          SELECT
-            IFF("t0"."risk" = CAST('NaN' AS DOUBLE), CAST(NULL AS DOUBLE), "t0"."risk") AS "value_0"
-          FROM "visits" AS "t0"
-        ) AS "t2"
-      ) AS "t7"
+        FROM "visits" AS "t0"
+      ) AS "t4"
       LEFT OUTER JOIN (
         SELECT
-          CAST(GET("t3"."fields", 0) AS BIGINT) AS "code_0_key",
-          CAST(GET("t3"."fields", 1) AS BIGINT) AS "code_0_lowest",
-          CAST(GET("t3"."fields", 2) AS DOUBLE) AS "code_0_0",
-          CAST(GET("t3"."fields", 3) AS DOUBLE) AS "code_0_1"
+          CAST(GET("t2"."fields", 0) AS BIGINT) AS "code_0_key",
+          CAST(GET("t2"."fields", 1) AS BIGINT) AS "code_0_lowest",
+          CAST(GET("t2"."fields", 2) AS DOUBLE) AS "code_0_0",
+          CAST(GET("t2"."fields", 3) AS DOUBLE) AS "code_0_1"
         FROM (
           SELECT
             SPLIT("t1"."row", ',') AS "fields"
@@ -293,55 +313,59 @@ FROM (
                 )
               )
           ) AS "t1"
-        ) AS "t3"
-      ) AS "t5"
-        ON "t7"."code_0_key" = "t5"."code_0_key"
-    ) AS "t8"
-  ) AS "t9"
+        ) AS "t2"
+      ) AS "t6"
+        ON "t4"."code_0_key" = "t6"."code_0_key"
+    ) AS "t7"
+  ) AS "t8"
   GROUP BY
     1
-) AS "t10"
+) AS "t9"
 LIMIT 16777217;
 
 -- bins of each class
 SELECT
   CAST(NULL AS VARCHAR) AS "amounts",
-  "t3"."code_0",
-  "t3"."code_1",
-  "t3"."rows",
+  "t2"."code_0",
+  "t2"."code_1",
+  "t2"."rows",
   0 AS "view"
 FROM (
   SELECT
-    "t2"."code_0",
-    "t2"."code_1",
+    "t1"."code_0",
+    "t1"."code_1",
     COUNT(*) AS "rows"
   FROM (
     SELECT
-      "t1"."value_0",
-      "t1"."value_1",
+      "t0"."risk" AS "value_0",
+      "t0"."sick" AS "value_1",
       CASE
-        WHEN "t1"."value_0" IS NULL
+        WHEN (
+          "t0"."risk" > CAST('0.125' AS DOUBLE)
+        )
+        AND (
+          "t0"."risk" <= CAST('0.875' AS DOUBLE)
+        )
+        THEN CAST(CEIL((
+          "t0"."risk" - CAST('0.0' AS DOUBLE)
+        ) * CAST('8.0' AS DOUBLE)) AS BIGINT) - 1
+        WHEN (
+          "t0"."risk" IS NULL
+        ) OR (
+          "t0"."risk" = CAST('NaN' AS DOUBLE)
+        )
         THEN -1
-        WHEN "t1"."value_0" <= CAST('0.125' AS DOUBLE)
+        WHEN "t0"."risk" <= CAST('0.125' AS DOUBLE)
         THEN 0
-        WHEN "t1"."value_0" > CAST('0.875' AS DOUBLE)
-        THEN 7
-        ELSE CAST(CAST(CAST(CEIL((
-          "t1"."value_0" - CAST('0.0' AS DOUBLE)
-        ) * CAST('8.0' AS DOUBLE)) AS BIGINT) AS DOUBLE) - CAST('1.0' AS DOUBLE) AS BIGINT)
+        ELSE 7
       END AS "code_0",
-      "t1"."value_1" AS "code_1"
-    FROM (
-      SELECT
-        IFF("t0"."risk" = CAST('NaN' AS DOUBLE), CAST(NULL AS DOUBLE), "t0"."risk") AS "value_0",
-        "t0"."sick" AS "value_1"
-      FROM "visits" AS "t0"
-    ) AS "t1"
-  ) AS "t2"
+      "t0"."sick" AS "code_1"
+    FROM "visits" AS "t0"
+  ) AS "t1"
   GROUP BY
     1,
     2
-) AS "t3"
+) AS "t2"
 LIMIT 16777217;
 
 -- sums of probabilities
@@ -362,15 +386,24 @@ FROM (
       "t1"."value_0",
       "t1"."value_1",
       CASE
-        WHEN "t1"."value_0" IS NULL
+        WHEN (
+          "t1"."value_0" > CAST('0.125' AS DOUBLE)
+        )
+        AND (
+          "t1"."value_0" <= CAST('0.875' AS DOUBLE)
+        )
+        THEN CAST(CEIL((
+          "t1"."value_0" - CAST('0.0' AS DOUBLE)
+        ) * CAST('8.0' AS DOUBLE)) AS BIGINT) - 1
+        WHEN (
+          "t1"."value_0" IS NULL
+        ) OR (
+          "t1"."value_0" = CAST('NaN' AS DOUBLE)
+        )
         THEN -1
         WHEN "t1"."value_0" <= CAST('0.125' AS DOUBLE)
         THEN 0
-        WHEN "t1"."value_0" > CAST('0.875' AS DOUBLE)
-        THEN 7
-        ELSE CAST(CAST(CAST(CEIL((
-          "t1"."value_0" - CAST('0.0' AS DOUBLE)
-        ) * CAST('8.0' AS DOUBLE)) AS BIGINT) AS DOUBLE) - CAST('1.0' AS DOUBLE) AS BIGINT)
+        ELSE 7
       END AS "code_0",
       "t1"."value_1" AS "code_1",
       CAST(CAST(CAST(FLOOR(
@@ -460,40 +493,44 @@ LIMIT 16777217;
 -- bins of each group
 SELECT
   CAST(NULL AS VARCHAR) AS "amounts",
-  "t3"."code_0",
-  "t3"."code_1",
-  "t3"."rows",
+  "t2"."code_0",
+  "t2"."code_1",
+  "t2"."rows",
   0 AS "view"
 FROM (
   SELECT
-    "t2"."code_0",
-    "t2"."code_1",
+    "t1"."code_0",
+    "t1"."code_1",
     COUNT(*) AS "rows"
   FROM (
     SELECT
-      "t1"."value_0",
-      "t1"."value_1",
+      "t0"."risk" AS "value_0",
+      "t0"."ward" AS "value_1",
       CASE
-        WHEN "t1"."value_0" IS NULL
+        WHEN (
+          "t0"."risk" > CAST('0.125' AS DOUBLE)
+        )
+        AND (
+          "t0"."risk" <= CAST('0.875' AS DOUBLE)
+        )
+        THEN CAST(CEIL((
+          "t0"."risk" - CAST('0.0' AS DOUBLE)
+        ) * CAST('8.0' AS DOUBLE)) AS BIGINT) - 1
+        WHEN (
+          "t0"."risk" IS NULL
+        ) OR (
+          "t0"."risk" = CAST('NaN' AS DOUBLE)
+        )
         THEN -1
-        WHEN "t1"."value_0" <= CAST('0.125' AS DOUBLE)
+        WHEN "t0"."risk" <= CAST('0.125' AS DOUBLE)
         THEN 0
-        WHEN "t1"."value_0" > CAST('0.875' AS DOUBLE)
-        THEN 7
-        ELSE CAST(CAST(CAST(CEIL((
-          "t1"."value_0" - CAST('0.0' AS DOUBLE)
-        ) * CAST('8.0' AS DOUBLE)) AS BIGINT) AS DOUBLE) - CAST('1.0' AS DOUBLE) AS BIGINT)
+        ELSE 7
       END AS "code_0",
-      "t1"."value_1" AS "code_1"
-    FROM (
-      SELECT
-        IFF("t0"."risk" = CAST('NaN' AS DOUBLE), CAST(NULL AS DOUBLE), "t0"."risk") AS "value_0",
-        "t0"."ward" AS "value_1"
-      FROM "visits" AS "t0"
-    ) AS "t1"
-  ) AS "t2"
+      "t0"."ward" AS "code_1"
+    FROM "visits" AS "t0"
+  ) AS "t1"
   GROUP BY
     1,
     2
-) AS "t3"
+) AS "t2"
 LIMIT 16777217;

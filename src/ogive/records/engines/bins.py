@@ -42,7 +42,7 @@ def with_codes(table: Any, x: str, name: str, binning: Binning) -> Any:
 
     Args:
         table: Of an engine.
-        x: Name of its column of numbers, null where missing.
+        x: Name of its column of numbers, null or NaN where missing.
         name: Of the new column; names that begin with it are used on the way.
         binning: The grid, and which numbers must be told apart since a policy refuses them.
 
@@ -56,7 +56,7 @@ def with_codes(table: Any, x: str, name: str, binning: Binning) -> Any:
     grid = binning.grid
     table, inner = _inner(table, x, name, grid)
     value = table[x]
-    cases = [(value.isnull(), whole(MISSING))]
+    cases = [(value.isnull() | value.isnan(), whole(MISSING))]
     if binning.outside == "refuse":
         cases += [(value < double(grid.low), whole(BELOW)), (value > double(grid.high), whole(ABOVE))]
     if binning.fractions == "refuse":
@@ -64,9 +64,12 @@ def with_codes(table: Any, x: str, name: str, binning: Binning) -> Any:
         cases.append((small & (value.floor() < value), whole(FRACTION)))
     if grid.bins == 1:
         return table.mutate(**{name: ibis.cases(*cases, else_=whole(0))})
-    cases.append((value <= double(float(grid.thresholds[0])), whole(0)))
-    cases.append((value > double(float(grid.thresholds[-2])), whole(grid.bins - 1)))
-    return table.mutate(**{name: ibis.cases(*cases, else_=inner)})
+    first, last = double(float(grid.thresholds[0])), double(float(grid.thresholds[-2]))
+    inside = ((value > first) & (value <= last), inner)  # of no null, and of no NaN, which is above all numbers
+    # most numbers are inside, so that is asked first, unless fractions are told apart there
+    cases = [*cases, inside] if binning.fractions == "refuse" else [inside, *cases]
+    cases.append((value <= first, whole(0)))
+    return table.mutate(**{name: ibis.cases(*cases, else_=whole(grid.bins - 1))})
 
 
 def representatives(codes: Int64, binning: Binning) -> Float64:
@@ -105,9 +108,10 @@ def _even(value: Any, grid: Grid) -> Any | None:
     wrong = [np.abs(np.ceil((each - low) * scale) - 1.0 - expected).max() for each in _ends(grid)]
     if max(wrong) > 1:
         return None
-    guess = ((value - double(low)) * double(scale)).ceil().cast("float64") - double(1)
+    above = ((value - double(low)) * double(scale)).ceil()
     if max(wrong) == 0:
-        return guess.cast("int64")
+        return above.cast("int64") - whole(1)
+    guess = above.cast("float64") - double(1)
 
     def threshold(of: Any) -> Any:
         return double(low) + double(span) * ((of + double(1)) / double(bins))

@@ -213,7 +213,10 @@ class CellReader:
 
     def _coded(self, asked: Asked) -> Any:
         """The codes of each row, and the amounts that are summed."""
-        made = {f"value_{place}": self._value(column) for place, column in enumerate(asked.columns)}
+        made = {
+            f"value_{place}": self._value(column, sums=place in asked.bits)
+            for place, column in enumerate(asked.columns)
+        }
         if self._bound is not None:
             made |= self._bound.named(self._table)
         table = self._table.select(**made)
@@ -252,11 +255,11 @@ class CellReader:
                 texts.append(lambda each, amount=amount: each[amount].cast("string"))
         return kept(table.select(*cells, *_of_person(table)), cells, texts, ties, bound)
 
-    def _value(self, column: ReadColumn) -> Any:
-        """A column's numbers, or its labels as the engine hands them out."""
+    def _value(self, column: ReadColumn, *, sums: bool) -> Any:
+        """A column's numbers, or its labels as the engine hands them out; NaN is null where numbers are summed."""
         found, kind = self._table[column.column], self._types[column.column]
         if isinstance(column, Binning):
-            return number(found, kind, column.grid.unit, self._words.numbers(column.grid))
+            return number(found, kind, column.grid.unit, self._words.numbers(column.grid), keep_nan=not sums)
         if pa.types.is_decimal(kind) or not (pa.types.is_boolean(kind) or pa.types.is_integer(kind)):
             return found.cast("float64") if pa.types.is_floating(kind) else found.cast("string")
         return found

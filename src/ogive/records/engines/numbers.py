@@ -36,7 +36,7 @@ def whole(value: int) -> Any:
     return ibis.literal(value, "int64")
 
 
-def number(column: Any, arrow_type: Any, unit: str, named: Sequence[float] = ()) -> Any:
+def number(column: Any, arrow_type: Any, unit: str, named: Sequence[float] = (), *, keep_nan: bool = False) -> Any:
     """The numbers of a column, float64; null where a value is missing, NaN or one of those that mean that it is.
 
     Args:
@@ -44,9 +44,10 @@ def number(column: Any, arrow_type: Any, unit: str, named: Sequence[float] = ())
         arrow_type: What it holds, of which `kind_of` is the unit, or the other of "date" and "datetime".
         unit: The grid's unit.
         named: Numbers that mean that a value is missing.
+        keep_nan: Whether NaN stays NaN, for who asks for both.
     """
     found = _number(column, arrow_type, unit)
-    if kind_of(arrow_type) == "number":
+    if kind_of(arrow_type) == "number" and not keep_nan:
         found = found.isnan().ifelse(ibis.null("float64"), found)
     return found.isin([double(value) for value in named]).ifelse(ibis.null("float64"), found) if named else found
 
