@@ -579,3 +579,15 @@ def test_how_far_noise_moves_standard_deviations_is_said_below_the_table_and_in_
     assert frame.loc[frame["statistic"] == "sd", "standard_error"].tolist() == pytest.approx(errors)
     exact = ogive.describe(table, trust=ogive.Clear, **how)
     assert "Noise changes" not in str(exact)
+
+
+def test_room_that_noise_leaves_beyond_found_bounds_is_told():
+    random = np.random.default_rng(3)
+    people = {"cigs": np.where(random.random(4_000) < 0.5, 0, 20), "age": random.integers(30, 70, 4_000)}
+    table = ogive.describe(people, privacy=ogive.PureDP(1))
+    outside = {column: table.bounds_of(column).records_outside for column in ("cigs", "age")}
+    worst = max(outside, key=outside.get)
+    said = " ".join(str(table).split())
+    assert f"the noise leaves room for {outside[worst]:,} records beyond those of {worst}, the most of any" in said
+    declared = ogive.describe(people, bounds={"cigs": (0, 80), "age": (0, 120)}, privacy=ogive.PureDP(1))
+    assert "leaves room for" not in str(declared)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -224,7 +224,7 @@ def notes(found: DescribeEstimate) -> list[str]:
         bounds = ", ".join(map(_found_bounds(found), finding))
         said.append(
             f"Bounds were found privately: {bounds}. Values beyond them count as the bound; the intervals do not "
-            "include that error, so declare bounds where they are known."
+            f"include that error{_outside(found, finding)}, so declare bounds where they are known."
         )
     if found.guessed:
         listed = ", ".join(found.guessed)
@@ -233,6 +233,16 @@ def notes(found: DescribeEstimate) -> list[str]:
         names = [name for name, each in found.left_out.items() if each == reason]
         said.append(f"Not described: {', '.join(names)}, since {reason}.")
     return said
+
+
+def _outside(found: DescribeEstimate, finding: Sequence[str]) -> str:
+    """How many records may lie beyond bounds that were found, where that is most; nothing where none were."""
+    bounds = {column: found.bounds_of(column) for column in finding}
+    outside = {column: each.records_outside or 0 for column, each in bounds.items() if each is not None}
+    if not any(outside.values()):
+        return ""
+    worst = max(outside, key=lambda column: outside[column])
+    return f", and the noise leaves room for {outside[worst]:,} records beyond those of {worst}, the most of any column"
 
 
 def _what_is_noisy(found: DescribeEstimate) -> str:
