@@ -60,12 +60,12 @@ def divide(description: Any, files: Iterable[str | Path], *, reports: int = PART
         PeerError: the description is malformed.
 
     Example:
-        >>> import ogive
+        >>> import ogive, tempfile
         >>> from pathlib import Path
         >>> from ogive.local import Randomizer, add_part, divide, merge_parts
         >>> curve = ogive.Ecdf("age", bounds=(0, 120), bins=16)
         >>> asked = ogive.describe_collection(curve, privacy=ogive.PureDP(1), participants=90, title="Ages")
-        >>> path = Path("ages.reports")
+        >>> path = Path(tempfile.mkdtemp()) / "ages.reports"
         >>> _ = path.write_bytes(Randomizer(asked).reports(list(range(90))))
         >>> parts = divide(asked, [path], reports=40)
         >>> merge_parts(parts, map(add_part, parts)).accepted
