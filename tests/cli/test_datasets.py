@@ -26,7 +26,7 @@ def test_the_account_has_the_name_that_the_file_gives_it(tmp_path, capsys):
 
 def test_a_plan_counts_its_rows(capsys):
     assert main(["plan", "ecdf", "dataset:bank", "--bounds", "0", "120", "--epsilon", "1"]) == 0
-    assert "45211 records" in capsys.readouterr().out
+    assert "45,211 records" in capsys.readouterr().out
 
 
 def test_a_command_that_lacks_a_column_is_told_which_there_are(capsys):

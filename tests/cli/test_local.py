@@ -125,7 +125,7 @@ def test_describe_predicts_errors(run):
     status, out, err = run("local", "describe", "ecdf", *ASK, "--predict")
     assert status == 0, err
     assert "What the report reveals" in out
-    assert "3000 records, trust local" in out
+    assert "3,000 records, trust local" in out
     assert re.search(r"\* +reports +\+/- [\d.]+ records", out)
 
 

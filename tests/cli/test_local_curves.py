@@ -110,7 +110,7 @@ def test_every_curve_can_be_described_with_its_predicted_errors(run):
             "local", "describe", *command, *MEASURE, "--epsilon", "2", "--participants", "5000", "--predict"
         )
         assert status == 0, err
-        assert "5000 records, trust local" in out
+        assert "5,000 records, trust local" in out
 
 
 @pytest.mark.parametrize(

@@ -39,7 +39,7 @@ def test_a_table_compares_methods_and_guarantees(run):
     assert (status, err) == (0, "")
     assert out.count(" hat_ls  ") == 2
     assert "epsilon = 0.5\n" in out
-    assert "2000 records" in out
+    assert "2,000 records" in out
 
 
 def test_json_goes_to_standard_output_or_a_file(run, tmp_path):

@@ -212,6 +212,6 @@ def test_a_plan_compares_a_curator_with_parties(run):
     words = ("plan", "ecdf", "--records", N, "--bounds", 0, 100, "--bins", 16, "--epsilon", 1)
     status, out, err = run(*words, "--trust", "central", "secagg", "--parties", 4)
     assert status == 0, err
-    assert "3000 records, trust central, secagg\n" in out
+    assert "3,000 records, trust central, secagg\n" in out
     status, _, err = run(*words, "--trust", "central", "--parties", 4)
     assert (status, "--parties requires --trust secagg" in err) == (2, True)

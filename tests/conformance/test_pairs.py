@@ -239,8 +239,13 @@ FEW = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6]
     ("statistic", "labels", "absent", "message"),
     [
         (AUC, [0] * 6, 0.0, "one class is empty"),
-        (AUC, [1, 0, 0, 0, 0, 0], 0.0, "of 1 here any two share one"),
-        (dataclasses.replace(AUC, method=Paired(rounds=3)), [1, 0, 0, 0, 0, 0], 0.0, "of 3 here any two share one"),
+        (AUC, [1, 0, 0, 0, 0, 0], 0.0, "only one pair came about"),
+        (
+            dataclasses.replace(AUC, method=Paired(rounds=3)),
+            [1, 0, 0, 0, 0, 0],
+            0.0,
+            "have a person in common",
+        ),
         (dataclasses.replace(AUC, method=Paired(rounds=5)), [0, 1] * 3, 0.0, "people would meet twice"),
         (Ustatistic("s", "gini", bounds=(0, 1)), [0] * 6, 0.999, "no pair is left"),
     ],

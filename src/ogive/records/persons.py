@@ -16,7 +16,6 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from numpy.typing import NDArray
 
 from ogive.arrays import Bool, Int64, UInt8, UInt64
 from ogive.compiling import njit
@@ -126,7 +125,7 @@ class Names(NamedTuple):
         return Persons(codes, distinct.to_numpy(zero_copy_only=False).astype(np.int64, copy=False), names)
 
 
-def number_of_hash(hashes: UInt64, parts: int) -> NDArray[np.uint8]:
+def number_of_hash(hashes: UInt64, parts: int) -> UInt8:
     """Which of at most 256 equal parts of all hashes each one is in."""
     return ((hashes >> np.uint64(32)) * np.uint64(parts) >> np.uint64(32)).astype(np.uint8)
 

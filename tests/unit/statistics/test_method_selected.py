@@ -7,7 +7,7 @@ import pytest
 
 from ogive.accounting import covers
 from ogive.columns import Binning
-from ogive.errors import DataError, ParameterError, UnsupportedError
+from ogive.errors import ParameterError, UnsupportedError
 from ogive.grids import Grid
 from ogive.noise import DiscreteLaplace, KeyedSource
 from ogive.privacy import Adjacency, ApproxDP, PrivacyUnit, PureDP, ZeroConcentratedDP
@@ -79,7 +79,7 @@ def test_the_distance_is_the_bias_in_records_and_zero_without_bias():
     image = scored.strategies[2].estimate(scored.strategies[2].measure(counts), 1000)
     expected = np.sqrt(2 * np.mean((image - np.cumsum(counts)) ** 2))
     assert found[2] / UNIT == pytest.approx(np.hypot(expected, 5), abs=0.01)
-    with pytest.raises(DataError, match="at most"):
+    with pytest.raises(UnsupportedError, match="at most"):
         scored.scores(np.full(24, MOST_RECORDS))
 
 
