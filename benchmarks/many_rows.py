@@ -43,15 +43,18 @@ def write_part(path: Path, rows: int, seed: int) -> None:
             writer.write_table(pa.table({"x": rng.uniform(LOW, HIGH, min(GROUP, rows - start))}))
 
 
-def ours(pattern: str) -> int:
+def ours(folder: Path) -> int:
     """A release of the column; returns the number of rows."""
-    return ogive.ecdf(pattern, "x", bounds=(LOW, HIGH), bins=BINS, privacy=ogive.PureDP(1)).total
+    curve = ogive.Ecdf("x", bounds=(LOW, HIGH), bins=BINS)
+    return ogive.release(curve, trust=ogive.Central(folder), privacy=ogive.PureDP(1)).total
 
 
-def peers(pattern: str) -> int:
+def peers(folder: Path) -> int:
     """DuckDB's group-by of the bins, without any guard."""
     cell = f"CAST(ceil((x - {LOW}) * {(BINS - 1) / (HIGH - LOW)!r}) AS BIGINT)"
-    found = duckdb.connect().sql(f"SELECT {cell} AS bin, count(*) AS n FROM '{pattern}' GROUP BY bin").fetchnumpy()
+    found = (
+        duckdb.connect().sql(f"SELECT {cell} AS bin, count(*) AS n FROM '{folder}/*.parquet' GROUP BY bin").fetchnumpy()
+    )
     return int(found["n"].sum())
 
 
@@ -60,10 +63,9 @@ WAYS = {"ours": ours, "peers": peers}
 
 def timed(way: str, folder: Path) -> dict[str, float]:
     """Of this process, after a small release that compiles."""
-    small, pattern = str(folder / "small.parquet"), str(folder / "part*.parquet")
-    WAYS[way](small)
+    WAYS[way](folder / "small")
     elapsed, processor = time.perf_counter(), time.process_time()
-    rows = WAYS[way](pattern)
+    rows = WAYS[way](folder / "all")
     taken = {"elapsed": time.perf_counter() - elapsed, "processor": time.process_time() - processor, "rows": rows}
     found = re.search(r"VmHWM:\s+(\d+) kB", Path("/proc/self/status").read_text(encoding="utf-8"))
     assert found is not None, "Linux says it"
@@ -80,12 +82,14 @@ def in_a_process(way: str, folder: Path) -> dict[str, float]:
 
 def measured(folder: Path, sizes: tuple[int, ...], runs: int) -> list[dict[str, Any]]:
     """All rows of the table."""
-    write_part(folder / "small.parquet", 1000, 0)
+    for name in ("small", "all"):
+        (folder / name).mkdir()
+    write_part(folder / "small" / "part.parquet", 1000, 0)
     found, written = [], 0
     for size in sizes:
         while written < size:
             more = min(PART, size - written)
-            write_part(folder / f"part{written:011d}.parquet", more, written)
+            write_part(folder / "all" / f"part{written:011d}.parquet", more, written)
             written += more
         taken: dict[str, list[dict[str, float]]] = {way: [] for way in WAYS}
         for way in list(WAYS) * runs:
