@@ -55,14 +55,14 @@ def test_the_same_seeds_give_the_same_integers_through_the_death_of_a_node_and_o
         federation.begin()
         trial.coordinator.request("age")
         federation.run("run", app)
-        until(lambda: reached(trial, Stage.SHARES), 90)
+        until(lambda: reached(trial, Stage.SHARES), 300)
         federation.kill("node2")
         federation.node_again(2)
-        until(lambda: reached(trial, Stage.CONFIRM), 90)
+        until(lambda: reached(trial, Stage.CONFIRM), 300)
         federation.kill("superlink")
         federation.superlink()
         assert trial.coordinator.result("age") is None, "the release was not over before the SuperLink was killed"
-        ended(federation.run("another run", app), 90)
+        ended(federation.run("another run", app), 300)
     expected = in_one_process(tmp_path / "alone")
     assert trial.coordinator.result("age") == expected
     for site in trial.sites.values():

@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 
 import pytest
 from helpers.full_disk import full_disk
@@ -263,7 +264,13 @@ def test_a_committer_stores_all_that_many_threads_give_it(tmp_path):
         committer = Committer(store)
         commits = []
         append = store.append
-        store.append = lambda records: (commits.append(len(records)), append(records))
+
+        def slow(records):  # as a disk is: what comes meanwhile waits and is written together
+            commits.append(len(records))
+            time.sleep(0.002)
+            append(records)
+
+        store.append = slow
 
         def give(front):
             for number in range(50):

@@ -125,9 +125,10 @@ def processes(tmp_path_factory):
 def test_any_process_may_be_killed_at_any_step(processes, step):
     processes.run("study", "release", "study.toml", step, "--state", "coordinator.db", "--no-wait")
     processes.until("agent2", f"release {step}, query 1, attempt 1: answered the step {step}")
-    processes.kill("agent2")
-    before = STEPS[max(STEPS.index(step) - 1, 0)]
-    processes.until("coordinator", f"release {step}, query 1, attempt 1: 4 parties answered the step {before}")
+    processes.kill("agent2")  # its answer may be on the way: nobody may wait for it before it runs again
+    if step != STEPS[0]:
+        before = STEPS[STEPS.index(step) - 1]
+        processes.until("coordinator", f"release {step}, query 1, attempt 1: 4 parties answered the step {before}")
     processes.kill("coordinator")
     processes.agent(2)
     processes.coordinator()
