@@ -101,15 +101,20 @@ class Federation:
             free_port(), "--node-config", f'agent="{path}" party="{party}"',
         )  # fmt: skip
 
-    def node_again(self, number, seconds=60):
+    def node_again(self, number, seconds=180):
         """Start a node that was killed, until the SuperLink has noticed that the other is gone."""
         end = time.monotonic() + seconds
         while time.monotonic() < end:
+            before = self.log(f"node{number}").stat().st_size
             self.node(number)
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                self.running[f"node{number}"].wait(8)
-                continue  # it was refused
-            return
+            while time.monotonic() < end:
+                said = self.log(f"node{number}").read_bytes()[before:]
+                if b"SuperNode ID:" in said:
+                    return
+                if b"Exit Code:" in said or self.running[f"node{number}"].poll() is not None:
+                    break  # it was refused; such a process does not always end by itself
+                time.sleep(0.1)
+            self.kill(f"node{number}")
         raise AssertionError(f"node {number} was never let in again")
 
     def begin(self):
