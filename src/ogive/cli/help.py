@@ -29,6 +29,7 @@ METHOD = Group("Method", sort_key=1.3)
 PRIVACY = Group("Privacy", sort_key=2)
 RECORDS = Group("Records", sort_key=2.4)
 TRUST = Group("Trust", sort_key=2.6)
+READINGS = Group("Readings of the curve", sort_key=3)
 OUTPUT = Group("Output", sort_key=4)
 """Headings of options."""
 

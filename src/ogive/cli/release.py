@@ -25,6 +25,7 @@ from ogive.cli.options.common import (
     part_options,
 )
 from ogive.cli.options.compared import NOTHING_COMPARED, ComparedOptions, compared_options
+from ogive.cli.options.readings import NOTHING_READ, ReadingOptions
 from ogive.errors import ParameterError
 from ogive.statistics.kinds import COMMANDED, Kind
 
@@ -72,6 +73,8 @@ def release_command(kind: Kind) -> Callable[..., None]:
     ]
     if compared is not None:
         own.append(inspect.Parameter("compared", _NAMED, default=compared, annotation=type(compared)))
+    if kind.command_options.readings:
+        own.append(inspect.Parameter("readings", _NAMED, default=NOTHING_READ, annotation=ReadingOptions))
     if kind.shows("plot"):
         own.append(inspect.Parameter("plot", _NAMED, default=None, annotation=Plot))
     picture = kind.command_options.picture
@@ -91,6 +94,7 @@ def _release(
     output: OutputOptions,
     plot: Path | None = None,
     compared: ComparedOptions = NOTHING_COMPARED,
+    readings: ReadingOptions = NOTHING_READ,
     **drawn: bool,
 ) -> None:
     from ogive.cli.paying import release_and_publish
@@ -103,6 +107,7 @@ def _release(
             raise ParameterError(f"--{picture.option} says how --plot draws, so name a picture, for example {named}")
         picture.check(parsed.given)
     told.check(parsed.given, granted.trust)
+    readings.check(output.json)
 
     def draw(estimate: Any, axes: Any) -> Any:
         return estimate.plot(axes, **({} if picture is None else picture.drawn))
@@ -121,7 +126,7 @@ def _release(
         budget=account,
         output=output,
         plot=plot,
-        table=table,
+        table=readings.added_to(table),
         picture=draw,
         finish=compared.added_to,
     )

@@ -13,6 +13,7 @@ from cyclopts import Parameter
 
 from ogive.cli.options.common import Plot
 from ogive.cli.options.compared import NOTHING_COMPARED, QuantileComparedOptions
+from ogive.cli.options.readings import NOTHING_READ, ReadingOptions
 from ogive.cli.output import busy, check_outputs, check_picture, draw
 from ogive.cli.paying import is_ledger
 from ogive.errors import DataError, OgiveError, ParameterError, plain, quoted
@@ -48,6 +49,7 @@ def show(
     /,
     *,
     compared: QuantileComparedOptions = NOTHING_COMPARED,
+    readings: ReadingOptions = NOTHING_READ,
     json: Annotated[bool, Parameter(show_default=False)] = False,
     plot: Plot = None,
 ) -> None:
@@ -58,14 +60,16 @@ def show(
     Args:
         file: JSON, as the other commands write it with -o or --json.
         compared: Groups of a release that are compared.
+        readings: Parts of a ROC curve that are read.
         json: Write it as JSON to standard output instead.
         plot: A picture of it.
     """
     if plot is not None:
         check_picture(plot)
     check_outputs(file, plot)
+    readings.check(json)
     try:
-        found = _read(file, compared)
+        found = _read(file, compared, readings)
         text = found.json() if json else printable(found.text())
     except OgiveError as problem:
         said = str(problem)
@@ -85,7 +89,7 @@ def printable(text: str) -> str:
     return "".join(letter if letter == "\n" or letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in text)
 
 
-def _read(path: Path, compared: QuantileComparedOptions) -> _Shown:
+def _read(path: Path, compared: QuantileComparedOptions, readings: ReadingOptions) -> _Shown:
     """What a file holds.
 
     Raises:
@@ -99,8 +103,9 @@ def _read(path: Path, compared: QuantileComparedOptions) -> _Shown:
     data = parse(path)
     schema = data.get("schema") if isinstance(data, dict) else None
     if isinstance(schema, str) and schema in SCHEMAS:
-        return _estimate(data, compared)
+        return _estimate(data, compared, readings)
     compared.refuse()
+    readings.refuse()
     if isinstance(schema, str) and schema in _BOOKS:
         return _Shown(lambda: _statement(data), lambda: writer.dumps(data, indent=1))
     readers = _readers()
@@ -111,13 +116,13 @@ def _read(path: Path, compared: QuantileComparedOptions) -> _Shown:
     return readers[schema](data)
 
 
-def _estimate(data: Any, compared: QuantileComparedOptions) -> _Shown:
+def _estimate(data: Any, compared: QuantileComparedOptions, readings: ReadingOptions) -> _Shown:
     from ogive.provenance import publishable
     from ogive.statistics.kinds import SCHEMAS, read_estimate
 
     estimate = compared.added_to(read_estimate(data))
     private = None if publishable(estimate.provenance) else "these are exact values, without noise"
-    table = SCHEMAS[data["schema"]].command_options.table
+    table = readings.added_to(SCHEMAS[data["schema"]].command_options.table)
     return _Shown(lambda: table(estimate), estimate.to_json, estimate.plot, private)
 
 

@@ -75,6 +75,7 @@ class Command:
         compared: Whether two groups are compared by the number of their estimates, or by any quantile; None where
             estimates have no number.
         people: Whether pairs of people can compute it between themselves.
+        readings: Whether its estimate is a ROC curve, parts of which are read.
     """
 
     names: Mapping[str, str] = field(default_factory=dict)
@@ -88,6 +89,7 @@ class Command:
     owners: Mapping[str, tuple[str, ...]] | None = None
     compared: Literal["number", "quantile"] | None = None
     people: bool = False
+    readings: bool = False
 
 
 def takes_options_of(

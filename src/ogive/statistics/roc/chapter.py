@@ -20,6 +20,8 @@ from ogive.statistics.roc.estimate import AucInterval, RocEstimate
 from ogive.statistics.roc.text import told_threshold
 
 FALSE_POSITIVE_RATES = (0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5)
+BEGINNINGS = (0.05, 0.1, 0.2)
+"""Ends of the ranges of false positive rates whose areas are shown."""
 USELESS = 0.25
 """A wider interval for the AUC of these records carries little information: half of the way from chance to perfect."""
 READING = (
@@ -89,7 +91,7 @@ def chapter(roc: RocEstimate, truth: RocEstimate | None) -> Chapter:
         error=_error(read),
         released=_released(read),
         pictures=_pictures(read),
-        tables=(_operating_points(read),) if roc.defined else (),
+        tables=(_operating_points(read), _beginning(read)) if roc.defined else (),
         details=(
             ("Smoothing", words.SMOOTHINGS.get(roc.negatives.smoothing, roc.negatives.smoothing)),
             ("Thresholds", f"{grid.kind}, {grid.bins:,} from {show(grid, grid.low)} to {show(grid, grid.high)}"),
@@ -233,6 +235,28 @@ def _operating_points(read: _Read) -> Html:
         "the positive predictive value (precision)."
     )
     return table("Operating points", head, rows, about)
+
+
+def _beginning(read: _Read) -> Html:
+    roc, truth = read.roc, read.truth
+    head = ["False positive rate", "Area", "Interval", "Standardized", "Interval"]
+    head += ["True standardized area"] if truth is not None else []
+    rows: list[Row] = []
+    for most in BEGINNINGS:
+        found = roc.partial_auc(most, confidence_level=roc.confidence_level)
+        cells: list[str] = []
+        for value, low, high in ((found.value, found.low, found.high), found.standardized):
+            shown = [words.decimal(each, (high - low) / 2) for each in (value, low, high)]
+            cells += [shown[0], f"{shown[1]} to {shown[2]}"]
+        if truth is not None:
+            ends = found.standardized
+            cells.append(words.decimal(truth.partial_auc(most).standardized.value, (ends.high - ends.low) / 2))
+        rows.append((f"at most {words.percent(most)}", cells))
+    about = (
+        "The area under the beginning of the curve, where few negatives are called positive. Standardized (McClish), "
+        f"chance is 0.5 and a perfect score 1. The {read.level} intervals are for the population and hold all at once."
+    )
+    return table("The beginning of the curve", head, rows, about)
 
 
 def _error(read: _Read) -> tuple[Html, ...]:

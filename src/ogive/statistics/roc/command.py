@@ -17,6 +17,7 @@ def _table(estimate: Any) -> str:
 COMMAND = Command(
     table=_table,
     compared="number",
+    readings=True,
     names={"budget": "division"},
     help={
         "public_labels": (

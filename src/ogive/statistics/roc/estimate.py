@@ -24,10 +24,11 @@ from ogive.rooms import room
 from ogive.statistics.base import Estimate
 from ogive.statistics.confidence import TARGETS, Target, check_level
 from ogive.statistics.curve.estimate import Curve
+from ogive.statistics.roc import partial, readings
 from ogive.statistics.roc import points as roc_points
-from ogive.statistics.roc import readings
 from ogive.statistics.roc.band import RocBand, whole_square
 from ogive.statistics.roc.designs import BUDGETS
+from ogive.statistics.roc.partial import PartialAuc, Rate
 from ogive.statistics.roc.readings import LiftBand, PrecisionRecallBand
 from ogive.statistics.roc.uncertainty import Uncertainty
 from ogive.strategies import Strategy
@@ -256,6 +257,87 @@ class RocEstimate(Estimate):
         return self._uncertainty.band(tail, target)
 
     # Reading
+
+    def partial_auc(
+        self,
+        max_fpr: float = 1.0,
+        *,
+        min_fpr: float = 0.0,
+        confidence_level: float | None = None,
+        target: Target = "population",
+    ) -> PartialAuc:
+        """Compute the area over a range of false positive rates, such as the beginning of the curve.
+
+        Intervals come from the band of the whole curve, so those of all ranges hold at once; for the whole range it
+        is that of `auc_interval`, which is narrower.
+
+        Args:
+            max_fpr: End of the range, above 0 and at most 1.
+            min_fpr: Start of the range, at least 0 and below its end.
+            confidence_level: Confidence level, above 0 and at most 0.9999; by default that of the statistic.
+            target: "population" or "sample"; see `band`.
+
+        Raises:
+            ParameterError: an argument is out of range.
+
+        Privacy:
+            Post-processing.
+
+        Source:
+            McClish 1989; docs/proofs/roc.md.
+        """
+        start, end = partial.checked_range(min_fpr, max_fpr)
+        level = self.confidence_level if confidence_level is None else confidence_level
+        if (start, end) == (0.0, 1.0):
+            value, ends = self.auc, tuple(self.auc_interval(level, target=target))
+        else:
+            ends = partial.area_ends(self.band(level, target=target), start, end)
+            value = partial.partial_area(self.fpr, self.tpr, start, end) if self.defined else math.nan
+        return PartialAuc(start, end, *partial.around(value, *ends), float(level), target)
+
+    def sensitivity_at(
+        self, specificity: float, *, confidence_level: float | None = None, target: Target = "population"
+    ) -> Rate:
+        """Compute the sensitivity at a fixed specificity, with an interval from the band of the whole curve.
+
+        Args:
+            specificity: Share of the negatives that are not called positive, in [0, 1].
+            confidence_level: Confidence level, above 0 and at most 0.9999; by default that of the statistic.
+            target: "population" or "sample"; see `band`.
+
+        Raises:
+            ParameterError: an argument is out of range.
+
+        Privacy:
+            Post-processing.
+        """
+        fpr = 1 - partial.checked_rate(specificity, "specificity")
+        level = self.confidence_level if confidence_level is None else confidence_level
+        low, high = self.band(level, target=target)(fpr)
+        tpr = partial.highest_within(self.fpr, self.tpr, fpr) if self.defined else math.nan
+        return partial.around(tpr, float(low), float(high))
+
+    def specificity_at(
+        self, sensitivity: float, *, confidence_level: float | None = None, target: Target = "population"
+    ) -> Rate:
+        """Compute the largest specificity at which the curve reaches a sensitivity, with an interval from its band.
+
+        Args:
+            sensitivity: Share of the positives that are called positive, in [0, 1].
+            confidence_level: Confidence level, above 0 and at most 0.9999; by default that of the statistic.
+            target: "population" or "sample"; see `band`.
+
+        Raises:
+            ParameterError: an argument is out of range.
+
+        Privacy:
+            Post-processing.
+        """
+        tpr = partial.checked_rate(sensitivity, "sensitivity")
+        level = self.confidence_level if confidence_level is None else confidence_level
+        least, most = partial.rate_ends(self.band(level, target=target), tpr)
+        fpr = partial.first_reaching(self.fpr, self.tpr, tpr) if self.defined else math.nan
+        return partial.around(1 - fpr, 1 - most, 1 - least)
 
     def precision_recall(self) -> roc_points.PrecisionRecall:
         """Precision and recall at every threshold, from the same two curves.

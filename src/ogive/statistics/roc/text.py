@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from ogive.digits import number
 from ogive.provenance import trust_rows
 from ogive.statistics.roc.estimate import RocEstimate
+from ogive.statistics.roc.partial import PartialAuc, Rate
 from ogive.statistics.showing import Card
 
 _SHOWN = (0.05, 0.1, 0.2, 0.5)
@@ -63,6 +66,29 @@ def operating_points(estimate: RocEstimate) -> list[tuple[str, str, str]]:
         threshold = f"{place:,.{_DIGITS}g}" if number else _label(estimate, place)
         rows.append((f"{sign} {threshold}", f"{estimate.tpr[at]:.1%}", f"{1 - estimate.fpr[at]:.1%}"))
     return rows
+
+
+def partial_lines(found: PartialAuc) -> list[str]:
+    """The area over a range of false positive rates, and its standardized value, with their intervals."""
+    if not math.isfinite(found.value):
+        return [f"area, FPR {found.min_fpr:g} to {found.max_fpr:g}: not defined"]
+    chance = "standardized, so that chance is 0.5 and a perfect score 1"
+    return [
+        f"area, FPR {found.min_fpr:g} to {found.max_fpr:g}: {_with_ends(Rate(found.value, found.low, found.high))}",
+        f"{chance}: {_with_ends(found.standardized)}",
+    ]
+
+
+def rate_line(what: str, given: str, at: float, found: Rate) -> str:
+    """One rate at a fixed value of the other, with its interval."""
+    if not math.isfinite(found.value):
+        return f"{what} at a {given} of {at:.6g}: not defined"
+    return f"{what} at a {given} of {at:.6g}: {_with_ends(found)}"
+
+
+def _with_ends(found: Rate) -> str:
+    value, low, high = (number(each, found.high - found.low) for each in found)
+    return f"{value} ({low} to {high})"
 
 
 def told_threshold(estimate: RocEstimate, at: int) -> float:
