@@ -28,12 +28,13 @@ _PYTHON_ONLY = "ogive python only"
 _SAME: Any = object()
 
 
-def added(meant_before: ValueT, *, default: ValueT = _SAME) -> ValueT:
+def added(meant_before: ValueT, *, default: ValueT = _SAME, words: tuple[str, ...] = ()) -> ValueT:
     """A dataclass field that came after descriptions of its class were stored.
 
     Args:
         meant_before: What was done before there was the field; a description without the field means this, for ever.
         default: What the field holds where nothing is said; `meant_before` unless a later version chose another.
+        words: The words that the field takes, where it takes a few; see `one_of`.
 
     Example:
         >>> import dataclasses
@@ -45,7 +46,8 @@ def added(meant_before: ValueT, *, default: ValueT = _SAME) -> ValueT:
         ({'column': 'age'}, {'column': 'age', 'ties': 'above'})
     """
     held = meant_before if default is _SAME else default
-    made: ValueT = dataclasses.field(default=held, metadata={_MEANT_BEFORE: meant_before})
+    choices = {_CHOICES: words} if words else {}
+    made: ValueT = dataclasses.field(default=held, metadata={_MEANT_BEFORE: meant_before, **choices})
     return made
 
 

@@ -215,7 +215,7 @@ def numbers():
     yield "describe", Describe(("age", "ill"), **described), {"privacy": PureDP(4)}
     wards = {"by": "ward", "groups": ("north", "south")}
     yield "describe groups", Describe(("age", "ill"), **described, **wards), {"privacy": PureDP(4)}
-    found = {"numbers": ("age",), "values": {"ill": 1}, "public_groups": False, **level}
+    found = {"numbers": ("age",), "values": {"ill": 1}, "public_groups": False, "search": "outermost", **level}
     kinds = {"values": {"vote": (0, 1, 2)}, "missing": "count", "public_groups": False, **level}
     yield "describe categories", Describe(("vote",), **kinds), {}
     yield "describe found", Describe(("age", "ill"), **found), {"privacy": APPROXIMATE, "adjacency": ADD}

@@ -145,7 +145,12 @@ def adding_up():
     yield "describe", Describe(("age", "ill"), **described, missing="refuse", public_groups=False), PURE
     yield "describe categories", Describe(values={"vote": (0, 1, 2)}, columns=("vote",)), PURE
     wards = {"by": "ward", "groups": ("north", "south"), "public_groups": False}
-    yield "describe groups", Describe(("age", "ill"), numbers=("age",), values={"ill": 1}, **wards), PURE
+    yield (
+        "describe groups",
+        Describe(("age", "ill"), numbers=("age",), values={"ill": 1}, **wards, search="outermost"),
+        PURE,
+    )
+    yield "describe outward", Describe(("age",), numbers=("age",), public_groups=False, search="outward"), PURE
     of_empty = {"bounds": {"empty": (0, 100)}, "missing": {"empty": "low", "ill": "no"}, "count_missing": True}
     yield "describe missing", Describe(("empty", "ill"), values={"ill": 1}, **of_empty, confidence_level=0.95), PURE
     yield "labels margins", Labels(LargestMargins(None, keep=1), BALLOTS, max_answers=None), PURE

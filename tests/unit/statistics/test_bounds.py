@@ -24,6 +24,7 @@ from ogive.releasing import release
 from ogive.statistics import Bounds, Terms
 from ogive.statistics.bounds.estimate import BoundsEstimate
 from ogive.statistics.bounds.noise import flat_strategy, reach, sum_reach, tail
+from ogive.statistics.bounds.outward import AT_BOTH_ENDS, extended, needed_beside
 from ogive.statistics.kinds import read_estimate
 from ogive.strategies import LeastSquaresTree
 from ogive.trust import Central, Clear
@@ -242,6 +243,59 @@ def test_json_follows_the_schema_and_reads_back_equal(adjacency, tmp_path):
     assert not VALIDATOR.is_valid(data)
 
 
+def too_wide(needed_by, trials=1_500):
+    """How often noise extends bounds beyond all records, counts needed beside them being changed by `needed_by`."""
+    law, size, at = DiscreteLaplace(20), 40, 20
+    threshold = reach(law, size, 1e-4)
+    needed = tuple(needed_by(count) for count in needed_beside(law, size, 0.05, threshold))
+    counts = law.sample(trials * size, source=KeyedSource(bytes(32))).reshape(trials, size)
+    wide = 0
+    for row in counts.tolist():
+        wide += bool(extended(row[:at][::-1], needed) or extended(row[at + 1 :], needed))
+    return wide, trials
+
+
+def test_noise_extends_bounds_as_rarely_as_promised():
+    """1500 draws at 8/3 of 0.05, level 1e-6; counts smaller by a scale of the noise must fail."""
+    promised = 0.05 * AT_BOTH_ENDS
+    assert promised == pytest.approx(8 / 3 * 0.05)
+    wide, trials = too_wide(lambda count: count)
+    assert stats.binomtest(wide, trials, promised, alternative="greater").pvalue > 1e-6
+    control, trials = too_wide(lambda count: count - 20)
+    assert stats.binomtest(control, trials, promised, alternative="greater").pvalue < 1e-6
+
+
+def test_a_bin_needs_more_records_the_further_off_it_is_and_never_more_than_by_itself():
+    law = DiscreteLaplace(20)
+    needed = needed_beside(law, 100, 0.01, most := reach(law, 100, 1e-4))
+    assert len(needed) == 100
+    assert needed == tuple(min(most, reach(law, 1, 0.01 / 4**place)) for place in range(100))
+    assert needed[0] < needed[1] < needed[-1] == most
+    assert extended([5, 9, 0, 8], (6, 9, 20, 30)) == 2
+    assert extended([6, 0, 20, 0], (6, 9, 20, 30)) == 3
+    assert extended([5, 8, 19, 29], (6, 9, 20, 30)) == extended([], (6,)) == 0
+
+
+def test_bounds_reach_to_records_beside_those_that_stand_out():
+    values = np.repeat([0.0, 2.0, 12.0, 24.0, 1e6], [2_000, 300, 300, 300, 150])
+    told = {}
+    for beside in (None, 0.01):
+        found = release(
+            Bounds("x", smallest=1, beside=beside),
+            trust=Central({"x": values}),
+            privacy=PureDP("0.05"),
+            source=KeyedSource(bytes(32)),
+        )
+        told[beside] = found
+        again = read_estimate(json.loads(found.to_json()))
+        VALIDATOR.validate(found.to_dict())
+        assert again == found
+    assert told[None].bounds == (0, 1)
+    assert told[0.01].bounds == (0, 32)
+    assert "97.33 % confidence" in str(dataclasses.replace(told[0.01], false_alarm=1e-9))
+    assert told[0.01].records_outside < told[None].records_outside
+
+
 def test_the_records_outside_are_never_more_than_there_are():
     values = np.repeat([1.0, 1e9], [40, 3])
     found = ogive.find_bounds(values, privacy=PureDP("0.5"), source=KeyedSource(bytes(32)))
@@ -294,6 +348,7 @@ def test_bounds_with_another_kind_of_strategy_are_refused():
         ({"smallest": 0}, "magnitudes must be above 0 and increase"),
         ({"smallest": 2, "largest": 1}, "magnitudes must be above 0 and increase"),
         ({"base": 1.0001}, "more than 4096 magnitudes; use a larger base"),
+        ({"beside": 0.2}, "beside must be from 1e-09 to 0.1, got 0.2"),
         ({"missing": "zero"}, "missing must be refuse, low, high, drop, or a public value"),
     ],
 )

@@ -123,6 +123,7 @@ PLAIN = {
     "bool": _TRUTH,
     "bool | None": _TRUTH,
     "float": Form(lambda default: str | None, _number, shown=_shortly),
+    "float | None": Form(lambda default: str | None, _number),
     "Literal['auto', 'paper'] | float": Form(lambda default: str | None, _number_or_word),
     "Rational": _EXACT,
     "Rational | None": _EXACT,

@@ -59,7 +59,7 @@ def _error(estimate: BoundsEstimate) -> tuple[Html, ...]:
         return (say("The bounds are exact for these records, up to the width of an order of magnitude."),)
     if not estimate.defined:
         return (say("There is no error to state: there are no bounds."),)
-    sure = words.percent(1 - estimate.false_alarm)
+    sure = words.percent(1 - estimate.wrong_end)
     return (
         say(
             strong(f"At most {estimate.records_outside or 0:,} records"),

@@ -8,5 +8,5 @@ COMMAND = Command(
         "from 0.",
         "largest": "Largest magnitude that is told apart, public; 2^63 by default. Larger ones count as this one.",
     },
-    groups=dict.fromkeys(("smallest", "largest", "base"), "Question"),
+    groups=dict.fromkeys(("smallest", "largest", "base", "beside"), "Question"),
 )

@@ -14,6 +14,7 @@ from ogive.privacy import Adjacency
 from ogive.provenance import Provenance
 from ogive.statistics.base import Estimate
 from ogive.statistics.bounds.noise import reach, sum_reach
+from ogive.statistics.bounds.outward import AT_BOTH_ENDS, extended, needed_beside
 from ogive.statistics.curve.bins import lower_ends
 from ogive.strategies import LeastSquaresTree
 
@@ -32,6 +33,8 @@ class BoundsEstimate(Estimate):
         false_alarm: Largest probability that a bin without records is counted as occupied.
         confidence_level: Probability that at most `records_outside` records lie outside the bounds.
         provenance: Origin of the release: statistic, price and trust model.
+        beside: Largest probability that the bin next to the bounds extends them without records; None where every bin
+            must pass the threshold.
     """
 
     schema: ClassVar[str] = "ogive.bounds/1"
@@ -46,6 +49,7 @@ class BoundsEstimate(Estimate):
     false_alarm: float
     confidence_level: float
     provenance: Provenance | None = None
+    beside: float | None = None
 
     @cached_property
     def threshold(self) -> int:
@@ -56,7 +60,26 @@ class BoundsEstimate(Estimate):
     def _kept(self) -> tuple[int, int] | None:
         """First and last bin that is taken to hold records."""
         bins = np.flatnonzero(np.array(self.counts) >= self.threshold)
-        return (int(bins[0]), int(bins[-1])) if len(bins) else None
+        if not len(bins):
+            return None
+        first, last = int(bins[0]), int(bins[-1])
+        if self.beside is None or self.strategy is None:
+            return first, last
+        below = extended(self.counts[:first][::-1], self._needed)
+        above = extended(self.counts[last + 1 :], self._needed)
+        return first - below, last + above
+
+    @cached_property
+    def _needed(self) -> tuple[int, ...]:
+        """The noisy counts from which on a bin extends the bounds, by its distance from them, 1 first."""
+        assert self.beside is not None, "asked where bounds are extended"
+        assert self.strategy is not None, "exact bounds are not extended"
+        return needed_beside(self.strategy.laws[0], self.grid.bins, self.beside, self.threshold)
+
+    @property
+    def wrong_end(self) -> float:
+        """Largest probability that noise alone made the bounds too wide, at either end."""
+        return self.false_alarm if self.beside is None else min(1.0, self.false_alarm + AT_BOTH_ENDS * self.beside)
 
     @property
     def defined(self) -> bool:

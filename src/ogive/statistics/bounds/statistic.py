@@ -3,6 +3,9 @@
 Records are counted per order of magnitude, with independent noise. Bins whose noisy count passes a
 threshold certainly hold records; the outermost of them are the bounds. The threshold is chosen
 from the law of the noise so that bins without records pass with a small total probability.
+
+With `beside` the bounds go on from there: a bin close to one that holds records needs a smaller count, since a bound
+that is one bin too wide costs little, and one far off as much as before.
 """
 
 from __future__ import annotations
@@ -17,7 +20,7 @@ import numpy as np
 from ogive.columns import Binning, Missing
 from ogive.errors import ParameterError, quoted
 from ogive.grids import Grid
-from ogive.parameters import one_of
+from ogive.parameters import added, one_of
 from ogive.privacy import exact
 from ogive.queries import Answer, CurveQuery, Query
 from ogive.statistics.base import Terms
@@ -28,6 +31,7 @@ from ogive.statistics.confidence import check_level
 SMALLEST, LARGEST = 2.0**-20, 1 << 63  # a float would be read as its decimal digits, which are not 2^63
 FALSE_ALARM = 0.01
 LEAST_FALSE_ALARM = 1e-9
+MOST_BESIDE = 0.1
 CONFIDENCE_LEVEL = 0.95
 MAX_MAGNITUDES = 4096
 
@@ -41,6 +45,7 @@ class BoundsOptions(TypedDict, total=False):
     false_alarm: float
     confidence_level: float
     missing: Missing
+    beside: float | None
 
 
 @dataclass(frozen=True)
@@ -56,6 +61,8 @@ class Bounds:
         confidence_level: Confidence level of the number of records outside the bounds.
         missing: What a missing value means: "refuse" (an error), "low" or "high" (the lower or the upper bound), a
             public value within the bounds, as which it counts, or "drop" (not counted; ADD_OR_REMOVE only).
+        beside: Largest probability that a bin without records, next to the bounds, extends them; a bin one place
+            further off has a quarter of that. None: every bin must pass the threshold of `false_alarm`, however close.
     """
 
     name: ClassVar[str] = "bounds"
@@ -68,6 +75,7 @@ class Bounds:
     false_alarm: float = FALSE_ALARM
     confidence_level: float = CONFIDENCE_LEVEL
     missing: Missing = one_of("refuse", "low", "high", "drop")
+    beside: float | None = added(None)
 
     def __post_init__(self) -> None:
         """Refuse what no release could use, before any data is touched."""
@@ -82,6 +90,10 @@ class Bounds:
         if not LEAST_FALSE_ALARM <= exact(self.false_alarm, "false_alarm") < 1:
             raise ParameterError(f"`false_alarm` must be from {LEAST_FALSE_ALARM:g} to below 1, got {self.false_alarm}")
         object.__setattr__(self, "false_alarm", float(self.false_alarm))
+        if self.beside is not None:
+            if not LEAST_FALSE_ALARM <= exact(self.beside, "beside") <= MOST_BESIDE:
+                raise ParameterError(f"`beside` must be from {LEAST_FALSE_ALARM:g} to {MOST_BESIDE}, got {self.beside}")
+            object.__setattr__(self, "beside", float(self.beside))
         object.__setattr__(self, "confidence_level", float(check_level(self.confidence_level)))
         object.__setattr__(self, "missing", self.binning().missing)
 
@@ -124,4 +136,5 @@ class Bounds:
             total=answer.total,
             false_alarm=self.false_alarm,
             confidence_level=self.confidence_level,
+            beside=self.beside,
         )

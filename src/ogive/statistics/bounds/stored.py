@@ -32,6 +32,7 @@ def to_dict(estimate: BoundsEstimate) -> dict[str, Any]:
         "total": estimate.total,
         "false_alarm": estimate.false_alarm,
         "confidence_level": estimate.confidence_level,
+        **({} if estimate.beside is None else {"beside": estimate.beside}),
         "low": estimate.low if defined else None,
         "high": estimate.high if defined else None,
         "records_outside": estimate.records_outside,
@@ -67,6 +68,7 @@ def from_dict(data: Any) -> BoundsEstimate:
         false_alarm=known.chance("false_alarm"),
         confidence_level=known.chance("confidence_level"),
         provenance=provenance,
+        beside=known.chance("beside") if "beside" in data else None,
     )
     if (data["low"], data["high"]) != ((estimate.low, estimate.high) if estimate.defined else (None, None)):
         raise DataError("the bounds contradict the counts they were read from")

@@ -19,7 +19,7 @@ def summary(estimate: BoundsEstimate) -> str:
         lines.append(f"{estimate.records_outside:,} records outside")
     else:
         lines += [
-            f"both ends hold records: {100 * (1 - estimate.false_alarm):g} % confidence",
+            f"both ends hold records: {100 * (1 - estimate.wrong_end):.4g} % confidence",
             f"at most {estimate.records_outside:,} records outside: {100 * estimate.confidence_level:g} % confidence",
         ]
     return "\n".join(lines)

@@ -15,7 +15,9 @@ COMMAND = Command(
         ),
     },
     groups={
-        **dict.fromkeys(("columns", "bounds", "values", "numbers", "missing", "count_missing", "weights"), "Variables"),
+        **dict.fromkeys(
+            ("columns", "bounds", "values", "numbers", "missing", "count_missing", "weights", "search"), "Variables"
+        ),
         **dict.fromkeys(("by", "groups", "public_groups"), "Groups"),
     },
 )

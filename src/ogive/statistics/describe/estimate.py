@@ -57,7 +57,7 @@ class DescribeEstimate(Estimate):
     threshold: int | None = None
 
     @property
-    def finding(self) -> tuple[Variable, ...]:
+    def finding(self) -> tuple[Number, ...]:
         """The variables whose bounds were found."""
         return tuple(each for each in self.variables if isinstance(each, Number) and each.bounds is None)
 

@@ -12,7 +12,7 @@ from ogive.columns import LabelValue
 from ogive.digits import number
 from ogive.statistics.curve.shown import shown as at_threshold
 from ogive.statistics.describe.estimate import DescribeEstimate
-from ogive.statistics.describe.variables import KNOWN, Number, Share, Variable, widened
+from ogive.statistics.describe.variables import KNOWN, Number, Share, Variable
 from ogive.statistics.histogram.estimate import HistogramEstimate
 from ogive.statistics.quantiles.estimate import QuantileEstimates
 from ogive.statistics.sums.estimate import MeanEstimate, ProportionEstimate
@@ -260,11 +260,14 @@ def _what_is_noisy(found: DescribeEstimate) -> str:
 
 
 def _found_bounds(found: DescribeEstimate) -> Callable[[str], str]:
+    numbers = {each.column: each for each in found.finding}
+
     def words(column: str) -> str:
         bounds = found.bounds_of(column)
         if bounds is None or not bounds.defined:
-            return f"{column} (none: noise hides where its values are)"
-        low, high = widened(bounds)
+            needed = "" if bounds is None else f"; a magnitude needs about {bounds.threshold:,} records to be found"
+            return f"{column} (none: noise hides where its values are{needed})"
+        low, high = numbers[column].between(bounds)
         return f"{column} {low:g} to {high:g}"
 
     return words

@@ -9,6 +9,7 @@ from typing import Any, cast
 from ogive.errors import ParameterError, plain
 from ogive.statistics import prediction
 from ogive.statistics.base import Statistic, Terms
+from ogive.statistics.bounds.estimate import BoundsEstimate
 from ogive.statistics.describe.estimate import DescribeEstimate
 from ogive.statistics.describe.statistic import Describe
 from ogive.statistics.describe.variables import KNOWN, SHARE_OF_BOUNDS, Number, Variable
@@ -79,11 +80,13 @@ class Prediction(prediction.Prediction):
         else:
             groups = "" if found.by is None else f"; of one of {len(found.groups)} groups of {size:,.0f} records"
             yield f"{basis}{groups}"
-        if any(isinstance(each, Number) and each.bounds is None for each in found):
+        if found.finding:
+            needed = max(each.threshold for each in found.found if isinstance(each, BoundsEstimate))
             yield (
-                f"not known beforehand: bounds that are not declared; the release finds them at {SHARE_OF_BOUNDS} of "
-                "the variable's part, and errors are then in % of the distance between them; `bounds=` declares them, "
-                "for less noise"
+                f"not known beforehand: bounds that are not declared; the release finds them at "
+                f"{SHARE_OF_BOUNDS[asked.search]} of the variable's part, if about {needed:,} records or more are of "
+                "one magnitude, and errors are then in % of the distance between them; `bounds=` declares them, for "
+                "less noise"
             )
         if asked.guessed:
             yield f"what they are is guessed from the cells of the file: {plain(', '.join(asked.guessed))}"

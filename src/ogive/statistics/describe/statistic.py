@@ -9,7 +9,7 @@ from dataclasses import KW_ONLY, dataclass
 from fractions import Fraction
 from typing import Any, ClassVar, TypedDict
 
-from ogive.checks import truth
+from ogive.checks import among, truth
 from ogive.columns import LabelValue, Missing, Schema
 from ogive.errors import DataError, OgiveError, ParameterError, UnsupportedError, plain, quoted
 from ogive.grids import Bound
@@ -27,6 +27,7 @@ from ogive.statistics.describe.variables import (
     SHARE_OF_BOUNDS,
     Categories,
     Number,
+    Search,
     Share,
     Variable,
     weighted,
@@ -62,6 +63,7 @@ class DescribeOptions(TypedDict, total=False):
     weights: WeightsByColumn | None
     public_groups: bool | None
     confidence_level: float
+    search: Search
 
 
 @dataclass(frozen=True)
@@ -77,7 +79,7 @@ class Describe:
         guessed: Variables whose kind was guessed from the cells of a text file; filled in by the release.
         left_out: Columns that are not described, and why; filled in by the release.
         bounds: Smallest and largest possible value of variables of numbers, public, by column. Bounds of the others are
-            found privately, at a tenth of the variable's part of the guarantee.
+            found privately, at a fifth of the variable's part of the guarantee.
         values: The values that are counted, public, by column. Of one value, {"died": "yes"}, every other one is the
             rest; of several, {"sex": ("F", "M")}, any other one is an error.
         numbers: Variables that are numbers, though they have no bounds here; what is declared is not read from the
@@ -96,6 +98,9 @@ class Describe:
         public_groups: Whether everybody may know each record's group; only the other values are then hidden, with less
             noise, and the privacy unit must declare the column public. None: whether it does.
         confidence_level: Of the intervals, above 0 and at most 0.9999.
+        search: How bounds are found. "outward": magnitudes of which noise leaves no doubt that they hold records, and
+            those beside them that probably do. "outermost": the first alone, one magnitude wider, at a tenth of the
+            variable's part, as earlier versions did.
     """
 
     name: ClassVar[str] = "describe"
@@ -115,6 +120,7 @@ class Describe:
     public_groups: bool | None = None
     confidence_level: float = 0.95
     count_missing: bool = added(False)
+    search: Search = added("outermost", default="outward", words=("outward", "outermost"))
 
     def __post_init__(self) -> None:
         """Refuse what no release could use, before any data is touched."""
@@ -133,6 +139,7 @@ class Describe:
         self._check_groups()
         self._check_columns()
         self._check_counted()
+        among(self.search, "search", tuple(SHARE_OF_BOUNDS))
         _ = self.variables
 
     def _check_groups(self) -> None:
@@ -283,7 +290,8 @@ class Describe:
 
     def canonical(self) -> Describe:
         """The one spelling that stands for all of the same question."""
-        return dataclasses.replace(self, public_groups=bool(self.public_groups))
+        search = self.search if any(self._finds(each) for each in self.variables) else "outermost"
+        return dataclasses.replace(self, public_groups=bool(self.public_groups), search=search)
 
     def alternatives(self) -> dict[str, Describe]:
         """There is one way."""
@@ -329,10 +337,10 @@ class Describe:
 
         def find(variable: Number) -> Asked[Any]:
             def ask(shared: Terms) -> Procedure[BoundsEstimate]:
-                found[variable.column] = yield from variable.finding().questions(shared)
+                found[variable.column] = yield from variable.finding(self.search).questions(shared)
                 return found[variable.column]
 
-            return Asked(self._weight(variable) * SHARE_OF_BOUNDS, ask)
+            return Asked(self._weight(variable) * SHARE_OF_BOUNDS[self.search], ask)
 
         rest = sum((self._rest(each) for each in self.variables), Fraction(0))
         *bounds, estimates = yield from ask_together([*map(find, finding), Asked(rest, ask_all)], terms)
@@ -363,8 +371,12 @@ class Describe:
 
     def _rest(self, variable: Variable) -> Fraction:
         """A variable's weight, without what finding its bounds takes."""
-        finds = isinstance(variable, Number) and variable.bounds is None
-        return self._weight(variable) * (1 - SHARE_OF_BOUNDS if finds else 1)
+        return self._weight(variable) * (1 - SHARE_OF_BOUNDS[self.search] if self._finds(variable) else 1)
+
+    @staticmethod
+    def _finds(variable: Variable) -> bool:
+        """Whether bounds of a variable are found by the release."""
+        return isinstance(variable, Number) and variable.bounds is None
 
 
 def _names(given: Any, parameter: str) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Generator
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 from ogive.checks import among
 from ogive.columns import LISTING_POLICIES, Binning, LabelValue, Membership, Missing
@@ -30,11 +30,17 @@ from ogive.statistics.sums.lattice import Lattice, usual_step
 
 QUARTILES = (0.25, 0.5, 0.75)
 
-SHARE_OF_BOUNDS = Fraction(1, 10)
+Search = Literal["outermost", "outward"]
+"""How bounds are found: by magnitudes that pass one threshold, or outwards from those to magnitudes beside them."""
+
+SHARE_OF_BOUNDS: dict[Search, Fraction] = {"outermost": Fraction(1, 10), "outward": Fraction(1, 5)}
 """Of a variable's part of the guarantee, where its bounds are found privately."""
 
 FALSE_ALARM = 1e-4
-"""Largest probability that noise makes the bounds of a variable too wide."""
+"""Largest probability that a magnitude without records passes the threshold."""
+
+BESIDE = 0.01
+"""Largest probability that noise extends the bounds to the magnitude next to them."""
 
 FOUND_STEPS = 1 << 12
 """Steps of the lattice between bounds that were found, so that the price is the same whatever they are."""
@@ -88,20 +94,24 @@ class Number:
             )
         self.asked(self.between(None))
         if self.bounds is None:
-            self.finding()
+            self.finding("outward")
 
-    def finding(self) -> Bounds:
+    def finding(self, search: Search) -> Bounds:
         """How its bounds are found: magnitudes below 1 are one, so that few ones among zeros still have their place."""
-        return Bounds(self.column, smallest=1.0, false_alarm=FALSE_ALARM, missing=self.missing)
+        beside = BESIDE if search == "outward" else None
+        return Bounds(self.column, smallest=1.0, false_alarm=FALSE_ALARM, missing=self.missing, beside=beside)
 
     def between(self, found: BoundsEstimate | None) -> tuple[Bound, Bound]:
-        """Its bounds: those that were declared, or found and moved out by one magnitude, since noise hides few records.
+        """Its bounds: those that were declared, or found.
 
-        A placeholder stands where noise hides all of them.
+        Outermost magnitudes that were found are moved out by one, since noise hides few records. A placeholder stands
+        where noise hides all of them.
         """
         if self.bounds is not None:
             return self.bounds
-        return widened(found) if found is not None and found.defined else _NO_BOUNDS
+        if found is None or not found.defined:
+            return _NO_BOUNDS
+        return _widened(found) if found.beside is None else found.bounds
 
     def asked(self, bounds: tuple[Bound, Bound]) -> dict[str, Asked[Any]]:
         """What is asked of it between these bounds, by the names of its parts.
@@ -259,7 +269,7 @@ class Known:
         )
 
 
-def widened(found: BoundsEstimate) -> tuple[float, float]:
+def _widened(found: BoundsEstimate) -> tuple[float, float]:
     """Bounds that were found, one magnitude wider on either side; those from 0 to 1 stay, as of zeros and ones."""
     low, high = found.bounds
     if (low, high) == (0.0, 1.0):
