@@ -69,7 +69,7 @@ BY_COLUMN = {
     "BoundsByColumn | None": _form(
         _bounds,
         "Smallest and largest possible value of variables of numbers, public, as in age=0:120,weight=30:250. Bounds of "
-        "the others are found privately, at a tenth of the variable's part of the guarantee.",
+        "the others are found privately, at a fifth of the variable's part of the guarantee.",
     ),
     "ValuesByColumn | None": _form(
         _values,

@@ -2,8 +2,8 @@
 
 A bin that lies d places beyond the bounds extends them if noise alone would reach its count with probability at most
 c / 4^(d - 1). The probability falls as the harm grows: bounds that are d bins of base 2 too wide cost 2^d times the
-noise. No bin needs more than one that is taken by itself. Noise makes the bounds too wide with probability at most that of
-any bin passing the threshold by itself, plus 2 (c + c / 4 + ...) = 8 c / 3.
+noise. No bin needs more than one that is taken by itself. Noise makes the bounds too wide with probability at most that
+of any bin passing the threshold by itself, plus 2 (c + c / 4 + ...) = 8 c / 3.
 
 Source:
     `docs/proofs/together.md`.
