@@ -7,6 +7,7 @@
 # make stubs   complete the stubs of public names from the lists of statistics and trust models
 # make docs    the manual as HTML, in docs/_build/html
 # make services  what some tests drive and pip cannot install: PostgreSQL and Chromium (Debian, as root)
+# make store   an object store, and DuckDB's extension that reads it; without them their tests are skipped
 # make torch   neural networks as students; without it their tests are skipped
 # make bench   measure against the named peers; rewrites benchmarks/results.json and the manual's page
 # make bench-quick  the same with fewer runs and smaller sizes; writes bench-quick.json
@@ -16,7 +17,7 @@ BIN := $(VENV)/bin
 FLOORS := .venv-floors
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 
-.PHONY: demo test test-alone test-wheel test-floors lint docs stubs services torch bench bench-quick clean
+.PHONY: demo test test-alone test-wheel test-floors lint docs stubs services store torch bench bench-quick clean
 .DELETE_ON_ERROR:
 
 $(BIN)/python:
@@ -37,6 +38,14 @@ $(VENV)/work.stamp: pyproject.toml | $(BIN)/python
 	touch $@ $(VENV)/use.stamp
 
 torch: $(VENV)/torch.stamp
+
+# wheels of the extension are for one version of DuckDB each, so both lie apart from the other packages
+$(VENV)/store.stamp: $(VENV)/work.stamp
+	$(BIN)/python -m pip install --quiet --no-deps --target $(VENV)/store/duckdb duckdb==1.5.5 duckdb-extension-httpfs==1.5.5
+	$(BIN)/python -m pip install --quiet --target $(VENV)/store/server 'moto[s3]==5.2.5' flask==3.1.3 flask-cors==6.0.2
+	touch $@
+
+store: $(VENV)/store.stamp
 
 demo: $(VENV)/use.stamp
 	$(BIN)/ogive demo -o demo

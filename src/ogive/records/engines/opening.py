@@ -83,7 +83,14 @@ def _duckdb_files(connection: Any, path: str) -> Any:
                 f"DuckDB needs an extension to read {plain(path)}; install it once, for example by "
                 """python -c "import duckdb; duckdb.sql('INSTALL httpfs')\""""
             ) from None
-        raise
+        if "://" not in path:
+            raise
+        status = getattr(problem, "status_code", None)
+        answered = f"answers HTTP {status}" if status else "cannot be reached"
+        raise DataError(
+            f"{plain(path)} cannot be read: the object store {answered}; DuckDB takes its place and the key from "
+            "`CREATE PERSISTENT SECRET`, or from a table of ibis whose connection has the secret"
+        ) from None
 
 
 def _spark_files(connection: Any, path: str) -> Any:
