@@ -38,6 +38,7 @@ from ogive.records.engines.answers import answer, total
 from ogive.records.engines.bins import representatives, with_codes
 from ogive.records.engines.choosing import Bound, kept, label_text, one_label, refuse
 from ogive.records.engines.numbers import double, number, whole
+from ogive.records.engines.small_keys import Line, code_of_key, line_of, small_key
 from ogive.records.labels import Columns, LabelCodes
 from ogive.records.missing_words import MissingWords
 from ogive.records.values import ValueSums
@@ -88,16 +89,24 @@ class CellReader:
         words: Numbers and dates that mean that a value is missing.
         name: What messages call the table.
         bound: How many rows are kept of each person; None where each row is one.
+        engine: Name of the engine in ibis, if there is one.
     """
 
     def __init__(
-        self, table: Any, types: Mapping[str, Any], words: MissingWords, name: str, bound: Bound | None = None
+        self,
+        table: Any,
+        types: Mapping[str, Any],
+        words: MissingWords,
+        name: str,
+        bound: Bound | None = None,
+        engine: str | None = None,
     ) -> None:
         self._table = table
         self._types = types
         self._words = words
         self._name = name
         self._bound = bound
+        self._engine = engine
 
     def sums(self, aggregate: Aggregate) -> Int64:
         """The exact integers that a query needs, in the aggregate's shape.
@@ -208,7 +217,10 @@ class CellReader:
         if self._bound is not None:
             table = self._chosen(table, asked, self._bound)
         several = self._bound is not None
-        parts = [_of_view(table, asked, number_, several=several) for number_ in range(len(asked.views))]
+        parts = [
+            self._with_codes(_of_view(table, asked, number_, several=several), asked)
+            for number_ in range(len(asked.views))
+        ]
         return functools.reduce(lambda first, second: first.union(second), parts).limit(MOST_CELLS + 1)
 
     def _coded(self, asked: Asked) -> Any:
@@ -222,7 +234,11 @@ class CellReader:
         table = self._table.select(**made)
         for place, column in enumerate(asked.columns):
             if isinstance(column, Binning):
-                table = with_codes(table, f"value_{place}", f"code_{place}", column)
+                if (line := self._line(column)) is None:
+                    table = with_codes(table, f"value_{place}", f"code_{place}", column)
+                else:
+                    key = small_key(table[f"value_{place}"], column.grid, line)
+                    table = table.mutate(**{f"code_{place}": key})
             else:
                 label = table[f"value_{place}"]
                 if self._bound is not None:
@@ -233,6 +249,19 @@ class CellReader:
             assert isinstance(column, Binning), "probabilities are numbers"
             table = table.mutate(**{f"amount_{place}": _fixed_point(table[f"value_{place}"], column.substitute, bits)})
         return table
+
+    def _with_codes(self, counted: Any, asked: Asked) -> Any:
+        """Counts with the codes that small keys stand for."""
+        keyed = {
+            f"code_{place}": code_of_key(counted[f"code_{place}"], column.grid)
+            for place, column in enumerate(asked.columns)
+            if isinstance(column, Binning) and self._line(column) is not None
+        }
+        return counted.mutate(**keyed) if keyed else counted
+
+    def _line(self, column: Binning) -> Line | None:
+        """The line by which DuckDB groups the numbers of a column by small keys; None where it groups by codes."""
+        return line_of(column) if self._engine == "duckdb" and self._bound is None else None
 
     def _chosen(self, table: Any, asked: Asked, bound: Bound) -> Any:
         """The cells of the rows that are kept of each person."""

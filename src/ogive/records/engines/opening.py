@@ -105,15 +105,17 @@ def _spark_files(connection: Any, path: str) -> Any:
 
 
 def _connect_duckdb(ibis: Any, address: Address) -> Any:
+    from ogive.records.engines.small_keys import KEY_BITS
+
+    # groups of keys lie in an array, in their order
+    settings = {"autoinstall_known_extensions": False, "perfect_ht_threshold": KEY_BITS}
     if address.parquet is not None:  # installed extensions read object stores, with the secrets that DuckDB keeps
-        return ibis.duckdb.connect(autoinstall_known_extensions=False, autoload_known_extensions=True)
+        return ibis.duckdb.connect(**settings, autoload_known_extensions=True)
     path = Path(str(address.url.database))
     if not path.is_file():
         raise DataError(f"there is no file {plain(path)}")
     with one_line(address.name):
-        return ibis.duckdb.connect(
-            path, read_only=True, autoinstall_known_extensions=False, autoload_known_extensions=False
-        )
+        return ibis.duckdb.connect(path, read_only=True, **settings, autoload_known_extensions=False)
 
 
 def _connect_postgresql(ibis: Any, address: Address) -> Any:

@@ -174,4 +174,4 @@ class EngineTable:
 
             bound = Bound(person, limit, self._types[person], self._engine)
         with one_line(self.name):
-            return CellReader(self._expression, self._types, words, self.name, bound).sums(aggregate)
+            return CellReader(self._expression, self._types, words, self.name, bound, self._engine).sums(aggregate)
