@@ -46,6 +46,7 @@ def check_type(
         if needs_values or not pa.types.is_null(kind):
             hint = "" if not is_text(kind) else _text_hint(source, measured, column, listable)
             _check_values(kind, column, hint)
+            _check_offsets(source, kind, column)
         return
     check_column(source, column.column)
     holds = type_words(source.type(column.column))
@@ -85,4 +86,17 @@ def _check_values(arrow_type: Any, binning: Binning, hint: str) -> None:
         raise DataError(
             f"column {quoted(column)} holds times in the zone {plain(zone)}, whose days are not those of UTC; take the "
             "zone away to count its days, convert the column to UTC, or write the bounds as times"
+        )
+
+
+def _check_offsets(source: Table, arrow_type: Any, binning: Binning) -> None:
+    """Refuse days of times that a file writes with offsets, since these are days of UTC."""
+    if binning.grid.unit != "date" or getattr(arrow_type, "tz", None) is None:
+        return
+    line = source.offset_line(binning.column)
+    if line is not None:
+        raise DataError(
+            f"column {quoted(binning.column)} holds times with an offset from UTC (first on line {line}), whose "
+            "days are not those of UTC; take the offset away to count its days, convert the column to UTC, or write "
+            "the bounds as times"
         )

@@ -30,6 +30,7 @@ from ogive.records.text_columns import (
     TRUTHS,
     Judged,
     Kind,
+    has_offset,
     is_word,
     judge,
     said,
@@ -183,6 +184,12 @@ class CsvSource:
             found = self._first_wrong({column: (NUMBERS, TRUTHS) if unit == "number" else (TIMES,)})
         return None if found is None else found[1]
 
+    def offset_line(self, column: str) -> int | None:
+        """The line of the first time that is written with an offset from UTC, or with a zone."""
+        with one_line(self._path):
+            found = first_row(self._table(), {column: has_offset(engine.name(self._name(column)), self._words)})
+        return None if found is None else self._line(found[1])
+
     def _first_wrong(self, kinds: Mapping[str, Sequence[Kind]]) -> tuple[str, int | None] | None:
         """The column and the line of the first cell that is of none of the kinds of its column, and not missing."""
         conditions = {
@@ -192,7 +199,10 @@ class CsvSource:
         if found is None:
             return None
         column, row = found
-        return column, line_of(self._path, row, separator=self._separator, columns=len(self.columns))
+        return column, self._line(row)
+
+    def _line(self, row: int) -> int | None:
+        return line_of(self._path, row, separator=self._separator, columns=len(self.columns))
 
     def _stream(self, columns: Sequence[str], typed: Sequence[str]) -> Iterator[tuple[Any, ...]]:
         """The columns in the types of their kinds, in one pass over the file."""

@@ -94,6 +94,10 @@ class PartSource:
         """The line of the first wrong cell of the whole table."""
         return self._source.wrong_line(column, unit)
 
+    def offset_line(self, column: str) -> int | None:
+        """The line of the first time of the whole table with an offset."""
+        return self._source.offset_line(column)
+
     def batches(self, columns: Sequence[str], *, identifiers: Collection[str] = ()) -> Iterator[tuple[Any, ...]]:
         """The part's rows of each batch of the table."""
         first = 0

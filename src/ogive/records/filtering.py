@@ -70,6 +70,10 @@ class FilteredSource:
         """The line of the first wrong cell of the whole table."""
         return self._source.wrong_line(column, unit)
 
+    def offset_line(self, column: str) -> int | None:
+        """The line of the first time of the whole table with an offset."""
+        return self._source.offset_line(column)
+
     def batches(self, columns: Sequence[str], *, identifiers: Collection[str] = ()) -> Iterator[tuple[Any, ...]]:
         """The rows that satisfy the condition, some at a time; a batch may have none."""
         compared = [column for column in self._read if column in identifiers]

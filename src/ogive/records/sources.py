@@ -61,6 +61,13 @@ class Table(Protocol):
         """Whether the kind of a column is guessed from its cells, since the table declares none."""
         ...
 
+    def offset_line(self, column: str) -> int | None:
+        """The line of the first time that is written with an offset from UTC, or with a zone.
+
+        None where the table has no lines, or its types say the zone.
+        """
+        ...
+
     def wrong_line(self, column: str, unit: str) -> int | None:
         """The line of the first cell of a column of text that is no value of a grid of that unit.
 
@@ -104,6 +111,9 @@ class TypedSource:
     has_names = True
     numbers_hint = TYPED_HINT
     guesses_kinds = False
+
+    def offset_line(self, column: str) -> None:
+        """None: types say the zone."""
 
     def wrong_line(self, column: str, unit: str) -> None:
         """None: rows have no lines."""

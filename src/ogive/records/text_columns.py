@@ -117,6 +117,14 @@ def said(cell: str, words: MissingWords) -> str:
     return f"{cell} IS NOT NULL AND NOT {is_word(cell, words)}"
 
 
+def has_offset(cell: str, words: MissingWords) -> str:
+    """Whether a cell is a time with an offset from UTC other than 0, or with a zone, in the engine's language."""
+    offset = f"regexp_matches({cell}, '[T ][0-9].*[+-][0-9]{{2}}(:?[0-9]{{2}})*$')"
+    none = f"regexp_matches({cell}, '[+-]00(:?00)*$')"
+    zone = f"regexp_matches({cell}, '[A-Za-z]{{2}}') AND NOT regexp_matches({cell}, 'UTC$')"
+    return f"{said(cell, words)} AND ({offset} AND NOT {none} OR {zone})"
+
+
 def wrong(cell: str, kinds: Iterable[Kind], words: MissingWords) -> str:
     """Whether a cell is of none of some kinds and says not that a value is missing, in the engine's language."""
     fits = " OR ".join(f"({_fits(cell, kind)})" for kind in kinds)

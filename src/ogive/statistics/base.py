@@ -134,6 +134,11 @@ class Shown:
         return self.provenance is None or self.provenance.private
 
     @property
+    def rows_of_one(self) -> int:
+        """Most records of one person: an error of sampling counts that these may be alike."""
+        return 1 if self.provenance is None else self.provenance.max_rows_per_person
+
+    @property
     def caption(self) -> str:
         """The guarantee in a clause, or "not private"."""
         if not self.private:

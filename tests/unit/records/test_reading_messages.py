@@ -53,3 +53,22 @@ def test_what_is_promised_of_missing_values_holds(tmp_path):
     with pytest.raises(DataError, match="column 'age' has missing values"):
         Records.of(path).histogram(AGE)
     assert Records.of(path).histogram(Binning("age", AGE.grid, "low")).sum() == 3
+
+
+TIMES = "t\n2023-07-02T00:30:00Z\n2023-07-01T00:30:00{}\n"
+DAYS = Binning("t", Grid.calendar("2023-06-01", "2023-07-31", every="days"), "refuse")
+
+
+@pytest.mark.parametrize("offset", ["+02:00", "-0530", "+02", " Europe/Berlin"])
+def test_days_of_times_with_an_offset_are_refused_as_those_of_a_zone_are(tmp_path, offset):
+    path = tmp_path / "t.csv"
+    path.write_text(TIMES.format(offset))
+    with pytest.raises(DataError, match=r"offset from UTC \(first on line 3\), whose days are not those of UTC"):
+        Records.of(path).histogram(DAYS)
+
+
+@pytest.mark.parametrize("offset", ["Z", "+00:00", "+00", ""])
+def test_days_of_times_in_utc_are_counted(tmp_path, offset):
+    path = tmp_path / "t.csv"
+    path.write_text(TIMES.format(offset))
+    assert Records.of(path).histogram(DAYS).sum() == 2

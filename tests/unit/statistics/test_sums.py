@@ -202,3 +202,19 @@ def test_means_of_dates_are_refused_with_the_median(low):
         ogive.Mean("day", bounds=(low, "2024-12-31"))
     assert refused.value.parameter == "bounds"
     assert ogive.Mean("day", bounds=("1/2", "1e3")).bounds == ("1/2", "1e3")
+
+
+def test_a_summary_says_whether_the_number_of_records_is_public_and_what_values_outside_the_bounds_are():
+    within = str(released(ogive.Mean("x", (0, 120))))
+    assert "records:  400 (public)" in within
+    assert "values outside 0 to 120 count as the nearer bound" in within
+    assert "most values may lie outside" not in within
+    outside = str(released(ogive.Mean("x", (200, 300)), adjacency=ADD))
+    assert "the mean is at a bound, so most values may lie outside" in outside
+    assert "records:  about 397 (private)" in outside
+
+
+@pytest.mark.parametrize("statistic", [ogive.Proportion("word", positive="Old"), ogive.Count("word", among="Old")])
+def test_a_value_that_no_record_may_have_is_told(statistic):
+    assert "perhaps no record has the value Old: see that the spelling" in str(released(statistic))
+    assert "spelling" not in str(released(ogive.Proportion("word", positive="old")))

@@ -86,6 +86,9 @@ class EngineTable:
     def wrong_line(self, column: str, unit: str) -> None:
         """A table of an engine has no lines."""
 
+    def offset_line(self, column: str) -> None:
+        """A table of an engine has no lines; its types say the zone."""
+
     def rows(self) -> int:
         """Number of rows, which the engine counts."""
         with one_line(self.name):

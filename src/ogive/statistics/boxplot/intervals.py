@@ -32,7 +32,8 @@ def with_intervals(box: Box, curve: Curve, terms: Terms) -> Box:
     if not box.defined or terms.simulations == 0:
         return box
     simulations = interval_simulations(curve.strategy, check_level(CONFIDENCE_LEVEL), terms.simulations)
-    band = curve.band(CONFIDENCE_LEVEL, simulations=simulations)
+    rows = terms.unit.max_rows_per_person
+    band = curve.band(CONFIDENCE_LEVEL, simulations=simulations, rows_per_person=rows)
     low, high = curve_bins.quantile_interval(np.array(QUARTERS), band)
     number = curve.grid.number
     ends = [

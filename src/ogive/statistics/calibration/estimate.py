@@ -251,7 +251,12 @@ class Calibration(Estimate):
         mean = np.where(seen, np.clip(self.sums.expected[1] / scale, self._within.low, self._within.high), np.nan)
         share = np.where(seen, np.clip(self.sums.observed[1] / scale, 0.0, 1.0), np.nan)
         low, high = share_intervals(
-            self._measured_sums, self._within, self.measured, total=self.total, confidence_level=level
+            self._measured_sums,
+            self._within,
+            self.measured,
+            total=self.total,
+            confidence_level=level,
+            rows_of_one=self.rows_of_one,
         )
         return Reliability(mean, share, np.fmin(low, share), np.fmax(high, share), confidence_level=level)
 

@@ -35,7 +35,13 @@ _SLACK = 1e-6  # room for rounding before whole numbers are taken
 
 
 def share_intervals(
-    sums: Sums, within: Within, measured: Measured, *, total: int | None, confidence_level: float
+    sums: Sums,
+    within: Within,
+    measured: Measured,
+    *,
+    total: int | None,
+    confidence_level: float,
+    rows_of_one: int = 1,
 ) -> tuple[Float64, Float64]:
     """Ends of the intervals for each group's chance of a positive label, each shape (Q,).
 
@@ -45,6 +51,7 @@ def share_intervals(
         measured: Noise of the counts.
         total: Number of records where that is public.
         confidence_level: Of all intervals together, above 0 and at most 0.9999.
+        rows_of_one: Most records of one person, which may all be alike: so many count as one for sampling.
     """
     groups = sums.expected.shape[-1]
     tail = 1 - check_level(confidence_level)
@@ -62,8 +69,9 @@ def share_intervals(
         ranges.append((np.maximum(np.ceil(few - _SLACK), 0), np.maximum(np.floor(many + _SLACK), 0)))
     (few_negative, many_negative), (few, many) = ranges
     each = float(tail) / (2 * groups)
-    start = np.where(few > 0, betaincinv(np.maximum(few, 1), many_negative + 1, each), 0.0)
-    end = np.where(few_negative > 0, betainccinv(many + 1, np.maximum(few_negative, 1), each), 1.0)
+    k = rows_of_one
+    start = np.where(few > 0, betaincinv(np.maximum(few, 1) / k, many_negative / k + 1, each), 0.0)
+    end = np.where(few_negative > 0, betainccinv(many / k + 1, np.maximum(few_negative, 1) / k, each), 1.0)
     return start, end
 
 

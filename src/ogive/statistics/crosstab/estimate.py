@@ -123,15 +123,18 @@ class CrosstabEstimate(Estimate):
 
     @cached_property
     def _row_shares(self) -> tuple[tuple[Reading, ...], ...]:
-        return tuple(tuple(share_reading(self.measured, (place,), row) for place in row) for row in self._places)
+        return tuple(tuple(self._share(place, row) for place in row) for row in self._places)
 
     @cached_property
     def _column_shares(self) -> tuple[tuple[Reading, ...], ...]:
         columns = tuple(zip(*self._places, strict=True))
         return tuple(
-            tuple(share_reading(self.measured, (place,), column) for place, column in zip(row, columns, strict=True))
+            tuple(self._share(place, column) for place, column in zip(row, columns, strict=True))
             for row in self._places
         )
+
+    def _share(self, place: int, among: Sequence[int]) -> Reading:
+        return share_reading(self.measured, (place,), among, rows_of_one=self.rows_of_one)
 
     @cached_property
     def _row_totals(self) -> tuple[Reading, ...]:

@@ -61,7 +61,10 @@ def cell(count: float, share: float) -> str:
 
 def notes(found: CrosstabEstimate) -> tuple[str, ...]:
     """What is said below the table."""
-    lines = ["percent of the row", f"independence: {independence(found)}"]
+    percents = "percent of the row"
+    if found.private:
+        percents += "; every count and total has noise of its own, so they need not add up"
+    lines = [percents, f"independence: {independence(found)}"]
     if found.compares_rows and found.defined:
         of, (one, other) = f"{found.column} = {found.column_names[1]}", found.row_names
         lines.append(f"share of {of}, {one} - {other}: {_points(found.risk_difference())}, {level(found)} interval")

@@ -163,6 +163,7 @@ class CurveBase(Estimate):
         target: str = "population",
         simulations: int | None = None,
         progress: Progress | None = None,
+        rows_per_person: int | None = None,
     ) -> Band:
         """Compute two curves between which the whole true curve lies with the stated confidence.
 
@@ -180,6 +181,7 @@ class CurveBase(Estimate):
                 nodes. The level 1 - a holds on average over the simulation, which is fixed and public;
                 the achieved a strays by about sqrt(a (1 - a) / simulations), 0.0022 by default.
             progress: Called with simulations done and to do.
+            rows_per_person: Most records of one person, which may all be alike; by default what the release says.
 
         Raises:
             ParameterError: an argument is out of range.
@@ -187,7 +189,8 @@ class CurveBase(Estimate):
         Privacy:
             Post-processing.
         """
-        asked = (str(confidence_level), target, simulations)
+        rows = self.rows_of_one if rows_per_person is None else rows_per_person
+        asked = (str(confidence_level), target, simulations, rows)
         if asked not in self._bands:
             self._bands[asked] = simultaneous_band(
                 self.grid,
@@ -199,6 +202,7 @@ class CurveBase(Estimate):
                 simulations=simulations,
                 progress=progress,
                 measured=self.measured,
+                rows_per_person=rows,
             )
         return self._bands[asked]
 

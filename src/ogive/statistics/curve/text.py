@@ -7,6 +7,7 @@ from ogive.statistics.curve.estimate import Curve
 from ogive.statistics.curve.merging.batches import SHOWN, list_batches
 from ogive.statistics.curve.shown import shown
 from ogive.statistics.showing import Card
+from ogive.strategies.base import LOUD
 from ogive.strategies.summed import SummedStrategies
 
 _SHOWN = (0.05, 0.25, 0.5, 0.75, 0.95)
@@ -37,6 +38,9 @@ def facts(curve: Curve) -> list[tuple[str, str]]:
         assert curve.strategy is not None
         rows.append(("method", f"{curve.strategy.name}, smoothing {curve.smoothing}"))
         rows.append(("noise", f"+/- {curve.rmse():.2g} of the records (root mean square, before smoothing)"))
+        share = curve.noise_share()
+        if share >= LOUD:
+            rows.append(("warning", f"the noise is {share:.2g} of the records: this curve says little or nothing"))
     if curve.approximates:
         rows.append(("bias", "this method approximates, besides its noise; band() bounds both errors"))
     return rows

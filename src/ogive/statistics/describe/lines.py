@@ -242,6 +242,9 @@ def _outside(found: DescribeEstimate, finding: Sequence[str]) -> str:
     if not any(outside.values()):
         return ""
     worst = max(outside, key=lambda column: outside[column])
+    records = _records(found, None)
+    if records is not None and 2 * outside[worst] > records:
+        return f", and the noise hides how many records lie beyond those of {worst}"
     return f", and the noise leaves room for {outside[worst]:,} records beyond those of {worst}, the most of any column"
 
 

@@ -87,7 +87,10 @@ class HistogramEstimate(Estimate):
 
     @cached_property
     def _shares(self) -> tuple[Reading, ...]:
-        return tuple(share_reading(self.measured, (place,)) for place in range(len(self.categories)))
+        return tuple(
+            share_reading(self.measured, (place,), rows_of_one=self.rows_of_one)
+            for place in range(len(self.categories))
+        )
 
     @property
     def records(self) -> float:

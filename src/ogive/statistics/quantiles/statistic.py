@@ -141,7 +141,8 @@ class Quantiles:
         if terms.simulations != 0:
             level = check_level(self.confidence_level)
             simulations = interval_simulations(curve.strategy, level, terms.simulations)
-            band = curve.band(self.confidence_level, simulations=simulations)
+            rows = terms.unit.max_rows_per_person
+            band = curve.band(self.confidence_level, simulations=simulations, rows_per_person=rows)
             low, high = curve_bins.quantile_interval(probabilities, band)
         number = curve.grid.number
         return QuantileEstimates(

@@ -212,7 +212,13 @@ class RocEstimate(Estimate):
     @cached_property
     def _uncertainty(self) -> Uncertainty:
         total = self.total if self.budget == "joint" else None
-        return Uncertainty(self.negatives, self.positives, total=total, positive_when=self.positive_when)
+        return Uncertainty(
+            self.negatives,
+            self.positives,
+            total=total,
+            positive_when=self.positive_when,
+            rows_of_one=self.rows_of_one,
+        )
 
     def auc_interval(self, confidence_level: float | None = None, *, target: Target = "population") -> AucInterval:
         """Compute a confidence interval for the area of the exact scores, not only of their bins.

@@ -91,6 +91,7 @@ def auc_interval(
     tail: Fraction,
     target: str,
     simulations: int,
+    rows_of_one: int = 1,
 ) -> tuple[float, float]:
     """Ends between which the true area lies; 0 and 1 where noise may account for a whole class.
 
@@ -103,6 +104,7 @@ def auc_interval(
         tail: Error probability, half of it on each side.
         target: "population" or "sample".
         simulations: Number of draws where there is no noise.
+        rows_of_one: Most records of one person; where all are alike, the variance by sampling is as many times larger.
     """
     ends = pairs_at_ends(raw[0], raw[1], positive_when)
     found_product = float(raw[0, -1] * raw[1, -1])
@@ -117,7 +119,7 @@ def auc_interval(
     floors = (0.0, 0.0)
     if target == "population":
         sampling = np.random.Generator(np.random.PCG64(_SEED)).standard_normal(len(products))
-        sampling *= curves[0, -1] * curves[1, -1]
+        sampling *= curves[0, -1] * curves[1, -1] * math.sqrt(rows_of_one)
         floors = (delong_variance(curves, positive_when, 0.0), delong_variance(curves, positive_when, 1.0))
 
     def accepts(area: float) -> bool:

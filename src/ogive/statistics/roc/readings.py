@@ -135,13 +135,16 @@ def lift_ends(fpr: Ends, tpr: Ends, prevalence: Prevalence) -> Ends:
     return Ends(low, high)
 
 
-def prevalence_of(positives: tuple[float, float], negatives: tuple[float, float], tail: Fraction | None) -> Prevalence:
+def prevalence_of(
+    positives: tuple[float, float], negatives: tuple[float, float], tail: Fraction | None, rows_of_one: int = 1
+) -> Prevalence:
     """Ends of the share of positives.
 
     Args:
         positives: Least and most records of that class.
         negatives: Least and most records of the other.
         tail: Error probability of sampling; None for the records themselves.
+        rows_of_one: Most records of one person, which may all be alike: so many count as one.
     """
     fewest, most = positives
     others_fewest, others_most = negatives
@@ -152,6 +155,9 @@ def prevalence_of(positives: tuple[float, float], negatives: tuple[float, float]
     from scipy.special import betaincinv  # slow to import
 
     half = float(tail / 2)
+    fewest, most, others_fewest, others_most = (
+        size / rows_of_one for size in (fewest, most, others_fewest, others_most)
+    )
     low = float(betaincinv(fewest, others_most + 1, half)) if fewest > 0 else 0.0
     high = float(betaincinv(most + 1, others_fewest, 1 - half)) if others_fewest > 0 else 1.0
     return Prevalence(low, high)

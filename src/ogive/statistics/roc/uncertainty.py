@@ -10,6 +10,7 @@ import numpy as np
 
 from ogive.arrays import Float64
 from ogive.statistics.confidence import Target, simulations_needed
+from ogive.statistics.curve.bands.band import clustered_ends
 from ogive.statistics.curve.bands.simultaneous import band_ends, simulate_maxima, upper_quantile
 from ogive.statistics.curve.estimate import Curve
 from ogive.statistics.roc.band import RocBand, band_of_rates, class_ends
@@ -39,10 +40,14 @@ class Uncertainty:
         positives: Curve of the other.
         total: Number of records of both where that is public and the release used it, else None.
         positive_when: "high" or "low".
+        rows_of_one: Most records of one person, which may all be alike.
     """
 
-    def __init__(self, negatives: Curve, positives: Curve, *, total: int | None, positive_when: str) -> None:
+    def __init__(
+        self, negatives: Curve, positives: Curve, *, total: int | None, positive_when: str, rows_of_one: int
+    ) -> None:
         self._curves = (negatives, positives)
+        self._rows = rows_of_one
         self._strategy = negatives.strategy
         self._total = total
         self._positive_when = positive_when
@@ -93,6 +98,7 @@ class Uncertainty:
             tail=tail,
             target=target,
             simulations=simulations,
+            rows_of_one=self._rows,
         )
 
     def band(self, tail: Fraction, target: str) -> RocBand:
@@ -112,7 +118,7 @@ class Uncertainty:
         negatives, positives = (float(size) for size in self.linear[:, -1])
         noise = None if self._known == KNOWN_SIZES else self._noise(simulations)
         if noise is None:
-            return prevalence_of((positives, positives), (negatives, negatives), sampling)
+            return prevalence_of((positives, positives), (negatives, negatives), sampling, self._rows)
         if sampling is not None:
             sampling = tail = tail / 2
         # of a known sum one error is that of both sizes, else each has its own
@@ -122,12 +128,15 @@ class Uncertainty:
             (float(max(0, math.ceil(size - reach))), float(min(most, max(0, math.floor(size + reach)))))
             for size in (positives, negatives)
         )
-        return prevalence_of(fewest_and_most[0], fewest_and_most[1], sampling)
+        return prevalence_of(fewest_and_most[0], fewest_and_most[1], sampling, self._rows)
 
     def _class_ends(self, k: int, tail: Fraction, target: str, simulations: int) -> tuple[Float64, Float64]:
         """Ends of the share called positive of one class, at all thresholds at once, each shape (N + 1,)."""
         curve = self._curves[k]
         noise = None if self._known == KNOWN_SIZES else self._noise(simulations)
+        clustered = target == "population" and self._rows > 1
+        if clustered:  # half of the tail for noise, half for sampling
+            target, tail = "sample", tail / 2
         if noise is not None:
             low, high = class_ends(self.linear[k], noise, tail, target)
         else:
@@ -135,6 +144,8 @@ class Uncertainty:
             if self._strategy is not None:
                 maxima = simulate_maxima(self._strategy, total_known=True, simulations=simulations)
             low, high = band_ends(curve.raw, maxima, tail, target, curve.total)
+        if clustered:
+            low, high = clustered_ends(low, high, float(self.linear[k, -1]) / self._rows, tail)
         low, high = _outwards(low, -1), _outwards(high, 1)
         return (low, high) if self._positive_when == "low" else (1 - high[::-1], 1 - low[::-1])
 

@@ -241,7 +241,7 @@ class ProportionEstimate(_MembersEstimate):
             measured.records,
             low=0.0,
             high=1.0,
-            sampling=lambda share: measured.at(measured.records) * share * (1 - share),
+            sampling=lambda share: self.rows_of_one * measured.at(measured.records) * share * (1 - share),
             reporting=None if reporting is None else lambda _: reporting,
         )
 
@@ -349,14 +349,15 @@ class MeanEstimate(_LatticeEstimate):
 
         The variance of one place is that of the records around their own mean, whatever t is, raised by what noise may
         have taken from it; where squares were not measured, the largest that places from 0 to M can have with mean t.
+        Records of one person may all be alike, which multiplies it by their number at most.
         """
         records, squares = max(1.0, self.records), self._squares
         place = ratio if squares is None else self.reading.ratio
         most = max(0.0, place * (self.lattice.steps - place))
         if squares is None:
-            return records * most
+            return self.rows_of_one * records * most
         found, error = squares
-        return records * min(most, max(0.0, most - found) + error)
+        return self.rows_of_one * records * min(most, max(0.0, most - found) + error)
 
     @property
     def records(self) -> float:

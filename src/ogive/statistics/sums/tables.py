@@ -39,8 +39,17 @@ def count_reading(measured: Measured, places: Sequence[int]) -> Reading:
     )
 
 
-def share_reading(measured: Measured, places: Sequence[int], among: Sequence[int] | None = None) -> Reading:
-    """Which share of the records at some places, or of all records, are at some of these: noise and sampling."""
+def share_reading(
+    measured: Measured, places: Sequence[int], among: Sequence[int] | None = None, *, rows_of_one: int
+) -> Reading:
+    """Which share of the records at some places, or of all records, are at some of these: noise and sampling.
+
+    Args:
+        measured: The counts.
+        places: Whose share it is.
+        among: The share of these; of all records by default.
+        rows_of_one: Most records of one person, which may all be alike.
+    """
     whole = measured.records if among is None else records_of(measured, among)
     size, rest = measured.at(whole), (places_of(measured) if among is None else len(among)) - len(places)
 
@@ -56,6 +65,6 @@ def share_reading(measured: Measured, places: Sequence[int], among: Sequence[int
         whole,
         low=0.0,
         high=1.0,
-        sampling=lambda share: max(0.0, size) * share * (1 - share),
+        sampling=lambda share: rows_of_one * max(0.0, size) * share * (1 - share),
         reporting=None if measured.epsilon is None else reporting,
     )

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from ogive.digits import number
 from ogive.statistics.showing import Card
-from ogive.statistics.sums.estimate import CountEstimate, MeanEstimate, NumberEstimate, ProportionEstimate, SumEstimate
+from ogive.statistics.sums.estimate import (
+    CountEstimate,
+    MeanEstimate,
+    NumberEstimate,
+    ProportionEstimate,
+    SumEstimate,
+    listed,
+)
 
 NOTHING = "-"
 """What is shown of a number that noise hides."""
@@ -53,8 +60,14 @@ def _facts(found: NumberEstimate) -> list[tuple[str, str]]:
         rows.append(("noise", f"+/- {number(found.noise_error, found.noise_error)} (standard deviation)"))
     if isinstance(found, MeanEstimate | SumEstimate) and found.private and found.rounding_of_each:
         rows.append(("rounding", _rounding(found)))
+    if isinstance(found, MeanEstimate | SumEstimate) and found.private:
+        rows.append(("bounds", _bounds(found)))
+    if isinstance(found, CountEstimate | ProportionEstimate) and found.private and found.values is not None:
+        low, _ = found.noise_interval()
+        if low <= 0:
+            rows.append(("note", f"perhaps no record has {_values(found)}: see that the spelling is that of the table"))
     if isinstance(found, ProportionEstimate | MeanEstimate):
-        rows.append(("records", size(found)))
+        rows.append(("records", _about(found)))
     return rows
 
 
@@ -64,6 +77,19 @@ def _rounding(found: MeanEstimate | SumEstimate) -> str:
     if found.rounding is None:
         return f"{step}: at most {found.rounding_of_each:.2g} of each record, which the interval does not count"
     return f"{step}: at most +/- {found.rounding:.2g}, which the interval counts"
+
+
+def _bounds(found: MeanEstimate | SumEstimate) -> str:
+    """The bounds, and what values outside are; where the mean is at one, most values may be outside."""
+    low, high = float(found.lattice.low), float(found.lattice.high)
+    said = f"values outside {low:g} to {high:g} count as the nearer bound"
+    if isinstance(found, MeanEstimate) and not low < found.value < high:
+        said += "; the mean is at a bound, so most values may lie outside"
+    return said
+
+
+def _values(found: CountEstimate | ProportionEstimate) -> str:
+    return f"the value {listed(found.values)}"
 
 
 def between(found: NumberEstimate, confidence_level: float | None = None) -> str:
@@ -103,6 +129,13 @@ def shown(found: NumberEstimate, value: float, beside: float | None = None) -> s
 def size(found: MeanEstimate | ProportionEstimate) -> str:
     """How many records there are, noise included."""
     return f"{max(0, round(found.records)):,}"
+
+
+def _about(found: MeanEstimate | ProportionEstimate) -> str:
+    """How many records there are, and whether that is exact."""
+    if not found.private:
+        return size(found)
+    return f"about {size(found)} (private)" if found.measured.total is None else f"{size(found)} (public)"
 
 
 def deviation(found: MeanEstimate) -> str | None:

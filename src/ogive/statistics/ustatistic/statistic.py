@@ -310,7 +310,7 @@ class Ustatistic:
         """
         chosen = self.chosen_method(terms)
         answer = yield chosen.query
-        return self._estimate(chosen, chosen.means(answer))
+        return self._estimate(chosen, chosen.means(answer), terms.unit.max_rows_per_person)
 
     def chosen_method(self, terms: Terms) -> MeanMethod:
         """The method that is chosen under these terms, and its error, predicted from public quantities only.
@@ -335,7 +335,7 @@ class Ustatistic:
         settled: dict[str, Any] = {"columns": (*columns, *labels), "kernel": self.measure, "method": method}
         return dataclasses.replace(self, **_SPELLED_OUT, **settled)
 
-    def _estimate(self, chosen: MeanMethod, found: KernelMeans) -> UstatisticEstimate:
+    def _estimate(self, chosen: MeanMethod, found: KernelMeans, rows_of_one: int) -> UstatisticEstimate:
         measure, domain = self.measure, chosen.domain
         value = measure.of(found.values, columns=domain, records=found.records)
         slope = np.where(np.isfinite(value.gradient), value.gradient, 0.0)
@@ -355,7 +355,8 @@ class Ustatistic:
             means=tuple(KernelMean(kernel.name, float(mean), float(error)) for kernel, mean, error in means),
             randomization_error=math.sqrt(max(0.0, float(slope @ found.covariance @ slope))),
             # one that is not above 0 says that noise, or too few records, left nothing to estimate it from
-            sampling_error=math.sqrt(sampling) if sampling is not None and sampling > 0 else None,
+            # records of one person may all be alike, which multiplies the variance by their number at most
+            sampling_error=math.sqrt(rows_of_one * sampling) if sampling is not None and sampling > 0 else None,
             quantization=float(np.abs(slope) @ found.quantization) if finite else 0.0,
             limits=value_range(measure, domain),
             bins=domain.sizes if chosen.rounded else (),

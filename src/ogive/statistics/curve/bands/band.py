@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import math
+from fractions import Fraction
 from typing import cast
+
+import numpy as np
 
 from ogive.arrays import Float64, Int64
 from ogive.checks import among, whole
@@ -33,6 +37,7 @@ def simultaneous_band(
     simulations: int | None = None,
     progress: Progress | None = None,
     measured: Int64 | None = None,
+    rows_per_person: int = 1,
 ) -> Band:
     """Compute the band around a raw linear estimate, or that of an approximating strategy (`approximating`).
 
@@ -48,6 +53,8 @@ def simultaneous_band(
             has a standard deviation of about sqrt(a (1 - a) / simulations) around a = 1 - confidence_level.
         progress: Called with simulations done and to do.
         measured: Noisy measurements of an approximating strategy.
+        rows_per_person: Most records of one person, which may all be alike; above 1, half of the error probability of a
+            band for the population goes to the noise, and half to sampling: see `clustered_ends`.
 
     Raises:
         ParameterError: an argument is out of range.
@@ -62,22 +69,48 @@ def simultaneous_band(
     among(target, "target", (*TARGETS, APPROXIMATION))
     if simulations is not None:
         whole(simulations, "simulations", 1)
-    if approximate:
-        low, high = common_ends(
-            raw,
-            measured,
-            strategy=cast(Approximating, strategy),
-            total=total,
-            tail=1 - level,
-            target=target,
-            simulations=simulations,
-            progress=progress,
-        )
-        return Band(grid, low, high, float(level), target)
-    maxima = None
-    if strategy is not None:
-        if simulations is None:
-            simulations = simulations_for(strategy, level)
-        maxima = simulate_maxima(strategy, total_known=total is not None, simulations=simulations, progress=progress)
-    low, high = band_ends(raw, maxima, 1 - level, target, total)
+
+    def ends(tail: Fraction, target: str) -> tuple[Float64, Float64]:
+        if approximate:
+            return common_ends(
+                raw,
+                measured,
+                strategy=cast(Approximating, strategy),
+                total=total,
+                tail=tail,
+                target=target,
+                simulations=simulations,
+                progress=progress,
+            )
+        maxima = None
+        if strategy is not None:
+            runs = simulations_for(strategy, 1 - tail) if simulations is None else simulations
+            maxima = simulate_maxima(strategy, total_known=total is not None, simulations=runs, progress=progress)
+        return band_ends(raw, maxima, tail, target, total)
+
+    tail = 1 - level
+    if rows_per_person == 1 or target != "population":
+        low, high = ends(tail, target)
+    else:
+        records = float(raw[-1]) if total is None else float(total)
+        batches = getattr(strategy, "samples", ())  # of a mixture: as many records as stray like it
+        if batches:
+            records = 1 / sum(weight**2 / size for weight, size in batches)
+        low, high = clustered_ends(*ends(tail / 2, "sample"), records / rows_per_person, tail / 2)
     return Band(grid, low, high, float(level), target)
+
+
+def clustered_ends(low: Float64, high: Float64, persons: float, tail: Fraction) -> tuple[Float64, Float64]:
+    """Ends for the population around those for the sample, where records of one person may be alike.
+
+    The covariances of the curve of the sample are at most k times those of independent records, with k records of
+    a person at most, so in large samples the curve strays at most as far as that of n / k independent records
+    (Anderson 1955), for which the inequality of Dvoretzky, Kiefer and Wolfowitz holds with Massart's constant. Where
+    every person has k equal records, it holds for every n.
+    """
+    if persons < 1:
+        return np.zeros(len(low)), np.ones(len(high))
+    strays = math.sqrt(math.log(2 / tail) / (2 * persons))
+    low, high = np.clip(low - strays, 0, 1), np.clip(high + strays, 0, 1)
+    low[-1] = high[-1] = 1.0
+    return low, high
