@@ -36,7 +36,7 @@ from ogive.records.cell_choice import summed_bits
 from ogive.records.contributions import Summable, check_room, columns_of, contributor, group_places
 from ogive.records.engines.answers import answer, total
 from ogive.records.engines.bins import representatives, with_codes
-from ogive.records.engines.choosing import Bound, kept, label_text, one_label, refuse
+from ogive.records.engines.choosing import Bound, kept, label_text, of_group, one_label, person_groups, refuse
 from ogive.records.engines.numbers import double, number, whole
 from ogive.records.engines.small_keys import Line, code_of_key, line_of, small_key
 from ogive.records.labels import Columns, LabelCodes
@@ -201,19 +201,25 @@ class CellReader:
         return (self._question(Asked(columns, summed_bits(aggregate), (tuple(range(len(columns))),))),)
 
     def _answer(self, asked: Asked) -> Any:
-        """What the engine counts, as an Arrow table."""
-        found = answer(self._question(asked))
+        """What the engine counts, as an Arrow table; combinations come once for each group of persons."""
+        bound, groups = self._bound, 1
+        if bound is not None:
+            groups = person_groups(self._table, bound.engine)
+        answers = [answer(self._question(asked, group, groups)) for group in range(groups)]
+        found = pa.concat_tables(answers)
         if len(found) > MOST_CELLS:
-            names = ", ".join(quoted(column.column) for column in asked.columns)
-            raise DataError(
-                f"{plain(self._name)} has more than {MOST_CELLS} combinations of values of {names}; use fewer bins, or "
-                "a column with fewer values"
-            )
+            codes = [name for name in found.column_names if name == "view" or name.startswith("code_")]
+            if groups == 1 or len(found.group_by(codes).aggregate([])) > MOST_CELLS:
+                names = ", ".join(quoted(column.column) for column in asked.columns)
+                raise DataError(
+                    f"{plain(self._name)} has more than {MOST_CELLS} combinations of values of {names}; use fewer "
+                    "bins, or a column with fewer values"
+                )
         return found
 
-    def _question(self, asked: Asked) -> Any:
-        """Of each view its combinations of codes, and how many rows have them."""
-        table = self._coded(asked)
+    def _question(self, asked: Asked, group: int = 0, groups: int = 1) -> Any:
+        """Of each view its combinations of codes, and how many rows of a group of persons have them."""
+        table = self._coded(asked, group, groups)
         if self._bound is not None:
             table = self._chosen(table, asked, self._bound)
         several = self._bound is not None
@@ -223,7 +229,7 @@ class CellReader:
         ]
         return functools.reduce(lambda first, second: first.union(second), parts).limit(MOST_CELLS + 1)
 
-    def _coded(self, asked: Asked) -> Any:
+    def _coded(self, asked: Asked, group: int, groups: int) -> Any:
         """The codes of each row, and the amounts that are summed."""
         made = {
             f"value_{place}": self._value(column, sums=place in asked.bits)
@@ -232,6 +238,8 @@ class CellReader:
         if self._bound is not None:
             made |= self._bound.named(self._table)
         table = self._table.select(**made)
+        if groups > 1:
+            table = of_group(table, group, groups)
         for place, column in enumerate(asked.columns):
             if isinstance(column, Binning):
                 if (line := self._line(column)) is None:

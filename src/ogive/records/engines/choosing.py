@@ -28,6 +28,9 @@ _NO_DECIMAL = "[^-.0-9]"
 _EXPONENT = r"^-?(0|[1-9][0-9]*)(\.[0-9]+)?e[+-][0-9]{2,3}$"
 _BELOW, _ABOVE = -(10**MOST_DIGITS), 10**MOST_DIGITS
 
+GROUP_ROWS = 1 << 22
+"""Rows whose persons DuckDB is asked for at once, about: the choice takes some 180 bytes of memory a row."""
+
 RANK_DIGITS = 16
 """Hexadecimal digits of a digest that rank a row."""
 
@@ -91,6 +94,22 @@ def person_names(column: Any, kind: Any, engine: str) -> dict[str, Any]:
         "person_bytes": _BYTES[engine](canonical(text)),
         "person_fault": _fault(missing, text.re_search(_EXPONENT)),
     }
+
+
+def person_groups(table: Any, engine: str) -> int:
+    """In how many groups of persons a table is asked, so that memory stays bounded whatever its length.
+
+    DuckDB keeps all groups and windows of one question in memory. The others write theirs to disk.
+    """
+    if engine != "duckdb":
+        return 1
+    return max(1, -(-int(table.count().to_pyarrow().as_py()) // GROUP_ROWS))
+
+
+def of_group(table: Any, group: int, groups: int) -> Any:
+    """The rows of the persons of one group, of a table with the columns of `person_names`; a person is in one."""
+    hashed = function("hash", "string", returns="uint64")(table["person_name"].fill_null(""))
+    return table.filter(hashed % ibis.literal(groups, "uint64") == ibis.literal(group, "uint64"))
 
 
 def canonical(text: Any) -> Any:

@@ -144,15 +144,14 @@ class EngineTable:
         Raises:
             DataError: a person is missing or unclear, or the engine fails.
         """
-        from ogive.records.engines.choosing import person_names, refuse
+        from ogive.records.engines.choosing import of_group, person_groups, person_names, refuse
 
         with one_line(self.name):
             named = self._expression.select(**person_names(self._expression[person], self._types[person], self._engine))
-            each = named.group_by(list(named.columns)).aggregate(rows=named.count())
-            counted = answer(each.aggregate(persons=each.count(), fault=each["person_fault"].max()))
-        found = counted.to_pylist()[0]
-        refuse(found["fault"], person)
-        return int(found["persons"])
+            groups = person_groups(named, self._engine)
+            found = [_persons(of_group(named, group, groups) if groups > 1 else named) for group in range(groups)]
+        refuse(max(fault for _, fault in found), person)
+        return sum(persons for persons, _ in found)
 
     def aggregate(
         self, aggregate: Aggregate, words: MissingWords, *, person: str | None = None, limit: int = 1
@@ -178,3 +177,10 @@ class EngineTable:
             bound = Bound(person, limit, self._types[person], self._engine)
         with one_line(self.name):
             return CellReader(self._expression, self._types, words, self.name, bound, self._engine).sums(aggregate)
+
+
+def _persons(named: Any) -> tuple[int, int]:
+    """How many persons a table of their names has, and their worst fault."""
+    each = named.group_by(list(named.columns)).aggregate(rows=named.count())
+    found = answer(each.aggregate(persons=each.count(), fault=each["person_fault"].max())).to_pylist()[0]
+    return int(found["persons"]), int(found["fault"] or 0)

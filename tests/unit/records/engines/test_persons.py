@@ -19,6 +19,7 @@ from ogive.grids import Grid
 from ogive.predicates import predicate
 from ogive.queries import Cells, ClassBinning, GroupBinning, GroupSums, Parted, Selected, ValueCounts
 from ogive.records import Records
+from ogive.records.engines import cells, choosing
 
 ROWS = 600
 LINEAR = Grid.linear(0.1, 0.7, bins=7)
@@ -145,6 +146,48 @@ def test_a_person_is_the_same_as_number_decimal_or_text(tmp_path):
             url = address(engine, made().set_column(0, "number", column), folder)
             found.add(tuple(Records.of(url).bounded("number", 2).aggregate(ASKED["classes"]).ravel().tolist()))
     assert len(found) == 1
+
+
+@pytest.mark.parametrize("person", ["number", "text"])
+@pytest.mark.parametrize("name", ["curve", "probabilities", "parted", "values of text"])
+def test_persons_that_are_asked_for_in_groups_keep_the_same_rows(table, tmp_path, monkeypatch, name, person):
+    records = Records.of(address("duckdb", table, tmp_path))
+    bounded, single = records.bounded(person, 2, "md5"), records.bounded(person, 1, "md5")
+    expected = bounded.aggregate(ASKED[name]), single.count()
+    monkeypatch.setattr(choosing, "GROUP_ROWS", 100)
+    asked = []
+    of_group = choosing.of_group
+
+    def seen(table, group, groups):
+        found = of_group(table, group, groups)
+        asked.append(found.count().to_pyarrow().as_py())
+        return found
+
+    monkeypatch.setattr(cells, "of_group", seen)
+    np.testing.assert_array_equal(bounded.aggregate(ASKED[name]), expected[0])
+    assert len(asked) == 6
+    assert sum(asked) == ROWS  # no row is missed, and none is in two groups
+    assert single.count() == expected[1]
+
+
+def test_a_missing_person_is_found_in_any_group(tmp_path, monkeypatch):
+    monkeypatch.setattr(choosing, "GROUP_ROWS", 2)
+    table = pa.table({"who": pa.array([*range(9), None], pa.int64()), "x": np.arange(10.0)})
+    records = Records.of(address("duckdb", table, tmp_path)).bounded("who", 1, "md5")
+    for ask in (lambda: records.aggregate(Binning("x", FEW)), records.count):
+        with pytest.raises(DataError, match="person column 'who'"):
+            ask()
+
+
+def test_combinations_are_told_apart_across_groups(tmp_path, monkeypatch):
+    monkeypatch.setattr(choosing, "GROUP_ROWS", 50)
+    table = pa.table({"who": np.arange(200), "x": np.arange(200.0) % 4})
+    records = Records.of(address("duckdb", table, tmp_path)).bounded("who", 1, "md5")
+    monkeypatch.setattr(cells, "MOST_CELLS", 4)
+    assert records.aggregate(Binning("x", FEW)).sum() == 200
+    monkeypatch.setattr(cells, "MOST_CELLS", 3)
+    with pytest.raises(DataError, match="more than 3 combinations"):
+        records.aggregate(Binning("x", FEW))
 
 
 # the slow oracle: what the page says, row by row, with hashlib
