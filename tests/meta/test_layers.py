@@ -57,6 +57,7 @@ INNER = {
         methods
         curve
         prediction discovery
+        significance
         base confidence options
         plain_json
         stated_price showing

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -9,6 +10,7 @@ import numpy as np
 
 from ogive.arrays import Int64
 from ogive.errors import DataError, UnsupportedError
+from ogive.kernels import null_variance
 from ogive.kernels.base import Measure
 from ogive.noise.base import NodeNoise
 from ogive.privacy import Adjacency, Loss, PrivacyUnit, PureDP
@@ -21,7 +23,8 @@ from ogive.strategies.base import Level
 class ExactMeansQuery(base.CuratorQuery):
     """The exact mean of every kernel, in floating point; only the trust model clear answers it.
 
-    Answers hold the number of records, or of each class, and then the bits of the means.
+    Answers hold the number of records, or of each class, then the bits of the means, and those of the first mean's
+    variance under the null hypothesis, NaN where there is none.
 
     Fields:
         rows: Columns of the kernels, then the column of public classes where there is one.
@@ -62,7 +65,7 @@ class ExactMeansQuery(base.CuratorQuery):
         return base.digest("exact means", public, sums)
 
     def answer(self, sums: Int64, nodes: NodeNoise | None) -> Int64:
-        """Sizes, then means as the bits of floats.
+        """Sizes, then means and the variance as the bits of floats.
 
         Raises:
             UnsupportedError: privacy was asked for.
@@ -76,13 +79,16 @@ class ExactMeansQuery(base.CuratorQuery):
         values = self.rows.values(sums)
         labels = values[:, -1].astype(np.int64) if self.classes else None
         kept = values[:, :-1] if self.classes else values
-        means = np.array([kernel.exact(kept, labels) for kernel in self.measure.kernels])
-        return np.concatenate([np.array(sizes, dtype=np.int64), means.view(np.int64)])
+        means = [kernel.exact(kept, labels) for kernel in self.measure.kernels]
+        variance = null_variance.of_rows(self.measure.kernels[0], kept, labels)
+        numbers = np.array([*means, math.nan if variance is None else variance])
+        return np.concatenate([np.array(sizes, dtype=np.int64), numbers.view(np.int64)])
 
-    def read(self, values: Int64) -> tuple[tuple[int, ...], list[float]]:
-        """Sizes and means from an answer."""
+    def read(self, values: Int64) -> tuple[tuple[int, ...], list[float], float | None]:
+        """Sizes, means, and the variance under the null hypothesis from an answer."""
         first = self.classes or 1
-        return tuple(values[:first].tolist()), values[first:].view(np.float64).tolist()
+        *means, variance = values[first:].view(np.float64).tolist()
+        return tuple(values[:first].tolist()), means, None if math.isnan(variance) else variance
 
     def _sizes(self, sums: Int64) -> tuple[int, ...]:
         if not self.classes:

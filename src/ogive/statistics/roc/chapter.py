@@ -18,6 +18,8 @@ from ogive.html.parts import Row, fine, say, strong, table
 from ogive.statistics.roc.band import RocBand
 from ogive.statistics.roc.estimate import AucInterval, RocEstimate
 from ogive.statistics.roc.text import told_threshold
+from ogive.statistics.significance.result import testable
+from ogive.statistics.significance.text import sentence
 
 FALSE_POSITIVE_RATES = (0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5)
 BEGINNINGS = (0.05, 0.1, 0.2)
@@ -264,8 +266,9 @@ def _error(read: _Read) -> tuple[Html, ...]:
     if not roc.defined:
         return (say("There is no error to state: the curve is not defined."),)
     ties = f"Ties within the {roc.grid.bins:,} bins can change the AUC by at most {plain_number(roc.tie_bound, 2)}."
+    tested = (say(sentence(roc.test())),) if testable(roc.provenance) else ()
     if not roc.private:
-        return (say("The values are exact for these records, except for ties within a bin. "), fine(ties))
+        return (say("The values are exact for these records, except for ties within a bin. "), *tested, fine(ties))
     noise, whole = read.noise, read.interval
     return (
         say(
@@ -276,6 +279,7 @@ def _error(read: _Read) -> tuple[Html, ...]:
             strong(f"AUC {read.auc(whole.low)} to {read.auc(whole.high)}"),
             " for the population, if the records are a random sample of it: noise, binning and sampling error.",
         ),
+        *tested,
         fine(f"The band in the chart contains the whole curve with {read.level} confidence. {ties}"),
     )
 

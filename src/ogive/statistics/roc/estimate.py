@@ -29,9 +29,14 @@ from ogive.statistics.roc import points as roc_points
 from ogive.statistics.roc.band import RocBand, whole_square
 from ogive.statistics.roc.designs import BUDGETS
 from ogive.statistics.roc.partial import PartialAuc, Rate
+from ogive.statistics.roc.null import RankTest
 from ogive.statistics.roc.readings import LiftBand, PrecisionRecallBand
 from ogive.statistics.roc.uncertainty import Uncertainty
+from ogive.statistics.significance.result import ALTERNATIVES, Alternative, HypothesisTest, check_independent_records
 from ogive.strategies import Strategy
+
+_TESTED = "Mann and Whitney's test: normal sampling with the ties of bins, simulated noise"
+_WORST_SIZES = "the largest p-value of all class sizes that the noise allows"
 
 
 class AucInterval(NamedTuple):
@@ -241,6 +246,42 @@ class RocEstimate(Estimate):
         if not self.defined:
             return AucInterval(0.0, 1.0)
         return AucInterval(*self._uncertainty.interval(self.auc, tail, target))
+
+    def test(self, *, alternative: Alternative = "two-sided") -> HypothesisTest:
+        """Test that the score has the same distribution in both classes: Mann and Whitney's test, noise included.
+
+        The statistic is the area under the curve before smoothing, one half if both are alike. Without noise the
+        p-value is that of `scipy.stats.mannwhitneyu(method="asymptotic", use_continuity=False)` on the binned scores.
+        With noise it counts sampling and noise together. Where class sizes are private it is the largest p-value of
+        all sizes that the noise allows; it is at least 3 / 2000 then.
+
+        Args:
+            alternative: "two-sided", "greater" (an area above one half) or "less".
+
+        Raises:
+            ParameterError: the alternative is unknown, or the release kept several records of a person.
+
+        Privacy:
+            Post-processing.
+
+        Source:
+            docs/proofs/significance.md.
+        """
+        among(alternative, "alternative", ALTERNATIVES)
+        check_independent_records(self.provenance)
+        method = _TESTED if self.private else _TESTED.removesuffix(", simulated noise")
+        found = self._uncertainty.test(alternative) if self.defined else RankTest(math.nan, math.nan, math.nan)
+        return HypothesisTest(
+            hypothesis=f"{self.score} is distributed alike in both classes of {self.label.column}",
+            name="AUC before smoothing" if self.private else "AUC",
+            statistic=found.area,
+            expected=0.5,
+            standard_error=found.standard_error,
+            p_value=found.p_value,
+            alternative=alternative,
+            method=f"{method}; {_WORST_SIZES}" if self.private and not self.public_labels else method,
+            provenance=self.provenance,
+        )
 
     def band(self, confidence_level: float = 0.95, *, target: Target = "population") -> RocBand:
         """Compute two curves that enclose the whole true ROC curve with at least the stated confidence.

@@ -74,6 +74,9 @@ class SimulatedNoise:
         last: Error of the size of that class.
         pairs: Errors of the numbers of pairs in order with ties ranked wrongly and rightly, shape (2, simulations).
         products: Error of the product of the class sizes.
+        null: Error of the pairs in order, ties one half, less that of half of the products, if both classes had the
+            distribution of all records.
+        bins: Largest error of the records of both classes in one bin.
     """
 
     maxima: NoiseMaxima
@@ -81,6 +84,8 @@ class SimulatedNoise:
     last: Float64
     pairs: Float64
     products: Float64
+    null: Float64
+    bins: Float64
 
 
 def simulate_noise(
@@ -96,13 +101,14 @@ def simulate_noise(
         simulations: Number of releases to simulate.
     """
     random = np.random.Generator(np.random.PCG64(_SEED))
-    above, either, ratio, ratio_above, last, products = (np.empty(simulations) for _ in range(6))
+    above, either, ratio, ratio_above, last, products, null, bins = (np.empty(simulations) for _ in range(8))
     pairs = np.empty((2, simulations))
     nodes = sum(level.nodes for level in strategy.levels)
     batch = max(1, _BATCH_VALUES // nodes)
     pull = pull_of_total(strategy) if known == KNOWN_SUM else None
     true_pairs = pairs_at_ends(curves[0], curves[1], positive_when)[:, None]
     true_product = curves[0, -1] * curves[1, -1]
+    alike = _alike(curves)
     for start in range(0, simulations, batch):
         rows = min(batch, simulations - start)
         here = slice(start, start + rows)
@@ -118,7 +124,17 @@ def simulate_noise(
         either[here] = np.maximum(highest, -lowest)
         ratio[here] = np.maximum(either[here], np.maximum(highest - size, size - lowest))
         ratio_above[here] = np.maximum(highest, highest - size)
+        bins[here] = np.abs(np.diff(errors[0] + errors[1], prepend=0.0, axis=-1)).max(axis=-1)
+        same = errors + alike[:, None, :]
+        null[here] = pairs_at_ends(same[0], same[1], positive_when).mean(axis=0) - same[0, :, -1] * same[1, :, -1] / 2
         errors += curves[:, None, :]
         pairs[:, here] = pairs_at_ends(errors[0], errors[1], positive_when) - true_pairs
         products[here] = errors[0, :, -1] * errors[1, :, -1] - true_product
-    return SimulatedNoise(NoiseMaxima(above, either, ratio), ratio_above, last, pairs, products)
+    return SimulatedNoise(NoiseMaxima(above, either, ratio), ratio_above, last, pairs, products, null, bins)
+
+
+def _alike(curves: Float64) -> Float64:
+    """Curves of both classes, of the sizes that they have, if both had the distribution of all records."""
+    sizes = curves[:, -1]
+    whole = float(sizes.sum())
+    return np.outer(sizes, curves.sum(axis=0) / whole) if whole > 0 else curves

@@ -11,6 +11,8 @@ from ogive.provenance import trust_rows
 from ogive.statistics.roc.estimate import RocEstimate
 from ogive.statistics.roc.partial import PartialAuc, Rate
 from ogive.statistics.showing import Card
+from ogive.statistics.significance.result import testable
+from ogive.statistics.significance.text import brief
 
 _SHOWN = (0.05, 0.1, 0.2, 0.5)
 _QUICK = 1 << 16
@@ -39,6 +41,8 @@ def facts(estimate: RocEstimate, no_interval: str = _NO_INTERVAL) -> list[tuple[
         method = f"{estimate.strategy.name}, {estimate.budget} budget, smoothing {estimate.negatives.smoothing}"
         rows.append(("method", method))
     rows.append(("AUC", _area(estimate, no_interval)))
+    if testable(estimate.provenance) and not _slow(estimate):
+        rows.append(("test", brief(estimate.test())))
     ties = f"ties change the AUC by at most {estimate.tie_bound:.2g}, which its interval includes"
     rows.append(("grid", f"{estimate.grid.bins} thresholds; {ties}"))
     return rows
@@ -46,12 +50,17 @@ def facts(estimate: RocEstimate, no_interval: str = _NO_INTERVAL) -> list[tuple[
 
 def _area(estimate: RocEstimate, no_interval: str) -> str:
     """The area with its interval, or why there is none where it would take long."""
-    if estimate.private and estimate.grid.bins > _QUICK:
+    if _slow(estimate):
         return f"{estimate.auc:.4f} ({no_interval})"
     ends = estimate.auc_interval()
     area, low, high = (number(each, ends[1] - ends[0]) for each in (estimate.auc, *ends))
     level = f"{100 * estimate.confidence_level:.6g} %"
     return f"{area} ({level} CI {low} to {high}, for the population)"
+
+
+def _slow(estimate: RocEstimate) -> bool:
+    """Whether simulations of the noise take long."""
+    return estimate.private and estimate.grid.bins > _QUICK
 
 
 def operating_points(estimate: RocEstimate) -> list[tuple[str, str, str]]:

@@ -26,10 +26,13 @@ from ogive.statistics.roc.noise import (
     share_excess,
     simulate_noise,
 )
+from ogive.statistics.roc.null import RankTest, rank_test
 from ogive.statistics.roc.readings import Ends, Prevalence, prevalence_of
+from ogive.statistics.significance.result import Alternative
 
 _ROUNDING = 2.0**-40
 _DEVIATIONS = 3
+_USUAL_TAIL = Fraction(1, 20)
 
 
 class Uncertainty:
@@ -106,6 +109,17 @@ class Uncertainty:
         simulations = self._simulations(tail, Fraction(1, 4))
         fpr, tpr = (self._class_ends(k, tail / 2, target, simulations) for k in range(2))
         return band_of_rates(fpr, tpr, float(1 - tail), target)
+
+    def test(self, alternative: Alternative) -> RankTest:
+        """Whether both classes have one distribution of scores; see `roc.null`. It shares the interval's simulation."""
+        return rank_test(
+            self.linear,
+            self._noise(self._simulations(_USUAL_TAIL, Fraction(1, 2))),
+            known=self._known,
+            total=self._total,
+            positive_when=self._positive_when,
+            alternative=alternative,
+        )
 
     def readings(self, tail: Fraction, target: Target) -> tuple[Ends, Ends, Prevalence]:
         """Ends for both rates at all thresholds and for the prevalence, each with a third of the tail."""

@@ -91,6 +91,7 @@ class KernelMeans:
         quantization: How far rounding to bins may move each, shape (m,).
         records: Number of records; None where it is private.
         classes: Records of each public class, the negative one first; else None.
+        null_variance: Of the first exact mean under the null hypothesis, with ties; None where noise hides it.
     """
 
     values: Float64
@@ -99,6 +100,7 @@ class KernelMeans:
     quantization: Float64
     records: int | None
     classes: tuple[int, ...] | None = None
+    null_variance: float | None = None
 
 
 class MeanMethod(Protocol):

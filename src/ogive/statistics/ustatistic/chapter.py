@@ -10,7 +10,9 @@ from ogive.html.axis import plain_number
 from ogive.html.chapter import Chapter
 from ogive.html.markup import Html
 from ogive.html.parts import Row, fine, say, strong, table
+from ogive.statistics.significance.text import sentence
 from ogive.statistics.ustatistic.estimate import UstatisticEstimate
+from ogive.statistics.ustatistic.null import tests_alone
 from ogive.statistics.ustatistic.text import impossible
 
 _READ = {
@@ -116,6 +118,8 @@ def _error(estimate: UstatisticEstimate) -> tuple[Html, ...]:
                 f"{plain_number(estimate.quantization)}, included above."
             )
         )
+    if tests_alone(estimate):
+        found.append(say(sentence(estimate.test())))
     found.append(fine("Intervals rest on the normal approximation."))
     return tuple(found)
 

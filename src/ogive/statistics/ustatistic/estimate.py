@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 from scipy.special import ndtri
 
 from ogive.checks import among
+from ogive.errors import ParameterError
 from ogive.kernels.measures import CollisionEntropy
 from ogive.provenance import CLEAR, Provenance
+from ogive.rooms import room
 from ogive.statistics.base import OF_RANGE, Estimate
 from ogive.statistics.confidence import TARGETS, Target, check_level
+from ogive.statistics.significance.result import ALTERNATIVES, Alternative, HypothesisTest, check_independent_records
 
 TITLES = {
     "gini": "Gini mean difference",
@@ -68,6 +71,8 @@ class UstatisticEstimate(Estimate):
         clipped: Whether a mean was clipped to the nearest value for which the statistic is defined.
         confidence_level: Confidence level of the printed interval.
         provenance: Origin of the release: statistic, price and trust model.
+        null_variance: Without noise, variance of the first mean if the columns are independent, with the ties of these
+            records; None where there is noise, or of other measures than Kendall's tau and an AUC.
     """
 
     schema: ClassVar[str] = "ogive.ustatistic/1"
@@ -88,6 +93,7 @@ class UstatisticEstimate(Estimate):
     clipped: bool = False
     confidence_level: float = 0.95
     provenance: Provenance | None = None
+    null_variance: float | None = None
 
     @property
     def defined(self) -> bool:
@@ -176,6 +182,42 @@ class UstatisticEstimate(Estimate):
         low, high = self.limits
         below, above = self._ends(reach)
         return min(max(below, low), high), max(min(above, high), low)
+
+    def test(
+        self, other: UstatisticEstimate | None = None, *, alternative: Alternative = "two-sided"
+    ) -> HypothesisTest:
+        """Test for no relation, or that two estimates are of one value, with sampling and noise.
+
+        Alone, Kendall's tau (also tau-b and gamma) is tested against 0 and an AUC against one half. Without noise that
+        of tau has the p-value of `scipy.stats.kendalltau(method="asymptotic")`; with noise ties are not known, and
+        p-values are upper bounds for ties. An AUC in which ties count nothing is below one half where there are ties,
+        and is not to be tested.
+
+        With another estimate of the same kernel, of different records, both values are tested to be equal: Gini of
+        two groups, for example.
+
+        Args:
+            other: Of different records; None for the test of no relation.
+            alternative: "two-sided", "greater" (a value above the other, or above what is expected) or "less".
+
+        Raises:
+            ParameterError: the alternative is unknown, the kernel has no value of no relation, the estimates are of
+                different kernels, their sampling error is not known, or several records of a person were kept.
+
+        Privacy:
+            Post-processing.
+
+        Source:
+            docs/proofs/significance.md.
+        """
+        among(alternative, "alternative", ALTERNATIVES)
+        check_independent_records(self.provenance)
+        if other is None:
+            return cast(HypothesisTest, room(type(self), "null").independence(self, alternative))
+        if not isinstance(other, UstatisticEstimate):
+            raise ParameterError(f"`other` must be an estimate of the same kernel, got {type(other).__name__}")
+        check_independent_records(other.provenance)
+        return cast(HypothesisTest, room(type(self), "null").equality(self, other, alternative))
 
     def _ends(self, reach: float) -> tuple[float, float]:
         if self.kernel != CollisionEntropy.name:

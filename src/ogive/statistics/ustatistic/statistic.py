@@ -364,6 +364,7 @@ class Ustatistic:
             classes=found.classes,
             clipped=value.clipped,
             confidence_level=self.confidence_level,
+            null_variance=found.null_variance,
         )
 
 

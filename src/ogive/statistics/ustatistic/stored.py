@@ -44,6 +44,7 @@ def to_dict(estimate: UstatisticEstimate) -> dict[str, Any]:
         "confidence_level": estimate.confidence_level,
         **_derived(estimate),
         "provenance": None if estimate.provenance is None else estimate.provenance.to_dict(),
+        **({} if estimate.null_variance is None else {"null_variance": estimate.null_variance}),
     }
 
 
@@ -85,6 +86,7 @@ def from_dict(data: Any) -> UstatisticEstimate:
         clipped=data["clipped"],
         confidence_level=known.chance("confidence_level"),
         provenance=known.provenance(*(() if classes is None else columns[-1:])),
+        null_variance=_error(data, "null_variance") if "null_variance" in data else None,
     )
     _check_derived(estimate, data)
     return estimate

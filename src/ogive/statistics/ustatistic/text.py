@@ -5,7 +5,9 @@ from __future__ import annotations
 from ogive.digits import number
 from ogive.provenance import trust_rows
 from ogive.statistics.showing import Card
+from ogive.statistics.significance.text import brief
 from ogive.statistics.ustatistic.estimate import UstatisticEstimate
+from ogive.statistics.ustatistic.null import tests_alone
 
 
 def summary(estimate: UstatisticEstimate) -> str:
@@ -47,6 +49,8 @@ def facts(estimate: UstatisticEstimate) -> list[tuple[str, str]]:
     rows.append((f"{level} CI", f"{_between(ends)} for {_target(estimate)}"))
     if estimate.private and estimate.sampling_error is not None:
         rows.append(("", f"{_between(estimate.interval(target='sample'))} for these records"))
+    if tests_alone(estimate):
+        rows.append(("test", brief(estimate.test())))
     return rows
 
 

@@ -71,7 +71,7 @@ class Exact:
 
     def means(self, answer: Answer) -> KernelMeans:
         """The means, without error but that of sampling."""
-        sizes, means = self.query.read(answer.values)
+        sizes, means, variance = self.query.read(answer.values)
         values, measure, domain = np.array(means), self.task.measure, self.domain
 
         def sampling(gradient: Float64) -> float | None:
@@ -81,7 +81,7 @@ class Exact:
         classes = sizes if self.task.classes is not None else None
         records = sum(sizes) if self.task.terms.adjacency is Adjacency.REPLACE else None
         return KernelMeans(
-            values, np.diag(nothing), sampling, nothing, records, classes if records is not None else None
+            values, np.diag(nothing), sampling, nothing, records, classes if records is not None else None, variance
         )
 
 

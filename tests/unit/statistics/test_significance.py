@@ -1,0 +1,296 @@
+"""P-values of estimates count the noise, agree with SciPy where there is none, and are refused where they say nothing.
+
+Level: rejections at 5 % of 100 whole releases under the null hypothesis must stay within 0.05 + 4 standard deviations,
+13 of 100; p-values of the same releases that leave the noise out must be below 5 % in at least 20. Seeds are fixed.
+"""
+
+import dataclasses
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import ogive
+from ogive.errors import ParameterError
+from ogive.statistics.roc import noise as roc_noise
+from ogive.statistics.significance.result import HypothesisTest
+from ogive.statistics.significance.tails import p_value
+from ogive.statistics.ustatistic.null import DRAWS
+
+RELEASES, MOST, CONTROL = 100, 13, 20
+CLEAR, PURE, ZCDP = ogive.Clear, ogive.PureDP, ogive.ZeroConcentratedDP
+GRADES = (1, 2, 3, 4, 5)
+CENSUS = ogive.Adjacency.ADD_OR_REMOVE
+
+
+@pytest.fixture(autouse=True)
+def quick(monkeypatch):
+    monkeypatch.setattr(roc_noise, "MOST_SIMULATIONS", 499)
+
+
+# Without noise
+
+
+@pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
+@pytest.mark.parametrize("positive_when", ["high", "low"])
+def test_a_clear_roc_curve_has_the_p_value_of_mann_and_whitney_with_ties(alternative, positive_when):
+    rng = np.random.default_rng(1)
+    scores, labels = rng.integers(0, 8, 300), rng.integers(0, 2, 300)
+    roc = ogive.roc(scores, labels, grid="integers", bounds=(0, 8), positive_when=positive_when, trust=CLEAR)
+    sign = 1 if positive_when == "high" else -1
+    oracle = stats.mannwhitneyu(
+        sign * scores[labels == 1],
+        sign * scores[labels == 0],
+        alternative=alternative,
+        method="asymptotic",
+        use_continuity=False,
+    )
+    test = roc.test(alternative=alternative)
+    assert test.p_value == pytest.approx(oracle.pvalue)
+    assert test.statistic == pytest.approx(roc.auc)
+
+
+@pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
+@pytest.mark.parametrize("kernel", ["kendall", "kendall_b", "gamma"])
+def test_a_clear_tau_has_the_p_value_of_scipy_with_ties(kernel, alternative):
+    rng = np.random.default_rng(2)
+    one, other = rng.choice(GRADES, 200), rng.choice(GRADES, 200)
+    tau = ogive.ustatistic((one, other), kernel, categories=GRADES, trust=CLEAR)
+    oracle = stats.kendalltau(one, other, method="asymptotic", alternative=alternative)
+    assert tau.test(alternative=alternative).p_value == pytest.approx(oracle.pvalue)
+    assert ogive.UstatisticEstimate.from_json(tau.to_json()).test() == tau.test()
+
+
+@pytest.mark.parametrize("public", [True, False])
+def test_a_clear_auc_of_pairs_has_the_p_value_of_mann_and_whitney(public):
+    rng = np.random.default_rng(3)
+    scores, labels = rng.integers(0, 9, 250).astype(float), rng.integers(0, 2, 250)
+    auc = ogive.ustatistic(scores, "auc", labels=labels, public_labels=public, bounds=(0, 9), trust=CLEAR)
+    oracle = stats.mannwhitneyu(scores[labels == 1], scores[labels == 0], method="asymptotic", use_continuity=False)
+    assert auc.test().p_value == pytest.approx(oracle.pvalue)
+
+
+# Under the null hypothesis
+
+
+def grades(rng, size):
+    return rng.choice(GRADES, size), rng.choice(GRADES, size)
+
+
+def roc(**asked):
+    def release(rng):
+        labels = (rng.random(800) < 0.4).astype(int)
+        return ogive.roc(rng.random(800), labels, bounds=(0, 1), bins=32, **asked)
+
+    return release
+
+
+def tau(size, *, kernel="kendall", **asked):
+    return lambda rng: ogive.ustatistic(grades(rng, size), kernel, categories=GRADES, **asked)
+
+
+def auc(size, *, public, **asked):
+    def release(rng):
+        labels = (rng.random(size) < 0.4).astype(int)
+        asked.setdefault("bounds", (0, 1))
+        return ogive.ustatistic(rng.random(size), "auc", labels=labels, public_labels=public, **asked)
+
+    return release
+
+
+def without_noise(estimate, test):
+    """The p-value of somebody who takes the released number for the exact one."""
+    if isinstance(estimate, ogive.RocEstimate):
+        negatives, positives = estimate.classes
+        error = math.sqrt((negatives + positives + 1) / (12 * negatives * positives))
+    elif estimate.kernel.startswith("auc"):
+        records = estimate.records
+        sizes = estimate.classes or (0.6 * records, 0.4 * records)
+        error = math.sqrt((records + 1) / (12 * sizes[0] * sizes[1]))
+    else:
+        records = estimate.records
+        error = math.sqrt(2 * (2 * records + 5) / (9 * records * (records - 1)))
+    return 2 * stats.norm.sf(abs(test.statistic - test.expected) / error)
+
+
+@pytest.mark.parametrize(
+    "release",
+    [
+        pytest.param(roc(privacy=PURE("0.3")), id="roc-private-labels"),
+        pytest.param(roc(privacy=PURE("0.3"), public_labels=True), id="roc-public-labels"),
+        pytest.param(roc(privacy=PURE("0.15"), adjacency=CENSUS), id="roc-private-sizes"),
+        pytest.param(roc(privacy=PURE("0.8"), budget="split"), id="roc-split"),
+        pytest.param(roc(privacy=PURE("0.3"), trust=ogive.Simulation(ogive.SecAgg, parties=3)), id="roc-secagg"),
+        pytest.param(tau(500, privacy=PURE("0.1"), method="kernel"), id="tau-laplace"),
+        pytest.param(tau(500, privacy=ZCDP("0.01"), method="kernel"), id="tau-gaussian"),
+        pytest.param(tau(500, privacy=PURE("0.1"), method="kernel", kernel="kendall_b"), id="tau-b"),
+        pytest.param(tau(500, privacy=PURE("0.3"), method="cells"), id="tau-cells"),
+        pytest.param(tau(2000, privacy=PURE(1), trust=ogive.Local), id="tau-local"),
+        pytest.param(tau(40, privacy=PURE(2), trust=ogive.Pairs), id="tau-pairs"),
+        pytest.param(auc(400, public=True, privacy=PURE("0.1"), method="kernel"), id="auc-public"),
+        pytest.param(auc(400, public=False, privacy=PURE("0.2"), method="kernel"), id="auc-private"),
+        pytest.param(auc(2000, public=True, privacy=PURE(1), trust=ogive.Local, bins=16), id="auc-local"),
+    ],
+)
+def test_p_values_are_not_too_small_under_the_null_hypothesis_and_those_that_ignore_noise_are(release):
+    rng = np.random.default_rng(10)
+    found = []
+    for _ in range(RELEASES):
+        estimate = release(rng)
+        test = estimate.test()
+        found.append((test.p_value, without_noise(estimate, test)))
+    counted, ignored = np.array(found).T
+    assert np.sum(counted <= 0.05) <= MOST
+    assert np.sum(ignored <= 0.05) >= CONTROL
+    assert np.sum(counted <= 0.5) >= CONTROL, "p-values of a test without power would be as small as never"
+
+
+@pytest.mark.parametrize("privacy", [PURE("0.5"), ZCDP("0.02")])
+def test_two_groups_with_one_gini_are_rarely_told_apart_and_two_with_different_ones_are(privacy):
+    rng = np.random.default_rng(11)
+
+    def gini(shape):
+        incomes = np.clip(rng.gamma(shape, 0.2 / shape, 3000), 0, 1)
+        return ogive.ustatistic(incomes, "gini", bounds=(0, 1), privacy=privacy)
+
+    alike = [gini(2).test(gini(2)).p_value for _ in range(100)]
+    different = [gini(2).test(gini(1)).p_value for _ in range(20)]
+    assert sum(p <= 0.05 for p in alike) <= 14
+    assert sum(p <= 0.05 for p in different) >= 18
+
+
+# Power
+
+
+def test_power_grows_with_the_number_of_records():
+    """A shift of a quarter of a standard deviation, and a correlation of 0.2, at the 5 % level, 40 releases each."""
+    rng = np.random.default_rng(12)
+
+    def shifted(size):
+        labels = rng.integers(0, 2, size)
+        scores = np.clip(rng.normal(labels / 4, 1), -4, 4)
+        return ogive.roc(scores, labels, bounds=(-4, 4), bins=32, privacy=PURE(1)).test().p_value
+
+    def related(size):
+        one = np.clip(rng.normal(size=size), -4, 4)
+        other = np.clip(one / 5 + rng.normal(size=size), -4, 4)
+        return ogive.ustatistic((one, other), "kendall", bounds=(-4, 4), privacy=PURE(1)).test().p_value
+
+    for make in (shifted, related):
+        few, some, many = (sum(make(size) <= 0.05 for _ in range(40)) for size in (100, 500, 2500))
+        assert few < some < many
+        assert many >= 38
+
+
+# What it is, and what is refused
+
+
+def test_a_p_value_by_draws_is_the_average_of_the_tail_and_is_never_zero():
+    assert p_value(0.0, 1.0, None, "two-sided") == 1
+    assert p_value(1.96, 1.0, None, "two-sided") == pytest.approx(0.05, abs=1e-4)
+    assert p_value(1.96, 1.0, None, "greater") == pytest.approx(0.025, abs=1e-4)
+    assert p_value(1.96, 1.0, None, "less") == pytest.approx(0.975, abs=1e-4)
+    draws = np.random.default_rng(4).normal(size=99_999)
+    for alternative in ("two-sided", "greater", "less"):
+        exact = p_value(-1.5, math.sqrt(2), None, alternative)
+        assert p_value(-1.5, 1.0, draws, alternative) == pytest.approx(exact, abs=0.01)
+        assert p_value(-1.5, 0.0, math.sqrt(2) * draws, alternative) == pytest.approx(exact, abs=0.01)
+    assert p_value(1e9, 1.0, draws, "two-sided") == 1 / 100_000
+    assert p_value(1e9, 1.0, draws, "two-sided", bounded=2) == 3 / 100_000
+    assert math.isnan(p_value(math.nan, 1.0, None, "two-sided"))
+
+
+def test_laplace_noise_has_heavier_tails_than_normal_noise_of_the_same_size():
+    """The exact tail of a Laplace variable: exp(-sqrt(2) x) of x standard deviations, where sampling is negligible."""
+    tau_of = tau(400, privacy=PURE("0.001"), method="kernel")(np.random.default_rng(5))
+    [mean] = tau_of.means
+    distance = 4 * mean.randomization_error
+    far = dataclasses.replace(tau_of, value=distance, means=(dataclasses.replace(mean, value=distance),))
+    exact = math.exp(-4 * math.sqrt(2))
+    assert far.test().p_value == pytest.approx(exact, abs=5 * math.sqrt(exact / DRAWS))
+    assert far.test().p_value > 10 * 2 * stats.norm.sf(4)
+
+
+def test_ties_of_bins_count_only_as_far_as_the_noise_leaves_no_doubt():
+    """Two scores of half of the records each: three quarters of the variance without ties where noise is small."""
+    rng = np.random.default_rng(6)
+    labels = rng.integers(0, 2, 4000)
+    scores = rng.integers(0, 2, 4000)
+    asked = {"grid": "integers", "bounds": (0, 8)}
+    without_ties = math.sqrt(1 / (12 * 1000))
+    small = ogive.roc(scores, labels, privacy=PURE(50), **asked).test().standard_error
+    large = ogive.roc(scores, labels, privacy=PURE("0.05"), **asked).test().standard_error
+    assert small == pytest.approx(math.sqrt(3 / 4) * without_ties, rel=0.05)
+    assert large > without_ties
+
+
+def test_rounding_counts_against_a_difference():
+    rng = np.random.default_rng(7)
+    asked = {"bounds": (0, 1), "bins": 4, "privacy": PURE(5), "trust": ogive.Local}
+    one, other = (ogive.ustatistic(rng.beta(2, shape, 4000), "gini", **asked) for shape in (2, 2.2))
+    test = one.test(other)
+    assert one.quantization + other.quantization > abs(test.statistic)
+    assert test.p_value == 1
+    assert test.statistic == pytest.approx(one.value - other.value)
+
+
+def test_a_test_is_shown_in_text_page_frame_and_notebook():
+    rng = np.random.default_rng(8)
+    found = [
+        ogive.roc(rng.random(500), rng.integers(0, 2, 500), bounds=(0, 1), bins=16, privacy=PURE(1)),
+        tau(500, privacy=PURE(1))(rng),
+    ]
+    for estimate in found:
+        test = estimate.test()
+        shown = f"p = {test.p_value:.2g}" if test.p_value >= 0.001 else "p < 0.001"
+        assert f"{test.hypothesis}: {shown} (noise included)" in str(estimate)
+        assert test.hypothesis in test._repr_html_()
+        [p] = test.to_frame("pandas")["p_value"]
+        assert p == test.p_value
+        assert test.provenance == estimate.provenance
+
+
+def test_the_plot_shows_the_statistic_and_what_is_expected():
+    pyplot = pytest.importorskip("matplotlib.pyplot")
+    test = tau(500, privacy=PURE(1))(np.random.default_rng(9)).test()
+    axes = test.plot()
+    lines = [line.get_xdata() for line in axes.get_lines()]
+    assert any(len(set(x)) == 1 and x[0] == test.statistic for x in lines)
+    assert any(np.allclose(x, [-2 * test.standard_error, 2 * test.standard_error]) for x in lines)
+    pyplot.close("all")
+    nothing = dataclasses.replace(test, p_value=math.nan)
+    with pytest.raises(ParameterError, match="there is no statistic to draw"):
+        nothing.plot()
+    assert "no statistic" in str(nothing)
+
+
+def test_what_cannot_be_tested_is_refused_in_one_line():
+    rng = np.random.default_rng(13)
+    gini = ogive.ustatistic(rng.random(100), "gini", bounds=(0, 1), privacy=PURE(1))
+    related = tau(100, privacy=PURE(1))(rng)
+    with pytest.raises(ParameterError, match="no value that tells of no relation"):
+        gini.test()
+    with pytest.raises(ParameterError, match="of the same kernel, gini, only"):
+        gini.test(related)
+    with pytest.raises(ParameterError, match="must be an estimate of the same kernel, got float"):
+        gini.test(0.3)
+    with pytest.raises(ParameterError, match="alternative"):
+        related.test(alternative="larger")
+    one = ogive.roc(rng.random(200), rng.integers(0, 2, 200), bounds=(0, 1), bins=8, privacy=PURE(1))
+    rows = one.with_provenance(
+        dataclasses.replace(one.provenance, adjacency=CENSUS, person="who", max_rows_per_person=2)
+    )
+    with pytest.raises(ParameterError, match="kept up to 2 of each person"):
+        rows.test()
+    assert "test:" in str(one)
+    assert "test:" not in str(rows)
+    with pytest.raises(ParameterError, match="between 0 and 1"):
+        HypothesisTest("h", "n", 1.0, 0.0, 1.0, 1.5, "two-sided", "m")
+
+
+def test_a_curve_that_is_hidden_by_noise_has_no_p_value():
+    rng = np.random.default_rng(14)
+    hidden = ogive.roc(rng.random(50), rng.integers(0, 2, 50), bounds=(0, 1), bins=8, privacy=PURE("0.01"))
+    assert not hidden.defined
+    assert math.isnan(hidden.test().p_value)
