@@ -26,7 +26,8 @@ RANDOM = np.random.default_rng(8)
 def interval(pairs, products, *, raw=CURVES, last=1.0, released=AREA):
     size = len(pairs)
     maxima = NoiseMaxima(*(np.ones(size) for _ in range(3)))
-    noise = SimulatedNoise(maxima, np.ones(size), np.full(size, last), np.stack([pairs, pairs]), products)
+    pairs_at_ends = np.stack([pairs, pairs])
+    noise = SimulatedNoise(maxima, np.ones(size), np.full(size, last), pairs_at_ends, products, pairs, np.ones(size))
     return auc_interval(
         released,
         raw,
