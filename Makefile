@@ -4,6 +4,7 @@
 # make test-wheel  wheel and source distribution, built and used in an empty environment outside the repository
 # make test-floors  every test with the lowest versions that pyproject.toml allows, in .venv-floors
 # make lint    style and types
+# make papers  write the lists of every item of the papers into the manual
 # make stubs   complete the stubs of public names from the lists of statistics and trust models
 # make docs    the manual as HTML, in docs/_build/html
 # make services  what some tests drive and pip cannot install: PostgreSQL and Chromium (Debian, as root)
@@ -17,7 +18,7 @@ BIN := $(VENV)/bin
 FLOORS := .venv-floors
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 
-.PHONY: demo test test-alone test-wheel test-floors lint docs stubs services store torch bench bench-quick clean
+.PHONY: demo test test-alone test-wheel test-floors lint docs papers stubs services store torch bench bench-quick clean
 .DELETE_ON_ERROR:
 
 $(BIN)/python:
@@ -73,6 +74,9 @@ lint: $(VENV)/work.stamp
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+
+papers: $(VENV)/use.stamp
+	$(BIN)/python tools/papers.py
 
 stubs: $(VENV)/use.stamp
 	$(BIN)/python tools/front_door.py

@@ -28,8 +28,8 @@ from ogive.statistics.roc import partial, readings
 from ogive.statistics.roc import points as roc_points
 from ogive.statistics.roc.band import RocBand, whole_square
 from ogive.statistics.roc.designs import BUDGETS
-from ogive.statistics.roc.partial import PartialAuc, Rate
 from ogive.statistics.roc.null import RankTest
+from ogive.statistics.roc.partial import PartialAuc, Rate
 from ogive.statistics.roc.readings import LiftBand, PrecisionRecallBand
 from ogive.statistics.roc.uncertainty import Uncertainty
 from ogive.statistics.significance.result import ALTERNATIVES, Alternative, HypothesisTest, check_independent_records
