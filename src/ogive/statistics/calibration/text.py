@@ -22,7 +22,7 @@ def short(calibration: Calibration) -> str:
 
 def card(calibration: Calibration) -> Card:
     """What notebooks show."""
-    interval = f"{100 * calibration.confidence_level:g} % interval"
+    interval = f"{100 * calibration.confidence_level:g} % interval, all groups at once"
     rows = [
         (
             f"{group.low:.4g} to {group.high:.4g}",
@@ -60,7 +60,7 @@ def _facts(calibration: Calibration) -> list[tuple[str, str]]:
 
 
 def _table(calibration: Calibration) -> list[str]:
-    percent = f"{100 * calibration.confidence_level:g} % CI"
+    percent = f"{100 * calibration.confidence_level:g} % CI, all groups at once"
     lines = [f"{'probability':>18}  {'records':>9}  {'predicted':>9}  {'observed':>9}  {percent}"]
     for group in calibration.groups:
         predicted, observed, interval = _shares(group)
