@@ -26,7 +26,7 @@ def card(calibration: Calibration) -> Card:
     rows = [
         (
             f"{group.low:.4g} to {group.high:.4g}",
-            f"{sum(group.expected):.0f}",
+            f"{sum(group.expected):,.0f}",
             *_shares(group),
         )
         for group in calibration.groups
@@ -65,7 +65,7 @@ def _table(calibration: Calibration) -> list[str]:
     for group in calibration.groups:
         predicted, observed, interval = _shares(group)
         lines.append(
-            f"{group.low:>8.4g} to {group.high:<6.4g}  {sum(group.expected):>9.0f}  {predicted:>9}  {observed:>9}  "
+            f"{group.low:>8.4g} to {group.high:<6.4g}  {sum(group.expected):>9,.0f}  {predicted:>9}  {observed:>9}  "
             f"{interval}"
         )
     return lines

@@ -29,7 +29,7 @@ def facts(estimate: RocEstimate, no_interval: str = _NO_INTERVAL) -> list[tuple[
         ("privacy", estimate.caption),
         (
             "classes",
-            f"{about}{positives:.0f} positive, {about}{negatives:.0f} negative (column {estimate.label.column})",
+            f"{about}{positives:,.0f} positive, {about}{negatives:,.0f} negative (column {estimate.label.column})",
         ),
     ]
     if estimate.provenance is not None:
