@@ -205,8 +205,8 @@ class CellReader:
         bound, groups = self._bound, 1
         if bound is not None:
             groups = person_groups(self._table, bound.engine)
-        answers = [answer(self._question(asked, group, groups)) for group in range(groups)]
-        found = pa.concat_tables(answers)
+        readers = [self if groups == 1 else self._of_group(group, groups) for group in range(groups)]
+        found = pa.concat_tables([answer(reader._question(asked)) for reader in readers])
         if len(found) > MOST_CELLS:
             codes = [name for name in found.column_names if name == "view" or name.startswith("code_")]
             if groups == 1 or len(found.group_by(codes).aggregate([])) > MOST_CELLS:
@@ -217,9 +217,16 @@ class CellReader:
                 )
         return found
 
-    def _question(self, asked: Asked, group: int = 0, groups: int = 1) -> Any:
-        """Of each view its combinations of codes, and how many rows of a group of persons have them."""
-        table = self._coded(asked, group, groups)
+    def _of_group(self, group: int, groups: int) -> CellReader:
+        """A reader of the rows of some persons."""
+        assert self._bound is not None, "rows of persons are counted"
+        person, kind = self._bound.person, self._bound.kind
+        some = of_group(self._table, person, kind, self._bound.engine, group=group, groups=groups)
+        return CellReader(some, self._types, self._words, self._name, self._bound, self._engine)
+
+    def _question(self, asked: Asked) -> Any:
+        """Of each view its combinations of codes, and how many rows have them."""
+        table = self._coded(asked)
         if self._bound is not None:
             table = self._chosen(table, asked, self._bound)
         several = self._bound is not None
@@ -229,7 +236,7 @@ class CellReader:
         ]
         return functools.reduce(lambda first, second: first.union(second), parts).limit(MOST_CELLS + 1)
 
-    def _coded(self, asked: Asked, group: int, groups: int) -> Any:
+    def _coded(self, asked: Asked) -> Any:
         """The codes of each row, and the amounts that are summed."""
         made = {
             f"value_{place}": self._value(column, sums=place in asked.bits)
@@ -238,8 +245,6 @@ class CellReader:
         if self._bound is not None:
             made |= self._bound.named(self._table)
         table = self._table.select(**made)
-        if groups > 1:
-            table = of_group(table, group, groups)
         for place, column in enumerate(asked.columns):
             if isinstance(column, Binning):
                 if (line := self._line(column)) is None:

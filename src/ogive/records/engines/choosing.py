@@ -106,9 +106,13 @@ def person_groups(table: Any, engine: str) -> int:
     return max(1, -(-int(table.count().to_pyarrow().as_py()) // GROUP_ROWS))
 
 
-def of_group(table: Any, group: int, groups: int) -> Any:
-    """The rows of the persons of one group, of a table with the columns of `person_names`; a person is in one."""
-    hashed = function("hash", "string", returns="uint64")(table["person_name"].fill_null(""))
+def of_group(table: Any, person: str, kind: Any, engine: str, *, group: int, groups: int) -> Any:
+    """The rows of the persons of one group; those of a person are in one, and rows without a person, too."""
+    if pa.types.is_signed_integer(kind):
+        hashed = function("hash", "int64", returns="uint64")(table[person].cast("int64").fill_null(whole(0)))
+    else:
+        named = person_names(table[person], kind, engine)["person_name"]
+        hashed = function("hash", "string", returns="uint64")(named.fill_null(""))
     return table.filter(hashed % ibis.literal(groups, "uint64") == ibis.literal(group, "uint64"))
 
 

@@ -146,10 +146,15 @@ class EngineTable:
         """
         from ogive.records.engines.choosing import of_group, person_groups, person_names, refuse
 
+        kind = self._types[person]
+        found = []
         with one_line(self.name):
-            named = self._expression.select(**person_names(self._expression[person], self._types[person], self._engine))
-            groups = person_groups(named, self._engine)
-            found = [_persons(of_group(named, group, groups) if groups > 1 else named) for group in range(groups)]
+            groups = person_groups(self._expression, self._engine)
+            for group in range(groups):
+                table = self._expression
+                if groups > 1:
+                    table = of_group(table, person, kind, self._engine, group=group, groups=groups)
+                found.append(_persons(table.select(**person_names(table[person], kind, self._engine))))
         refuse(max(fault for _, fault in found), person)
         return sum(persons for persons, _ in found)
 

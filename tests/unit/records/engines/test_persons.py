@@ -158,8 +158,8 @@ def test_persons_that_are_asked_for_in_groups_keep_the_same_rows(table, tmp_path
     asked = []
     of_group = choosing.of_group
 
-    def seen(table, group, groups):
-        found = of_group(table, group, groups)
+    def seen(*table, **group):
+        found = of_group(*table, **group)
         asked.append(found.count().to_pyarrow().as_py())
         return found
 
@@ -170,10 +170,13 @@ def test_persons_that_are_asked_for_in_groups_keep_the_same_rows(table, tmp_path
     assert single.count() == expected[1]
 
 
-def test_a_missing_person_is_found_in_any_group(tmp_path, monkeypatch):
+def test_large_and_missing_persons_are_found_in_any_group(tmp_path, monkeypatch):
     monkeypatch.setattr(choosing, "GROUP_ROWS", 2)
     table = pa.table({"who": pa.array([*range(9), None], pa.int64()), "x": np.arange(10.0)})
     records = Records.of(address("duckdb", table, tmp_path)).bounded("who", 1, "md5")
+    (tmp_path / "large").mkdir()
+    large = pa.table({"who": pa.array([2**64 - 1 - each for each in range(9)], pa.uint64()), "x": np.arange(9.0)})
+    assert Records.of(address("duckdb", large, tmp_path / "large")).bounded("who", 1, "md5").count() == 9
     for ask in (lambda: records.aggregate(Binning("x", FEW)), records.count):
         with pytest.raises(DataError, match="person column 'who'"):
             ask()
