@@ -19,10 +19,17 @@ from ogive.grids import Grid
 from ogive.noise import DiscreteLaplace
 from ogive.privacy import Adjacency, PrivacyUnit, PureDP, ZeroConcentratedDP
 from ogive.queries import NoisyMaxQuery, QuantileScore, SparseVectorQuery, design_noisy_max, design_sparse_vector
+from ogive.statistics import Quantiles, Terms
+from ogive.statistics.methods.together import rehearse
 
 BINS, RECORDS = 4, 5
 BINNING = Binning("x", Grid.linear(0, BINS, bins=BINS))
 CASES = [(h, adjacency) for adjacency in Adjacency for n in range(RECORDS + 1) for h in histograms(BINS, n)]
+
+SCORES = [QuantileScore(q, first=0, last=3) for q in ("1/4", "1/2")]
+SHIFTED = [QuantileScore("1/2", first=0, last=3, shift=t) for t in (-1, 1)] + [
+    QuantileScore("1/4", first=0, last=3, shift=1)
+]
 
 
 def unit(adjacency):
@@ -74,7 +81,7 @@ class CountAbove:
 
 
 @pytest.mark.parametrize("adjacency", Adjacency)
-@pytest.mark.parametrize("score", [QuantileScore(q, first=0, last=3) for q in ("1/4", "1/2", "2/3")] + [CountAbove(4)])
+@pytest.mark.parametrize("score", [*SCORES, *SHIFTED, QuantileScore("2/3", first=0, last=3), CountAbove(4)])
 def test_no_score_moves_more_between_neighbors_than_it_says(score, adjacency):
     moved = [
         score.scores(np.array(b)) - score.scores(np.array(a))
@@ -88,7 +95,7 @@ def test_no_score_moves_more_between_neighbors_than_it_says(score, adjacency):
 
 @pytest.mark.parametrize("adjacency", Adjacency)
 @pytest.mark.parametrize("epsilon", ["1/2", "1", "3"])
-@pytest.mark.parametrize("score", [QuantileScore(q, first=0, last=3) for q in ("1/4", "1/2", "1")] + [CountAbove(4)])
+@pytest.mark.parametrize("score", [*SCORES, *SHIFTED, QuantileScore("1", first=0, last=3), CountAbove(4)])
 def test_a_noisy_maximum_costs_its_price_and_no_more(score, epsilon, adjacency):
     query = design_noisy_max(BINNING, score, privacy=PureDP(epsilon), unit=unit(adjacency), bits=2)
     price = query.price(unit(adjacency))
@@ -101,6 +108,40 @@ def test_a_noisy_maximum_costs_its_price_and_no_more(score, epsilon, adjacency):
     loss = worst(adjacency, probabilities)
     assert loss <= float(price.epsilon) + 1e-9
     assert loss >= 0.4 * float(price.epsilon)
+
+
+def test_a_rank_outside_all_records_is_that_of_the_outermost_bin():
+    counts = np.array([2, 0, 3, 1])
+    for shift, best in ((-100, 0), (100, 3)):
+        scores = QuantileScore("1/2", first=0, last=3, shift=shift).scores(counts)
+        assert np.flatnonzero(scores == 0).tolist() == [best]
+    assert QuantileScore("1/2", first=0, last=3, shift=-2).scores(counts).tolist() == [0, -2, -2, -8]
+    assert QuantileScore("1/2", first=0, last=3).scores(counts).tolist() == [-2, -2, 0, -4]
+
+
+@pytest.mark.parametrize("adjacency", Adjacency)
+@pytest.mark.parametrize("wanted", [(0.5,), (0.25, 0.5)], ids=str)
+def test_quantiles_with_their_intervals_cost_their_price_and_no_more(wanted, adjacency):
+    """Given the records every selection has noise of its own, so the largest ratios multiply."""
+    terms = Terms(PureDP(1), unit(adjacency), lambda query: None)
+    statistic = Quantiles("x", wanted, bounds=(0, BINS), bins=BINS, method="exponential")
+    queries = rehearse(statistic.questions(terms), terms)
+    assert len(queries) == 3 * len(wanted)
+    prices = [query.price(unit(adjacency)).epsilon for query in queries]
+    assert sum(prices) <= 1
+    assert sum(prices) > 0.999
+    assert [price / prices[0] for price in prices[len(wanted) :]] == pytest.approx([0.25] * (2 * len(wanted)), abs=1e-3)
+
+    def losses(query):
+        def probabilities(histogram):
+            scores = query.score.scores(np.array(histogram))
+            return selection.noisy_max(scores, query.law.scale / 2**query.bits, reach=30)
+
+        return worst(adjacency, probabilities)
+
+    told = [losses(query) for query in queries]
+    assert all(loss <= float(price) + 1e-6 for loss, price in zip(told, prices, strict=True))
+    assert sum(told) > 0.3
 
 
 def crowded(between):

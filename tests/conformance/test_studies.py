@@ -18,12 +18,12 @@ from ogive.study.document import Study
 from ogive.study.in_process import carry
 from ogive.trust import SecAgg
 
-# five_numbers and selected are chosen by who sees all records; parties who only add up refuse them
+# these are chosen by who sees all records; parties who only add up refuse them
 STATISTICS = [
     each
     for examples in EXAMPLES.values()
     for each in examples
-    if getattr(each, "method", None) not in ("five_numbers", "selected")
+    if getattr(each, "method", None) not in ("five_numbers", "selected", "exponential")
 ]
 ENDS = (0, 50, 600, 1_300, 2_000)
 

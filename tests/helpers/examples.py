@@ -68,6 +68,7 @@ EXAMPLES = {
         Quantiles("x", (0.25, 0.5, 0.75), bounds=(0, 100), bins=64),
         Quantiles("x", (0.1, 0.9), bounds=(0, 100), bins=64, method="bisection"),
         Quantiles("x", (0.25, 0.5), bounds=(0, 100), bins=64, method="histogram"),
+        Quantiles("x", (0.5,), bounds=(0, 100), bins=64, method="exponential"),
     ],
     "roc": [
         Roc("x", "y", (0, 100), bins=64, outside="clip"),

@@ -46,6 +46,7 @@ METHODS = {
     "noisy_max": "quartiles chosen by noisy ranks among the thresholds",
     "labels": "noisy votes, of which only the labels are published",
     "votes": "noisy vote counts of every query, which are published",
+    "exponential": "exponential noise on how far the rank of each bin is off, for each quantile by itself",
     "bisection": "path noise, opened only at the thresholds that the search for the quantiles visited",
 }
 ALMOST = Fraction(1, 2)

@@ -10,11 +10,15 @@ from typing import Any, Protocol
 import numpy as np
 
 from ogive.arrays import Int64
+from ogive.checks import whole
 from ogive.errors import ParameterError
 from ogive.privacy import Adjacency, Rational, exact
 
 MAX_DENOMINATOR = 1000
 """Largest denominator of a quantile's probability: products of it with numbers of records must stay integers."""
+
+MAX_SHIFT = 1 << 40
+"""Most records by which a wanted rank is shifted."""
 
 
 class Score(Hashable, Protocol):
@@ -56,6 +60,8 @@ class QuantileScore:
     Args:
         probability: Which quantile, in [0, 1], with a denominator of at most 1000.
         first, last: Numbers of the first and last bin that are candidates.
+        shift: A public number of records by which the wanted rank lies above q n, or below it. The outermost bins are
+            exactly right for ranks outside 0 to n.
 
     Raises:
         ParameterError: the probability is out of range or not so short, or there is no candidate.
@@ -64,8 +70,9 @@ class QuantileScore:
     probability: Fraction
     first: int
     last: int
+    shift: int
 
-    def __init__(self, probability: Rational, *, first: int, last: int) -> None:
+    def __init__(self, probability: Rational, *, first: int, last: int, shift: int = 0) -> None:
         share = exact(probability, "probability")
         if not 0 <= share <= 1:
             raise ParameterError(f"`probability` must be in [0, 1], got {probability}")
@@ -78,6 +85,7 @@ class QuantileScore:
         object.__setattr__(self, "probability", share)
         object.__setattr__(self, "first", int(first))
         object.__setattr__(self, "last", int(last))
+        object.__setattr__(self, "shift", whole(shift, "shift", -MAX_SHIFT, MAX_SHIFT))
 
     @property
     def candidates(self) -> int:
@@ -90,12 +98,15 @@ class QuantileScore:
         at_or_below = np.cumsum(sums)[self.first : self.last + 1]
         below = np.concatenate(([0], at_or_below[:-1]))
         at_or_below[-1] = sums.sum()
-        rank = wanted * int(at_or_below[-1])
-        off = np.maximum(np.maximum(unit * below - rank, rank - unit * at_or_below), 0)
+        rank = wanted * int(at_or_below[-1]) + unit * self.shift
+        too_high, too_low = unit * below - rank, rank - unit * at_or_below
+        # a rank below all records, or above them, is that of the outermost bin
+        too_high[0] = too_low[-1] = 0
+        off = np.maximum(np.maximum(too_high, too_low), 0)
         return np.asarray(-off, dtype=np.int64)
 
     def sensitivity(self, adjacency: Adjacency) -> int:
-        """A replaced record moves c(t) - q n by at most 1, an added one by 1 - q or by -q."""
+        """A replaced record moves c(t) - q n by at most 1, an added one by 1 - q or by -q; a shift moves nothing."""
         wanted, unit = self.probability.numerator, self.probability.denominator
         return unit if adjacency is Adjacency.REPLACE else max(wanted, unit - wanted)
 
@@ -105,4 +116,5 @@ class QuantileScore:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data."""
-        return {"score": "quantile", "probability": str(self.probability), "first": self.first, "last": self.last}
+        told = {"score": "quantile", "probability": str(self.probability), "first": self.first, "last": self.last}
+        return told | ({"shift": self.shift} if self.shift else {})

@@ -1,5 +1,6 @@
 import datetime
 import json
+from fractions import Fraction
 from importlib.resources import files
 
 import jsonschema
@@ -10,6 +11,7 @@ import referencing
 import ogive
 from ogive.errors import ParameterError
 from ogive.noise import KeyedSource
+from ogive.statistics.quantiles import exponential
 
 SCHEMAS = [
     json.loads((files("ogive") / "schemas" / name).read_text())
@@ -25,7 +27,7 @@ VALUES = np.random.default_rng(2).gamma(3.0, 10.0, size=8_000)
 DATES = np.datetime64("2020-01-01") + np.random.default_rng(2).integers(0, 365, 4_000)
 
 
-@pytest.mark.parametrize("method", ["auto", "bisection"])
+@pytest.mark.parametrize("method", ["auto", "bisection", "exponential"])
 @pytest.mark.parametrize("adjacency", ogive.Adjacency)
 def test_json_follows_the_schema(method, adjacency):
     for values, bounds in ((VALUES, (0, 200)), (DATES, ("2020-01-01", "2020-12-31"))):
@@ -40,7 +42,7 @@ def test_json_follows_the_schema(method, adjacency):
     assert not VALIDATOR.is_valid(data)
 
 
-@pytest.mark.parametrize("method", ["auto", "bisection"])
+@pytest.mark.parametrize("method", ["auto", "bisection", "exponential"])
 @pytest.mark.parametrize("adjacency", ogive.Adjacency)
 def test_intervals_hold_all_population_quantiles_at_once(method, adjacency):
     """200 releases at level 0.9: with 171 or fewer hits the level would be refuted at 2 percent; seeds are fixed."""
@@ -64,6 +66,82 @@ def test_intervals_hold_all_population_quantiles_at_once(method, adjacency):
         assert np.all((low <= result.numbers) & (np.array(result.numbers) <= high))
     assert hits > 171
     assert narrow <= 171
+
+
+def ranks_off(method, adjacency, trials=150):
+    """By how many of 1,000 records a median at epsilon 0.1 is off, on average."""
+    off = []
+    values = np.random.default_rng(7).uniform(0, 100, size=1_000)
+    for trial in range(trials):
+        found = ogive.quantiles(
+            values, (0.5,), bounds=(0, 100), bins=512, privacy=ogive.PureDP("0.1"), method=method, adjacency=adjacency,
+            source=KeyedSource(trial.to_bytes(32, "big")),
+        )  # fmt: skip
+        rank = np.searchsorted(np.sort(values), [found.numbers[0] - 100 / 512, found.numbers[0]], side="right")
+        off.append(max(0, rank[0] - 500, 500 - rank[1]))
+    return np.mean(off)
+
+
+def test_a_selected_median_of_few_records_is_off_by_few_ranks():
+    """Standard errors are near 1; the controls are the other adjacency, which needs twice the noise, and a curve."""
+    assert ranks_off("exponential", ogive.Adjacency.ADD_OR_REMOVE) < 15.5
+    assert 18 < ranks_off("exponential", ogive.Adjacency.REPLACE) < 36
+    assert ranks_off("hat_ls", ogive.Adjacency.ADD_OR_REMOVE, trials=20) > 30
+
+
+def test_a_value_that_half_of_the_records_have_is_selected():
+    values = np.concatenate([np.linspace(1, 50, 250), np.full(500, 60.0), np.linspace(61, 99, 250)])
+    for seed in range(20):
+        found = ogive.quantiles(
+            values, (0.5,), bounds=(0, 100), bins=100, privacy=ogive.PureDP("0.2"), method="exponential",
+            source=KeyedSource(seed.to_bytes(32, "big")),
+        )  # fmt: skip
+        assert found.values == [60.0]
+
+
+def held(adjacency, trials=150):
+    """How often the interval of a selected median of 1,500 records holds the population's."""
+    hits, widths, rng = 0, [], np.random.default_rng(12)
+    for trial in range(trials):
+        found = ogive.quantiles(
+            rng.uniform(0, 64, size=1_500), (0.5,), bounds=(0, 64), bins=512, privacy=ogive.PureDP(1),
+            method="exponential", adjacency=adjacency, source=KeyedSource(trial.to_bytes(32, "big")),
+        )  # fmt: skip
+        hits += found.low[0] <= 32 <= found.high[0]
+        widths.append(found.high[0] - found.low[0])
+    return hits, np.mean(widths)
+
+
+@pytest.mark.parametrize("adjacency", ogive.Adjacency)
+def test_intervals_of_selected_quantiles_need_their_margins(adjacency, monkeypatch):
+    hits, width = held(adjacency)
+    assert hits >= 140
+    assert width < 20
+    monkeypatch.setattr(exponential, "_strays", lambda query, chance: 0)
+    monkeypatch.setattr(exponential, "_sampling", lambda *given: exponential._Margin(Fraction(0), 1))
+    assert held(adjacency)[0] < 120
+
+
+def test_a_line_lies_above_the_margin_of_sampling_for_every_number_of_records():
+    for guess in (None, 100, 10**6):
+        line = exponential._sampling(Fraction(1, 2), None, guess, 0.01)
+        for records in (1, 50, 1_000, 10**5, 10**8):
+            exact = exponential._sampling(Fraction(1, 2), records, None, 0.01)
+            assert exact.share == 0
+            assert line.share * records + line.records >= exact.records - 1
+        near = exponential._sampling(Fraction(1, 2), guess or 10_000, None, 0.01)
+        assert line.share * (guess or 10_000) + line.records <= 1.5 * near.records
+    assert exponential._sampling(Fraction(1, 1000), None, 100, 0.01).share == Fraction(1, 1000)
+
+
+def test_selections_that_cannot_be_are_refused_in_one_line():
+    asked = {"bounds": (0, 1), "method": "exponential"}
+    with pytest.raises(ParameterError, match="method='exponential' is for at most 9 quantiles, got 10"):
+        ogive.Quantiles("x", np.linspace(0, 1, 10), **asked)
+    with pytest.raises(ParameterError, match="fraction with a denominator of at most 1000"):
+        ogive.Quantiles("x", (1 / 3,), **asked)
+    assert "exponential" not in ogive.Quantiles("x", (1 / 3,), bounds=(0, 1)).alternatives()
+    assert "exponential" in ogive.Quantiles("x", (0.5,), bounds=(0, 1)).alternatives()
 
 
 def test_quantiles_and_their_intervals_increase():

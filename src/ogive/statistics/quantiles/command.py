@@ -27,8 +27,8 @@ COMMAND = Command(
         "probabilities": "Which quantiles, each between 0 and 1; the nine deciles by default. The price does not "
         "depend on how many.",
         "method": (
-            "A method of ogive ecdf, which releases a curve with all its quantiles, or bisection, which opens only the "
-            "points it visits."
+            "A method of ogive ecdf, which releases a curve with all its quantiles, bisection, which opens only the "
+            "points it visits, or exponential, which selects each of at most nine quantiles by itself."
         ),
     },
     table=_with_clipping,

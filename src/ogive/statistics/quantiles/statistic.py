@@ -1,15 +1,17 @@
-"""Quantiles with simultaneous intervals, from a whole curve or from the few points a bisection visits."""
+"""Quantiles with simultaneous intervals, from a whole curve, the few points a bisection visits, or by selections."""
 
 from __future__ import annotations
 
 import dataclasses
 from collections.abc import Generator, Sequence
+from contextlib import suppress
 from dataclasses import KW_ONLY, dataclass
 from fractions import Fraction
 from typing import ClassVar, Literal, TypedDict
 
 import numpy as np
 
+from ogive.arrays import Int64
 from ogive.columns import Missing
 from ogive.errors import ParameterError, quoted
 from ogive.grids import Bound, Grid, GridName
@@ -25,13 +27,20 @@ from ogive.statistics.methods.choose import METHODS, Method, MethodName, as_meth
 from ogive.statistics.methods.unbiased import choose
 from ogive.statistics.quantiles.bisection import bisect_quantiles
 from ogive.statistics.quantiles.estimate import CONFIDENCE_LEVEL, QuantileEstimates
+from ogive.statistics.quantiles.exponential import scores_of, select_quantiles
 from ogive.strategies import Pointwise, Strategy
 
 DECILES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
 
 
-QuantileMethod = Method | Literal["bisection"]
-"""A method of a whole curve, or the bisection that opens only the points it visits."""
+QuantileMethod = Method | Literal["bisection", "exponential"]
+"""A method of a whole curve, the bisection that opens only the points it visits, or a selection of each quantile."""
+
+_BY_THEMSELVES = ("bisection", "exponential")
+"""Methods that release no curve."""
+
+_FEW = 3
+"""Up to so many quantiles a plan compares selections with curves."""
 
 
 class QuantilesOptions(TypedDict, total=False):
@@ -59,8 +68,10 @@ class Quantiles:
             instead of bounds and bins.
         missing: What a missing value means: "refuse" (an error), "low" or "high" (the lower or the upper bound), a
             public value within the bounds, as which it counts, or "drop" (not counted; ADD_OR_REMOVE only).
-        method: "bisection" opens only the points it visits (path noise). Any other method is one of `Ecdf`, and the
-            quantiles are read from the whole curve at the same cost; so does "auto".
+        method: "bisection" opens only the points it visits (path noise). "exponential" selects each of at most nine
+            quantiles by itself, which suits one or two of them and few records; it needs a curator who sees all
+            records. Any other method is one of `Ecdf`, and the quantiles are read from the whole curve at the same
+            cost; so does "auto".
         confidence_level: Confidence level of the simultaneous intervals.
         expected_records: A public guess of the number of records, if that number is private. "auto" needs it to
             consider methods that are not unbiased.
@@ -100,12 +111,15 @@ class Quantiles:
         object.__setattr__(self, "missing", binning.missing)
         size = binning.grid.bins
         # refused before anything is paid for; no method of this package draws more values than four a threshold
+        if self.method == "exponential":
+            scores_of(self.probabilities, size)
+            return
         nodes = sum(part.nodes for part in self.method.levels) if isinstance(self.method, Strategy) else 4 * size
         simulations_needed(level, share=Fraction(1, 2), nodes=nodes, usual=FEWEST_SIMULATIONS)
 
     def ecdf(self) -> Ecdf:
         """The curve from which quantiles are read; bisection opens single points of it."""
-        method = "path" if self.method == "bisection" else self.method
+        method = "path" if self.method == "bisection" or self.method == "exponential" else self.method
         return Ecdf(
             self.column,
             self.bounds,
@@ -119,14 +133,17 @@ class Quantiles:
     def canonical(self) -> Quantiles:
         """The canonical form of the statistic: the grid itself, and methods with their options."""
         grid = self.ecdf().binning().grid
-        method = self.method if self.method == "bisection" else as_method(self.method)
+        method = self.method if self.method in _BY_THEMSELVES else as_method(self.method)
         return dataclasses.replace(self, bounds=None, bins=grid.bins, grid=grid, method=method)
 
     def alternatives(self) -> dict[str, Quantiles]:
         """One statistic for each method of a whole curve, for bisection, and for a method that the user designed."""
         names: tuple[MethodName | Literal["bisection"], ...] = (*METHODS, "bisection")
         named: dict[str, Quantiles] = {name: dataclasses.replace(self, method=name) for name in names}
-        return named if self.method == "bisection" else named | by_hand(self)
+        if len(self.probabilities) <= _FEW:
+            with suppress(ParameterError):  # of a probability that is no short fraction
+                named["exponential"] = dataclasses.replace(self, method="exponential")
+        return named if self.method in _BY_THEMSELVES else named | by_hand(self)
 
     def questions(self, terms: Terms) -> Generator[Query, Answer, QuantileEstimates]:
         """Release a curve and read it, or bisect.
@@ -135,6 +152,8 @@ class Quantiles:
         """
         if self.method == "bisection":
             return (yield from self._bisect(terms))
+        if self.method == "exponential":
+            return (yield from self._select(terms))
         curve = yield from self.ecdf().questions(terms)
         probabilities = np.array(self.probabilities)
         low = high = curve.quantile(probabilities)
@@ -156,6 +175,31 @@ class Quantiles:
             curve=curve,
         )
 
+    def _select(self, terms: Terms) -> Generator[Query, Answer, QuantileEstimates]:
+        binning = self.ecdf().binning()
+        selected = yield from select_quantiles(
+            binning,
+            self.probabilities,
+            confidence_level=check_level(self.confidence_level),
+            guess=self.expected_records,
+            terms=terms,
+        )
+        return self._at_bins(binning.grid, selected.found, selected.low, selected.high)
+
+    def _at_bins(
+        self, grid: Grid, found: Sequence[int] | Int64, low: Sequence[int] | Int64, high: Sequence[int] | Int64
+    ) -> QuantileEstimates:
+        """Quantiles at the upper ends of bins, with intervals from the lower end of a bin to the upper end of one."""
+        return QuantileEstimates(
+            column=self.column,
+            grid=grid,
+            probabilities=tuple(self.probabilities),
+            numbers=tuple(grid.thresholds[found].tolist()),
+            low=tuple(lower_ends(grid)[low].tolist()),
+            high=tuple(grid.thresholds[high].tolist()),
+            confidence_level=self.confidence_level,
+        )
+
     def _bisect(self, terms: Terms) -> Generator[Query, Answer, QuantileEstimates]:
         binning = self.ecdf().binning()
         terms.check_cells(binning.grid.bins)
@@ -171,13 +215,4 @@ class Quantiles:
         found, low, high = yield from bisect_quantiles(
             binning, strategy, self.probabilities, confidence_level=self.confidence_level
         )
-        thresholds = binning.grid.thresholds
-        return QuantileEstimates(
-            column=self.column,
-            grid=binning.grid,
-            probabilities=tuple(self.probabilities),
-            numbers=tuple(thresholds[found].tolist()),
-            low=tuple(lower_ends(binning.grid)[low].tolist()),
-            high=tuple(thresholds[high].tolist()),
-            confidence_level=self.confidence_level,
-        )
+        return self._at_bins(binning.grid, found, low, high)
