@@ -13,7 +13,11 @@ from scipy import stats
 
 import ogive
 from ogive.errors import ParameterError
+from ogive.kernels.null_variance import pairs_in_order, tie_share
+from ogive.statistics.curve.bands.simultaneous import NoiseMaxima
 from ogive.statistics.roc import noise as roc_noise
+from ogive.statistics.roc.noise import KNOWN_SIZES, KNOWN_SUM, NOTHING_KNOWN, SimulatedNoise
+from ogive.statistics.roc.null import rank_test
 from ogive.statistics.significance.result import HypothesisTest
 from ogive.statistics.significance.tails import p_value
 from ogive.statistics.ustatistic.null import DRAWS
@@ -212,17 +216,37 @@ def test_laplace_noise_has_heavier_tails_than_normal_noise_of_the_same_size():
     assert far.test().p_value > 10 * 2 * stats.norm.sf(4)
 
 
+def simulated(*, size, bins):
+    """Simulated noise that moves the size of a class, or a bin, by at most so much, and the statistic not at all."""
+    nothing, maxima = np.zeros(99), NoiseMaxima(*(np.zeros(99) for _ in range(3)))
+    last, widest = np.linspace(-size, size, 99), np.linspace(0, bins, 99)
+    return SimulatedNoise(maxima, nothing, last, np.zeros((2, 99)), nothing, nothing, widest)
+
+
 def test_ties_of_bins_count_only_as_far_as_the_noise_leaves_no_doubt():
-    """Two scores of half of the records each: three quarters of the variance without ties where noise is small."""
-    rng = np.random.default_rng(6)
-    labels = rng.integers(0, 2, 4000)
-    scores = rng.integers(0, 2, 4000)
-    asked = {"grid": "integers", "bounds": (0, 8)}
-    without_ties = math.sqrt(1 / (12 * 1000))
-    small = ogive.roc(scores, labels, privacy=PURE(50), **asked).test().standard_error
-    large = ogive.roc(scores, labels, privacy=PURE("0.05"), **asked).test().standard_error
-    assert small == pytest.approx(math.sqrt(3 / 4) * without_ties, rel=0.05)
-    assert large > without_ties
+    """Two bins with half of 4000 records each: of a bin of 2000 that may be off by 500 only 1500 are tied for sure."""
+    curves = np.array([[1000.0, 2000.0], [1000.0, 2000.0]])
+    asked = {"known": KNOWN_SIZES, "total": None, "positive_when": "high", "alternative": "two-sided"}
+    for moved, tied in ((0, 2000), (500, 1500), (2500, 0)):
+        expected = pairs_in_order(2000, 2000, tie_share(np.array([tied, tied]), 4000))
+        found = rank_test(curves, simulated(size=0, bins=moved), **asked)
+        assert found.standard_error == pytest.approx(math.sqrt(expected) / 2000**2)
+
+
+def test_private_class_sizes_count_as_large_as_the_noise_allows():
+    """1000 and 3000 records that may be off by 200: of a known sum 1200 and 2800, of an unknown one 1200 and 3200."""
+    curves = np.array([[500.0, 1000.0], [1500.0, 3000.0]])
+    asked = {"positive_when": "high", "alternative": "two-sided"}
+    for known, total, sizes in (
+        (KNOWN_SIZES, None, (1000, 3000)),
+        (KNOWN_SUM, 4000, (1200, 2800)),
+        (NOTHING_KNOWN, None, (1200, 3200)),
+    ):
+        found = rank_test(curves, simulated(size=200, bins=9999), known=known, total=total, **asked)
+        assert found.standard_error == pytest.approx(math.sqrt(pairs_in_order(*sizes)) / (1000 * 3000))
+    balanced = np.array([[950.0, 1900.0], [1050.0, 2100.0]])
+    found = rank_test(balanced, simulated(size=200, bins=9999), known=KNOWN_SUM, total=4000, **asked)
+    assert found.standard_error == pytest.approx(math.sqrt(pairs_in_order(2000, 2000)) / (1900 * 2100))
 
 
 def test_rounding_counts_against_a_difference():
