@@ -34,6 +34,7 @@ from .functions import curve_from_counts as curve_from_counts
 from .functions.boxplot import boxplot as boxplot
 from .functions.derived import count as count
 from .functions.derived import crosstab as crosstab
+from .functions.derived import group_auc as group_auc
 from .functions.derived import histogram as histogram
 from .functions.derived import mean as mean
 from .functions.derived import proportion as proportion
@@ -79,6 +80,8 @@ from .statistics.curve.merging.merge import merge as merge
 from .statistics.describe.estimate import DescribeEstimate as DescribeEstimate
 from .statistics.describe.statistic import Describe as Describe
 from .statistics.ecdf.statistic import Ecdf as Ecdf
+from .statistics.group_auc.estimate import GroupAucEstimate as GroupAucEstimate
+from .statistics.group_auc.statistic import GroupAuc as GroupAuc
 from .statistics.groups.contrasts.contrast import Contrast as Contrast
 from .statistics.groups.estimate import GroupEstimates as GroupEstimates
 from .statistics.groups.statistic import Grouped as Grouped

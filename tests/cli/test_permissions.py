@@ -38,6 +38,10 @@ VERBS = {
     ("describe",): ("--columns", "age", "ill", "--bounds", "age=0:100", "--values", "ill=1"),
     ("proportion",): ("--column", "ill"),
     ("crosstab",): ("--row", "ill", "--column", "vote", "--rows", "0,1", "--columns", "0,1,2"),
+    ("group-auc",): (
+        *("--score", "risk", "--group", "vote", "--group-values", "0,1,2"),
+        *("--bounds", "0", "1", "--bins", "16", *CLASSES),
+    ),
     ("histogram",): ("--column", "ill", "--values", "0,1"),
     ("count",): ("--column", "ill", "--among", "1"),
     ("pate", "label"): ("--classes", "2", "--sigma", "40"),

@@ -15,6 +15,7 @@ from ogive.privacy import Adjacency, ApproxDP, PrivacyUnit, PureDP, ZeroConcentr
 from ogive.queries import Cells, CellsQuery, MomentsQuery, Weights, design_moments
 from ogive.queries.moments import changes
 from ogive.records import Records
+from ogive.statistics import GroupAuc
 from ogive.statistics.sums.ask import TOTAL, mean_weights, sum_weights
 from ogive.statistics.sums.lattice import Lattice
 
@@ -158,6 +159,27 @@ def test_the_loss_of_a_cross_table_is_the_price(adjacency):
         exact, *moved = (
             Records.of(dict(zip("xy", map(list, zip(*each, strict=True)), strict=True))).aggregate(query.aggregate)
             for each in (table, *neighbors(table))
+        )
+        found = max(found, *(Fraction(int(np.abs(each - exact).sum())) / query.law.scale for each in moved), 0)
+    assert found == query.price(unit).epsilon == (1 if adjacency is Adjacency.REPLACE else Fraction(1, 2))
+
+
+SCORED = list(itertools.product((0.2, 0.8), ("a", "b", "c", None), (0, 1)))
+
+
+@pytest.mark.parametrize("adjacency", Adjacency)
+def test_the_loss_of_areas_between_groups_is_the_price(adjacency):
+    """One count for each bin, group and class, the rest counted: every record replaced by every other."""
+    statistic = GroupAuc("s", "y", "g", (0, 1), bins=2, group_values=("a", "b"), other="count", missing_group="count")
+    query, unit = CellsQuery(Cells(statistic.domain), DiscreteLaplace(2)), PrivacyUnit(adjacency)
+    tables = [list(table) for size in (1, 2) for table in itertools.combinations_with_replacement(SCORED, size)]
+    neighbors = removed if adjacency is Adjacency.ADD_OR_REMOVE else replaced(SCORED)
+    found = Fraction(0)
+    for table in tables:
+        exact, *moved = (
+            Records.of(dict(zip("sgy", map(list, zip(*each, strict=True)), strict=True))).aggregate(query.aggregate)
+            for each in (table, *neighbors(table))
+            if each
         )
         found = max(found, *(Fraction(int(np.abs(each - exact).sum())) / query.law.scale for each in moved), 0)
     assert found == query.price(unit).epsilon == (1 if adjacency is Adjacency.REPLACE else Fraction(1, 2))

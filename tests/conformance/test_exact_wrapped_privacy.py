@@ -22,6 +22,7 @@ from ogive.trust.central.model import CentralOpening
 
 ADD, REPLACE = Adjacency.ADD_OR_REMOVE, Adjacency.REPLACE
 VALUES = {"x": (0.0, 1.0, 3.0, None), "s": (0.1, 0.6, 0.9), "y": (0, 1), "g": ("a", "b"), "w": (1, 2, None)}
+COUNTED = {"other": "count", "missing_group": "count"}
 STATISTICS = {
     "count": (ogive.Count("y", among=1), "y"),
     "sum": (ogive.Sum("x", (-2, 3), step=1, missing="high"), "x"),
@@ -32,6 +33,7 @@ STATISTICS = {
     "projection": (ogive.Ecdf("x", (0, 4), bins=4, method="projection", missing="low"), "x"),
     "quantiles": (ogive.Quantiles("x", (0.5,), bounds=(0, 4), bins=4, method="tree_ls", missing="high"), "x"),
     "roc": (ogive.Roc("s", "y", (0, 1), bins=4), "sy"),
+    "group_auc": (ogive.GroupAuc("s", "y", "x", (0, 1), bins=4, group_values=(0, 1), **COUNTED), "sxy"),
     "calibration": (ogive.HosmerLemeshow("s", "y", groups=2, bins=4), "sy"),
 }
 GRANTS = (PureDP(1), ZeroConcentratedDP("0.1"), ApproxDP("0.3", "1e-9"))

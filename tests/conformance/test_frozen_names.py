@@ -254,6 +254,8 @@ DESCRIBED = {
     "confidence_level",
     "count": "column among missing confidence_level",
     "ecdf": "column bounds bins grid method smooth missing expected_records",
+    "group_auc": "score label group bounds bins grid group_values positive negative positive_when other missing_group "
+    "missing outside confidence_level",
     "groups": "statistic by groups public",
     "crosstab": "row column rows columns other missing confidence_level",
     "histogram": "column values other missing confidence_level",

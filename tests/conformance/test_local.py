@@ -20,6 +20,7 @@ from ogive.statistics import (
     Crosstab,
     Describe,
     Ecdf,
+    GroupAuc,
     Grouped,
     Histogram,
     HosmerLemeshow,
@@ -92,6 +93,7 @@ REFUSED = [
     HosmerLemeshow("u", "y", bins=16, groups=4),
     Grouped(Roc("s", "y", (0, 1), bins=16), "y", (0, 1), public=True),
     Bounds("x"),
+    GroupAuc("s", "y", "g", (0, 1), bins=8, group_values=("a", "b")),
     Labels(GNMax(40), Ballots(("y",), classes=2)),
     Labels(LargestMargins(None, keep=1), Ballots(("y",), classes=2)),
 ]

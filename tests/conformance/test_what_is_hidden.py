@@ -32,6 +32,7 @@ from ogive.statistics import (
     Crosstab,
     Describe,
     Ecdf,
+    GroupAuc,
     Grouped,
     Histogram,
     HosmerLemeshow,
@@ -181,6 +182,7 @@ SUMS = [
     Count("z", among=2),
     Crosstab("z", "y", rows=(1, 2), columns=(0, 1), other="count", missing="count"),
     Histogram("z", values=(1, 2), other="count", missing="count"),
+    GroupAuc("x", "y", "g", X, bins=4, group_values=("a", "b"), other="count", outside="clip", missing="low"),
 ]
 DESCRIBED = [
     Describe(("x", "y"), bounds={"x": X}, values={"y": 1}),

@@ -32,6 +32,7 @@ EXAMPLES = {
     "mean": [ogive.Mean("x", (0, 100), step=5)],
     "sum": [ogive.Sum("x", (0, 100), step=5)],
     "crosstab": [ogive.Crosstab("x", "y", rows=(0, 1), columns=(0, 1))],
+    "group_auc": [ogive.GroupAuc("x", "y", "z", (0, 100), bins=16, group_values=(0, 1))],
     "histogram": [ogive.Histogram("y", values=(0, 1))],
     "describe": [ogive.Describe(("x", "y"), bounds={"x": (0, 100)}, values={"y": 1})],
     "ecdf": [ogive.Ecdf("x", (0, 100), bins=16)],

@@ -11,6 +11,7 @@ from ogive.statistics import (
     Crosstab,
     Describe,
     Ecdf,
+    GroupAuc,
     Grouped,
     Histogram,
     HosmerLemeshow,
@@ -27,6 +28,7 @@ from ogive.statistics.boxplot.estimate import Boxplots
 from ogive.statistics.calibration.estimate import Calibration
 from ogive.statistics.crosstab.estimate import CrosstabEstimate
 from ogive.statistics.describe.estimate import DescribeEstimate
+from ogive.statistics.group_auc.estimate import GroupAucEstimate
 from ogive.statistics.groups.estimate import GroupEstimates
 from ogive.statistics.histogram.estimate import HistogramEstimate
 from ogive.statistics.labels.estimate import LabelsEstimate
@@ -59,6 +61,7 @@ EXAMPLES = {
     ],
     "count": [Count("y", among=1), Count("x")],
     "crosstab": [Crosstab("y", "z", rows=(0, 1), columns=(0, 1), other="count", missing="count")],
+    "group_auc": [GroupAuc("x", "y", "z", (0, 100), bins=8, group_values=(0, 1), other="count", outside="clip")],
     "histogram": [Histogram("y", values=(0, 1)), Histogram("z", values=(0, 1), other="count", missing="count")],
     "describe": [Describe(("x", "y"), bounds={"x": (0, 200)}, values={"y": 1})],
     "proportion": [Proportion("y"), Proportion("z", positive=(1, 2))],
@@ -92,6 +95,8 @@ def numbers(estimate, records=20_000):
         return np.array([estimate.value / whole[estimate.what]])
     if isinstance(estimate, HistogramEstimate | CrosstabEstimate):
         return np.array(estimate.raw).ravel() / records
+    if isinstance(estimate, GroupAucEstimate):
+        return estimate.counts.ravel() / records
     if isinstance(estimate, DescribeEstimate):
         return np.concatenate([numbers(getattr(each, "curve", each), records) for each in estimate.found])
     if isinstance(estimate, GroupEstimates):

@@ -49,7 +49,7 @@ INNER = {
         describe
         groups
         kinds questions
-        boxplot
+        boxplot group_auc
         quantiles roc calibration bounds labels ustatistic count proportion mean sum crosstab
         histogram
         sums

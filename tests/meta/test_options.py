@@ -252,6 +252,11 @@ def test_fields_with_words_take_these_and_no_others():
     columns = {
         "bounds": {},
         "histogram": {"values": ("a", "b")},
+        "group_auc": {
+            **dict(zip(("score", "label", "group"), "abc", strict=True)),
+            "group_values": ("a", "b"),
+            "bounds": (0, 1),
+        },
         "crosstab": {"row": "a", "column": "b", "rows": ("a", "b"), "columns": ("a", "b")},
         "ustatistic": {"columns": ("a",), "bounds": (0, 1)},
     }

@@ -26,7 +26,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from helpers import serving
 from helpers.declared import public_of
-from vectors.question_cases import BOX, CURVE, PAIRS, READ, ROC, SCORE, TEST, records
+from vectors.question_cases import AREAS, BOX, CURVE, PAIRS, READ, ROC, SCORE, TEST, records
 
 import ogive
 from ogive import (
@@ -36,6 +36,7 @@ from ogive import (
     Crosstab,
     Describe,
     Ecdf,
+    GroupAuc,
     Grouped,
     Histogram,
     HosmerLemeshow,
@@ -210,6 +211,10 @@ def numbers():
     yield "crosstab", of_two, {}
     yield "crosstab added", of_two, {"adjacency": ADD}
     yield "crosstab reported", of_two, {"trust": ogive.Local(data), "privacy": PureDP(2)}
+    groups = {"group_values": ("north", "south"), "other": "count", "missing_group": "refuse"}
+    areas = GroupAuc("risk", "ill", "ward", **SCORE, **AREAS, **groups)
+    yield "group_auc", areas, {"privacy": PureDP(4)}
+    yield "group_auc added", areas, {"adjacency": ADD, "privacy": APPROXIMATE}
     yield "sum", Sum("age", (0, 100), step=5, missing="refuse", **level), {"adjacency": ADD}
     described = {"bounds": {"age": (0, 100)}, "values": {"ill": 1}, "public_groups": False, **level}
     yield "describe", Describe(("age", "ill"), **described), {"privacy": PureDP(4)}

@@ -17,6 +17,7 @@ from ogive import (
     Crosstab,
     Describe,
     Ecdf,
+    GroupAuc,
     Grouped,
     HierarchyAuc,
     Histogram,
@@ -73,6 +74,7 @@ CURVE = {**AGE, "smooth": "auto", "expected_records": None}
 READ = {**AGE, "confidence_level": 0.95, "expected_records": None}
 BOX = {**AGE, "shares": (Fraction(1, 5),) * 5, "beyond": 0, "expected_records": None}
 SCORE = {"bounds": (0, 1), "bins": 16, "grid": "linear", "missing": "refuse"}
+AREAS = {"positive": 1, "negative": 0, "positive_when": "high", "outside": "refuse", "confidence_level": 0.95}
 ROC = {"positive_when": "high", "smooth": "auto", "outside": "refuse", "confidence_level": 0.95}
 TEST = {"groups": 4, "bins": 16, "split": None, "constants": "exact", "bits": 20, "floor": 1.0, "df": None}
 PAIRS = {"matrix": "average", "rounding": "simple", "confidence_level": 0.95, "expected_records": None}
@@ -154,6 +156,14 @@ def adding_up():
     of_empty = {"bounds": {"empty": (0, 100)}, "missing": {"empty": "low", "ill": "no"}, "count_missing": True}
     yield "describe missing", Describe(("empty", "ill"), values={"ill": 1}, **of_empty, confidence_level=0.95), PURE
     yield "labels margins", Labels(LargestMargins(None, keep=1), BALLOTS, max_answers=None), PURE
+
+
+def areas():
+    """Areas within groups and between them."""
+    groups = {"group_values": ("north", "south"), "other": "count", "missing_group": "refuse"}
+    yield "group_auc", GroupAuc("risk", "ill", "ward", **SCORE, **AREAS, **groups)
+    low = AREAS | {"positive_when": "low", "outside": "clip"}
+    yield "group_auc low", GroupAuc("age", "ill", "ward", (0, 50), bins=4, **low, **groups, missing="low")
 
 
 def numbers():
@@ -399,6 +409,11 @@ def cases():
         found[f"pairs all {name}"] = (statistic, ogive.Pairs(few, circuits="clear"), grant, REPLACE)
     for name, statistic in exact():
         found[f"clear {name}"] = (statistic, ogive.Clear(data), None, REPLACE)
+    for name, statistic in areas():
+        for trust in (central, added, summed):
+            found[f"{trust.name} {name}"] = (statistic, trust, PURE, REPLACE)
+        found[f"clear {name}"] = (statistic, ogive.Clear(data), None, REPLACE)
+        found[f"central {name} added"] = (statistic, central, APPROXIMATE, ADD)
     for name, statistic in numbers():
         for trust in (central, added, summed, local):
             found[f"{trust.name} number {name}"] = (statistic, trust, PURE, REPLACE)

@@ -9,6 +9,7 @@ from .crosstab.statistic import Crosstab as Crosstab
 from .describe.statistic import Describe as Describe
 from .ecdf.statistic import Ecdf as Ecdf
 from .every import STATISTICS as STATISTICS
+from .group_auc.statistic import GroupAuc as GroupAuc
 from .groups.statistic import Grouped as Grouped
 from .groups.subset import Subset as Subset
 from .histogram.statistic import Histogram as Histogram

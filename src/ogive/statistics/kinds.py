@@ -160,6 +160,10 @@ KINDS = (
         "crosstab", "crosstab", "Crosstab", "crosstab.estimate:CrosstabEstimate", "ogive.crosstab/1",
         "a table of two columns, with a test of whether they are independent",
     ),
+    Kind(
+        "group_auc", "group_auc", "GroupAuc", "group_auc.estimate:GroupAucEstimate", "ogive.group_auc/1",
+        "the AUC of a score within each group and between groups", command="group-auc",
+    ),
     Kind("groups", "groups", "Grouped", "groups.estimate:GroupEstimates", "ogive.groups/1"),
     Kind("labels", "labels", "Labels", "labels.estimate:LabelsEstimate", "ogive.labels/1"),
 )  # fmt: skip

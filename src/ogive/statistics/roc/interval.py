@@ -29,17 +29,37 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from fractions import Fraction
+from typing import Protocol
 
 import numpy as np
 
 from ogive.arrays import Float64
 from ogive.statistics.curve.bands.simultaneous import upper_quantile
-from ogive.statistics.roc.noise import SimulatedNoise, pairs_at_ends
+from ogive.statistics.roc.noise import pairs_at_ends
 
 _CANDIDATES = 201
 _HALVINGS = 24
 _SEED = 0x617563  # public and fixed
 _ROUNDING = 1e-12
+
+
+class PairNoise(Protocol):
+    """Errors of simulated releases around given curves."""
+
+    @property
+    def last(self) -> Float64:
+        """Error of the size of a class, shape (simulations,)."""
+        ...
+
+    @property
+    def pairs(self) -> Float64:
+        """Errors of the numbers of pairs in order with ties ranked wrongly and rightly, shape (2, simulations)."""
+        ...
+
+    @property
+    def products(self) -> Float64:
+        """Error of the product of the class sizes, shape (simulations,)."""
+        ...
 
 
 def delong_variance(curves: Float64, positive_when: str, ties: float = 0.5) -> float:
@@ -85,7 +105,7 @@ def auc_interval(
     released: float,
     raw: Float64,
     curves: Float64,
-    noise: SimulatedNoise | None,
+    noise: PairNoise | None,
     *,
     positive_when: str,
     tail: Fraction,

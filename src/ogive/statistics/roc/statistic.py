@@ -100,9 +100,9 @@ class Roc:
         """Refuse what no release could use, before any data is touched."""
         if not isinstance(self.score, str):
             raise ParameterError(f"`score` must be a column's name, got {quoted(self.score)}")
-        object.__setattr__(self, "positive", _values(self.positive, "positive"))
+        object.__setattr__(self, "positive", class_values(self.positive, "positive"))
         if self.negative is not None:
-            object.__setattr__(self, "negative", _values(self.negative, "negative"))
+            object.__setattr__(self, "negative", class_values(self.negative, "negative"))
         elif self.positive == (1,):
             object.__setattr__(self, "negative", (0,))
         object.__setattr__(self, "missing", self.classes().score.missing)
@@ -215,7 +215,7 @@ class Roc:
         )
 
 
-def _values(given: Any, name: str) -> tuple[LabelValue, ...]:
+def class_values(given: Any, name: str) -> tuple[LabelValue, ...]:
     """The values of a class as a tuple of Python's own."""
     values = given if isinstance(given, tuple | list | set | frozenset | np.ndarray) else (given,)
     plain = tuple(value.item() if isinstance(value, np.generic) else value for value in values)

@@ -72,9 +72,15 @@ def ask_table(columns: tuple[Listed, ...], terms: Terms) -> Asking:
     domain = Domain(columns)
     if owners_answer(terms):
         return (yield from _ask_reports(domain, best_oracle(domain.size, _of_each_report(terms)), "simple", terms))
-    terms.check_cells(domain.size)
     if domain.size == 2 and terms.adjacency is Adjacency.REPLACE:
+        terms.check_cells(domain.size)
         return (yield from ask_moments(Cells(domain), {"laplace": TOTAL, "gaussian": TOTAL}, terms))
+    return (yield from ask_cells(domain, terms))
+
+
+def ask_cells(domain: Domain, terms: Terms) -> Asking:
+    """A noisy count of every combination, of whom records are counted by; owners are not asked."""
+    terms.check_cells(domain.size)
     return (yield from _ask(design_cells(Cells(domain), terms.privacy, terms.unit), terms))
 
 

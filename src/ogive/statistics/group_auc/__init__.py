@@ -1,0 +1,1 @@
+"""AUC between groups: every group's positives against every group's negatives, in one release."""

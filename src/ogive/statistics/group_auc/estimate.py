@@ -1,0 +1,378 @@
+"""Areas under ROC curves within groups and across them: the estimate that can be asked, drawn and stored."""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import KW_ONLY, dataclass
+from functools import cached_property
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+
+from ogive.arrays import Float64
+from ogive.checks import among
+from ogive.columns import Binning, Domain, Label, LabelValue, Listed
+from ogive.contrast import Number, difference
+from ogive.errors import ParameterError, quoted
+from ogive.privacy import Adjacency
+from ogive.provenance import Provenance
+from ogive.queries import Cells, CellsQuery
+from ogive.statistics.base import OF_RANGE, Estimate
+from ogive.statistics.confidence import TARGETS, Target, check_level
+from ogive.statistics.group_auc.areas import Classes
+from ogive.statistics.histogram.estimate import names_of
+from ogive.statistics.roc.points import ORIENTATIONS
+from ogive.statistics.sums.measured import Measured
+
+MOST_GROUPS = 30
+MOST_CELLS = 1 << 16
+_DEVIATIONS = 3
+
+
+class Area(NamedTuple):
+    """An area under a ROC curve, or a difference of two, and the ends between which the true one lies.
+
+    Fields:
+        value: As released; NaN where noise may account for a whole class.
+        low, high: Ends of the interval.
+    """
+
+    value: float
+    low: float
+    high: float
+
+
+def check_groups(listed: Listed) -> None:
+    """Refuse more groups than there are tables of.
+
+    Raises:
+        ParameterError: there are too many.
+    """
+    if listed.size > MOST_GROUPS:
+        raise ParameterError(f"at most {MOST_GROUPS} groups can be compared, got {listed.size}; join some of them")
+
+
+@dataclass(frozen=True, repr=False)
+class GroupAucEstimate(Estimate):
+    """Chance that a score ranks a random positive of one group above a random negative of the same or another group.
+
+    Each interval holds by itself, for the area of the scores themselves: it counts noise, the effect of bins and, for
+    the population, sampling.
+
+    Fields:
+        score: Column of the score, with its bins.
+        group: Column of the group, with the declared groups.
+        label: Column of the class.
+        measured: The noisy integers that came back, in the order of bin, group and class, which may be negative.
+        positive_when: "high" or "low" scores.
+        confidence_level: Of intervals where no other is asked for.
+        provenance: What was released, at what price and under whose trust.
+
+    Raises:
+        ParameterError: a field is out of range.
+    """
+
+    schema: ClassVar[str] = "ogive.group_auc/1"
+    indent: ClassVar[int | None] = 1
+
+    score: Binning
+    group: Listed
+    label: Label
+    measured: Measured
+    _: KW_ONLY
+    positive_when: str
+    confidence_level: float
+    provenance: Provenance | None = None
+
+    def __post_init__(self) -> None:
+        among(self.positive_when, "positive_when", ORIENTATIONS)
+        check_groups(self.group)
+
+    @property
+    def adjacency(self) -> Adjacency:
+        """Which data sets are adjacent."""
+        return self.measured.adjacency
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """Names of the groups: the declared values, then "other" and "missing" where these are counted."""
+        return names_of(self.group.values, self.group.other, self.group.missing)
+
+    @cached_property
+    def counts(self) -> Float64:
+        """Noisy counts as they were measured, unbiased, perhaps negative: shape (bins, groups, 2), negatives first."""
+        values = np.array(self.measured.values, dtype=np.float64) * 2.0**-self.measured.bits
+        counts = values.reshape(self.score.grid.bins, self.group.size, 2)
+        counts.flags.writeable = False
+        return counts
+
+    @property
+    def sizes(self) -> tuple[tuple[float, float], ...]:
+        """Numbers of negatives and positives of each group, noisy, at least 0."""
+        return tuple((max(0.0, float(few)), max(0.0, float(many))) for few, many in self.counts.sum(axis=0))
+
+    # Areas
+
+    @cached_property
+    def auc(self) -> Float64:
+        """Areas of positives of a group (rows) against negatives of a group (columns), shape (groups, groups).
+
+        The diagonal is the AUC within each group. NaN where noise may account for a whole class.
+        """
+        return np.array([[area.value for area in row] for row in self.table(confidence_level=None)])
+
+    def table(
+        self, *, confidence_level: float | None = None, target: Target = "population"
+    ) -> tuple[tuple[Area, ...], ...]:
+        """Compute the area of every pair of groups with its interval: positives are rows, negatives are columns.
+
+        Args:
+            confidence_level: Of each interval alone, above 0 and at most 0.9999; by default that of the statistic.
+            target: "population" (from which the records were drawn) or "sample" (the records themselves).
+
+        Raises:
+            ParameterError: an argument is out of range.
+
+        Privacy:
+            Post-processing.
+        """
+        places = range(len(self.names))
+        found = self._found(confidence_level, target)
+        return tuple(tuple(found((g,), (h,)) for h in places) for g in places)
+
+    def between(
+        self,
+        positives: LabelValue,
+        negatives: LabelValue,
+        *,
+        confidence_level: float | None = None,
+        target: Target = "population",
+    ) -> Area:
+        """Compute the area of the positives of one group against the negatives of another, or of the same.
+
+        Args:
+            positives: A group, by its value or its name.
+            negatives: A group.
+            confidence_level: As of `table`.
+            target: As of `table`.
+
+        Raises:
+            ParameterError: there is no such group, or an argument is out of range.
+        """
+        found = self._found(confidence_level, target)
+        return found((self._place(positives),), (self._place(negatives),))
+
+    def bpsn(self, group: LabelValue, *, confidence_level: float | None = None, target: Target = "population") -> Area:
+        """Compute the area of all other groups' positives against this group's negatives (BPSN AUC).
+
+        A low area says that the score is too high for this group's negatives: they are called positive too often.
+
+        Args:
+            group: A group, by its value or its name.
+            confidence_level: As of `table`.
+            target: As of `table`.
+
+        Raises:
+            ParameterError: there is no such group, or an argument is out of range.
+
+        Source:
+            Borkan, Dixon, Sorensen, Thain and Vasserman 2019, Nuanced metrics for measuring unintended bias.
+        """
+        place = self._place(group)
+        return self._found(confidence_level, target)(self._others(place), (place,))
+
+    def bnsp(self, group: LabelValue, *, confidence_level: float | None = None, target: Target = "population") -> Area:
+        """Compute the area of this group's positives against all other groups' negatives (BNSP AUC).
+
+        A low area says that the score is too low for this group's positives: they are missed too often.
+
+        Args:
+            group: A group, by its value or its name.
+            confidence_level: As of `table`.
+            target: As of `table`.
+
+        Raises:
+            ParameterError: there is no such group, or an argument is out of range.
+
+        Source:
+            Borkan, Dixon, Sorensen, Thain and Vasserman 2019.
+        """
+        place = self._place(group)
+        return self._found(confidence_level, target)((place,), self._others(place))
+
+    # Differences
+
+    def difference(
+        self,
+        group: LabelValue,
+        other: LabelValue,
+        *,
+        confidence_level: float | None = None,
+        target: Target = "population",
+    ) -> Area:
+        """Compute the AUC within one group minus that within another, which have no record in common.
+
+        Args:
+            group: A group, by its value or its name.
+            other: Another group.
+            confidence_level: As of `table`.
+            target: As of `table`.
+
+        Raises:
+            ParameterError: there is no such group, they are one, or an argument is out of range.
+        """
+        g, h = self._two(group, other)
+        return self._difference(((g,), (g,)), ((h,), (h,)), confidence_level, target)
+
+    def cross_difference(
+        self,
+        group: LabelValue,
+        other: LabelValue,
+        *,
+        confidence_level: float | None = None,
+        target: Target = "population",
+    ) -> Area:
+        """Compute how much better positives of one group fare against negatives of another than the other way round.
+
+        It is the area of the first group's positives against the second's negatives, minus that of the second's
+        positives against the first's negatives, which have no record in common. Above 0 the score favors the first.
+
+        Args:
+            group: A group, by its value or its name.
+            other: Another group.
+            confidence_level: As of `table`.
+            target: As of `table`.
+
+        Raises:
+            ParameterError: there is no such group, they are one, or an argument is out of range.
+
+        Source:
+            Kallus and Zhou 2019, The fairness of risk scores beyond classification: xAUC disparity.
+        """
+        g, h = self._two(group, other)
+        return self._difference(((g,), (h,)), ((h,), (g,)), confidence_level, target)
+
+    def _difference(
+        self,
+        one: tuple[tuple[int, ...], tuple[int, ...]],
+        other: tuple[tuple[int, ...], tuple[int, ...]],
+        confidence_level: float | None,
+        target: Target,
+    ) -> Area:
+        level = self.confidence_level if confidence_level is None else confidence_level
+        found = self._found(confidence_level, target)
+        first, second = (Number("AUC", *found(*places)) for places in (one, other))
+        value, _, low, high = difference(first, second, level)
+        if self.rows_of_one > 1 and target == "population":
+            # a person may have records in both, so that errors by sampling may add up
+            low, high = first.low - second.high, first.high - second.low
+        return Area(value, max(-1.0, low), min(1.0, high))
+
+    # What they are computed from
+
+    def _place(self, group: LabelValue) -> int:
+        """Which group is meant; a counted rest is called other or missing."""
+        if group in self.group.values:
+            return self.group.values.index(group)
+        if group in self.names:
+            return self.names.index(str(group))
+        listed = ", ".join(self.names)
+        raise ParameterError(f"column {quoted(self.group.column)} has no group {quoted(group)}; there are {listed}")
+
+    def _two(self, group: LabelValue, other: LabelValue) -> tuple[int, int]:
+        g, h = self._place(group), self._place(other)
+        if g == h:
+            raise ParameterError(f"name two groups to compare, got {quoted(group)} twice")
+        return g, h
+
+    def _others(self, place: int) -> tuple[int, ...]:
+        return tuple(each for each in range(len(self.names)) if each != place)
+
+    def classes_of(self, positives: Sequence[int], negatives: Sequence[int]) -> Classes:
+        """The positives of some groups and the negatives of some groups, by their places."""
+        sides = [self.counts[:, list(places), k].sum(axis=1) for k, places in enumerate((negatives, positives))]
+        return Classes(
+            np.stack(sides),
+            (len(negatives), len(positives)),
+            self.measured.law,
+            2.0**-self.measured.bits,
+            self.positive_when,
+            self.rows_of_one,
+        )
+
+    @staticmethod
+    def _seen(classes: Classes) -> bool:
+        """Whether noise alone is unlikely to have made either class: its size is above 3 standard deviations."""
+        return bool(np.all(classes.sizes > np.maximum(_DEVIATIONS * classes.size_errors, 0.5)))
+
+    @cached_property
+    def _area(self) -> Callable[[tuple[int, ...], tuple[int, ...], float, Target], Area]:
+        @functools.cache
+        def area(positives: tuple[int, ...], negatives: tuple[int, ...], level: float, target: Target) -> Area:
+            classes = self.classes_of(positives, negatives)
+            if not self._seen(classes):
+                return Area(math.nan, 0.0, 1.0)
+            return Area(classes.area, *classes.interval(1 - check_level(level), target))
+
+        return area
+
+    def _found(
+        self, confidence_level: float | None, target: Target
+    ) -> Callable[[tuple[int, ...], tuple[int, ...]], Area]:
+        level = self.confidence_level if confidence_level is None else float(check_level(confidence_level))
+        among(target, "target", TARGETS)
+        return lambda positives, negatives: self._area(positives, negatives, level, target)
+
+    @property
+    def defined(self) -> bool:
+        """Whether any area is: both classes of it have records, as far as the noise lets one see."""
+        return bool(np.isfinite(self.auc).any())
+
+    @property
+    def tie_bound(self) -> float:
+        """Largest effect of the bins on an AUC within a group, as far as noisy counts tell; NaN where none is defined.
+
+        Intervals include it.
+        """
+        found = []
+        for place in range(len(self.names)):
+            classes = self.classes_of((place,), (place,))
+            if self._seen(classes):
+                shares = np.diff(classes.plausible, axis=1, prepend=0.0) / classes.plausible[:, -1:]
+                found.append(float(np.sum(shares[0] * shares[1]) / 2))
+        return max(found, default=math.nan)
+
+    @property
+    def noise_beside(self) -> str:
+        """What the area may be."""
+        return OF_RANGE
+
+    def noise_share(self) -> float:
+        """Standard deviation of the noise of the AUC that has the least; infinite where noise hides all of them."""
+        within = [self.classes_of((place,), (place,)) for place in range(len(self.names))]
+        return min((each.noise_error() for each in within if self._seen(each)), default=math.inf)
+
+    def errors(self, truth: GroupAucEstimate) -> dict[str, float]:
+        """The largest distance of an area from the exact one; of areas that are defined in both.
+
+        Raises:
+            ParameterError: the truth is of other columns or groups.
+        """
+        if truth.domain != self.domain:
+            raise ParameterError(f"the truth for {self.score.column} must be of the same bins, groups and classes")
+        far = np.abs(self.auc - truth.auc)
+        return {"auc": float(np.nanmax(far)) if np.isfinite(far).any() else math.nan}
+
+    @property
+    def domain(self) -> Domain:
+        """Every combination of bin, group and class."""
+        return Domain((self.score, self.group, self.label))
+
+    @property
+    def query(self) -> CellsQuery | None:
+        """What was asked, with the noise that there was; None where there was none."""
+        if self.measured.law is None:
+            return None
+        return CellsQuery(Cells(self.domain), self.measured.law, self.measured.bits)
