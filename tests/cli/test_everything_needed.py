@@ -55,6 +55,39 @@ def test_the_command_that_is_told_is_right(said, given):
     assert said(*shlex.split(command), "--no-ledger" * ("--ledger" not in given) or "--json") == (0, "")
 
 
+@pytest.mark.parametrize(
+    ("given", "example"),
+    [
+        ("--columns dose --bounds dose=2:8", "--missing dose=2"),
+        ("--columns smoker --values smoker=yes", "--missing smoker=no"),
+        ("--columns smoker --values smoker=yes,no", "--missing smoker=count"),
+        (
+            "--columns age smoker dose --bounds dose=-1:8 age=0:99 --values smoker=yes",
+            "--missing age=0 smoker=no dose=-1",
+        ),
+        ("--columns smoker --values smoker=yes --missing smoker=drop", "--missing smoker=no"),
+        ("--columns age --bounds age=18:99 --missing drop", "--missing age=18"),
+    ],
+)
+def test_policies_that_are_told_are_accepted(said, tmp_path, given, example):
+    lines = TABLE.replace("smokes", "smoker").splitlines()
+    rows = [
+        ",".join((*line.split(",")[:2], ("", "yes", "no")[i % 3], line.split(",")[3]))
+        for i, line in enumerate(lines[1:])
+    ]
+    (tmp_path / "people.csv").write_text("\n".join([lines[0], *rows, ""]))
+    given = given.split()
+    status, line = said("describe", "people.csv", *given, "--epsilon", "1")
+    assert (status, f"for example {example}, under either adjacency" in line) == (2, True), line
+    kept = given[: given.index("--missing")] if "--missing" in given else given
+    assert said("describe", "people.csv", *kept, *example.split(), "--epsilon", "1", "--no-ledger") == (0, "")
+
+
+def test_columns_to_drop_are_not_said_to_have_missing_values(said):
+    _, line = said("describe", "people.csv", "--epsilon", "1", "--missing", "drop", "--adjacency", "replace")
+    assert "for each column that has missing values; which ones have is not read from the records here" in line
+
+
 def test_an_only_thing_that_is_missing_is_told_as_before(said):
     status, line = said("describe", "people.csv", "--by", "sex", "--epsilon", "1", "--columns", "smokes")
     assert (status, "a delta; name the values" in line) == (2, True)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ogive.columns import OpenCategories
-from ogive.errors import DataError, OgiveError, ParameterError, UnsupportedError, quoted
+from ogive.errors import DataError, OgiveError, ParameterError, UnsupportedError, plain, quoted
 from ogive.privacy import Adjacency, ApproxDP, PureDP
 from ogive.statistics.base import Terms
 from ogive.statistics.discovery import discovery
@@ -15,6 +15,15 @@ from ogive.statistics.discovery import discovery
 DROP, EVERY_DROP, MAY_DROP = "`missing='drop'`", "`missing={'*': 'drop'}`", "`adjacency ADD_OR_REMOVE`"
 _GROUPS, _DELTA = "`groups=('a', 'b')`", "`target_delta='1e-6'`"
 _WITH_DELTA = ApproxDP(1, "1e-6")
+_MOST_SHOWN = 6
+_UNREAD = ", for each column that has missing values; which ones have is not read from the records here"
+
+_STANDING = {
+    "number": "a public value that stands for them",
+    "share": "'no', which counts them with the other values",
+    "categories": "'count', which makes them a category of their own",
+}
+"""What missing values of each kind of variable may count as under either adjacency."""
 
 
 def unmet(asked: Any, terms: Terms, with_missing: Callable[[Sequence[str]], Sequence[str]]) -> OgiveError | None:
@@ -39,19 +48,17 @@ def unmet(asked: Any, terms: Terms, with_missing: Callable[[Sequence[str]], Sequ
             f"the values of {quoted(asked.by)}, which are public, for example {_GROUPS}, or a delta to find them"
         )
         remedy.append(_DELTA if isinstance(terms.privacy, PureDP) and _finds(asked.by, terms) else _GROUPS)
-    value = f"`missing={{'{(*refusing, *dropping)[0]}': 0}}`"
-    public = f"a public value that stands for them, for example {value}, under either adjacency"
     if refusing:
         needs.append(
-            f"what missing values of {_columns(refusing)} mean: {public}, or {DROP} under {MAY_DROP} alone; the first "
-            "release of an account fixes its adjacency"
+            f"what missing values of {_columns(refusing)} mean: {_standing(asked, refusing)}, or {DROP} under "
+            f"{MAY_DROP} alone; the first release of an account fixes its adjacency"
         )
         remedy.append(EVERY_DROP if isinstance(asked.missing, Mapping) else DROP)
     if dropping:
         some = "all columns" if len(dropping) == len(asked.variables) else _columns(dropping)
         needs.append(
             f"{MAY_DROP}, since to drop missing values of {some} would publish how many values are missing where "
-            f"replacing a record may change it; or {public}"
+            f"replacing a record may change it; or {_standing(asked, dropping)}{_UNREAD * (len(dropping) > 1)}"
         )
     if replace:
         remedy.append(MAY_DROP)
@@ -67,6 +74,22 @@ def _finds(by: str, terms: Terms) -> bool:
     except UnsupportedError:
         return False
     return True
+
+
+def _standing(asked: Any, names: Sequence[str]) -> str:
+    """What missing values of some variables may count as, with an example for all, or of every kind where many are."""
+    some = [each for each in asked.variables if each.column in names]
+    first = {each.kind: each for each in reversed(some)}
+    words = " or ".join(_STANDING[kind] for kind in _STANDING if kind in first)
+    policies = {each.column: _example(each) for each in (some if len(some) <= _MOST_SHOWN else first.values())}
+    return f"{words}, for example `missing={plain(policies)}`, under either adjacency"
+
+
+def _example(variable: Any) -> Any:
+    """A policy that a variable accepts whatever the adjacency is."""
+    if variable.kind == "number":
+        return 0 if variable.bounds is None else variable.bounds[0]
+    return "no" if variable.kind == "share" else "count"
 
 
 def _columns(names: Sequence[str]) -> str:
