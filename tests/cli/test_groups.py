@@ -246,6 +246,17 @@ def test_what_has_no_groups_or_no_number_is_not_compared(run, patients, tmp_path
     assert "--ratio compares two groups of a release with --by; leave it out here" in err
 
 
+def test_a_table_of_described_groups_has_no_number_to_compare(run, patients, tmp_path):
+    file = tmp_path / "out.json"
+    assert (
+        run("describe", patients, "--columns", "age", "--bounds", "age=0:120", *BY, "--epsilon", 9, "-o", file)[0] == 0
+    )
+    status, out, err = run("show", file, "--difference", "A", "B")
+    assert (status, out) == (2, "")
+    assert "--difference compares one number of two groups, and a release of describe has none for that" in err
+    assert "release the number with --by, for example by ogive mean" in err
+
+
 def test_words_stand_for_the_groups_that_a_file_has(run, tmp_path):
     people = {"age": [30, 40] * 200, "arm": ["1", "2"] * 200}
     texts = ogive.Session(people, limit=ogive.PureDP(9)).mean(

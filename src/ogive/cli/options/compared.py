@@ -79,6 +79,7 @@ class ComparedOptions:
         from ogive.statistics.groups.estimate import GroupEstimates
 
         if not isinstance(estimate, GroupEstimates):
+            self._refuse_without_number(estimate)
             self.refuse()
         compared = {"difference": estimate.difference, "ratio": estimate.ratio}
         return estimate.with_contrasts(
@@ -96,6 +97,21 @@ class ComparedOptions:
         """
         if self._asked:
             raise ParameterError(f"{self._option} compares two groups of a release with --by; leave it out here")
+
+    def _refuse_without_number(self, estimate: Any) -> None:
+        """Refuse comparisons of an estimate which has several numbers, with groups or without.
+
+        Raises:
+            ParameterError: it has no number by which groups are compared.
+        """
+        from ogive.statistics.kinds import SCHEMAS
+
+        kind = SCHEMAS[estimate.schema]
+        if kind.command_options.compared is None:
+            raise ParameterError(
+                f"{self._option} compares one number of two groups, and a release of {kind.name} has none for that; "
+                "release the number with --by, for example by ogive mean, proportion or quantiles"
+            )
 
     @property
     def _asked(self) -> bool:
