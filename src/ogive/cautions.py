@@ -55,8 +55,8 @@ def tell_weak(privacy: Privacy) -> None:
     if large and not _Process.weak:
         _Process.weak = True
         _LOGGER.warning(
-            "ogive: %s protects little: at %s, whoever thinks two answers equally likely may be 99.995 %% sure of one "
-            "after the release",
+            "ogive: %s protects little: already at %s, whoever thinks two answers equally likely may be 99.995 %% sure "
+            "of one after the release",
             privacy,
             largest,
         )

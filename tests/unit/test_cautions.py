@@ -215,10 +215,13 @@ def test_the_command_warns_of_a_mean_once(tmp_path, capsys):
     ("privacy", "said"),
     [
         (ogive.PureDP(10), None),
-        (ogive.PureDP("10.01"), "epsilon = 10.01 protects little: at epsilon = 10, whoever thinks two answers equally"),
+        (ogive.PureDP("10.01"), "epsilon = 10.01 protects little: already at epsilon = 10, whoever thinks two answers"),
         (ogive.ApproxDP(50, "1e-6"), "epsilon = 50, delta = 1e-06 protects little"),
         (ogive.ZeroConcentratedDP(50), None),
-        (ogive.ZeroConcentratedDP(51), "rho = 51 (zCDP) protects little: at rho = 50, which epsilon = 10 implies,"),
+        (
+            ogive.ZeroConcentratedDP(51),
+            "rho = 51 (zCDP) protects little: already at rho = 50, which epsilon = 10 implies,",
+        ),
     ],
     ids=str,
 )
