@@ -170,6 +170,49 @@ def test_records_without_a_group_are_left_out_as_the_message_says(said, gaps, ca
     assert said(*words, "--where", "sex is not missing")[0] == 0
 
 
+COMMA = "Creatinine, mg/dl"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("--bounds", f"{COMMA}=0:5"),
+        ("--bounds", f"{COMMA}=0:5,age=0:120"),
+        ("--bounds", "age=0:120", f"{COMMA}=0:5"),
+        ("--numbers", COMMA, "age"),
+        ("--columns", f'"{COMMA}"'),
+        ("--columns", f'age,"{COMMA}"', "--weights", f"{COMMA}=2", "--missing", f"{COMMA}=0"),
+        ("--columns", "age, smoker", "--values", "smoker=yes"),
+    ],
+)
+def test_columns_are_declared_whose_names_have_commas(said, tmp_path, words):
+    rows = "".join(f"{i % 5}.5,{20 + i % 60},{('yes', 'no')[i % 2]}\n" for i in range(200))
+    (tmp_path / "lab.csv").write_text(f'"{COMMA}",age,smoker\n{rows}')
+    assert said("describe", "lab.csv", *words, "--epsilon", "9", "--no-ledger")[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (
+            ("--columns", COMMA),
+            "'Creatinine'; did you mean 'Creatinine, mg/dl'? On the command line a name with a comma",
+        ),
+        (("--bounds", f"age=0:120,{COMMA}=0:5"), "whose name has a comma begins a word of its own"),
+        (("--bounds", "age=0:120", "agee=0:3"), "the table has no column 'agee'; did you mean 'age'?"),
+        (
+            ("--columns", "age", "--bounds", "agee=0:3"),
+            "'agee' is declared and not described; did you mean 'age'? else",
+        ),
+        (("--columns", "age", "--missing", "wxyz=0"), "'wxyz' is declared and not described; add it to --columns"),
+    ],
+)
+def test_columns_that_are_not_there_are_told_with_those_that_may_be_meant(said, tmp_path, words, told):
+    (tmp_path / "lab.csv").write_text(f'"{COMMA}",age\n' + "1.5,30\n2.5,40\n" * 100)
+    status, line = said("describe", "lab.csv", *words, "--epsilon", "9", "--no-ledger")
+    assert (status, told in line) == (2, True), line
+
+
 @pytest.mark.parametrize("more", [("--missing", "count"), ("--where", "sex is not missing"), "drop"])
 def test_missing_values_of_one_column_of_a_cross_table_have_ways_out(said, gaps, more):
     words = ("crosstab", gaps, "--row", "sex", "--rows", "F", "M", "--column", "age", "--columns", "20", "21")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import re
 from collections.abc import Sequence
 from typing import Any
@@ -22,7 +23,9 @@ def _pairs(words: Words, example: str) -> dict[str, str]:
     """
     found: dict[str, str] = {}
     for word in words.said:
-        for each in _NEXT.split(word):
+        name, equals, rest = word.partition("=")  # a comma before the first sign of equality is part of the name
+        first, *others = _NEXT.split(rest)
+        for each in (f"{name}{equals}{first}", *others):
             column, equals, said = map(str.strip, each.partition("="))
             if not equals or not column or not said:
                 raise ParameterError(f"--{words.option} must be written as in {example}, got {quoted(each)}")
@@ -39,6 +42,11 @@ def _bounds(words: Words) -> Any:
         low, colon, high = said.partition(":")
         if not colon:
             raise ParameterError(f"--{words.option} must be written as in {example}, got {quoted(said)}")
+        if "," in said:
+            raise ParameterError(
+                f"--{words.option} must be written as in {example}, got {quoted(f'{column}={said}')}; numbers have a "
+                "decimal point, and a column whose name has a comma begins a word of its own"
+            )
         found[column] = (low, high)
     return found
 
@@ -59,6 +67,14 @@ def _policies(words: Words) -> Any:
         return said[0]
     found = _pairs(words, f"--{words.option} age=low weight=drop")
     return {column: group_of(policy) for column, policy in found.items()}
+
+
+def _names(words: Words) -> tuple[str, ...]:
+    """Names of columns; in a single word with commas, one that has a comma itself is in double quotes."""
+    said: Sequence[str] = words.said
+    if len(said) == 1 and '"' in said[0] and "," in said[0]:
+        return tuple(name.strip() for name in next(csv.reader(said, skipinitialspace=True)))
+    return listed(said)
 
 
 def _form(read: Any, help: str = "") -> Form:
@@ -90,5 +106,5 @@ BY_COLUMN = {
         "What a missing value means, in both columns or by column, as in ward=count: refuse (an error), count (a row "
         "or column of its own) or drop (the record is not counted; --adjacency add_or_remove only).",
     ),
-    "tuple[str, ...]": Form(lambda default: tuple[str, ...], lambda words: listed(words.said), several=True),
+    "tuple[str, ...]": Form(lambda default: tuple[str, ...], _names, several=True),
 }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import difflib
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from fractions import Fraction
 from typing import Any, ClassVar, TypedDict
@@ -174,11 +174,12 @@ class Describe:
                 )
         if self.by in self.declared:
             raise ParameterError(f"column {quoted(self.by)} is that of the groups, so it is not described too")
-        policies = tuple(self.missing) if isinstance(self.missing, Mapping) else ()
-        for name in (*self._given("bounds"), *self._given("values"), *self.numbers, *self._given("weights"), *policies):
-            if self.columns and name not in self.columns and name != OTHERS:
+        for name in self._named:
+            if self.columns and name not in self.columns:
+                near = _near(name, self.columns)
                 raise ParameterError(
-                    f"column {quoted(name)} is declared and not described; add it to `columns`, or leave it out"
+                    f"column {quoted(name)} is declared and not described; {f'{near} else ' if near else ''}"
+                    "add it to `columns`, or leave it out"
                 )
 
     def _check_counted(self) -> None:
@@ -195,6 +196,13 @@ class Describe:
         """What was given by column."""
         given: dict[str, Any] = getattr(self, name)
         return given
+
+    @property
+    def _named(self) -> tuple[str, ...]:
+        """The columns of which something is said."""
+        policies = tuple(self.missing) if isinstance(self.missing, Mapping) else ()
+        named = (*self._given("bounds"), *self._given("values"), *self.numbers, *self._given("weights"), *policies)
+        return tuple(name for name in named if name != OTHERS)
 
     @property
     def declared(self) -> tuple[str, ...]:
@@ -241,7 +249,7 @@ class Describe:
         columns = named or tuple(name for name in schema.columns if name not in (schema.person, self.by))
         numbers, values, guessed = list(self.numbers), dict(self._given("values")), []
         left_out: dict[str, str] = {}
-        for name in (*columns, *(() if self.by is None else (self.by,))):
+        for name in (*columns, *(() if self.by is None else (self.by,)), *self._named):
             if name not in schema.columns:
                 raise DataError(_no_column(name, schema))
         for name in columns:
@@ -394,10 +402,19 @@ def _names(given: Any, parameter: str) -> tuple[str, ...]:
     return tuple(names)
 
 
+def _near(name: str, columns: Sequence[str]) -> str:
+    """A question whether other columns were meant; nothing where no name is near."""
+    near = difflib.get_close_matches(name, columns, n=3)
+    return f"did you mean {' or '.join(map(quoted, near))}?" if near else ""
+
+
 def _no_column(name: str, schema: Schema) -> str:
-    near = difflib.get_close_matches(name, schema.columns, n=3)
     there = schema.columns[:_MOST_LISTED]
-    words = f"did you mean {' or '.join(map(quoted, near))}?" if near else f"it has {', '.join(map(quoted, there))}"
+    words = _near(name, schema.columns) or f"it has {', '.join(map(quoted, there))}"
+    parted = [each for each in schema.columns if name in map(str.strip, each.split(","))]
+    if parted:  # a list of names was read at the comma
+        inner = f'"{parted[0]}"'
+        words = f"did you mean {quoted(parted[0])}? On the command line a name with a comma is written {quoted(inner)}"
     return f"the table has no column {quoted(name)}; {words}"
 
 
