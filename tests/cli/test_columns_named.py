@@ -30,7 +30,7 @@ def test_the_columns_of_the_file_are_listed(table, case, capsys):
     command = case.split(" of ")[0].split()
     granted = () if command[0] == "pate" else ("--epsilon", "1")
     assert main([*command, str(table), *options, *granted]) == 2
-    assert capsys.readouterr().err == f"ogive: error: name {asked}; {table} has age, risk, ill\n"
+    assert capsys.readouterr().err == f"ogive: error: name {asked}; {table} has 'age', 'risk', 'ill'\n"
 
 
 def test_a_file_without_names_shows_none_of_its_records(tmp_path, capsys):

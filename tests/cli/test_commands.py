@@ -201,7 +201,7 @@ def test_the_smallest_tables_work(run, tmp_path, command, values):
 
 
 BAD = {
-    "missing_column": (("--column", "aeg", "--bounds", "0", "9", *ONE), "did you mean age?"),
+    "missing_column": (("--column", "aeg", "--bounds", "0", "9", *ONE), "did you mean 'age'?"),
     "text_column": (("--column", "job", "--bounds", "0", "9", *ONE), "column 'job' holds text"),
     "date_column": (("--column", "joined", "--bounds", "0", "9", *ONE), "holds dates, but the bounds are numbers"),
     "no_column": (("--bounds", "0", "9", *ONE), "--column"),

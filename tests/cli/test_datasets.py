@@ -33,7 +33,7 @@ def test_a_command_that_lacks_a_column_is_told_which_there_are(capsys):
     assert main(["ecdf", "dataset:bank", "--bounds", "0", "120", "--epsilon", "1"]) == 2
     captured = capsys.readouterr()
     assert (captured.out, captured.err.count("\n")) == ("", 1)
-    assert "has age, job, marital" in captured.err
+    assert "has 'age', 'job', 'marital'" in captured.err
 
 
 @pytest.mark.parametrize("name", ["heart", "", "BANK"])

@@ -57,7 +57,7 @@ def test_a_command_without_a_column_lists_those_of_the_table(url, capsys):
     assert main(["ecdf", url, "--epsilon", "1"]) == 2
     said = capsys.readouterr().err
     assert said.startswith("ogive: error: name the column with --column; ")
-    assert said.endswith(" has age, ward\n")
+    assert said.endswith(" has 'age', 'ward'\n")
 
 
 def test_a_terminal_is_told_that_spark_starts():

@@ -194,7 +194,7 @@ def test_persons_are_the_unit_with_and_without_a_ledger(folder, run):
     for bad, words in [
         (("--max-rows-per-person", "2"), "--max-rows-per-person needs"),
         ((*persons, "--adjacency", "replace"), "--adjacency add_or_remove, or --max-rows-per-person 1"),
-        (("--person", "whoo"), "did you mean who?"),
+        (("--person", "whoo"), "did you mean 'who'?"),
     ]:
         status, _, err = run("ecdf", "people.csv", *AGE, *HALF, *bad)
         assert (status, err.count("\n")) == (2, 1)

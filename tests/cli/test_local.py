@@ -251,7 +251,7 @@ def test_randomize_numbers_by_a_column(run, files, tmp_path):
     [
         ("age\nhunter2\n", (), "hold"),
         ("age\n\n5\n", (), "missing"),
-        ("years\n5\n", (), "has no column 'age'; it has years"),
+        ("years\n5\n", (), "has no column 'age'; it has 'years'"),
         ("age\n5\n6\n", ("--first", "2999"), "the numbers 0 to 2999, got 2 rows from number 2999 on"),
         ("age\n5\n", ("--first", "-1"), "got 1 rows from number -1 on"),
         ("age,who\n5,1\n6,1\n", ("--number-column", "who"), "two rows have the same number"),

@@ -170,7 +170,7 @@ BAD = {
     "text_label": (("roc", *SCORE, "--label", "word", *ONE), "text is the positive class, for example --positive yes"),
     "missing_label": (("roc", *SCORE, "--label", "hole", *ONE), "has missing values; every record needs a class"),
     "no_label": (("roc", *SCORE, *ONE), "--label"),
-    "unknown_label": (("roc", *SCORE, "--label", "numbr", *ONE), "did you mean number?"),
+    "unknown_label": (("roc", *SCORE, "--label", "numbr", *ONE), "did you mean 'number'?"),
     "class_twice": (
         ("roc", *SCORE, "--label", "number", "--positive", "1", "--negative", "true", *ONE),
         "true cannot be in both classes",
@@ -195,7 +195,7 @@ BAD = {
     ),
     "label_is_score": (("roc", *SCORE, "--label", "risk", *ONE), "'risk' is measured and is named as the label too"),
     "label_is_probability": (("calibration", "--probability", "risk", "--label", "risk", *ONE), "holds the classes"),
-    "capitals": (("roc", "--score", "Risk", "--bounds", "0", "1", "--label", "number", *ONE), "did you mean risk?"),
+    "capitals": (("roc", "--score", "Risk", "--bounds", "0", "1", "--label", "number", *ONE), "did you mean 'risk'?"),
     "swapped_bounds": (
         ("roc", "--score", "risk", "--bounds", "1", "0", "--label", "number", *ONE),
         "must be below the upper bound",

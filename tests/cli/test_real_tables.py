@@ -7,7 +7,7 @@ import pytest
 from ogive.cli import main
 
 GLUCOSE = ("--column", "glucose", "--bounds", "40", "400", "--grid", "integers", "--epsilon", "1")
-NOTE = "NA in column 'glucose' of framingham.csv.gz counts as missing; other words are named by na_values=, on the "
+NOTE = "'NA' in column 'glucose' of framingham.csv.gz counts as missing; other words are named by na_values=, on the "
 NOTE += "command line --na"
 
 
@@ -54,7 +54,7 @@ def test_words_are_named_on_the_command_line(run, table):
     status, out, err = run("ecdf", "t.csv", *age, "--na", "unknown", "-9")
     assert status == 0
     assert "301 (public)" in out
-    assert "unknown in column 'age' of t.csv counts as missing" in err
+    assert "'unknown' in column 'age' of t.csv counts as missing" in err
 
 
 def test_blanks_around_texts_do_not_matter_and_categories_keep_their_names(run, table):
@@ -74,6 +74,21 @@ def test_columns_with_the_same_words_are_told_in_one_line(run, tmp_path):
     assert status == 0
     told = [line for line in err.splitlines() if "as missing" in line]
     assert [line.partition(" of ")[0] for line in told] == [
-        "ogive: NA in columns 'a', 'b'",
-        "ogive: ? in column 'c'",
+        "ogive: 'NA' in columns 'a', 'b'",
+        "ogive: '?' in column 'c'",
     ]
+
+
+def test_words_in_a_column_of_labels_are_told_once(run, tmp_path):
+    (tmp_path / "t.csv").write_text("sick,ward\n" + "yes,a\n?,b\nNA,a\nno,b\n" * 100)
+    asked = ("describe", tmp_path / "t.csv", "--values", "sick=yes", "--by", "ward", "--by-groups", "a", "b")
+    status, _, err = run(
+        *asked, "--columns", "sick", "--missing", "sick=no", "--epsilon", "9", "--where", "sick != 'q'"
+    )
+    assert status == 0
+    assert [line.partition(" of ")[0] for line in err.splitlines() if "as missing" in line] == [
+        "ogive: '?' and 'NA' in column 'sick'"
+    ]
+    assert "t.csv count as missing; " in err
+    status, _, err = run("proportion", tmp_path / "t.csv", "--column", "ward", "--positive", "a", "--epsilon", "9")
+    assert (status, "as missing" in err) == (0, False)

@@ -132,7 +132,7 @@ def test_private_labels_are_hidden_and_public_ones_counted(run, table, tmp_path)
     for more in ((), ("--ledger", tmp_path / "new.db", "--limit-epsilon", "2")):
         status, out, err = run("ustat", table, *AUC, *ONE, *more, "--public", "sik")
         assert (status, out) == (2, "")
-        assert "has no column 'sik'; did you mean sick? it has" in err
+        assert "has no column 'sik'; did you mean 'sick'? it has" in err
     assert not list(tmp_path.glob("new.db*"))
 
 
@@ -278,7 +278,7 @@ BAD = {
 # a command that has a file lists its columns
 OF_A_FILE = dict.fromkeys(
     ("no columns", "no score", "no class", "no column"),
-    "name the column with --columns; {} has rooms, clean, sick, score, mood, cents",
+    "name the column with --columns; {} has 'rooms', 'clean', 'sick', 'score', 'mood', 'cents'",
 )
 
 
@@ -345,7 +345,7 @@ def test_a_column_that_is_not_there_is_answered_with_those_that_are(run, tmp_pat
     path.write_text("age,y\n5,yes\n6,no\n7,no\n")
     status, _, err = run("ustat", path, "--kernel", "gini", "--columns", "nope", "--bounds", "0", "9", *ONE)
     assert status == 2
-    assert err.endswith("has no column 'nope'; it has age, y\n")
+    assert err.endswith("has no column 'nope'; it has 'age', 'y'\n")
 
 
 @pytest.mark.parametrize("trust", ["central", "local", "clear"])

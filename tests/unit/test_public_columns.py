@@ -86,7 +86,9 @@ def test_columns_that_cannot_be_public_are_refused(unit, message):
 @pytest.mark.parametrize("trust", [ogive.Central, ogive.Simulation(ogive.SecAgg, parties=3), ogive.Clear])
 def test_a_misspelled_column_is_refused_before_an_account_declares_it(tmp_path, trust):
     ledger = f"sqlite:///{tmp_path / 'budget.db'}"
-    with pytest.raises(ogive.DataError, match=r"has no column 'il'; did you mean ill\? it has s, ill, stage, g"):
+    with pytest.raises(
+        ogive.DataError, match=r"has no column 'il'; did you mean 'ill'\? it has 's', 'ill', 'stage', 'g'"
+    ):
         ogive.Session(TABLE, name="people", limit=PureDP(1), ledger=ledger, public=("g", "il"), trust=trust)
     assert list(tmp_path.iterdir()) == []
 
@@ -95,7 +97,7 @@ def test_a_misspelled_column_is_refused_before_an_account_declares_it(tmp_path, 
 def test_a_release_declares_no_column_that_its_records_lack(trust):
     curve, held = ogive.Ecdf("s", bounds=(0, 1), bins=8), ogive.Simulation.of(trust).over(TABLE)
     for lacking in ("il", ("ill", "il")):
-        with pytest.raises(ogive.DataError, match="has no column 'il'; did you mean ill"):
+        with pytest.raises(ogive.DataError, match="has no column 'il'; did you mean 'ill'"):
             ogive.release(curve, trust=held, privacy=PureDP(1), public=lacking)
     assert ogive.release(curve, trust=held, privacy=PureDP(1), public="ill").provenance.public == ("ill",)
 

@@ -206,7 +206,7 @@ def test_names_above_values_are_shown(tmp_path, content):
     path = tmp_path / "t.csv"
     path.write_text(content)
     message = refusal(path, Binning("jab", GRID))
-    assert "did you mean job?" in message
+    assert "did you mean 'job'?" in message
 
 
 @pytest.mark.parametrize("name", ["2019", "2019-01-01", "true", "-1"])
@@ -341,7 +341,7 @@ def test_signs_that_mean_patterns_elsewhere_are_only_names_here(tmp_path):
 def test_a_missing_column_is_answered_with_near_ones(tmp_path):
     path = write_table(tmp_path / "t.parquet", pa.table({"age": [1], "job": [2]}))
     message = refusal(path, Binning("Aged", GRID))
-    assert "did you mean age?" in message
+    assert "did you mean 'age'?" in message
     assert "age, job" in message
 
 

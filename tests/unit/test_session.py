@@ -115,7 +115,7 @@ def test_forgotten_or_bare_privacy_spends_nothing(privacy, words):
 
 def test_bad_columns_and_statistics_spend_nothing():
     session = Session(PEOPLE, limit=ONE)
-    with pytest.raises(ogive.DataError, match="did you mean age"):
+    with pytest.raises(ogive.DataError, match="did you mean 'age'"):
         session.ecdf("agee", **AGE, privacy=HALF)
     with pytest.raises(ParameterError, match="statistic must be one such as Ecdf"):
         session.release("age", privacy=HALF)
@@ -456,7 +456,7 @@ def test_a_verb_without_its_column_lists_the_columns_there_are(case):
     session = ogive.Session({"age": [1, 2], "risk": [0.1, 0.2], "ill": [0, 1]}, limit=PureDP(1))
     with pytest.raises(ParameterError) as refused:
         ask(session)
-    assert str(refused.value) == f"{said}; the data has age, risk, ill"
+    assert str(refused.value) == f"{said}; the data has 'age', 'risk', 'ill'"
 
 
 @pytest.mark.parametrize(
@@ -473,7 +473,7 @@ def test_a_table_in_place_of_an_array_says_which_columns_it_has(call, kind):
     import pandas as pd
 
     table = {"age": [1, 2], "risk": [0.1, 0.2]}
-    with pytest.raises(DataError, match="got a table; give one of its columns age, risk"):
+    with pytest.raises(DataError, match="got a table; give one of its columns 'age', 'risk'"):
         call(table if kind == "dict" else pd.DataFrame(table))
 
 

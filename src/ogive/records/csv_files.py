@@ -63,6 +63,7 @@ class CsvSource:
         # names of our own: an engine would rename those that differ in case only
         self._names = [f"field{i}" for i in range(len(self.columns))]
         self._kinds: dict[str, Kind] = {}
+        self.told: set[str] = set()
         self._marked: set[str] = set()  # columns with words for missing values, which are read as text first
 
     def _table(self, typed: Sequence[str] = (), *, first_rows: bool = False) -> Any:

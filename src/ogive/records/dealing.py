@@ -72,6 +72,7 @@ class PartSource:
         self.has_names = source.has_names
         self.numbers_hint = source.numbers_hint
         self.guesses_kinds = source.guesses_kinds
+        self.told = source.told
 
     def rows(self) -> int:
         """Number of rows of the part."""

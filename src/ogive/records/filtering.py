@@ -49,6 +49,7 @@ class FilteredSource:
         self.has_names = source.has_names
         self.numbers_hint = source.numbers_hint
         self.guesses_kinds = source.guesses_kinds
+        self.told = source.told
 
     def rows(self) -> int:
         """Number of rows that satisfy the condition, by one pass."""

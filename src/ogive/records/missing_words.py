@@ -19,6 +19,10 @@ USUAL_WORDS = ("", "NA", "N/A", "#N/A", "<NA>", "NaN", "null", "None", "?", ".")
 Named = str | int | float
 NaValues = Named | Iterable[Named]
 _LOGGER = logging.getLogger(__name__)
+_COUNTS = (
+    "ogive: %s in column %s of %s counts as missing; other words are named by na_values=, on the command line --na"
+)
+_MOST_TOLD = 5
 
 
 @dataclass(frozen=True)
@@ -73,10 +77,11 @@ USUAL = MissingWords()
 
 def tell(column: str, table: str, words: MissingWords, cells: Iterable[str]) -> None:
     """Say once which words of a column were taken for missing values."""
-    shown = ", ".join(sorted({"an empty text" if not cell.strip() else plain(cell.strip()) for cell in cells})[:5])
+    shown = sorted({quoted(cell.strip()) if cell.strip() else "an empty text" for cell in cells})
+    shown = [*shown[:_MOST_TOLD], *["others"] * (len(shown) > _MOST_TOLD)]
     _LOGGER.warning(
-        "ogive: %s in column %s of %s counts as missing; other words are named by na_values=, on the command line --na",
-        shown,
+        _COUNTS if len(shown) == 1 else _COUNTS.replace(" counts ", " count "),
+        " and ".join([", ".join(shown[:-1]), shown[-1]] if len(shown) > 1 else shown),
         quoted(column),
         plain(table),
     )

@@ -78,10 +78,10 @@ def _no_such_column(table: Named, column: str) -> str:
         )
     lower = {name.lower(): name for name in reversed(table.columns)}
     near = [lower[name] for name in difflib.get_close_matches(column.lower(), list(lower), n=3)]
-    suggestion = f"; did you mean {plain(' or '.join(near))}?" if near else ";"
+    suggestion = f"; did you mean {' or '.join(map(quoted, near))}?" if near else ";"
     return f"{plain(table.name)} has no column {shown}{suggestion} it has {names_shown(table.columns)}"
 
 
 def names_shown(columns: Sequence[str]) -> str:
     """The first names of a table's columns, in a row, for messages."""
-    return plain(", ".join(columns[:SHOWN_COLUMNS])) + (", ..." if len(columns) > SHOWN_COLUMNS else "")
+    return ", ".join(map(quoted, columns[:SHOWN_COLUMNS])) + (", ..." if len(columns) > SHOWN_COLUMNS else "")

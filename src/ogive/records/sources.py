@@ -95,6 +95,11 @@ class Table(Protocol):
 class Source(Table, Protocol):
     """A table of which some columns can be read, several times."""
 
+    @property
+    def told(self) -> set[str]:
+        """Columns of labels or conditions of which it was said already which words count as missing."""
+        ...
+
     def batches(self, columns: Sequence[str], *, identifiers: Collection[str] = ()) -> Iterator[tuple[Any, ...]]:
         """Some rows at a time, the columns' Arrow arrays in the order asked; batches follow the rows' order.
 
@@ -114,6 +119,11 @@ class TypedSource:
 
     def offset_line(self, column: str) -> None:
         """None: types say the zone."""
+
+    @property
+    def told(self) -> set[str]:
+        """None: labels have no words for missing values."""
+        return set()
 
     def wrong_line(self, column: str, unit: str) -> None:
         """None: rows have no lines."""

@@ -250,6 +250,9 @@ class LabelCells:
         missing = [cell for cell in seen if cell in self._words]
         if not missing:
             return cells
+        if column not in self._source.told:
+            self._source.told.add(column)
+            tell(column, self._source.name, self._words, missing)
         return pc.if_else(pc.is_in(cells, value_set=pa.array(missing, pa.string())), None, cells)
 
     def labels(self, column: str, array: Any) -> Any:

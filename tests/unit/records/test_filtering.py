@@ -137,7 +137,7 @@ def test_rows_of_a_person_are_chosen_among_those_that_satisfy_the_condition():
         ("age == 'x'", "holds numbers, so where compares it with numbers, not with 'x'"),
         ("day > 3", "a date such as '2024-12-31'"),
         ("day > 'May'", "a date such as '2024-12-31'"),
-        ("wart == 'A'", "no column 'wart'; did you mean ward"),
+        ("wart == 'A'", "no column 'wart'; did you mean 'ward'"),
     ],
 )
 def test_a_column_of_another_kind_is_refused_in_one_line(text, wanted):

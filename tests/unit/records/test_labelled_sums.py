@@ -157,7 +157,7 @@ def test_so_many_records_that_sums_could_overflow_are_refused():
 
 ONE_COLUMN = ClassBinning(Binning("y", Grid.linear(0, 1, bins=4)), Label("y"))
 REFUSED = {
-    "no_such_label": ({"score": [0.5], "yy": [1]}, CLASSES, "has no column 'y'; did you mean yy?"),
+    "no_such_label": ({"score": [0.5], "yy": [1]}, CLASSES, "has no column 'y'; did you mean 'yy'?"),
     "missing_label": ({"score": [0.5, 0.5], "y": [1, None]}, CLASSES, "label column 'y' has missing values"),
     "nan_label": ({"score": [0.5, 0.5], "y": [1, np.nan]}, CLASSES, "label column 'y' has missing values"),
     "no_label": ({"score": [0.5], "y": [None]}, CLASSES, "label column 'y' has missing values"),

@@ -65,7 +65,7 @@ CONTAINERS = {
 @pytest.mark.parametrize("container", CONTAINERS)
 def test_words_mean_missing_among_numbers_in_every_container(container, tmp_path, caplog):
     assert counts(CONTAINERS[container](tmp_path)) == WANTED
-    assert sum("counts as missing; other words are named by na_values=" in text for text in caplog.messages) == 1
+    assert sum("as missing; other words are named by na_values=" in text for text in caplog.messages) == 1
 
 
 @pytest.mark.parametrize("container", ["csv", "polars", "pandas", "dict"])
@@ -229,8 +229,17 @@ def test_the_note_names_words_and_no_other_value(caplog):
     with caplog.at_level(logging.WARNING):
         counts({"x": ["424242", "?", "NA", "?"]})
     (said,) = caplog.messages
-    assert said.startswith("ogive: ?, NA in column 'x' of the data counts as missing")
+    assert said.startswith("ogive: '?' and 'NA' in column 'x' of the data count as missing")
     assert "424242" not in said
+
+
+def test_one_word_counts_and_many_are_cut_short(caplog):
+    for words in (["NA"], ["", ".", "?", "N/A", "NA", "null"]):
+        with caplog.at_level(logging.WARNING):
+            counts({"x": ["1", *words]})
+    one, many = caplog.messages
+    assert one.startswith("ogive: 'NA' in column 'x' of the data counts as missing")
+    assert many.startswith("ogive: '.', '?', 'N/A', 'NA', 'null' and others in column 'x' of the data count as")
 
 
 TRUTHS = [True, False, None, True]

@@ -18,7 +18,7 @@ SAID = {
     "dates": (f"b,age\n{SECRET},31/12/2024\n1,30/12/2024\n", "dates are like 2024-12-31"),
     "quote": (f'age,b\n1,"{SECRET}\n3,4\n', "is not a well-formed table: a quote is missing or too many on line 2"),
     "control": (f"\x01\x02{SECRET}\x7f,age\n1,2\n", "is not a table: its first line holds control characters"),
-    "capitals": (f"b,AGE\n{SECRET},2\n1,3\n", "has no column 'age'; did you mean AGE?"),
+    "capitals": (f"b,AGE\n{SECRET},2\n1,3\n", "has no column 'age'; did you mean 'AGE'?"),
     "unclear_capitals": (
         f"true,AGE\n{SECRET},2\n1,3\n",
         "has no column 'age', but one that differs only in capital letters",
