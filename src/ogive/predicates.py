@@ -296,7 +296,10 @@ def _tokens(text: str) -> list[_Token]:
             continue
         match = next(((kind, each) for kind, pattern in _KINDS if (each := pattern.match(text, place))), None)
         if match is None:
-            raise ParameterError(f"`where` cannot be read at {_rest(text, place)}; {_EXAMPLE}")
+            raise ParameterError(
+                f"`where` cannot be read at {_rest(text, place)}; put a column's name that has spaces or signs in "
+                f"backticks; {_EXAMPLE}"
+            )
         found.append(_Token(match[0], match[1][0], place))
         place = match[1].end()
     return found
@@ -371,7 +374,7 @@ class _Reader:
             return _all([Not(found), Not(Missing(column))]) if negated else found
         sign = self._peek()
         if sign is None or sign.text not in _SIGNS:
-            raise self._problem("a comparison such as == or >= after the column's name")
+            raise self._unquoted() or self._problem("a comparison such as == or >= after the column's name")
         self._next += 1
         return Comparison(column, _SIGNS[sign.text], self._literal(column))
 
@@ -415,6 +418,20 @@ class _Reader:
             self._next += 1
             return token.text
         raise self._problem("a column's name, in backticks if it has spaces,")
+
+    def _unquoted(self) -> ParameterError | None:
+        """What is said where the words from the last one to a sign of comparison may be one name of a column."""
+        last, following = self._tokens[self._next - 1], self._tokens[self._next :]
+        until = next((place for place, each in enumerate(following) if each.text in _SIGNS), 0)
+        compared = following[until : until + 2]
+        name = self._text[last.place : compared[0].place].strip() if until else ""
+        apart = (*_RESERVED, ")", "]")
+        if not name or "`" in name or following[0].text.lower() in apart or len(compared) < 2:
+            return None
+        condition = quoted(f"`{name}` {compared[0].text} {compared[1].text}")
+        return ParameterError(
+            f"`where` needs backticks around a column's name that has spaces or signs, for example `where={condition}`"
+        )
 
     def finish(self) -> None:
         if self._peek() is not None:
