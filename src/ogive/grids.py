@@ -324,6 +324,19 @@ class Grid:
         bounds = (self.label(self.low), self.label(self.high))
         return " to ".join(f"{bound:g}" if isinstance(bound, float) else str(bound) for bound in bounds)
 
+    @property
+    def spacing(self) -> str:
+        """How the thresholds follow each other, for people: as `kind`, or "hours", "days", "weeks" or "months"."""
+        if self.unit == "date" and self.kind == "integers":
+            return "days"
+        if self.unit == "number" or self.kind != "explicit" or self.bins == 1:
+            return self.kind
+        for every in ("hours",) if self.unit == "datetime" else ("weeks", "months"):
+            with contextlib.suppress(ParameterError):
+                if Grid.calendar(self.label(self.low), self.label(self.high), every=every) == self:
+                    return every
+        return self.kind
+
     def label(self, number: float) -> Any:
         """A number of this grid in the user's units: a float, a date or a datetime."""
         if not math.isfinite(number) or self.unit == "number":

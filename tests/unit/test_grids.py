@@ -168,3 +168,25 @@ def test_a_description_that_lacks_a_field_is_refused():
             Grid.from_dict(data)
     with pytest.raises(ParameterError, match="inconsistent"):
         Grid.from_dict({**GRIDS["explicit"].to_dict(), "high": 9.0})
+
+
+@pytest.mark.parametrize(
+    ("grid", "words"),
+    [
+        (Grid.calendar("2023-01-01", "2023-12-31", every="days"), "days"),
+        (Grid.integers("2023-01-01", "2023-12-31"), "days"),
+        (Grid.calendar("2023-01-01", "2023-12-31", every="weeks"), "weeks"),
+        (Grid.calendar("2023-01-15", "2023-12-30", every="months"), "months"),
+        (Grid.calendar("2023-01-01", "2023-01-03", every="hours"), "hours"),
+        (Grid.calendar("2023-01-01T05:30", "2023-01-01T15:10", every="hours"), "hours"),
+        (Grid.linear("2023-01-01", "2023-12-31", bins=12), "linear"),
+        (Grid.explicit(["2023-01-01", "2023-03-31", "2023-12-31"]), "explicit"),
+        (Grid.explicit(["2023-01-01"]), "explicit"),
+        (Grid.explicit([1, 8, 15]), "explicit"),
+        (Grid.integers(0, 9), "integers"),
+        (Grid.geometric(1, 9, bins=3), "geometric"),
+    ],
+)
+def test_people_are_told_of_calendar_steps_also_of_grids_that_were_stored(grid, words):
+    assert grid.spacing == words
+    assert Grid.from_dict(grid.to_dict()).spacing == words

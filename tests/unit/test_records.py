@@ -128,7 +128,7 @@ DAY, TIME = datetime.date(2024, 1, 5), datetime.datetime(2024, 1, 5, 12)
 REFUSED = {
     "no_such_column": ({"y": [1]}, X, "the data has no column 'x'; it has 'y'"),
     "near_column": ({"Xs": [1], "y": [1]}, Binning("xs", GRID), "did you mean 'Xs'? it has 'Xs', 'y'"),
-    "many_columns": ({f"a{i}": [1] for i in range(40)}, X, "a29, ..."),
+    "many_columns": ({f"a{i}": [1] for i in range(40)}, X, "'a29', ..."),
     "text": ({"x": ["a"]}, X, "column 'x' holds text, but numbers or dates are needed"),
     "nothing": ({"x": [None]}, X, "holds no values at all"),
     "nested": ({"x": [[1], [2]]}, X, "holds values of type list"),

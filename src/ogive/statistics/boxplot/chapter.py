@@ -48,7 +48,7 @@ def chapter(boxplots: Boxplots, truth: Boxplots | None) -> Chapter:
             ("Boxes", "read off one private curve" if boxplots.curves else "five numbers, found one by one"),
             (
                 "Thresholds",
-                f"{boxplots.grid.kind}, {boxplots.grid.bins:,} from {_at(boxplots, boxplots.grid.low)} "
+                f"{boxplots.grid.spacing}, {boxplots.grid.bins:,} from {_at(boxplots, boxplots.grid.low)} "
                 f"to {_at(boxplots, boxplots.grid.high)}",
             ),
         ),

@@ -53,7 +53,7 @@ def chapter_of(figures: Figures, batches: tuple[tuple[str, str], ...]) -> Chapte
         tables=(_quantile_table(figures), _share_table(figures)),
         details=(
             ("Smoothing", words.SMOOTHINGS.get(figures.smoothing, figures.smoothing)),
-            ("Thresholds", f"{grid.kind}, {grid.bins:,} from {show(grid, grid.low)} to {show(grid, grid.high)}"),
+            ("Thresholds", f"{grid.spacing}, {grid.bins:,} from {show(grid, grid.low)} to {show(grid, grid.high)}"),
             *batches,
         ),
         warning=_useless(figures),

@@ -21,7 +21,7 @@ def facts(curve: Curve) -> list[tuple[str, str]]:
     rows = [
         ("privacy", curve.caption),
         ("records", records),
-        ("grid", f"{curve.grid.bins} thresholds, {curve.grid.kind}, {curve.grid.span}"),
+        ("grid", f"{curve.grid.bins} thresholds, {curve.grid.spacing}, {curve.grid.span}"),
     ]
     named = curve.provenance is not None and curve.provenance.batch is not None
     if curve.merged or named:

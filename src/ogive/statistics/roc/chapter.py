@@ -96,7 +96,7 @@ def chapter(roc: RocEstimate, truth: RocEstimate | None) -> Chapter:
         tables=(_operating_points(read), _beginning(read)) if roc.defined else (),
         details=(
             ("Smoothing", words.SMOOTHINGS.get(roc.negatives.smoothing, roc.negatives.smoothing)),
-            ("Thresholds", f"{grid.kind}, {grid.bins:,} from {show(grid, grid.low)} to {show(grid, grid.high)}"),
+            ("Thresholds", f"{grid.spacing}, {grid.bins:,} from {show(grid, grid.low)} to {show(grid, grid.high)}"),
             ("Labels", "public" if roc.public_labels else "private"),
             ("Budget", f"{roc.budget} for both classes"),
         ),
