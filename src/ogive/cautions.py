@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import logging
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from ogive.columns import Schema
 from ogive.errors import NoiseWarning
 from ogive.local.randomized_response import RandomizedResponse
 from ogive.privacy import Privacy, ZeroConcentratedDP
@@ -62,9 +64,13 @@ def tell_weak(privacy: Privacy) -> None:
         )
 
 
-def tell_left_out(statistic: Any) -> None:
+def tell_left_out(statistic: Any, schema: Callable[[], Schema | None]) -> None:
     """Say by the same logger which columns of a table a statistic leaves out, and why, before anything is spent."""
-    for name, reason in (getattr(statistic, "left_out", None) or {}).items():
+    left_out = getattr(statistic, "left_out", None) or {}
+    known = schema() if left_out else None
+    for name, reason in left_out.items():
+        if known is not None and known.kind(name) == "text":
+            reason = known.comma_remedy(name) or reason
         _LOGGER.warning("ogive: %s: not described, since %s", name, reason)
 
 

@@ -110,7 +110,7 @@ def release(
         trust.check_columns(check_columns(public))
     statistic = settled(completed(statistic, trust.schema), unit)
     name = innermost(statistic).name
-    cautions.tell_left_out(innermost(statistic))
+    cautions.tell_left_out(innermost(statistic), trust.schema)
     books = Payment(ledger if trust.private else None, describe(statistic), name, privacy, unit, trust, batch=named)
     stored = books.stored()
     if stored is not None:

@@ -213,6 +213,34 @@ def test_columns_that_are_not_there_are_told_with_those_that_may_be_meant(said, 
     assert (status, told in line) == (2, True), line
 
 
+def test_describe_says_what_decimal_commas_need(said, tmp_path):
+    (tmp_path / "lab.csv").write_text("age;dose;note\n" + "30;2,5;good, 2\n40;3;bad\n" * 100)
+    status, line = said("describe", "lab.csv", "--columns", "dose", "--epsilon", "9")
+    remedy = (
+        "it holds numbers with decimal commas; write the file with decimal points, or in Python release from pandas."
+    )
+    assert status == 2
+    assert f'column \'dose\' cannot be described as text: {remedy}read_csv(path, sep=";", decimal=",")' in line
+    status, line = said("describe", "lab.csv", "--columns", "note", "--epsilon", "9")
+    assert (status, "'note' cannot be described, since text has no mean" in line) == (2, True)
+
+
+def test_what_is_left_out_of_a_description_is_told_its_decimal_commas(said, tmp_path, caplog):
+    (tmp_path / "lab.csv").write_text("age;dose;note\n" + "30;2,5;good\n40;3;bad\n" * 100)
+    assert said("describe", "lab.csv", "--epsilon", "9", "--no-ledger")[0] == 0
+    told = [message for message in caplog.messages if "not described" in message]
+    assert told[0].startswith("ogive: dose: not described, since it holds numbers with decimal commas; write the file")
+    assert told[1].startswith("ogive: note: not described, since text has no mean")
+
+
+def test_steps_of_the_calendar_are_told_by_their_names(said, tmp_path, capsys):
+    (tmp_path / "days.csv").write_text("day\n" + "".join(f"2023-01-{1 + i % 28:02}\n" for i in range(200)))
+    for steps in ("days", "weeks"):
+        asked = ("ecdf", "days.csv", "--column", "day", "--bounds", "2023-01-01", "2023-12-31", "--grid", steps)
+        assert main([*asked, "--epsilon", "9", "--no-ledger"]) == 0
+        assert f" thresholds, {steps}, 2023-01-01 to 2023-12-31" in capsys.readouterr().out
+
+
 @pytest.mark.parametrize("more", [("--missing", "count"), ("--where", "sex is not missing"), "drop"])
 def test_missing_values_of_one_column_of_a_cross_table_have_ways_out(said, gaps, more):
     words = ("crosstab", gaps, "--row", "sex", "--rows", "F", "M", "--column", "age", "--columns", "20", "21")

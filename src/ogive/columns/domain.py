@@ -36,6 +36,11 @@ def _none_known(columns: Sequence[str]) -> Sequence[str]:
     return ()
 
 
+def _no_remedy(column: str) -> str:
+    """Nothing: the table's numbers have a type."""
+    return ""
+
+
 @dataclass(frozen=True)
 class Schema:
     """What the columns of a table hold, which is public.
@@ -48,6 +53,8 @@ class Schema:
         person: The column that identifies the person; None where a person has one record.
         with_missing: Which of some columns have missing values, as far as the table can be read for it. This is secret,
             and may only tell more of what a refusal of missing values tells anyway.
+        comma_remedy: What makes numbers of a column of text whose cells look like numbers with decimal commas, as its
+            kind is guessed; nothing for others.
     """
 
     columns: tuple[str, ...]
@@ -55,6 +62,7 @@ class Schema:
     guessed: bool
     person: str | None = None
     with_missing: Callable[[Sequence[str]], Sequence[str]] = _none_known
+    comma_remedy: Callable[[str], str] = _no_remedy
 
 
 @dataclass(frozen=True)

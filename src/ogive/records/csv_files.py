@@ -6,6 +6,7 @@ The engine is told everything and guesses nothing, so that one table has one rea
 from __future__ import annotations
 
 import gzip
+import json
 import zlib
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -43,6 +44,7 @@ CHUNK_BYTES = 1 << 20
 UNPACKED_FREELY = 1 << 28
 MOST_RATIO = 200
 JUDGED_AT_ONCE = 100
+_DECIMAL_COMMAS = r"^\s*[+-]?[0-9]*(,[0-9]+)?\s*$"
 _PADDED = r"^\s*[+-]?0[0-9]"
 
 
@@ -177,6 +179,21 @@ class CsvSource:
         return DataError(
             f"{named} of {plain(self._path)} holds a value that is neither a number nor an ISO date"
             f"{'' if where is None else f' on line {where}'}; {CELLS_HINT}"
+        )
+
+    def comma_remedy(self, column: str) -> str:
+        """What makes numbers of a column whose first cells, if they have a value, are numbers with decimal commas."""
+        cell = engine.name(self._name(column))
+        known, fits = said(cell, self._words), f"regexp_matches({cell}, {engine.text(_DECIMAL_COMMAS)})"
+        counted = f"count(*) FILTER ({known}), count(*) FILTER ({known} AND {fits}), bool_or(contains({cell}, ','))"
+        with one_line(self._path):
+            all_, fitting, commas = self._table(first_rows=True).limit(SAMPLE_ROWS).aggregate(counted).fetchone()
+        if not commas or fitting < all_:
+            return ""
+        separator = "" if self._separator == "," else f", sep={json.dumps(self._separator)}"
+        return (
+            "it holds numbers with decimal commas; write the file with decimal points, or in Python release from "
+            f'pandas.read_csv(path{separator}, decimal=",")'
         )
 
     def wrong_line(self, column: str, unit: str) -> int | None:

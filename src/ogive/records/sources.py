@@ -68,6 +68,10 @@ class Table(Protocol):
         """
         ...
 
+    def comma_remedy(self, column: str) -> str:
+        """What makes numbers of a column of text whose cells look like numbers with decimal commas; else nothing."""
+        ...
+
     def wrong_line(self, column: str, unit: str) -> int | None:
         """The line of the first cell of a column of text that is no value of a grid of that unit.
 
@@ -124,6 +128,10 @@ class TypedSource:
     def told(self) -> set[str]:
         """None: labels have no words for missing values."""
         return set()
+
+    def comma_remedy(self, column: str) -> str:
+        """Nothing: the table's numbers have a type."""
+        return ""
 
     def wrong_line(self, column: str, unit: str) -> None:
         """None: rows have no lines."""

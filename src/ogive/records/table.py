@@ -143,6 +143,7 @@ class Records:
             self._table.guesses_kinds,
             self.person,
             self._with_missing,
+            self._table.comma_remedy,
         )
 
     def _with_missing(self, columns: Sequence[str]) -> tuple[str, ...]:

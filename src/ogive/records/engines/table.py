@@ -83,6 +83,10 @@ class EngineTable:
         """Arrow type of a column, from the engine's catalog."""
         return self._types[column]
 
+    def comma_remedy(self, column: str) -> str:
+        """Nothing: an engine's numbers have a type."""
+        return ""
+
     def wrong_line(self, column: str, unit: str) -> None:
         """A table of an engine has no lines."""
 
