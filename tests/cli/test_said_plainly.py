@@ -217,7 +217,7 @@ def test_describe_says_what_decimal_commas_need(said, tmp_path):
     (tmp_path / "lab.csv").write_text("age;dose;note\n" + "30;2,5;good, 2\n40;3;bad\n" * 100)
     status, line = said("describe", "lab.csv", "--columns", "dose", "--epsilon", "9")
     remedy = (
-        "it holds numbers with decimal commas; write the file with decimal points, or in Python release from pandas."
+        "it holds numbers with decimal commas; write the file with decimal points, or in Python release from 'pandas."
     )
     assert status == 2
     assert f'column \'dose\' cannot be described as text: {remedy}read_csv(path, sep=";", decimal=",")' in line

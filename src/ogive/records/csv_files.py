@@ -185,15 +185,18 @@ class CsvSource:
         """What makes numbers of a column whose first cells, if they have a value, are numbers with decimal commas."""
         cell = engine.name(self._name(column))
         known, fits = said(cell, self._words), f"regexp_matches({cell}, {engine.text(_DECIMAL_COMMAS)})"
-        counted = f"count(*) FILTER ({known}), count(*) FILTER ({known} AND {fits}), bool_or(contains({cell}, ','))"
         with one_line(self._path):
-            all_, fitting, commas = self._table(first_rows=True).limit(SAMPLE_ROWS).aggregate(counted).fetchone()
+            rows = self._table(first_rows=True).limit(SAMPLE_ROWS)
+            counts = rows.aggregate(
+                f"count(*) FILTER ({known}), count(*) FILTER ({known} AND {fits}), bool_or(contains({cell}, ','))"
+            )
+            all_, fitting, commas = counts.fetchone()
         if not commas or fitting < all_:
             return ""
         separator = "" if self._separator == "," else f", sep={json.dumps(self._separator)}"
         return (
             "it holds numbers with decimal commas; write the file with decimal points, or in Python release from "
-            f'pandas.read_csv(path{separator}, decimal=",")'
+            f"'pandas.read_csv(path{separator}, decimal=\",\")'"
         )
 
     def wrong_line(self, column: str, unit: str) -> int | None:

@@ -19,9 +19,6 @@ USUAL_WORDS = ("", "NA", "N/A", "#N/A", "<NA>", "NaN", "null", "None", "?", ".")
 Named = str | int | float
 NaValues = Named | Iterable[Named]
 _LOGGER = logging.getLogger(__name__)
-_COUNTS = (
-    "ogive: %s in column %s of %s counts as missing; other words are named by na_values=, on the command line --na"
-)
 _MOST_TOLD = 5
 
 
@@ -79,8 +76,10 @@ def tell(column: str, table: str, words: MissingWords, cells: Iterable[str]) -> 
     """Say once which words of a column were taken for missing values."""
     shown = sorted({quoted(cell.strip()) if cell.strip() else "an empty text" for cell in cells})
     shown = [*shown[:_MOST_TOLD], *["others"] * (len(shown) > _MOST_TOLD)]
+    verb = "counts" if len(shown) == 1 else "count"
     _LOGGER.warning(
-        _COUNTS if len(shown) == 1 else _COUNTS.replace(" counts ", " count "),
+        f"ogive: %s in column %s of %s {verb} as missing; other words are named by na_values=, on the command line "
+        "--na",
         " and ".join([", ".join(shown[:-1]), shown[-1]] if len(shown) > 1 else shown),
         quoted(column),
         plain(table),

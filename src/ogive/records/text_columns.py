@@ -121,8 +121,9 @@ def has_offset(cell: str, words: MissingWords) -> str:
     """Whether a cell is a time with an offset from UTC other than 0, or with a zone, in the engine's language."""
     offset = f"regexp_matches({cell}, '[T ][0-9].*[+-][0-9]{{2}}(:?[0-9]{{2}})*$')"
     none = f"regexp_matches({cell}, '[+-]00(:?00)*$')"
-    zone = f"regexp_matches({cell}, '[A-Za-z]{{2}}') AND NOT regexp_matches({cell}, 'UTC$')"
-    return f"{said(cell, words)} AND ({offset} AND NOT {none} OR {zone})"
+    zone = f"regexp_matches({cell}, '[A-Za-z]{{2}}')"
+    utc = f"regexp_matches({cell}, 'UTC$')"
+    return f"{said(cell, words)} AND ({offset} AND NOT {none} OR {zone} AND NOT {utc})"
 
 
 def wrong(cell: str, kinds: Iterable[Kind], words: MissingWords) -> str:

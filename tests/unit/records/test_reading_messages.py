@@ -12,7 +12,7 @@ AGE = Binning("age", Grid.linear(0, 120, bins=12))
 SECRET = "424242"
 
 SAID = {
-    "decimal_comma": ('b,age\n1,"1,424242"\n', 'in Python release from pandas.read_csv(path, decimal=",")'),
+    "decimal_comma": ('b,age\n1,"1,424242"\n', "in Python release from 'pandas.read_csv(path, decimal=\",\")'"),
     "semicolons": ("b;age\n1;1,424242\n2;\n3;7\n4;NA\n", 'pandas.read_csv(path, sep=";", decimal=",")'),
     "other_text_too": ("b;age\n1;1,424242\n2;n.d.\n", "numbers have a decimal point and no comma"),
     "marker": (f"b,age\n{SECRET},n.d.\n1,5\n", "missing values are empty or a word such as NA"),
