@@ -16,6 +16,7 @@ import hashlib
 import hmac
 import json
 import os
+from collections.abc import Callable
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Self
@@ -24,7 +25,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ogive.accounting import covers
-from ogive.arrays import Float64
+from ogive.arrays import Float64, Int64
+from ogive.checks import among
 from ogive.columns import Binning
 from ogive.errors import BudgetError, DataError, ParameterError, ReleaseMismatchError, UnsupportedError, plain, quoted
 from ogive.files import check_writable, locked, write_atomically
@@ -32,7 +34,7 @@ from ogive.grids import Grid
 from ogive.noise import SystemSource
 from ogive.noise.base import RandomSource
 from ogive.privacy import Adjacency, Privacy, check_adjacency, check_privacy, privacy_from_dict
-from ogive.queries import CurveQuery
+from ogive.queries import Answer, CurveQuery
 from ogive.releasing import Payment, unit_of
 from ogive.statistics.base import describe
 from ogive.statistics.curve.inverse import bisect_points
@@ -41,6 +43,8 @@ from ogive.statistics.methods.base import CurveMethod
 from ogive.statistics.methods.choose import as_method
 from ogive.statistics.methods.unbiased import choose
 from ogive.strategies import Pointwise, Strategy, strategy_from_dict
+from ogive.strategies.smoothing import SMOOTHINGS, Smoothing
+from ogive.strategies.smoothing import smooth as smooth_answer
 from ogive.trust.base import Opening, TrustModel, check_trust
 
 if TYPE_CHECKING:
@@ -256,6 +260,14 @@ class PointwiseCurve:
 
     def _ask(self, points: ArrayLike) -> tuple[Float64, int | None]:
         """Noisy counts, and the number of records where that is public."""
+        distinct, where, answer = self._answered(points)
+        strategy = self.strategy
+        assert isinstance(strategy, Pointwise)
+        # the public total would help only where the last point is among these, and make answers depend on that
+        return strategy.estimate_at(answer.values, distinct, None)[where], answer.total
+
+    def _answered(self, points: ArrayLike) -> tuple[Int64, Int64, Answer]:
+        """The distinct points in order, the place of each wanted one among them, and their answer."""
         wanted = np.atleast_1d(np.asarray(points))
         if wanted.size and not np.issubdtype(wanted.dtype, np.integer):
             raise ParameterError(f"points are numbers of thresholds, 0 to {self.grid.bins - 1}, got {quoted(points)}")
@@ -271,19 +283,55 @@ class PointwiseCurve:
                 self._record(distinct.tolist())
             answer = self._opening.answer(query)
             self._cut_off = False
-        strategy = self.strategy
-        assert isinstance(strategy, Pointwise)
-        # the public total would help only where the last point is among these, and make answers depend on that
-        return strategy.estimate_at(answer.values, distinct, None)[where], answer.total
+        return distinct, where, answer
 
     def shares(self, points: ArrayLike) -> Float64:
         """`counts` as shares of all records, or of their noisy number if it is private.
 
-        The shares are neither clipped nor monotone, since smoothing requires the whole curve; see `ecdf`.
+        The shares are neither clipped nor monotone; see `smoothed`.
         """
         counts, total = self._ask(points)
-        records = float(self.counts([self.grid.bins - 1])[0]) if total is None else float(total)
-        shares: Float64 = counts / max(1.0, records)
+        shares: Float64 = counts / self._records(total)
+        return shares
+
+    def _records(self, total: int | None) -> float:
+        """What counts are divided by: the number of records, or the noisy one, which this opens; at least 1."""
+        return max(1.0, float(self.counts([self.grid.bins - 1])[0]) if total is None else float(total))
+
+    def smoothed(self, points: ArrayLike, *, smooth: Smoothing = "least_squares", anchor: bool = True) -> Float64:
+        """Shares of all records at or below some thresholds that never decrease, from at least 0 to at most 1.
+
+        Only these points are opened and made monotone, so which ones are asked for is part of what the result is: the
+        values differ from those of a larger set of points, and so do those of a point that is asked for with others.
+        Where the number of records is private, the shares are of the noisy number and may exceed 1.
+
+        Args:
+            points: 0-based numbers of thresholds, shape (k,), at least one.
+            smooth: "least_squares" (the valid values nearest in the norm of the noise), "least_absolute",
+                "isotonic" or "shrinkage".
+            anchor: Whether the last threshold, where it is among the points, is given the public number of records
+                exactly; False uses that number as an upper bound alone, as the paper does.
+
+        Returns:
+            Shares, shape (k,), in the order requested.
+
+        Raises:
+            ParameterError: a point is not on the grid, or there is none, or the smoothing does not exist.
+
+        Privacy:
+            Post-processing of the answers.
+
+        Source:
+            Barczewski, Mawass and Ramon, Eq. 3, with the points as their set B.
+        """
+        among(smooth, "smooth", SMOOTHINGS)
+        distinct, where, answer = self._answered(points)
+        if not distinct.size:
+            raise ParameterError("`points` must name at least one threshold to smooth")
+        counts = smooth_answer(
+            self.strategy, answer.values, total=answer.total, kind=smooth, points=distinct, anchor=anchor
+        )
+        shares: Float64 = counts[where] / self._records(answer.total)
         return shares
 
     def __call__(self, t: Any) -> float:
@@ -292,19 +340,26 @@ class PointwiseCurve:
         point = int(np.searchsorted(self.grid.thresholds, number, side="right")) - 1
         return 0.0 if point < 0 else float(self.shares([point])[0])
 
-    def quantile(self, probabilities: ArrayLike) -> list[Any]:
+    def quantile(
+        self, probabilities: ArrayLike, *, points: ArrayLike | None = None, smooth: Smoothing | None = None
+    ) -> list[Any]:
         """Thresholds at which the curve reaches the probabilities, by bisection.
 
         At most ceil(log2 N) points are opened per probability. Answers to increasing probabilities are made monotone.
+        With `points` or `smooth` the bisection reads the smoothed curve, see `smoothed`: on the given points, all of
+        which are opened, or else on those that a bisection of the unsmoothed curve visits.
 
         Args:
             probabilities: Probabilities, each in [0, 1], shape (k,).
+            points: 0-based numbers of thresholds on which the curve is smoothed; the last threshold, at which every
+                curve is 1, may always be a result.
+            smooth: How it is smoothed; "least_squares" by default where points are given.
 
         Returns:
             Thresholds in the user's units, in the order requested.
 
         Raises:
-            ParameterError: a probability is outside [0, 1].
+            ParameterError: a probability is outside [0, 1], a point is not on the grid, or there is no such smoothing.
 
         Source:
             The paper's Algorithm 1.
@@ -312,16 +367,38 @@ class PointwiseCurve:
         targets = np.atleast_1d(np.asarray(probabilities, dtype=np.float64))
         if not np.all((targets >= 0) & (targets <= 1)):
             raise ParameterError("`probabilities` must be in [0, 1]")
-        points = np.empty(targets.size, dtype=np.int64)
-        order = np.argsort(targets, kind="stable")
-        search = bisect_points(targets[order], size=self.grid.bins)
+        order, last = np.argsort(targets, kind="stable"), self.grid.bins - 1
+        found = np.empty(targets.size, dtype=np.int64)
+        visited: list[Int64] = []
+        if points is None:
+            found[order] = self._crossings(targets[order], self.shares, self.grid.bins, visited)
+        if points is not None or smooth is not None:
+            chosen = np.unique(np.concatenate(visited or [np.array([last])]) if points is None else np.asarray(points))
+            shares = self.smoothed(chosen, smooth=smooth or "least_squares")
+            inner = chosen[chosen < last]
+            places = self._crossings(targets[order], lambda wanted: shares[wanted], inner.size + 1, [])
+            found[order] = np.append(inner, last)[places]
+        return [self.grid.label(self.grid.thresholds[point]) for point in found]
+
+    @staticmethod
+    def _crossings(targets: Float64, evaluate: Callable[[Int64], Float64], size: int, visited: list[Int64]) -> Int64:
+        """The first of `size` points that reaches each of some increasing targets, not decreasing.
+
+        Args:
+            targets: Probabilities.
+            evaluate: The curve at some points; never asked at the last, where it is 1.
+            size: Number of points.
+            visited: Takes the points that were evaluated.
+        """
+        search = bisect_points(targets, size=size)
         try:
             wanted = next(search)
             while True:
-                wanted = search.send(self.shares(wanted))
+                visited.append(wanted)
+                wanted = search.send(evaluate(wanted))
         except StopIteration as stop:
-            points[order] = np.maximum.accumulate(stop.value)
-        return [self.grid.label(self.grid.thresholds[point]) for point in points]
+            reached: Int64 = np.maximum.accumulate(stop.value)
+            return reached
 
 
 def _mark(context: bytes, privacy: Privacy, secret: bytes) -> bytes:
