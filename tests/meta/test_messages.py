@@ -46,7 +46,7 @@ PYTHON_ALONE = {
     "written as several options": ("limit",),
     "arguments": ("every", "na_values", "paper"),
     "fields of files": ("context", "id", "release_id"),
-    "questions of an estimate": ("against", "backend", "simulations", "target"),
+    "questions of an estimate": ("against", "alternative", "backend", "simulations", "target"),
     "streams": ("adaptive", "low", "resolution", "steps"),
     "methods of a curve": ("accounting", "anchor", "gaussian", "radices", "total"),
     "noise": ("honest", "level", "mu_squared", "shape", "shift", "size", "variance"),
