@@ -251,6 +251,7 @@ def test_options_of_methods_grids_and_smoothings_are_literals_of_what_is_accepte
 def test_fields_with_words_take_these_and_no_others():
     columns = {
         "bounds": {},
+        "describe": {"columns": ("a",), "bounds": {"a": (0, 1)}},
         "histogram": {"values": ("a", "b")},
         "group_auc": {
             **dict(zip(("score", "label", "group"), "abc", strict=True)),

@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import Any, ClassVar, Literal
 
 from ogive.checks import among
-from ogive.columns import LISTING_POLICIES, Binning, LabelValue, Membership, Missing
+from ogive.columns import LISTING_POLICIES, MISSING_POLICIES, Binning, LabelValue, Membership, Missing
 from ogive.errors import ParameterError, quoted
 from ogive.grids import Bound, Grid
 from ogive.queries import Answer, Query
@@ -138,7 +138,7 @@ class Number:
 
     def _missing(self, bounds: tuple[Bound, Bound]) -> Missing:
         """The policy between bounds that were found: a public value beyond them counts as the nearer one."""
-        if self.bounds is not None or isinstance(self.missing, str):
+        if self.bounds is not None or self.missing in MISSING_POLICIES:
             return self.missing
         low, high = (float(each) for each in bounds)  # type: ignore[arg-type]
         return min(max(float(self.missing), low), high)  # type: ignore[arg-type]
