@@ -49,6 +49,7 @@ LONG = (
     "projection",
     "projection_tables",
     "auto_columns",
+    "accuracy",
     "projection_figures",
 )
 QUICK_RESULTS = Path("bench-quick.json")

@@ -65,10 +65,12 @@ INNER = {
     "strategies": """
         smoothing registry
         summed reported
+        fitted
         hats
         path tree square_root projection histogram thresholds
         counted_noise
         base
+        density
         """,
     "trust": """
         every

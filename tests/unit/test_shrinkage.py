@@ -200,6 +200,6 @@ def test_shrinkage_is_clearly_better_where_bins_hold_few_records(shape, most):
     assert ours < most * isotonic
 
 
-def test_it_is_what_auto_means():
-    curve = ogive.ecdf(np.arange(1000) % 97, bounds=(0, 100), bins=64, privacy=PureDP(1))
+def test_it_is_what_methods_that_are_named_take():
+    curve = ogive.ecdf(np.arange(1000) % 97, bounds=(0, 100), bins=64, privacy=PureDP(1), method="hat_ls")
     assert curve.smoothing == "shrinkage"

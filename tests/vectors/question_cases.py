@@ -238,7 +238,7 @@ def options():
     for number, strategy in enumerate(designs):
         grant = PureDP(4) if number == 1 else grant_of(strategy.name)
         yield f"ecdf {strategy.name} {number} designed", Ecdf("age", **CURVE, method=strategy), grant
-    for smooth in ("shrinkage", "least_squares", "least_absolute", "isotonic"):
+    for smooth in ("shrinkage", "density", "least_squares", "least_absolute", "isotonic"):
         yield f"ecdf {smooth}", Ecdf("age", **{**CURVE, "smooth": smooth}, method="tree_ls"), PURE
 
 

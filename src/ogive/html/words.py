@@ -59,6 +59,7 @@ WEAK = 0.99
 """A guarantee that lets guesses about one person be right more often than this is called weak."""
 SMOOTHINGS = {
     "shrinkage": "shrinkage: details that cannot be told from noise are removed",
+    "density": "density: a smooth density with a few single values, corrected where the measurements say so",
     "least_squares": "least squares: the closest valid curve to all measurements",
     "least_absolute": "least absolute deviations: the valid curve of smallest total deviation",
     "isotonic": "isotonic: the closest non-decreasing curve",

@@ -110,8 +110,8 @@ class Ecdf:
             "projection", "histogram", "adaptive", "selected"; from randomized reports, under trust local only:
             "reports" and "histogram"; one of these with options, for example `Projection(degree=20)`; or a strategy
             that you designed, for example `design_path(1024, ..., constants="paper")`.
-        smooth: "auto" ("shrinkage", or "isotonic" for a few measurements), "shrinkage", "least_squares",
-            "least_absolute" or "isotonic".
+        smooth: "auto" ("shrinkage", "isotonic" for a few measurements; with method "auto" also "density"), "shrinkage",
+            "density", "least_squares", "least_absolute" or "isotonic".
         missing: What a missing value means: "refuse" (an error), "low" or "high" (the lower or the upper bound), a
             public value within the bounds, as which it counts, or "drop" (not counted; ADD_OR_REMOVE only).
         expected_records: A public guess of the number of records, for "auto" and the methods that need it, if that

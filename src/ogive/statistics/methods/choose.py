@@ -27,7 +27,7 @@ from ogive.statistics.methods.selected import PrivateSelection
 from ogive.statistics.methods.unbiased import UNBIASED_METHODS, UnbiasedName, choose
 from ogive.strategies import Strategy
 from ogive.strategies.base import approximates
-from ogive.strategies.smoothing import DEFAULT_SMOOTHING, Smooth, unsmoothable
+from ogive.strategies.smoothing import DEFAULT_SMOOTHING, Smooth, automatic_smoothing, unsmoothable
 
 MethodName = Literal[UnbiasedName, "projection", "histogram", "adaptive", "selected", "reports"]
 Method = MethodName | Strategy | CurveMethod
@@ -104,7 +104,10 @@ def released(method: Method, task: CurveTask) -> Generator[Query, Answer, Curve]
         return (yield from resolved.curve(task))
     strategy = unbiased(resolved, task)
     answer = yield CurveQuery(task.binning, strategy)
-    return curve_from(answer, task.binning, strategy, task.terms, task.smooth)
+    smoothing: str = task.smooth
+    if resolved == smoothing == "auto":
+        smoothing = automatic_smoothing(answer.noise_of(strategy), answer.values, answer.total)
+    return curve_from(answer, task.binning, strategy, task.terms, smoothing)
 
 
 def unbiased(method: str | Strategy, task: CurveTask) -> Strategy:

@@ -26,6 +26,6 @@ COMMAND = Command(
         ),
         "budget": "joint: one price covers both classes. split: half of it for each, as in the paper.",
         "method": "auto (smallest predicted error), path, tree_ls, hat_ls or sqrt.",
-        "smooth": "auto, shrinkage, least_squares, least_absolute or isotonic.",
+        "smooth": "auto, shrinkage, density, least_squares, least_absolute or isotonic.",
     },
 )
