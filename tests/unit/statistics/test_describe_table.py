@@ -230,6 +230,20 @@ def test_the_way_bounds_are_found_is_told_only_where_they_are_found():
         Describe(numbers=("age",), search="far")
 
 
+@pytest.mark.parametrize("missing", ["0", 0, "500"])
+def test_a_value_for_missing_records_of_all_columns_is_moved_into_bounds_that_are_found(missing):
+    weights = np.random.default_rng(4).normal(70, 9, 2_000)
+    weights[::50] = np.nan
+    found = release(
+        Describe(("weight",), numbers=("weight",), missing=missing),
+        trust=Central({"weight": weights}),
+        privacy=PureDP(9),
+        source=KeyedSource.from_seed(1),
+    )
+    low, high = found.finding[0].between(found.bounds_of("weight"))
+    assert low <= found["weight"]["mean"].missing <= high
+
+
 def test_what_is_declared_is_not_read_from_the_table():
     declared = Describe(("age", "smoker", "x"), bounds={"age": (0, 120)}, values={"smoker": "yes"}, numbers=("x",))
     kinds = {"age": "numbers", "smoker": "text", "x": "numbers"}
