@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -65,7 +64,7 @@ class ExactMeansQuery(base.CuratorQuery):
         return base.digest("exact means", public, sums)
 
     def answer(self, sums: Int64, nodes: NodeNoise | None) -> Int64:
-        """Sizes, then means and the variance as the bits of floats.
+        """Sizes and means, and of a kernel that has one the variance under the null hypothesis: floats by their bits.
 
         Raises:
             UnsupportedError: privacy was asked for.
@@ -81,14 +80,14 @@ class ExactMeansQuery(base.CuratorQuery):
         kept = values[:, :-1] if self.classes else values
         means = [kernel.exact(kept, labels) for kernel in self.measure.kernels]
         variance = null_variance.of_rows(self.measure.kernels[0], kept, labels)
-        numbers = np.array([*means, math.nan if variance is None else variance])
+        numbers = np.array([*means, *([] if variance is None else [variance])])
         return np.concatenate([np.array(sizes, dtype=np.int64), numbers.view(np.int64)])
 
     def read(self, values: Int64) -> tuple[tuple[int, ...], list[float], float | None]:
         """Sizes, means, and the variance under the null hypothesis from an answer."""
-        first = self.classes or 1
-        *means, variance = values[first:].view(np.float64).tolist()
-        return tuple(values[:first].tolist()), means, None if math.isnan(variance) else variance
+        first, kernels = self.classes or 1, len(self.measure.kernels)
+        numbers = values[first:].view(np.float64).tolist()
+        return tuple(values[:first].tolist()), numbers[:kernels], numbers[kernels] if len(numbers) > kernels else None
 
     def _sizes(self, sums: Int64) -> tuple[int, ...]:
         if not self.classes:
