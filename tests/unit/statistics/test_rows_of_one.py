@@ -97,5 +97,5 @@ def test_ends_of_clustered_records_are_those_of_one_record_for_each_person():
     np.testing.assert_allclose(low, [0.2 - reach, 0.5 - reach, 1.0])
     np.testing.assert_allclose(high, [0.2 + reach, 0.5 + reach, 1.0])
     low, high = clustered_ends(sample, sample, 0.5, 0.05)
-    assert not low.any()
-    assert high.all()
+    np.testing.assert_array_equal(low, [0, 0, 1])
+    np.testing.assert_array_equal(high, 1)

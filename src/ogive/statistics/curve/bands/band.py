@@ -108,9 +108,7 @@ def clustered_ends(low: Float64, high: Float64, persons: float, tail: Fraction) 
     (Anderson 1955), for which the inequality of Dvoretzky, Kiefer and Wolfowitz holds with Massart's constant. Where
     every person has k equal records, it holds for every n.
     """
-    if persons < 1:
-        return np.zeros(len(low)), np.ones(len(high))
-    strays = math.sqrt(math.log(2 / tail) / (2 * persons))
+    strays = math.sqrt(math.log(2 / tail) / (2 * persons)) if persons >= 1 else 1.0
     low, high = np.clip(low - strays, 0, 1), np.clip(high + strays, 0, 1)
     low[-1] = high[-1] = 1.0
     return low, high
