@@ -157,6 +157,7 @@ READ_FOR_PEOPLE = {
     ("call_of", "call.__name__"),
     ("FunctionKernel._failed", "type(problem).__name__"),
     ("Contrast.__repr__", "type(self).__name__"),
+    ("HypothesisTest.__repr__", "type(self).__name__"),
     ("takes_options_of.decorate", "function.__name__"),
     ("HttpsCarrier.carry", "type(problem).__name__"),
     ("Relay._carry", "type(problem).__name__"),

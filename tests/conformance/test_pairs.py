@@ -26,6 +26,7 @@ from ogive.statistics import (
     Crosstab,
     Describe,
     Ecdf,
+    GroupAuc,
     Grouped,
     Histogram,
     HosmerLemeshow,
@@ -92,6 +93,7 @@ REFUSED = [
     Histogram("y", values=(0, 1)),
     Crosstab("y", "x", rows=(0, 1), columns=(0, 1)),
     Describe(("x",), bounds={"x": (0, 1)}),
+    GroupAuc("s", "y", "a", (0, 1), bins=16, group_values=(1, 2, 3, 4)),
     Labels(LargestMargins(None, keep=1), Ballots(("y",), classes=2)),
 ]
 
