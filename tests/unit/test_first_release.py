@@ -43,7 +43,7 @@ WHOLE = {"budget.db", "budget.db.key", "budget.db.key.mark"}
         (lambda session: session.ecdf("text", **AGE, privacy=HALF), ogive.DataError),
         (lambda session: session.ecdf("age", **AGE, where="text == 3", privacy=HALF), ogive.DataError),
         (lambda session: session.ecdf("age", **AGE, where="tex == 'a'", privacy=HALF), ogive.DataError),
-        (lambda session: session.describe(bounds={"ages": (0, 120)}, privacy=HALF), ParameterError),
+        (lambda session: session.describe(bounds={"ages": (0, 120)}, privacy=HALF), ogive.DataError),
         (lambda session: session.ecdf("age", **AGE, method="sqrt", privacy=ogive.ZeroConcentratedDP(1)), BudgetError),
         (lambda session: session.plan(Ecdf("age", **AGE), privacy=HALF), None),
         (lambda session: (str(session), repr(session), session._repr_html_(), session.answers), None),
