@@ -46,7 +46,7 @@ def check_type(
         if needs_values or not pa.types.is_null(kind):
             hint = "" if not is_text(kind) else _text_hint(source, measured, column, listable)
             _check_values(kind, column, hint)
-            _check_offsets(source, kind, column)
+            _check_offsets(source, measured, kind, column)
         return
     check_column(source, column.column)
     holds = type_words(source.type(column.column))
@@ -90,14 +90,15 @@ def _check_values(arrow_type: Any, binning: Binning, hint: str) -> None:
         )
 
 
-def _check_offsets(source: Table, arrow_type: Any, binning: Binning) -> None:
-    """Refuse days of times that a file writes with offsets, since these are days of UTC."""
+def _check_offsets(source: Table, measured: TextColumns | None, arrow_type: Any, binning: Binning) -> None:
+    """Refuse days of times that are written with offsets, since these are days of UTC."""
     if binning.grid.unit != "date" or getattr(arrow_type, "tz", None) is None:
         return
     line = source.offset_line(binning.column)
-    if line is not None:
+    if line is not None or (measured is not None and measured.has_offsets(binning.column)):
+        first = "" if line is None else f" (first on line {line})"
         raise DataError(
-            f"column {quoted(binning.column)} holds times with an offset from UTC (first on line {line}), whose "
+            f"column {quoted(binning.column)} holds times with an offset from UTC{first}, whose "
             "days are not those of UTC; take the offset away to count its days, convert the column to UTC, or write "
             "the bounds as times"
         )

@@ -194,6 +194,16 @@ class TextColumns:
             tell(column, self._source.name, self._words, found)
         return kind
 
+    def has_offsets(self, column: str) -> bool:
+        """Whether a column of text holds times with an offset from UTC, or a zone, after its type was asked for."""
+        if self._kinds.get(column) is not TIMES:
+            return False
+        from ogive.records import engine
+
+        condition = has_offset(engine.name("cell"), self._words)
+        batches = self._source.batches((column,))
+        return any(pc.any(engine.read_text(_decoded(array), condition)).as_py() for (array,) in batches)
+
     def read(self, column: str, array: Any) -> Any:
         """The values of some cells, null where a word says so; arrays of other types as they are.
 

@@ -161,8 +161,10 @@ def fitted_curve(strategy: Strategy, answer: Int64, total: int | None) -> Float6
     likelihood, scales = _likelihood(hashable)
     try:
         histogram = Fitting(likelihood, answer / scales, records).histogram()
-    except np.linalg.LinAlgError as error:
+    except (np.linalg.LinAlgError, ValueError) as error:  # the latter from SciPy, for numbers that are not finite
         raise ArithmeticError(f"a density was not fitted: {error}") from None
+    if not np.isfinite(histogram).all():
+        raise ArithmeticError("a density was not fitted: it is not finite")
     curve = np.cumsum(histogram)
     curve += kept_residual(monotone - curve, _energies(hashable, total is not None))
     return isotonic(curve, total)

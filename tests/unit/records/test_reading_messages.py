@@ -1,6 +1,9 @@
 """What is said of files that cannot be read as they should: the defect, what would be right, and no value."""
 
 import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 
 from ogive.columns import Binning
@@ -67,6 +70,14 @@ def test_days_of_times_with_an_offset_are_refused_as_those_of_a_zone_are(tmp_pat
     path.write_text(TIMES.format(offset))
     with pytest.raises(DataError, match=r"offset from UTC \(first on line 3\), whose days are not those of UTC"):
         Records.of(path).histogram(DAYS)
+
+
+@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame, pa.table])
+def test_days_of_text_with_an_offset_are_refused_in_data_frames_too(frame):
+    cells = TIMES.format("+02:00").split()[1:]
+    with pytest.raises(DataError, match="holds times with an offset from UTC, whose days are not those of UTC"):
+        Records.of(frame({"t": cells})).histogram(DAYS)
+    assert Records.of(frame({"t": [each.replace("+02:00", "") for each in cells]})).histogram(DAYS).sum() == 2
 
 
 @pytest.mark.parametrize("offset", ["Z", "+00:00", "+00", ""])

@@ -227,3 +227,25 @@ def test_it_can_be_named_under_a_concentrated_guarantee_and_is_refused_for_path_
     assert curve.strategy.name in ("hat_ls", "tree_ls")
     with pytest.raises(UnsupportedError, match="density smoothing is offered for hat_ls and tree_ls, not for path"):
         ogive.ecdf(values, bounds=(0, 100), bins=200, privacy=PureDP(1), method="path", smooth="density")
+
+
+@pytest.mark.parametrize("fails", ["factor", "value", "nan"])
+def test_what_was_paid_for_is_not_lost_where_no_density_is_fitted(monkeypatch, fails):
+    def histogram(fitting):
+        if fails == "factor":
+            raise np.linalg.LinAlgError("not positive definite")
+        if fails == "value":
+            raise ValueError("array must not contain infs or NaNs")
+        return np.full(fitting.likelihood.size, np.nan)
+
+    monkeypatch.setattr("ogive.strategies.density.estimate.Fitting.histogram", histogram)
+    values = np.random.default_rng(3).normal(50, 10, 2_000).clip(0, 100)
+    curve = ogive.release(
+        ogive.Ecdf("x", (0, 100)),
+        trust=ogive.Central({"x": values}),
+        privacy=PureDP("0.2"),
+        source=KeyedSource.from_seed(1),
+    )
+    assert curve.smoothing == "isotonic"
+    assert np.all(np.diff(curve.probabilities) >= 0)
+    assert curve(50) == pytest.approx(0.5, abs=0.1)
