@@ -216,5 +216,5 @@ def test_a_summary_says_whether_the_number_of_records_is_public_and_what_values_
 
 @pytest.mark.parametrize("statistic", [ogive.Proportion("word", positive="Old"), ogive.Count("word", among="Old")])
 def test_a_value_that_no_record_may_have_is_told(statistic):
-    assert "perhaps no record has the value Old: see that the spelling" in str(released(statistic))
+    assert "perhaps no record has the value Old; check its spelling" in str(released(statistic))
     assert "spelling" not in str(released(ogive.Proportion("word", positive="old")))

@@ -65,7 +65,7 @@ def _facts(found: NumberEstimate) -> list[tuple[str, str]]:
     if isinstance(found, CountEstimate | ProportionEstimate) and found.private and found.values is not None:
         low, _ = found.noise_interval()
         if low <= 0:
-            rows.append(("note", f"perhaps no record has {_values(found)}: see that the spelling is that of the table"))
+            rows.append(("note", f"perhaps no record has the value {listed(found.values)}; check its spelling"))
     if isinstance(found, ProportionEstimate | MeanEstimate):
         rows.append(("records", _about(found)))
     return rows
@@ -86,10 +86,6 @@ def _bounds(found: MeanEstimate | SumEstimate) -> str:
     if isinstance(found, MeanEstimate) and not low < found.value < high:
         said += "; the mean is at a bound, so most values may lie outside"
     return said
-
-
-def _values(found: CountEstimate | ProportionEstimate) -> str:
-    return f"the value {listed(found.values)}"
 
 
 def between(found: NumberEstimate, confidence_level: float | None = None) -> str:
