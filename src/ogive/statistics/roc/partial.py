@@ -81,9 +81,11 @@ class PartialAuc:
 
     def __str__(self) -> str:
         """One line: the range, the area and its standardized value, each with its interval."""
+        scaled = self.standardized
         return (
             f"area over false positive rates from {self.min_fpr:g} to {self.max_fpr:g}: {self.value:.4g} "
-            f"({self.low:.4g} to {self.high:.4g}), standardized {self.standardized.value:.4g}"
+            f"({self.low:.4g} to {self.high:.4g}), standardized {scaled.value:.4g} ({scaled.low:.4g} to "
+            f"{scaled.high:.4g})"
         )
 
 
