@@ -43,7 +43,7 @@ from ogive.statistics.methods.base import CurveMethod
 from ogive.statistics.methods.choose import as_method
 from ogive.statistics.methods.unbiased import choose
 from ogive.strategies import Pointwise, Strategy, strategy_from_dict
-from ogive.strategies.smoothing import SMOOTHINGS, Smoothing
+from ogive.strategies.smoothing import SMOOTHINGS, Smoothing, unsmoothable
 from ogive.strategies.smoothing import smooth as smooth_answer
 from ogive.trust.base import Opening, TrustModel, check_trust
 
@@ -317,6 +317,7 @@ class PointwiseCurve:
 
         Raises:
             ParameterError: a point is not on the grid, or there is none, or the smoothing does not exist.
+            UnsupportedError: the smoothing is not offered for path noise.
 
         Privacy:
             Post-processing of the answers.
@@ -325,6 +326,9 @@ class PointwiseCurve:
             Barczewski, Mawass and Ramon, Eq. 3, with the points as their set B.
         """
         among(smooth, "smooth", SMOOTHINGS)
+        reason = unsmoothable(self.strategy, smooth)
+        if reason is not None:
+            raise UnsupportedError(reason)
         distinct, where, answer = self._answered(points)
         if not distinct.size:
             raise ParameterError("`points` must name at least one threshold to smooth")

@@ -75,7 +75,7 @@ def trials(name, method, records, epsilon, runs=RUNS, part=1.0):
         rows = drawn(generator, records)
         histogram = np.bincount(way.query.rows.domain.symbols(rows), minlength=way.query.oracle.size)
         sums = simulate(way.query.oracle, histogram, generator=generator)
-        found = asked._estimate(way, way.means(Answer(sums, (records,))))
+        found = asked._estimate(way, way.means(Answer(sums, (records,))), terms.unit.max_rows_per_person)
         if not found.defined:
             undefined += 1
             continue

@@ -7,7 +7,7 @@ import pytest
 
 import ogive
 from ogive import Adjacency, Central, Ecdf, PointwiseCurve, PureDP
-from ogive.errors import ParameterError
+from ogive.errors import ParameterError, UnsupportedError
 from ogive.noise import KeyedSource
 from ogive.strategies.smoothing import SMOOTHINGS
 
@@ -69,7 +69,15 @@ def test_values_are_the_nearest_valid_ones_in_the_norm_of_the_noise(points, anch
     assert different  # so the norm is seen
 
 
-@pytest.mark.parametrize("smooth", SMOOTHINGS)
+def test_a_smoothing_that_path_noise_does_not_have_is_refused_before_a_point_is_opened():
+    curve = opened(2)
+    curve._opening.answer = lambda query: pytest.fail("a point was opened")
+    for ask in (curve.smoothed, lambda points, smooth: curve.quantile(0.5, points=points, smooth=smooth)):
+        with pytest.raises(UnsupportedError, match=r"density smoothing is offered for .*, not for path"):
+            ask([1, 2], smooth="density")
+
+
+@pytest.mark.parametrize("smooth", [kind for kind in SMOOTHINGS if kind != "density"])
 @pytest.mark.parametrize("adjacency", Adjacency)
 def test_values_are_valid_in_the_order_asked(adjacency, smooth):
     curve = opened(2, epsilon=0.2, adjacency=adjacency)

@@ -20,6 +20,7 @@ from ogive.noise import DiscreteGaussian
 from ogive.smoothing import isotonic
 from ogive.strategies.base import Strategy
 from ogive.strategies.hats.strategy import LeastSquaresHats
+from ogive.strategies.reported.strategy import BITS, ReportedTree
 from ogive.strategies.tree.strategy import LeastSquaresTree
 
 if TYPE_CHECKING:
@@ -41,22 +42,20 @@ _FAR = 8.0  # times the largest deviation of a measured sum: estimates from them
 _SILENT = 1e-3  # variance below which noise of a whole number is as good as none
 
 
-def _hat_weights(strategy: LeastSquaresHats) -> tuple[Any, Float64]:
+def _hat_weights(strategy: LeastSquaresHats) -> Any:
     from scipy import sparse  # slow to import
 
     bins = np.arange(strategy.size)
     rows: list[Any] = [sparse.eye_array(strategy.size)]
-    scales = [np.ones(strategy.size)]
     for spacing, level in zip(strategy.spacings, strategy.levels[1:], strict=True):
         hat = bins // spacing
         right = (bins - hat * spacing + 0.5) / spacing
         weights, places = np.concatenate([1 - right, right]), (np.concatenate([hat, hat + 1]), np.tile(bins, 2))
         rows.append(sparse.csr_array((weights, places), shape=(level.nodes, strategy.size)))
-        scales.append(np.full(level.nodes, 2.0 * spacing))
-    return sparse.vstack(rows, format="csr"), np.concatenate(scales)
+    return sparse.vstack(rows, format="csr")
 
 
-def _block_weights(strategy: LeastSquaresTree) -> tuple[Any, Float64]:
+def _block_weights(strategy: LeastSquaresTree) -> Any:
     from scipy import sparse  # slow to import
 
     bins = np.arange(strategy.size)
@@ -64,14 +63,26 @@ def _block_weights(strategy: LeastSquaresTree) -> tuple[Any, Float64]:
         sparse.csr_array((np.ones(strategy.size), (bins // block, bins)), shape=(level.nodes, strategy.size))
         for block, level in zip(strategy.blocks, strategy.levels, strict=True)
     ]
-    return sparse.vstack(rows, format="csr"), np.ones(sum(level.nodes for level in strategy.levels))
+    return sparse.vstack(rows, format="csr")
 
 
-WEIGHTS: Mapping[type, Callable[[Any], tuple[Any, Float64]]] = {
+def _report_weights(strategy: ReportedTree) -> Any:
+    return _block_weights(strategy.tree)
+
+
+WEIGHTS: Mapping[type, Callable[[Any], Any]] = {
     LeastSquaresHats: _hat_weights,
     LeastSquaresTree: _block_weights,
+    ReportedTree: _report_weights,
 }
-"""For each strategy that a density can be fitted to: weights of bins in its sums, at most 1, and the sums' scales."""
+"""For each strategy that a density can be fitted to: weights of the bins in its sums, at most 1, shape (M, N)."""
+
+
+def _scales(strategy: Strategy) -> list[float]:
+    """What the numbers of each level are divided by, to be sums of bins with those weights."""
+    if isinstance(strategy, LeastSquaresHats):
+        return [1.0, *(2.0 * spacing for spacing in strategy.spacings)]
+    return [2.0**BITS if isinstance(strategy, ReportedTree) else 1.0] * len(strategy.levels)
 
 
 def fits(strategy: Strategy) -> bool:
@@ -99,10 +110,8 @@ def suits(strategy: Strategy, answer: Int64, total: int | None) -> bool:
 @lru_cache(maxsize=64)
 def _largest(strategy: Any) -> float:
     """Largest deviation of a measured sum, on the scale where a bin weighs at most 1."""
-    scales = [1.0] * len(strategy.levels)
-    if isinstance(strategy, LeastSquaresHats):
-        scales = [1.0, *(2.0 * spacing for spacing in strategy.spacings)]
-    return max(math.sqrt(level.law.variance) / scale for level, scale in zip(strategy.levels, scales, strict=True))
+    levels = zip(strategy.levels, _scales(strategy), strict=True)
+    return max(math.sqrt(level.law.variance) / scale for level, scale in levels)
 
 
 @lru_cache(maxsize=64)
@@ -116,10 +125,11 @@ def _likelihood(strategy: Any) -> tuple[Likelihood, Float64]:
     """The likelihood of a histogram, and what an answer is divided by."""
     from ogive.strategies.density.likelihood import Likelihood  # loaded with the first fit
 
-    rows, scales = WEIGHTS[type(strategy)](strategy)
-    variances = np.concatenate([np.full(level.nodes, max(level.law.variance, _SILENT)) for level in strategy.levels])
+    nodes = [level.nodes for level in strategy.levels]
+    scales = np.repeat(_scales(strategy), nodes)
+    variances = np.repeat([max(level.law.variance, _SILENT) for level in strategy.levels], nodes)
     heavy = not isinstance(strategy.levels[0].law, DiscreteGaussian)
-    return Likelihood(rows, variances / scales**2, heavy), scales
+    return Likelihood(WEIGHTS[type(strategy)](strategy), variances / scales**2, heavy), scales
 
 
 @lru_cache(maxsize=8)

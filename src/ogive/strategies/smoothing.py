@@ -164,7 +164,8 @@ def unsmoothable(strategy: Strategy, kind: str) -> str | None:
             return None
         return f"{kind} smoothing is not offered for {strategy.name}, which is smooth already; use `smooth='isotonic'`"
     if kind == DENSITY and not fits(strategy):
-        return f"density smoothing is offered for hat_ls and tree_ls, not for {strategy.name}; use `smooth='shrinkage'`"
+        offered = "hat_ls, tree_ls and reports"
+        return f"density smoothing is offered for {offered}, not for {strategy.name}; use `smooth='shrinkage'`"
     return unsmoothable_square_root(strategy, kind) if isinstance(strategy, SquareRoot) else None
 
 

@@ -15,7 +15,7 @@ from ogive.strategies import design_hats
 from ogive.strategies import fitted as fitted_curves
 from ogive.strategies.density import atoms, residual
 from ogive.strategies.density.fit import STIFF, Prior, fit
-from ogive.strategies.fitted import WEIGHTS, fitted_curve, suits
+from ogive.strategies.fitted import fitted_curve, suits
 from ogive.strategies.smoothing import DENSITY, automatic_smoothing, smooth
 
 REPLACE, ADD = Adjacency.REPLACE, Adjacency.ADD_OR_REMOVE
@@ -28,7 +28,7 @@ def hats(product, records, size=1024, adjacency=REPLACE):
 def dense(strategy):
     """Weights and variances of the measurements, as a matrix, on the scale where a bin weighs at most 1."""
     measured, _, variances = matrices(strategy)
-    scales = WEIGHTS[type(strategy)](strategy)[1]
+    scales = fitted_curves._likelihood(strategy)[1]
     return measured / scales[:, None], variances / scales**2
 
 
@@ -225,7 +225,9 @@ def test_it_can_be_named_under_a_concentrated_guarantee_and_is_refused_for_path_
     curve = ogive.ecdf(values, bounds=(0, 100), bins=200, privacy=ZeroConcentratedDP("0.01"), smooth="density")
     assert curve.smoothing == "density"
     assert curve.strategy.name in ("hat_ls", "tree_ls")
-    with pytest.raises(UnsupportedError, match="density smoothing is offered for hat_ls and tree_ls, not for path"):
+    with pytest.raises(
+        UnsupportedError, match="density smoothing is offered for hat_ls, tree_ls and reports, not for path"
+    ):
         ogive.ecdf(values, bounds=(0, 100), bins=200, privacy=PureDP(1), method="path", smooth="density")
 
 

@@ -27,7 +27,7 @@ from ogive.statistics.methods.expected_error import strategy_errors
 from ogive.statistics.methods.reference_shapes import Expected, Shapes
 from ogive.strategies.reported.design import design_reports, expected_tree, read_reports
 from ogive.strategies.reported.strategy import ReportedTree
-from ogive.strategies.smoothing import unsmoothable
+from ogive.strategies.smoothing import automatic_smoothing
 
 NODES = ("hadamard", "unary")
 SPLITS = ("users", "budget")
@@ -138,9 +138,11 @@ def reported_curve(oracle: TreeOracle, answer: Answer, task: CurveTask) -> Curve
         task: Column, grid, terms and smoothing.
     """
     strategy, values = read_reports(oracle, answer.values)
-    reason = unsmoothable(strategy, task.smooth)
-    assert reason is None, "every smoothing of trees is offered for reports"
-    return curve_from(Answer(values, answer.totals), task.binning, strategy, task.terms, task.smooth)
+    told = Answer(values, answer.totals)
+    smoothing: str = task.smooth
+    if smoothing == "auto":
+        smoothing = automatic_smoothing(strategy, values, told.total)
+    return curve_from(told, task.binning, strategy, task.terms, smoothing)
 
 
 def class_sums(answer: Answer, number: int, oracle: TreeOracle | UnaryOracle) -> Answer:

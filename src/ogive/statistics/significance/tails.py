@@ -18,7 +18,6 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from scipy.special import ndtr
 
 from ogive.arrays import Float64
 from ogive.statistics.significance.result import Alternative
@@ -53,6 +52,8 @@ def _tail(distance: float, sampling: float, noise: Float64, alternative: Alterna
         if alternative == "two-sided":
             beyond = beyond | (-moved >= reach)
         return float(beyond.mean())
+    from scipy.special import ndtr  # slow to import, and what only asks for a statistic does without
+
     found = ndtr((moved - reach) / sampling)
     if alternative == "two-sided":
         found = np.minimum(found + ndtr((-moved - reach) / sampling), 1.0)
