@@ -19,7 +19,7 @@ from ogive.cautions import UNBOOKED
 
 SLOW = {
     "dp_accounting", "ibis", "llvmlite", "matplotlib", "nacl", "narwhals", "numba", "pandas", "piqp", "polars", "scipy",
-    "sklearn", "sqlalchemy", "sqlite3", "torch",
+    "sklearn", "sqlalchemy", "sqlite3", "threadpoolctl", "torch",
 }  # fmt: skip
 
 TELL = "\nimport json, sys\nprint('\\n' + json.dumps([*sys.modules]))"

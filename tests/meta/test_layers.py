@@ -64,8 +64,8 @@ INNER = {
         """,
     "strategies": """
         smoothing registry
-        summed reported
         fitted
+        summed reported
         hats
         path tree square_root projection histogram thresholds
         counted_noise

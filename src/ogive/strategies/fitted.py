@@ -24,6 +24,8 @@ from ogive.strategies.reported.strategy import BITS, ReportedTree
 from ogive.strategies.tree.strategy import LeastSquaresTree
 
 if TYPE_CHECKING:
+    from threadpoolctl import ThreadpoolController
+
     from ogive.strategies.density.likelihood import Likelihood
 
 FEWEST_BINS = 16
@@ -132,6 +134,14 @@ def _likelihood(strategy: Any) -> tuple[Likelihood, Float64]:
     return Likelihood(WEIGHTS[type(strategy)](strategy), variances / scales**2, heavy), scales
 
 
+@lru_cache(maxsize=1)
+def _linear_algebra() -> ThreadpoolController:
+    """Controls the threads of the libraries that NumPy and SciPy have loaded; the latter's come with a first fit."""
+    from threadpoolctl import ThreadpoolController  # slow to import
+
+    return ThreadpoolController()
+
+
 @lru_cache(maxsize=8)
 def _energies(strategy: Any, total_known: bool) -> list[Float64]:
     """Noise of the Haar coefficients of the unbiased curve."""
@@ -170,7 +180,8 @@ def fitted_curve(strategy: Strategy, answer: Int64, total: int | None) -> Float6
     hashable: Any = strategy
     likelihood, scales = _likelihood(hashable)
     try:
-        histogram = Fitting(likelihood, answer / scales, records).histogram()
+        with _linear_algebra().limit(limits=1, user_api="blas"):  # threads wait longer for each other than they work
+            histogram = Fitting(likelihood, answer / scales, records).histogram()
     except (np.linalg.LinAlgError, ValueError) as error:  # the latter from SciPy, for numbers that are not finite
         raise ArithmeticError(f"a density was not fitted: {error}") from None
     if not np.isfinite(histogram).all():
