@@ -39,6 +39,7 @@ QUICK = (
     "pate",
     "pate_sensitivity",
     "sizing",
+    "streams",
 )
 """Those that have a quick form."""
 LONG = (

@@ -234,7 +234,7 @@ def test_a_running_total_goes_on_with_its_noise(name):
 
 def test_every_mechanism_of_streams_is_kept():
     kinds = {json.loads(kept["bytes"].partition("\n")[2])["parameters"]["method"] for kept in STATE["totals"].values()}
-    assert kinds == {"path", "sqrt", "tree"}
+    assert kinds == {"path", "sqrt", "tree", "hats", "sqrt_ahead"}
 
 
 @pytest.mark.parametrize("name", STATE["pointwise"])

@@ -16,12 +16,12 @@ from ogive.privacy import PureDP, ZeroConcentratedDP
 from ogive.streams import RunningTotal
 
 STEPS, TAKEN = 40, 21
-METHODS = ("path", "tree", "sqrt")
+METHODS = ("path", "tree", "sqrt", "hats", "sqrt_ahead")
 
 
 def options_of(method):
     return {
-        "privacy": PureDP(1) if method == "path" else ZeroConcentratedDP("0.5"),
+        "privacy": PureDP(1) if method in ("path", "hats") else ZeroConcentratedDP("0.5"),
         "bound": 5,
         "low": -2,
         "method": method,

@@ -17,6 +17,7 @@ from ogive.noise import DerivedNodes, DiscreteLaplace, KeyedSource, source
 from ogive.privacy import ApproxDP, PureDP, ZeroConcentratedDP
 from ogive.streams import RunningTotal
 from ogive.streams.path import PathTotals
+from ogive.streams.running_total import METHODS
 from ogive.streams.sqrt import SqrtTotals, estimator_coefficients, root_coefficients
 from ogive.streams.tree import TreeTotals
 from ogive.streams.windows import NoiseWindow
@@ -219,9 +220,12 @@ def test_wide_blocks_beat_the_binary_tree():
     ("steps", "options", "method"),
     [
         (1000, {"privacy": HALF}, "sqrt"),
-        (10**6, {"privacy": HALF}, "tree"),
-        (10**6, {"privacy": HALF, "adaptive": False}, "path"),
-        (1000, {"privacy": PureDP(1)}, "tree"),
+        (10**6, {"privacy": HALF}, "sqrt_ahead"),
+        (10**6, {"privacy": HALF, "adaptive": False}, "sqrt_ahead"),
+        (10**7, {"privacy": HALF}, "tree"),
+        (10**7, {"privacy": HALF, "adaptive": False}, "path"),
+        (1000, {"privacy": PureDP(1)}, "hats"),
+        (10**7, {"privacy": PureDP(1)}, "tree"),
         (4, {"privacy": PureDP(1)}, "tree"),
         (1000, {"privacy": ApproxDP(1, 1e-6)}, "sqrt"),
     ],
@@ -230,7 +234,7 @@ def test_wide_blocks_beat_the_binary_tree():
 def test_auto_takes_the_least_mean_variance_of_what_is_covered(steps, options, method):
     chosen = RunningTotal(steps, **options)
     assert chosen.method == method
-    for other in ("path", "tree", "sqrt"):
+    for other in METHODS[1:]:
         if other == "sqrt" and steps > 2**16:
             continue
         try:
@@ -240,11 +244,11 @@ def test_auto_takes_the_least_mean_variance_of_what_is_covered(steps, options, m
         assert chosen._engine.mean_variance <= rival._engine.mean_variance
 
 
-@pytest.mark.parametrize("method", ["path", "tree", "sqrt"])
+@pytest.mark.parametrize("method", METHODS[1:])
 @pytest.mark.parametrize("privacy", [PureDP("0.7"), ZeroConcentratedDP("0.03"), ApproxDP(1, 1e-5)], ids=str)
 @pytest.mark.parametrize("resolution", [None, "0.001"])
 def test_price_is_what_was_granted(method, privacy, resolution):
-    if method == "sqrt" and isinstance(privacy, PureDP):
+    if (method == "hats") != isinstance(privacy, PureDP) and method not in ("path", "tree"):
         return
     totals = RunningTotal(500, privacy=privacy, bound=7, low=-2, resolution=resolution, method=method, adaptive=False)
     granted = gaussian_rho(privacy) if isinstance(privacy, ApproxDP) else privacy
@@ -270,9 +274,10 @@ def test_errors_match_the_variance_and_thirty_percent_more_noise_does_not(name, 
     assert np.abs(errors.mean(axis=0) / np.sqrt(variance / runs)).max() < 5
 
 
-@pytest.mark.parametrize("method", ["path", "tree", "sqrt"])
+@pytest.mark.parametrize("method", METHODS[1:])
 def test_elements_one_by_one_many_at_once_and_resumed_give_the_same_totals(method):
-    options = {"privacy": HALF, "bound": 3, "resolution": "0.25", "method": method, "adaptive": False}
+    privacy = PureDP(1) if method == "hats" else HALF
+    options = {"privacy": privacy, "bound": 3, "resolution": "0.25", "method": method, "adaptive": False}
     values = np.random.default_rng(1).random(300) * 4 - 0.5
     many = RunningTotal(300, source=KeyedSource.from_seed(9), **options)
     expected = many.add_many(values)
@@ -443,7 +448,7 @@ def test_elements_in_a_child_with_its_parents_number_are_refused_too(monkeypatch
 )
 def test_large_grants_give_nearly_exact_totals(privacy, steps):
     values = np.random.default_rng(steps).integers(0, 2, size=steps)
-    for method in ("auto", "tree", "path" if isinstance(privacy, PureDP) else "sqrt"):
+    for method in ("auto", "tree", *(("path", "hats") if isinstance(privacy, PureDP) else ("sqrt", "sqrt_ahead"))):
         stream = RunningTotal(steps, privacy=privacy, method=method)
         assert stream.add_many(values) == pytest.approx(np.cumsum(values), abs=0.01)
         assert 0 < stream.variance(steps) < 1e-4
@@ -462,14 +467,13 @@ def test_grants_too_small_for_a_stream_are_refused_by_name():
 
 def test_the_page_says_which_method_is_taken_and_how_large_its_error_is():
     page = (Path(__file__).parents[2] / "docs" / "streams.md").read_text()
-    rows = re.findall(
-        r"^\| `(\w+)\((\S+)\)` \| (\d+) \| `(\w+)` \| (\S+) \| (\S+) \| (\S+) \|$", page, flags=re.MULTILINE
-    )
+    rows = re.findall(r"^\| `(\w+)\((\S+)\)` \| (\d+) \| `(\w+)` \|((?: \S+ \|){5})$", page, flags=re.MULTILINE)
     assert len(rows) == 6
-    for kind, loss, steps, taken, *errors in rows:
+    for kind, loss, steps, taken, cells in rows:
+        errors = cells.replace("|", " ").split()
         privacy = {"PureDP": PureDP, "ZeroConcentratedDP": ZeroConcentratedDP}[kind](loss)
         assert RunningTotal(int(steps), privacy=privacy).method == taken
-        for method, error in zip(("tree", "path", "sqrt"), errors, strict=True):
+        for method, error in zip(("hats", "sqrt_ahead", "sqrt", "tree", "path"), errors, strict=True):
             if error == "-":
                 with pytest.raises(ParameterError):
                     RunningTotal(int(steps), privacy=privacy, method=method)
@@ -477,6 +481,9 @@ def test_the_page_says_which_method_is_taken_and_how_large_its_error_is():
             stream = RunningTotal(int(steps), privacy=privacy, method=method, adaptive=False)
             variance = stream.variance(np.arange(1, stream.steps + 1))
             assert f"{np.sqrt(variance.mean()):.1f}" == error
-    # beyond 2^16 steps auto takes no square root, and path noise only where the stream does not react
-    assert [RunningTotal(n, privacy=HALF).method for n in (1 << 16, (1 << 16) + 1)] == ["sqrt", "tree"]
-    assert RunningTotal((1 << 16) + 1, privacy=HALF, adaptive=False).method == "path"
+    # which is taken up to what length
+    assert [RunningTotal(n, privacy=HALF).method for n in (1 << 16, (1 << 16) + 1)] == ["sqrt", "sqrt_ahead"]
+    assert [RunningTotal(n, privacy=PureDP(1)).method for n in (64, 65)] == ["tree", "hats"]
+    many = (1 << 22) + 1
+    assert [RunningTotal(many, privacy=privacy).method for privacy in (HALF, PureDP(1))] == ["tree", "tree"]
+    assert RunningTotal(many, privacy=HALF, adaptive=False).method == "path"

@@ -337,6 +337,8 @@ TOTALS = {
     "path Gaussian": {"privacy": ApproxDP(1, "1e-6"), "method": "path", "adaptive": False},
     "sqrt": {"privacy": ZeroConcentratedDP("0.5"), "method": "sqrt", "bound": 2, "resolution": "0.25"},
     "auto": {"privacy": PureDP(1), "method": "auto"},
+    "hats": {"privacy": PureDP(1), "method": "hats", "low": -1},
+    "sqrt ahead": {"privacy": ZeroConcentratedDP("0.5"), "method": "sqrt_ahead", "bound": 2, "resolution": "0.25"},
 }
 STEPS, BEFORE, AFTER = 40, [1, 0, 1, 1, 0, 0, 1] * 2, [0, 1, 1, 0, 1]
 POINTS, MORE_POINTS = [1, 5, 12], [0, 8, 15]

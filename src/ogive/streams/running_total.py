@@ -2,13 +2,16 @@
 
 Neighboring streams differ in one element. Methods, all with exact integer noise:
 
-    path   noise on the blocks above each step: equal error at every step, memory O(log steps);
-           PureDP, and zCDP for streams that do not react to what is published
-    tree   noisy sums of completed blocks: memory O(log steps); PureDP and zCDP
-    sqrt   square-root factorization: memory and time per step O(steps); zCDP
+    path        noise on the blocks above each step: equal error at every step, memory O(log steps);
+                PureDP, and zCDP for streams that do not react to what is published
+    tree        noisy sums of completed blocks: memory O(log steps); PureDP and zCDP
+    sqrt        square-root factorization: memory and time per step O(steps); zCDP
+    hats        noise of overlapping hats, drawn ahead: memory O(steps), time per step O(1); PureDP
+    sqrt_ahead  square-root factorization with noise drawn ahead: memory O(steps), time per step O(1); zCDP
 
-`auto` takes the one of least mean variance among those whose guarantee covers the stream;
-sqrt only up to 2^16 steps, where it holds a megabyte and a step takes microseconds.
+`auto` takes the one of least mean variance among those whose guarantee covers the stream:
+sqrt only up to 2^16 steps, where it holds a megabyte and a step takes microseconds, and sqrt_ahead
+beyond; hats above 64 steps, below which it keeps the choice that there was before hats.
 """
 
 from __future__ import annotations
@@ -37,8 +40,11 @@ from ogive.noise import DerivedNodes, SystemSource, current_process, too_much_no
 from ogive.noise.base import RandomSource
 from ogive.privacy import Adjacency, ApproxDP, Privacy, PrivacyUnit, PureDP, Rational, ZeroConcentratedDP, exact
 from ogive.provenance import check_batch_name
+from ogive.streams import hats, sqrt_ahead
+from ogive.streams.hats import HatTotals
 from ogive.streams.path import PathTotals
 from ogive.streams.sqrt import SqrtTotals
+from ogive.streams.sqrt_ahead import SqrtAheadTotals
 from ogive.streams.stored import Elements, fields, key_of, pack, unpack, whole_number
 from ogive.streams.tree import TreeTotals
 
@@ -49,10 +55,11 @@ if TYPE_CHECKING:
 
 MAX_STEPS = 1 << 40
 MAX_AUTO_SQRT_STEPS = 1 << 16
+MAX_AUTO_WITHOUT_HATS = 1 << 6
 NAME = "running_total"
 """Of this release in a ledger."""
 
-METHODS = ("auto", "path", "tree", "sqrt")
+METHODS = ("auto", "path", "tree", "sqrt", "hats", "sqrt_ahead")
 _PIECE = 1 << 14
 _FORMAT = "ogive running total 1"
 _FIELDS = frozenset(("format", "parameters", "key", "taken", "total", "engine"))
@@ -112,7 +119,8 @@ class RunningTotal:
         low: Smallest value. The noise protects a change of one element by `bound - low`.
         resolution: Values are rounded to multiples of it; `bound` and `low` must be multiples. With None, values must
             be whole numbers.
-        method: "auto", "path", "tree" or "sqrt".
+        method: "auto", "path", "tree", "sqrt", "hats" or "sqrt_ahead". A stream that was begun under another choice of
+            "auto" keeps its method.
         adaptive: True if later elements may depend on published totals. False allows path noise under zCDP, which is
             proved for streams that do not.
         ledger: The account to charge, from `Ledger.account`; None records no charge. The charge is recorded before the
@@ -133,7 +141,7 @@ class RunningTotal:
 
     Source:
         Barczewski, Mawass and Ramon, Theorem 3 (path); Honaker 2015 (tree); Denisov et al. 2022,
-        Fichtenberger, Henzinger and Upadhyay 2023 (sqrt).
+        Fichtenberger, Henzinger and Upadhyay 2023 (sqrt, sqrt_ahead).
 
     Example:
         >>> totals = RunningTotal(1000, privacy=PureDP(1))
@@ -159,6 +167,8 @@ class RunningTotal:
         if name is not None and ledger is None:
             raise ParameterError("name tells streams of an account apart; leave it out, or say which with `ledger=`")
         self._prepare(steps, privacy, bound, low, resolution, method, adaptive, name)
+        if ledger is not None and method == "auto":
+            self._keep_method(ledger, adaptive)
         key = (source or SystemSource()).key()
         self._paid = None if ledger is None else self._pay(ledger, key)
         self._begin(key if self._paid is None else self._paid.secret)
@@ -209,7 +219,7 @@ class RunningTotal:
 
     @property
     def method(self) -> str:
-        """The method in use: "path", "tree" or "sqrt"."""
+        """The method in use: "path", "tree", "sqrt", "hats" or "sqrt_ahead"."""
         return self._engine.name
 
     @property
@@ -334,9 +344,12 @@ class RunningTotal:
         """
         content = unpack(data, _FIELDS, _FORMAT)
         resumed = cls.__new__(cls)
+        said = content["parameters"] if isinstance(content["parameters"], dict) else {}
+        if method == "auto" and isinstance(said.get("method"), str) and said["method"] in METHODS:
+            method = said["method"]
         resumed._prepare(steps, privacy, bound, low, resolution, method, adaptive, name)
         resumed._paid = None
-        named = content["parameters"].get("name") if isinstance(content["parameters"], dict) else None
+        named = said.get("name")
         if named is not None and name is None:
             raise ReleaseMismatchError(
                 f"this running total was paid for from a ledger as {quoted(named)}; say that with "
@@ -373,6 +386,16 @@ class RunningTotal:
     def __reduce__(self) -> NoReturn:
         _refuse_copy()
 
+    def _keep_method(self, ledger: Account, adaptive: bool) -> None:
+        """Take the method under which the account already pays for this stream, if there is one."""
+        for method in (self.method, *self._covering(adaptive)):
+            self._parameters["method"] = method
+            if self._found(ledger) is not None:
+                if method != self.method:
+                    self._engine = self._choose(method, adaptive)
+                return
+        self._parameters["method"] = self.method
+
     def _question(self, ledger: Account) -> dict[str, Any]:
         """What the account pays for.
 
@@ -405,29 +428,40 @@ class RunningTotal:
         context = json.dumps(self._parameters, sort_keys=True).encode()
         self._engine.start(DerivedNodes(key, b"ogive running total\n" + context))
 
+    @property
+    def _granted(self) -> PureDP | ZeroConcentratedDP:
+        return gaussian_rho(self.privacy) if isinstance(self.privacy, ApproxDP) else self.privacy
+
+    def _covering(self, adaptive: bool) -> list[str]:
+        """Methods that "auto" chooses from: fit for so many steps, with a guarantee that covers the stream."""
+        if isinstance(self._granted, PureDP):
+            quick = ["hats"] if MAX_AUTO_WITHOUT_HATS < self.steps <= hats.MAX_STEPS else []
+            return ["tree", "path", *quick]
+        if self.steps <= MAX_AUTO_SQRT_STEPS:
+            quick = ["sqrt"]
+        else:
+            quick = ["sqrt_ahead"] if self.steps <= sqrt_ahead.MAX_STEPS else []
+        return ["tree", *quick] if adaptive else ["tree", "path", *quick]
+
     def _choose(self, method: str, adaptive: bool) -> Engine:
         """The engine of a method, or for "auto" that of least mean variance."""
-        privacy = gaussian_rho(self.privacy) if isinstance(self.privacy, ApproxDP) else self.privacy
-        pure = isinstance(privacy, PureDP)
+        privacy = self._granted
         change, largest = self._high - self._low, max(abs(self._low), abs(self._high))
         makers: dict[str, Callable[[], Engine]] = {
             "tree": lambda: TreeTotals(self.steps, privacy, change),
             "path": lambda: PathTotals(self.steps, privacy, change, largest),
             "sqrt": lambda: SqrtTotals(self.steps, privacy, change, largest),
+            "hats": lambda: HatTotals(self.steps, privacy, change),
+            "sqrt_ahead": lambda: SqrtAheadTotals(self.steps, privacy, change),
         }
-        if method == "path" and not pure and adaptive:
+        if method == "path" and not isinstance(privacy, PureDP) and adaptive:
             raise ParameterError(
                 "path noise under zCDP is proved only for streams that do not react to published totals; "
                 "use method 'tree' or 'sqrt', or say `adaptive=False`"
             )
-        wanted = {method} if method != "auto" else set(makers)
-        if method == "auto" and (pure or self.steps > MAX_AUTO_SQRT_STEPS):
-            wanted.remove("sqrt")
-        if method == "auto" and adaptive and not pure:
-            wanted.remove("path")
         engines: list[Engine] = []
         failed: list[tuple[PureDP | ZeroConcentratedDP, ScaleError]] = []
-        for name in (name for name in makers if name in wanted):
+        for name in self._covering(adaptive) if method == "auto" else [method]:
             try:
                 engines.append(makers[name]())
             except ScaleError as error:

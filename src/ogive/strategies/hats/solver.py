@@ -144,6 +144,14 @@ class HatSolver:
             values[:, -1] = total
         return values
 
+    def correction(self, bins: Int64, hats: Int64) -> Float64:
+        """What the estimate adds to noisy bins, shape (N,); it depends on integers alone, hats - (hat sums of bins)."""
+        gap = (hats - hat_sums(bins, self.spacings, self.sizes)) / np.repeat(2.0 * self.spacings, self.sizes)
+        solution, covered = np.empty(len(gap)), np.empty(self.size)
+        solve(*self._factor, gap, solution)
+        hat_spread(solution, self.spacings, self.sizes, covered)
+        return self.bin_noise * covered
+
     def variance_at(self, points: Int64, *, total_known: bool) -> Float64:
         """Exact variance of the cumulative counts at increasing 0-based points."""
         values: Float64 = prefix_variance_at(points, self.size, self.spacings, self.bin_noise, self.hat_noise)

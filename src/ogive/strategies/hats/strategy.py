@@ -80,7 +80,8 @@ class LeastSquaresHats:
         return as_arrays(self.size, self.spacings)
 
     @cached_property
-    def _solver(self) -> HatSolver:
+    def solver(self) -> HatSolver:
+        """The least-squares problem, on the scale where a record adds 1 per level."""
         scaled = [law.variance / (2 * spacing) ** 2 for law, spacing in zip(self.laws[1:], self.spacings, strict=True)]
         return HatSolver(self.size, self.spacings, self.laws[0].variance, np.array(scaled))
 
@@ -105,11 +106,11 @@ class LeastSquaresHats:
     def estimate(self, answer: Int64, total: int | None) -> Float64:
         """Best linear unbiased cumulative counts, shape (..., N), in time O(N levels)."""
         rows, shape = batch(answer, self.size + int(self._arrays[1].sum()))
-        return self._solver.estimate(rows, total).reshape(*shape, self.size)
+        return self.solver.estimate(rows, total).reshape(*shape, self.size)
 
     def variance(self, *, total_known: bool) -> Float64:
         """Exact variance of each cumulative count, shape (N,)."""
-        return self._solver.variance(total_known=total_known)
+        return self.solver.variance(total_known=total_known)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data."""

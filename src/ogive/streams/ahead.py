@@ -1,0 +1,28 @@
+"""Totals with integer noise that was computed before the elements are known.
+
+A method that draws its noise ahead publishes, at every step, the integer D S + w: S is the exact total, w an integer
+that depends on the noise key alone, and D = 2^bits the number of parts of a unit.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ogive.arrays import Float64, Int64
+
+
+def published(total: int, values: Int64, noise: Int64, bits: int) -> Float64:
+    """(D S + w) / D after each of the values, rounded once, so it depends on the integer D S + w alone.
+
+    The whole units and the rest of D S + w are taken apart, since their product could exceed 64 bits.
+
+    Args:
+        total: Sum of the elements before.
+        values: Elements, in whole units, shape (m,).
+        noise: w at each of these steps, in units of 2^-bits, shape (m,).
+        bits: Base-2 logarithm of D.
+    """
+    whole = total + np.cumsum(values) + (noise >> bits)
+    rest = noise & ((1 << bits) - 1)
+    out: Float64 = whole.astype(np.float64) + np.ldexp(rest.astype(np.float64), -bits)
+    return out

@@ -1,0 +1,170 @@
+"""Running totals by the square-root factorization with noise computed ahead, in integers.
+
+The lower-triangular matrix of ones is the square of the Toeplitz matrix C with coefficients r_0 = 1,
+r_k = r_{k-1} (2k - 1) / (2k). With D = 4^bits, integers w near 2^bits r, and n the integers that are left over,
+
+    D (1 + z + z^2 + ...) = w(z) w(z) + n(z),    |n_k| of about 2^bits,
+
+the stream publishes D S + W g + e: S are the totals, W the Toeplitz matrix of w, and g and e independent discrete
+Gaussians. As D S = W (W x) + N x, this follows step by step from the noisy integers W x + g and N x + e, in which
+an element at p enters step t with the fixed weights w_{t-p} and n_{t-p}. So it is adaptive composition
+with known sensitivities, also for streams that react to what was published (`docs/proofs/streams.md`).
+
+The noise W g + e contains no element. It is computed by exact transforms in blocks that end at 2^12, 2^16, 2^20, ...
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from ogive.arrays import Float64, Int64
+from ogive.errors import ParameterError, ScaleError
+from ogive.noise import DerivedNodes, DiscreteGaussian, round_up_root
+from ogive.privacy import PureDP, ZeroConcentratedDP
+from ogive.strategies.square_root.integer import Convolver
+from ogive.streams.ahead import published
+from ogive.streams.sqrt import root_coefficients
+from ogive.streams.stored import Elements, fields
+
+MAX_STEPS = 1 << 22
+_BITS = (15, 12)
+"""Of the factor: fine, and less fine where the rest would need more noise than can be drawn."""
+_FIRST_BLOCK, _GROWTH = 1 << 12, 16
+_PRODUCT_BITS = 58
+"""Sums of the exact transforms stay below 2^58."""
+_SHARES = 1 << 20
+
+
+class SqrtAheadTotals:
+    """Square-root factorization with noise computed ahead of the elements.
+
+    A block of m steps takes time O(m log m) where it begins; then a step takes O(1).
+
+    Args:
+        steps: Largest number of elements, at most 2^22.
+        privacy: What the whole stream may cost; zero-concentrated.
+        change: Largest change of one element, in whole units.
+
+    Raises:
+        ParameterError: there are too many steps, or the privacy is pure.
+        ScaleError: the noise is larger than can be drawn.
+    """
+
+    name = "sqrt_ahead"
+
+    def __init__(self, steps: int, privacy: PureDP | ZeroConcentratedDP, change: int) -> None:
+        if isinstance(privacy, PureDP):
+            raise ParameterError("the square-root factorization needs `ZeroConcentratedDP` or `ApproxDP`, not `PureDP`")
+        if steps > MAX_STEPS:
+            raise ParameterError(f"the square-root factorization takes at most {MAX_STEPS} steps, got {steps}")
+        self.steps, self.change = steps, change
+        for bits in _BITS:
+            self.bits = bits
+            self.weights, self.rest = factor(steps, bits)
+            self.squared = [_squared_norm(column) for column in (self.weights, self.rest)]
+            try:
+                self.laws = self._laws(privacy)
+                break
+            except ScaleError:
+                if bits == _BITS[-1]:
+                    raise
+
+    def _laws(self, privacy: ZeroConcentratedDP) -> tuple[DiscreteGaussian, DiscreteGaussian]:
+        """Of g and e; the loss is divided so that the mean variance is least."""
+        heights = np.arange(self.steps, 0, -1) / self.steps
+        mean = float(heights @ self.weights.astype(np.float64) ** 2)
+        parts = math.sqrt(mean * self.squared[0]), math.sqrt(self.squared[1])
+        share = Fraction(max(round(_SHARES * parts[1] / sum(parts)), 1), _SHARES)
+        norms = self.squared[0] / (1 - share), max(self.squared[1], 1) / share
+        one, other = (DiscreteGaussian(round_up_root(norm * self.change**2 / (2 * privacy.rho))) for norm in norms)
+        return one, other
+
+    @property
+    def loss(self) -> PureDP | ZeroConcentratedDP:
+        """What the whole stream costs."""
+        parts = zip(self.squared, self.laws, strict=True)
+        return ZeroConcentratedDP(
+            sum((Fraction(squared * self.change**2) / (2 * law.sigma**2) for squared, law in parts), Fraction(0))
+        )
+
+    def variance(self, taken: Int64) -> Float64:
+        """Variance of the total after each number of elements, in squared units."""
+        sums = np.concatenate(([0.0], np.cumsum(self.weights.astype(np.float64) ** 2)))
+        variance: Float64 = sums[np.asarray(taken)] * self.laws[0].variance + self.laws[1].variance
+        return np.ldexp(variance, -4 * self.bits)
+
+    @property
+    def mean_variance(self) -> float:
+        """Mean of `variance` over 1..steps."""
+        return float(self.variance(np.arange(1, self.steps + 1)).mean())
+
+    def start(self, nodes: DerivedNodes) -> None:
+        """Begin a stream whose noise comes from `nodes`."""
+        self._nodes = nodes
+        self._first, self._noise = 0, np.empty(0, np.int64)
+
+    def advance(self, first: int, total: int, values: Int64) -> Float64:
+        """Noisy totals after each of the values, which are elements `first`, `first` + 1, ... (0-based).
+
+        Args:
+            first: Number of elements before.
+            total: Their sum.
+            values: Whole units, shape (m,), m from 1 up.
+        """
+        end = first + len(values)
+        if first < self._first or end > self._first + len(self._noise):
+            self._first, self._noise = first, self._drawn(first, end)
+        noise = self._noise[first - self._first : end - self._first]
+        return published(total, values, noise, 2 * self.bits)
+
+    def _drawn(self, first: int, end: int) -> Int64:
+        """The noise from step `first` to the end of the block that holds step `end` - 1, in units of 1 / D."""
+        block = _FIRST_BLOCK
+        while block < end:
+            block *= _GROWTH
+        block = min(block, self.steps)
+        convolver = Convolver(self.weights[:block], block)
+        rest = self._nodes.values(self.laws[0], 0, np.arange(block))
+        noise = self._nodes.values(self.laws[1], 1, np.arange(first, block))
+        # digits so small that no sum of their products is too large for the transforms
+        digit, place = _PRODUCT_BITS + 1 - self.bits - block.bit_length(), 0
+        half = 1 << (digit - 1)
+        while rest.any():
+            low = ((rest + half) & (2 * half - 1)) - half
+            noise += convolver.apply(low)[first:] << place
+            rest, place = (rest - low) >> digit, place + digit
+        return noise
+
+    def state(self) -> dict[str, Any]:
+        """Nothing beyond the noise key is needed to go on."""
+        return {}
+
+    def restore(self, state: Any, elements: Elements) -> None:
+        """Go on from a `state`, after these elements.
+
+        Raises:
+            ParameterError: it is no state of this method.
+        """
+        fields(state, frozenset(), "the state of a square-root factorization with noise computed ahead")
+
+
+@lru_cache(maxsize=4)
+def factor(steps: int, bits: int) -> tuple[Int64, Int64]:
+    """Integers w near 2^bits r, and n = D - w w, each of shape (steps,), read-only.
+
+    The sums of w are those of 2^bits r, rounded: errors that change their sign from step to step leave a small n.
+    """
+    sums = np.rint(np.ldexp(np.cumsum(root_coefficients(steps)), bits)).astype(np.int64)
+    weights = np.diff(sums, prepend=0)
+    rest = (1 << 2 * bits) - Convolver(weights, steps).apply(weights)
+    weights.flags.writeable = rest.flags.writeable = False
+    return weights, rest
+
+
+def _squared_norm(column: Int64) -> int:
+    return sum(entry * entry for entry in column.tolist())
