@@ -76,7 +76,7 @@ def table(plan: Plan, say: Callable[[str], str] = unmarked, *, unit: str | None 
         for row in under:
             if row.chosen:
                 lines += _wrapped(say(_taken(plan, row))) + _wrapped(shown.distances(row))
-    reasons = [line for told in _reasons(plan) for line in _wrapped(say(told))]
+    reasons = [line for told in (*_closer(plan), *_reasons(plan)) for line in _wrapped(say(told))]
     lines += ["", *reasons] if reasons else []
     return "\n".join([*lines, "", *(line for told in shown.legend(say) for line in _wrapped(told))]).rstrip("\n")
 
@@ -127,7 +127,7 @@ def card(plan: Plan) -> Card:
     guess = " (your own guess)" if plan.guessed else ""
     facts = [("records", f"{plan.records:,}{guess}"), ("hides", plan.unit.words), ("trust", plan.trust)]
     taken = dict.fromkeys(_taken(plan, row) for row in plan.rows if row.chosen)
-    notes = [*policy(plan), *taken, *_reasons(plan)]
+    notes = [*policy(plan), *taken, *_closer(plan), *_reasons(plan)]
     return Card(
         f"Plan for {heading(plan)}",
         facts,
@@ -272,6 +272,13 @@ def _taken(plan: Plan, row: PlanRow) -> str:
     else:
         reason = "it is what was asked for"
     return f"* {plain(_named(row))} will be used: {reason}"
+
+
+def _closer(plan: Plan) -> Iterator[str]:
+    """A marked line on a statistic of which a part is released more closely by itself."""
+    told = prediction_of(str(what_of(plan.statistic).get("name"))).closer(plan.trust.split(", "), plan.unit.adjacency)
+    if told is not None:
+        yield told
 
 
 def _reasons(plan: Plan) -> Iterator[str]:

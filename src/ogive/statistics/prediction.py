@@ -8,7 +8,7 @@ of the one here, whose defaults are those of a statistic that can only be simula
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar, Protocol
@@ -200,6 +200,16 @@ class Prediction:
         """What is asked of the records, where the statistic itself computes more than that from the answers."""
         measured: Statistic[Any] = statistic
         return measured
+
+    @classmethod
+    def closer(cls, trusted: Collection[str], adjacency: Adjacency) -> str | None:
+        """A marked line that names another statistic for who needs a part of this one alone, where that errs less.
+
+        Args:
+            trusted: Names of the trust models that are planned for.
+            adjacency: What is hidden.
+        """
+        return None
 
     @property
     def decided(self) -> bool:

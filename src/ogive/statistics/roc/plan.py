@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import ClassVar, cast
 
 import numpy as np
@@ -29,6 +29,13 @@ class Prediction(prediction.Prediction):
     }
     deciding = ("auc", "ks", "rmse")
     labeled = True
+
+    @classmethod
+    def closer(cls, trusted: Collection[str], adjacency: Adjacency) -> str | None:
+        """The area alone, whose noise is added to two sums over pairs instead of all counts."""
+        if "central" not in trusted or adjacency is not Adjacency.REPLACE:
+            return None
+        return "for the AUC without the curve, ustatistic with `kernel='auc'` errs less, by half on 100 thresholds"
 
     def errors(self) -> Errors:
         """Errors of the counts of each class."""
