@@ -28,17 +28,21 @@ class Processes:
         (self.folder / "study.toml").write_bytes(trial.study.text)
 
     def start(self, number):
+        """`ogive server` of a number."""
         others = [f"https://127.0.0.1:{port}" for other, port in self.ports.items() if other]
         connect = ["--connect-to", *others, "--authority", "tls-1/ca.pem"] if number == 0 else []
         words = [
             "server", "study.toml", "--key", f"{number}.key", "--store", f"server-{number}", "--enrolled",
             f"server-{number}/enrolled", "--service", f"tls-{number}", "--port", self.ports[number], *connect,
         ]  # fmt: skip
+        self.run(number, "-m", "ogive", *map(str, words))
+
+    def run(self, number, *words):
+        """Python with these arguments as a server."""
         with (self.folder / f"{number}.log").open("a") as log:
             self.running[number] = subprocess.Popen(
-                [sys.executable, "-m", "ogive", *map(str, words)],
-                cwd=self.folder, stdout=log, stderr=log, start_new_session=True,
-            )  # fmt: skip
+                [sys.executable, *words], cwd=self.folder, stdout=log, stderr=log, start_new_session=True
+            )
 
     def kill(self, number):
         process = self.running.pop(number)

@@ -79,11 +79,13 @@ class Trial:
     Args:
         folder: For all its files.
         people: How many are enrolled.
+        workers: Who evaluates uploads; None for the servers' own process.
         **options: Of `text_of`.
     """
 
-    def __init__(self, folder, *, people=60, text=None, **options):
+    def __init__(self, folder, *, people=60, text=None, workers=None, **options):
         self.folder = folder
+        self.workers = workers
         self.study = ServersStudy.parse(text_of(**options) if text is None else text)
         self.tokens = [token_of(person) for person in range(people)]
         self.numbers = range(len(self.study.servers))
@@ -112,6 +114,7 @@ class Trial:
             account=self.accounts[number],
             enrolled=Enrolled.read([place / "enrolled"], self.study, number),
             random=seeded(seed + number),
+            workers=self.workers,
         )
         if number:
             self.answering[number] = Answering(self.nodes[number])

@@ -33,7 +33,7 @@ queries
 strategies kernels
 local pairs smoothing
 noise accounting crypto segments
-axis provenance files heading
+axis provenance files heading divided
 predicates contrast
 columns
 grids privacy

@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from ogive.checks import whole
-from ogive.errors import ParameterError, PeerError, plain
+from ogive.divided import Stamp, check_unchanged, one_each, stamp_of
+from ogive.errors import ParameterError, plain
 from ogive.local.collection import Collection
 from ogive.local.description import Description
 from ogive.local.journal import GZIP
@@ -42,7 +43,7 @@ class Part:
     path: str
     start: int
     length: int | None
-    stamp: tuple[int, int]
+    stamp: Stamp
 
 
 def divide(description: Any, files: Iterable[str | Path], *, reports: int = PART_REPORTS) -> list[Part]:
@@ -76,7 +77,7 @@ def divide(description: Any, files: Iterable[str | Path], *, reports: int = PART
     found: list[Part] = []
     for file in files:
         path = Path(file)
-        stamp = _stamp(path)
+        stamp = stamp_of(path)
         starts = range(0, stamp[0], size) if _divisible(path) else None
         for start in (0,) if starts is None or not stamp[0] else starts:
             length = None if starts is None else min(size, stamp[0] - start)
@@ -115,15 +116,7 @@ def merge_parts(parts: Iterable[Part], results: Iterable[tuple[int, bytes]]) -> 
     tasks = {part.number: part for part in parts}
     if not tasks:
         raise ParameterError("there are no parts; name at least one file of reports")
-    states: dict[int, bytes] = {}
-    for number, state in results:
-        if number not in tasks:
-            raise PeerError(f"there is a result of part {number}, and the parts have the numbers 0 to {len(tasks) - 1}")
-        if states.setdefault(number, state) != state:
-            raise PeerError(f"there are two different results of part {number}; add the parts up again")
-    missing = sorted(set(tasks) - set(states))
-    if missing:
-        raise PeerError(f"{len(missing)} of {len(tasks)} parts have no result, the first is part {missing[0]}")
+    states = one_each(tasks, results)
     collection = Collection(tasks[min(tasks)].description)
     for number, part in sorted(tasks.items()):
         other = Collection.load(states[number])
@@ -146,16 +139,7 @@ def _add(collection: Collection, part: Part) -> None:
         except OSError as problem:
             raise ParameterError(f"cannot read {plain(path)}: {problem.strerror}") from None
         collection.add(data)
-    if _stamp(path) != part.stamp:
-        raise ParameterError(f"{plain(path)} has changed since its parts were made; make them again")
-
-
-def _stamp(path: Path) -> tuple[int, int]:
-    try:
-        found = path.stat()
-    except OSError as problem:
-        raise ParameterError(f"cannot read {plain(path)}: {problem.strerror}") from None
-    return found.st_size, found.st_mtime_ns
+    check_unchanged(path, part.stamp)
 
 
 def _divisible(path: Path) -> bool:

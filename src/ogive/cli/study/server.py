@@ -41,20 +41,18 @@ def server(
         port: Port to listen on.
         ledger: The ledger of this server; by default a file in the store.
     """
-    from ogive.study.keys import load_key
-    from ogive.study.servers.document import ServersStudy
     from ogive.study.servers.serving import serve
 
     serve(
-        ServersStudy.read(study),
-        key=load_key(key),
+        study,
+        store=store,
         number=number,
-        folder=store,
+        key=key,
         enrolled=enrolled,
-        certificates=service,
-        host=host,
-        port=port,
+        service=service,
         connect_to=connect_to,
         authority=authority,
+        host=host,
+        port=port,
         ledger=ledger,
     )

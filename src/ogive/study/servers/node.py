@@ -32,6 +32,7 @@ from ogive.study.course import Step, course
 from ogive.study.paying import check_budget, payment_of
 from ogive.study.servers.document import ServersStudy
 from ogive.study.servers.enrolment import Enrolled
+from ogive.study.servers.evaluating import Elsewhere, Workers
 from ogive.study.servers.kept import answers, end, estimate, keep_answers, keep_own, keep_untold, own, state
 from ogive.study.servers.opened import batch_rows, open_uploads, opened_messages
 from ogive.study.servers.own import OwnUploads
@@ -78,6 +79,7 @@ class Node:
         account: Pays for what it answers.
         enrolled: Who may upload.
         random: Gives so many random bytes.
+        workers: Who evaluates uploads; None for this process.
 
     Raises:
         ParameterError: no server of the study has this key.
@@ -96,6 +98,7 @@ class Node:
         account: Account,
         enrolled: Enrolled,
         random: Callable[[int], bytes] = os.urandom,
+        workers: Workers | None = None,
     ) -> None:
         self.study = study
         self.number = study.number_of(key.public_key().public_bytes_raw())
@@ -108,6 +111,7 @@ class Node:
         self._account = account
         self._enrolled = enrolled
         self._random = random
+        self._workers = workers
         self._one = threading.RLock()
         self._servers: list[Server] = []
         self._preparing: _Preparing | None = None
@@ -424,6 +428,7 @@ class Node:
             stored = kept.get(_state(number))
             names = [kept.get(f"names/{number}/{place}") for place in range(len(self.study.servers) - 1)]
         state = ServerState(collected.study, session, self.number) if stored is None else ServerState.from_bytes(stored)
+        workers = self._workers
         server = Server(
             collected,
             self.number,
@@ -434,6 +439,7 @@ class Node:
             random=self._random,
             state=state,
             clients=batch_rows(self.study.messages[self.number][number]),
+            evaluator=workers and Elsewhere(self.study, self.number, self._folder, number, workers),
         )
         for message, _ in opened_messages(self.study, self.number, self._folder, number):
             server.receive(message)

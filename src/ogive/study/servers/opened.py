@@ -10,6 +10,7 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -54,7 +55,7 @@ def open_uploads(
         RefusalError: the files cannot be written.
     """
     forms = study.messages[server]
-    paths = [_path(folder, number) for number in range(len(forms))]
+    paths = [opened_path(folder, number) for number in range(len(forms))]
     if all(path.exists() for path in paths):
         return
     halves = [path.with_suffix(".half") for path in paths]
@@ -89,17 +90,38 @@ def opened_messages(study: ServersStudy, server: int, folder: Path, number: int)
         RefusalError: the file cannot be read.
     """
     form = study.messages[server][number]
-    path = _path(folder, number)
-    try:
-        file = pq.ParquetFile(path)
-        for group in range(file.metadata.num_row_groups):
-            column = file.read_row_group(group).column(_COLUMN).combine_chunks()
-            if len(column):
-                data = np.frombuffer(column.buffers()[1], np.uint8)
-                rows = data[column.offset * form.length :][: len(column) * form.length].reshape(-1, form.length)
-                yield form.message(rows), len(rows)
-    except (OSError, pa.ArrowException) as problem:
-        raise RefusalError(f"the opened uploads {plain(path)} cannot be read: {plain(problem)}") from None
+    path = opened_path(folder, number)
+    for group, _ in opened_groups(path):
+        rows = opened_rows(path, form, group)
+        yield form.message(rows), len(rows)
+
+
+def opened_groups(path: Path) -> list[tuple[int, int]]:
+    """The row groups of a file of opened uploads in which there are any, and how many.
+
+    Raises:
+        RefusalError: the file cannot be read.
+    """
+    with _read(path) as file:
+        found = [(group, file.metadata.row_group(group).num_rows) for group in range(file.metadata.num_row_groups)]
+    return [(group, rows) for group, rows in found if rows]
+
+
+def opened_rows(path: Path, form: Singles, group: int) -> UInt8:
+    """The messages of the people of one row group, each a row.
+
+    Raises:
+        RefusalError: the file cannot be read.
+    """
+    with _read(path) as file:
+        column = file.read_row_group(group).column(_COLUMN).combine_chunks()
+    data = np.frombuffer(column.buffers()[1], np.uint8)
+    return data[column.offset * form.length :][: len(column) * form.length].reshape(-1, form.length)
+
+
+def opened_path(folder: Path, number: int) -> Path:
+    """Where the opened uploads of an aggregate are."""
+    return folder / f"opened-{number}.parquet"
 
 
 def batch_rows(form: Singles) -> int:
@@ -145,8 +167,13 @@ def _opened(
         yield rows(), count
 
 
-def _path(folder: Path, number: int) -> Path:
-    return folder / f"opened-{number}.parquet"
+@contextmanager
+def _read(path: Path) -> Iterator[pq.ParquetFile]:
+    try:
+        with pq.ParquetFile(path) as file:
+            yield file
+    except (OSError, pa.ArrowException) as problem:
+        raise RefusalError(f"the opened uploads {plain(path)} cannot be read: {plain(problem)}") from None
 
 
 def _writer(path: Path, form: Singles) -> pq.ParquetWriter:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import tempfile
 import weakref
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -140,6 +141,11 @@ class Gathered:
                 parts = self._read(body)
                 yield (parts, numbers) if held.size == numbers.size else (parts.only(held), numbers[held])
             self._progress(stop, self.sent)
+
+    @property
+    def numbers(self) -> list[Int64]:
+        """Of each message the numbers of its clients in the set, in their order; -1 for who is not in it."""
+        return [self._numbers[start:stop] for start, stop in pairwise(self._starts)]
 
     def one(self, client: int) -> Parts:
         """The upload of one client of the set."""

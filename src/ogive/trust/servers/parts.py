@@ -83,17 +83,29 @@ class Parts:
         hashes = np.split(self.others, self.collected.uploads.servers - 1, axis=1)
         return client_names(self.collected, [*hashes[: self.server], own, *hashes[self.server :]], session=session)
 
-    def sums(self, ends: Int64) -> UInt64:
-        """Shares of the records in every block and then of the sums of amounts, over all these clients."""
+    def evaluated(self, ends: Int64, weights: UInt64, *, threads: int | None = None) -> tuple[UInt64, UInt64]:
+        """What `weighed` finds, where no form is asked for in the time that `sums` takes."""
+        if len(weights):
+            return self.weighed(ends, weights, threads=threads)
+        vectors = self.clients * self.collected.layout.vectors
+        return np.empty((0, vectors), np.uint64), self.sums(ends, threads=threads)
+
+    def sums(self, ends: Int64, *, threads: int | None = None) -> UInt64:
+        """Shares of the records in every block and then of the sums of amounts, over all these clients.
+
+        Args:
+            ends: Last cells of the blocks.
+            threads: How many cores keys are evaluated by; None for all.
+        """
         if self.keys is not None:
             points = self.collected.points(ends)
             if not points.size:
                 return self._blocks(np.empty(0, np.uint64))
-            return self._blocks(evaluate_sums(self.keys, points, server=self.server).astype(np.uint64))
+            return self._blocks(evaluate_sums(self.keys, points, server=self.server, threads=threads).astype(np.uint64))
         assert self.tables is not None
         return self.weighed(ends, np.empty((0, self.tables.shape.columns), np.uint64))[1]
 
-    def weighed(self, ends: Int64, weights: UInt64) -> tuple[UInt64, UInt64]:
+    def weighed(self, ends: Int64, weights: UInt64, *, threads: int | None = None) -> tuple[UInt64, UInt64]:
         """Shares of public linear forms of each client's columns, and `sums`.
 
         Returns:
@@ -101,7 +113,9 @@ class Parts:
             of shape (blocks + groups,).
         """
         if self.keys is not None:
-            found = evaluate_weighed(self.keys, self.collected.points(ends), weights, server=self.server)
+            found = evaluate_weighed(
+                self.keys, self.collected.points(ends), weights, server=self.server, threads=threads
+            )
             return found.forms, self._blocks(found.sums)
         assert self.tables is not None
         forms, columns = self.tables.weighed(weights, vectors=self.collected.layout.vectors)

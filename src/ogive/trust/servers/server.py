@@ -28,7 +28,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from ogive.arrays import Int64, UInt64
+from ogive.arrays import Bool, Int64, UInt64
 from ogive.crypto.domains import HashDomain, digest
 from ogive.crypto.sketch import most_rejected
 from ogive.crypto.wire import Header, Inbox, Suite
@@ -54,6 +54,16 @@ ANALYST = 0xFFFFFFFE
 """Receiver of answers."""
 
 
+Evaluator = Callable[[Int64, UInt64, Sequence[Bool]], tuple[UInt64, UInt64] | None]
+"""Evaluates a server's uploads as `Parts.evaluated` does.
+
+It is given the last cells of blocks, the weights of the forms, and of each message that the server was sent which of
+its clients count. It returns the forms of all that count, in the order of the messages, and the sums; or None where it
+could not, and the server has to.
+"""
+
+_NO_FORMS = np.empty((0, 0), np.uint64)
+
 _log = logging.getLogger(__name__)
 
 
@@ -71,6 +81,7 @@ class Server:
         clients: How many clients one message may be of: 1 where clients are admitted by their messages.
         longest: Bytes that one message may have.
         progress: Called with how many uploads were read for one purpose, and how many there are.
+        evaluator: Who evaluates the uploads in place of this process.
 
     Raises:
         ParameterError: the state is of another study, session or server.
@@ -88,6 +99,7 @@ class Server:
         clients: int = 1,
         longest: int = 1 << 30,
         progress: Progress = lambda done, whole: None,
+        evaluator: Evaluator | None = None,
     ) -> None:
         if state is not None and (state.study, state.session, state.server) != (collected.study, session, number):
             raise ParameterError("`state` must be that of this server in this session of this study")
@@ -99,6 +111,7 @@ class Server:
         self._secret = secret
         self._most_clients = clients
         self._longest = longest
+        self._evaluator = evaluator
         self._others = [server for server in range(collected.uploads.servers) if server != number]
         self._uploads = Inbox(suite=Suite.SERVERS, study=collected.study, receiver=number, senders=[CLIENTS])
         self._peers = Inbox(suite=Suite.SERVERS, study=collected.study, receiver=number, senders=self._others)
@@ -326,12 +339,7 @@ class Server:
         Returns:
             Elements, shape (forms, n vectors).
         """
-        layout = self.collected.layout
-        forms = np.empty((len(weights), self._gathered.clients * layout.vectors), np.uint64)
-        total = self._nothing(ends)
-        for parts, numbers in self._gathered:
-            forms[:, layout.rows(numbers)], sums = parts.weighed(ends, weights)
-            total = added(total, sums, self.collected.modulus)
+        forms, total = self._evaluated(ends, weights)
         self._whole = ends.tobytes(), total
         return forms
 
@@ -345,14 +353,25 @@ class Server:
     def _everybody(self, ends: Int64) -> UInt64:
         """Shares of the records in all blocks and of the sums of amounts, of all clients of the set."""
         if self._whole[0] != ends.tobytes():
-            total = self._nothing(ends)
-            for parts, _ in self._gathered:
-                total = added(total, parts.sums(ends), self.collected.modulus)
-            self._whole = ends.tobytes(), total
+            self._whole = ends.tobytes(), self._evaluated(ends, _NO_FORMS)[1]
         return self._whole[1]
 
-    def _nothing(self, ends: Int64) -> UInt64:
-        return np.zeros(ends.size + self.collected.layout.groups, np.uint64)
+    def _evaluated(self, ends: Int64, weights: UInt64) -> tuple[UInt64, UInt64]:
+        """Shares of linear forms of each vector of each client of the set, and of the sums over all of them."""
+        layout, modulus = self.collected.layout, self.collected.modulus
+        forms = np.empty((len(weights), self._gathered.clients * layout.vectors), np.uint64)
+        if self._evaluator is not None:
+            numbers = self._gathered.numbers
+            found = self._evaluator(ends, weights, [each >= 0 for each in numbers])
+            if found is not None:
+                arrived = np.concatenate([np.empty(0, np.int64), *numbers])
+                forms[:, layout.rows(arrived[arrived >= 0])] = found[0]
+                return forms, found[1]
+        total = np.zeros(ends.size + layout.groups, np.uint64)
+        for parts, clients in self._gathered:
+            forms[:, layout.rows(clients)], sums = parts.evaluated(ends, weights)
+            total = added(total, sums, modulus)
+        return forms, total
 
     def _read(self, messages: Sequence[bytes], kind: int, sequence: int | None) -> list[tuple[Header, bytes]]:
         """Headers and bodies of one message of every other server, in their order."""
