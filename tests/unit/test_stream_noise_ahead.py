@@ -3,9 +3,11 @@
 import itertools
 import math
 import os
+import re
 import signal
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -192,6 +194,23 @@ def test_a_larger_change_costs_as_many_times_more():
     one, seven = HatTotals(500, PureDP(7), 1), HatTotals(500, PureDP(49), 7)
     assert one.strategy == seven.strategy
     assert 7 * one.loss.epsilon == seven.loss.epsilon
+
+
+def test_the_page_says_how_accurate_streams_of_too_many_steps_are():
+    page = (Path(__file__).parents[2] / "docs" / "streams.md").read_text()
+    head, *rows = re.findall(
+        r"^\| (?:elements so far|`\w+`) \|(?: (?:2\^\d\d|\d\.\d\d) \|){6}$", page, flags=re.MULTILINE
+    )
+    lengths = [1 << int(cell) for cell in re.findall(r"2\^(\d\d)", head)]
+    assert len(rows) == 2
+    for row in rows:
+        method, cells = row.split("`")[1], re.findall(r"\d\.\d\d", row)
+        privacy = PureDP(1) if method == "hats" else HALF
+        many = RunningTotal(1 << 22, privacy=privacy, method=method)
+        for length, cell in zip(lengths, cells, strict=True):
+            known = RunningTotal(length, privacy=privacy, method=method)
+            steps = np.unique(np.linspace(1, length, 2000).astype(int))
+            assert f"{math.sqrt(many.variance(steps).mean() / known.variance(steps).mean()):.2f}" == cell
 
 
 # --- square root: the factor

@@ -76,8 +76,8 @@ class SqrtAheadTotals:
 
     def _laws(self, privacy: ZeroConcentratedDP) -> tuple[DiscreteGaussian, DiscreteGaussian]:
         """Of g and e; the loss is divided so that the mean variance is least."""
-        heights = np.arange(self.steps, 0, -1) / self.steps
-        mean = float(heights @ self.weights.astype(np.float64) ** 2)
+        # in integers, so that every machine finds the same noise of a stored stream
+        mean = int(np.arange(self.steps, 0, -1) @ (self.weights * self.weights)) / self.steps
         parts = math.sqrt(mean * self.squared[0]), math.sqrt(self.squared[1])
         share = Fraction(max(round(_SHARES * parts[1] / sum(parts)), 1), _SHARES)
         norms = self.squared[0] / (1 - share), max(self.squared[1], 1) / share
