@@ -137,7 +137,8 @@ class RunningTotal:
         LedgerError: the ledger cannot be read or written, or its privacy unit is not one element of a stream.
 
     Privacy:
-        Two streams are adjacent if they differ in one element. `loss` is the exact price.
+        Two streams are adjacent if they differ in one element. `loss` is the exact price, also where elements depend on
+        published totals, but for method "path" under zCDP.
 
     Source:
         Barczewski, Mawass and Ramon, Theorem 3 (path); Honaker 2015 (tree); Denisov et al. 2022,
