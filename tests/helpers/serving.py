@@ -28,8 +28,9 @@ SUMS_OF_GROUPS = GroupSums(Binning("p", Grid.explicit((0.25, 0.5, 1.0), low=0), 
 REPLACE = Adjacency.REPLACE
 
 
-def collected(kind=KEYS, *, servers=2, verified=True, verifications=4, aggregate=BINNING):
-    return AggregateUploads(Layout(aggregate), Uploads(servers, kind, verified, verifications))
+def collected(kind=KEYS, *, servers=2, verified=True, verifications=4, aggregate=BINNING, colluding=None):
+    uploads = Uploads(servers, kind, verified, verifications, colluding=colluding)
+    return AggregateUploads(Layout(aggregate), uploads)
 
 
 def bytes_of(seed):

@@ -141,6 +141,23 @@ def test_the_noise_of_every_server_is_stated():
         assert more.provenance.price == one.provenance.price
 
 
+def test_servers_of_which_fewer_collude_add_shares_of_the_noise():
+    asked = Ecdf("age", (0, 120), grid="integers", method="tree_ls")
+    one = released(ogive.Central(table()), asked).strategy.variance(total_known=True)[50]
+    for servers, colluding in ((3, 1), (4, 1), (4, 2), (4, 3)):
+        shared = released(Servers(table(), servers=servers, colluding=colluding), asked)
+        ratio = shared.strategy.variance(total_known=True)[50] / one
+        assert ratio == pytest.approx(servers / (servers - colluding), rel=1e-3)
+    everyone = released(Servers(table(), servers=4), asked)
+    assert np.array_equal(shared.raw, everyone.raw), "three of four is the default, and has its noise"
+    statement = Servers(table(), servers=4, colluding=1).assumption
+    assert "uploads to 1 of the 4 servers learns only what is published" in statement
+    assert "Each of at least 3 servers keeps secret what it received" in statement
+    for colluding in (0, 4):
+        with pytest.raises(ParameterError, match="colluding must be a whole number from 1 to 3"):
+            Servers(table(), servers=4, colluding=colluding)
+
+
 def test_the_assumption_says_whom_one_trusts():
     assert "uploads to 1 of the 2 servers" in Servers(table()).assumption
     assert "uploads to 2 of the 3 servers" in Servers(table(), servers=3).assumption

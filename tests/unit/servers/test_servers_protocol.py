@@ -130,8 +130,9 @@ def test_noise_is_that_of_every_server_and_the_same_whenever_asked():
     assert not np.array_equal(ask(others, whole()), ask(again, whole()))
 
 
-def test_noise_has_the_variance_of_all_servers(monkeypatch):
-    settings = collected(TABLES, servers=3, verified=False)
+@pytest.mark.parametrize(("colluding", "times"), [(None, 3), (1, 1.5)])
+def test_noise_has_the_variance_of_all_servers(colluding, times):
+    settings = collected(TABLES, servers=3, verified=False, colluding=colluding)
     query = whole()
     found = []
     for seed in range(60):
@@ -144,7 +145,7 @@ def test_noise_has_the_variance_of_all_servers(monkeypatch):
     one = float(np.mean([level.law.variance for level in query.levels]))
     ratio = np.var(found) / one
     # some 60 * 25 draws of sums of three Laplace variables: a relative deviation of about 5 %; level below 10^-4
-    assert 3 * 0.8 < ratio < 3 * 1.2
+    assert times * 0.8 < ratio < times * 1.2
 
 
 def test_the_last_verification_covers_all_that_may_be_asked_later(silent):

@@ -48,7 +48,7 @@ SERVERS = "servers"
 
 _FIELDS = {
     "ogive-study", "name", "title", "trust", "records", "parties", "upload", "verified", "verifications", "tolerated",
-    "budget", "unit", "server", "release",
+    "colluding", "budget", "unit", "server", "release",
 }  # fmt: skip
 _LOOKED_AHEAD = 64
 """Queries of a release that are followed to see what has to be uploaded for it."""
@@ -243,6 +243,7 @@ def _options(data: Mapping[str, Any], servers: int) -> ServersOptions:
         verified=data.get("verified"),
         verifications=data.get("verifications", 16),
         tolerated=data.get("tolerated", DEFAULT_TOLERATED),
+        colluding=data.get("colluding"),
     )
 
 
@@ -335,7 +336,9 @@ def _asked(study: ServersStudy, release: StudyRelease, *, alike: bool) -> list[A
     while isinstance(step, Step) and len(answers) < _LOOKED_AHEAD:
         found[step.query.aggregate] = None
         if study.organizations:
-            check_range(step.query, records=study.records, servers=len(study.servers), modulus=P)
+            check_range(
+                step.query, records=study.records, servers=len(study.servers), honest=study.terms.honest, modulus=P
+            )
         answers.append(_imagined(study, step.query, alike=alike))
         try:
             step = course(study, release, answers)
@@ -350,4 +353,5 @@ def _imagined(study: ServersStudy, query: LinearQuery, *, alike: bool) -> Answer
     some = np.arange(0, 1 if alike else cells.size, max(1, cells.size // 7))
     cells[some] = study.records // some.size
     cells[0] += study.records % some.size
-    return Answer(query.measure(sums), query.totals(sums, study.unit.adjacency), adding=len(study.servers))
+    totals = query.totals(sums, study.unit.adjacency)
+    return Answer(query.measure(sums), totals, adding=len(study.servers), honest=study.terms.honest)

@@ -40,7 +40,8 @@ def in_words(study: ServersStudy, number: int | None) -> str:
         + (", and the number of uploads is published." if study.unit.adjacency is Adjacency.REPLACE else "."),
         "",
     ]
-    options = {"servers": len(study.servers), "upload": study.terms.upload, "parties": study.terms.parties}
+    terms = study.terms
+    options = {"servers": terms.servers, "upload": terms.upload, "parties": terms.parties, "colluding": terms.colluding}
     simulation = Simulation(Servers, **options)
     return "\n".join([*lines, predicted(study, records=study.records, trust=simulation)]) + "\n"
 

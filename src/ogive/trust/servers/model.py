@@ -10,7 +10,7 @@ noise key of its own; the analyst sees the servers' noisy answers, which make se
 
 A server learns how many uploads there are, and nothing else: each share by itself, and those of any m - 1 servers
 together, look the same whatever the records are. Every server adds the whole noise, so any one honest server suffices
-for the guarantee.
+for the guarantee. Where fewer than m - 1 servers may collude, each adds the share of the noise that the others need.
 
 What is simulated here: clients, servers and analyst live in one process, which derives the randomness of all from one
 secret of the release, so that a release that was cut off goes on with the same uploads and the same noise. They
@@ -45,7 +45,7 @@ class Servers(SeveralTables):
     Args:
         data: One table in which each record belongs to one client, or a list of tables, one for each organization, in
             any form that `Records.of` reads. No person may be in two tables.
-        servers: Number of servers; at least one must be honest.
+        servers: Number of servers.
         upload: What is uploaded. "keys", for two servers: a comparison key for every record. "tables": the cells of the
             aggregate for every record, all zero but one, in shares. "sums", for organizations: all their records
             added up, in shares. "auto" takes tables for votes, else sums for organizations, else the cheaper of keys
@@ -56,6 +56,8 @@ class Servers(SeveralTables):
         verifications: Number of checks for which material is uploaded: one for every set of thresholds that is
             queried.
         tolerated: Largest share of invalid uploads, from 0 to 1; with a larger share the servers refuse to answer.
+        colluding: How many servers may share all that they know, 1 to servers - 1, which is the default. With fewer,
+            there is less noise: servers / (servers - colluding) times the variance of a curator.
         person: Column with the person's identifier, if a person may have several records; the same in every table.
         max_rows_per_person: How many of a person's records are kept, chosen at random.
         na_values: Texts and numbers that mark a missing value in a measured column, in addition to the usual ones such
@@ -67,7 +69,7 @@ class Servers(SeveralTables):
         DataError: the records cannot be read.
 
     Privacy:
-        The price of a release holds against everybody who sees the answers and the views of any servers - 1 servers.
+        The price of a release holds against everybody who sees the answers and the views of any `colluding` servers.
         The servers learn the number of uploads.
 
     Example:
@@ -90,6 +92,7 @@ class Servers(SeveralTables):
         verified: bool | None = None,
         verifications: int = 16,
         tolerated: float = DEFAULT_TOLERATED,
+        colluding: int | None = None,
         person: str | None = None,
         max_rows_per_person: int = 1,
         na_values: NaValues = (),
@@ -101,7 +104,7 @@ class Servers(SeveralTables):
                 "sums are uploaded by organizations; give a list of their tables, or use `upload='tables'`"
             )
         self.options: ServersOptions = ServersOptions(
-            servers, len(data) if tables is data else None, upload, verified, verifications, tolerated
+            servers, len(data) if tables is data else None, upload, verified, verifications, tolerated, colluding
         )
         self.parties = read_parties(tables, person=person, max_rows_per_person=max_rows_per_person, na_values=na_values)
         self._progress = progress
@@ -119,6 +122,7 @@ class Servers(SeveralTables):
             verified=options.verified,
             verifications=options.verifications,
             tolerated=options.tolerated,
+            colluding=options.colluding,
             person=person,
             max_rows_per_person=max_rows_per_person,
             progress=progress,

@@ -156,7 +156,8 @@ class ServersOpening(Opening[LinearQuery]):
         """Refuse sums that might wrap around, before anybody pays for them."""
         collected = AggregateUploads(Layout(query.aggregate), self._decided(query.aggregate))
         records = query.aggregate.records(np.stack(self._aggregates(query.aggregate)).sum(axis=0))
-        check_range(query, records=records, servers=collected.uploads.servers, modulus=collected.modulus)
+        uploads = collected.uploads
+        check_range(query, records=records, servers=uploads.servers, honest=uploads.honest, modulus=collected.modulus)
 
     def _collected(self, query: LinearQuery) -> list[Server]:
         """The servers that hold uploads of a query's aggregate, which clients make when it is first asked for."""
@@ -307,4 +308,4 @@ def opened_answer(
         raise DataError("the uploads add up to no number of records; somebody uploaded what is no sum of records")
     if totals is None and query.totals(nothing, adjacency) is not None:
         totals = (clients,)
-    return Answer(values[:measured].reshape(shape), totals, adding=len(servers))
+    return Answer(values[:measured].reshape(shape), totals, adding=len(servers), honest=collected.uploads.honest)

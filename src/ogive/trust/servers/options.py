@@ -32,12 +32,13 @@ class ServersOptions(TrustOptions):
     """How many servers there are, and what is uploaded to them.
 
     Fields:
-        servers: Number of servers; at least one must be honest.
+        servers: Number of servers.
         parties: Number of organizations to which one table is dealt; by default each record has its own owner.
         upload: What owners upload: "keys", "tables", "sums" of an organization, or "auto" for the cheapest.
         verified: Whether servers check uploads; None checks all that can be checked.
         verifications: How often uploads can be checked.
         tolerated: Share of the uploads that may fail the check, from 0 to 1.
+        colluding: How many servers may share all that they know; by default all but one.
 
     Raises:
         ParameterError: an option is out of range, or options do not fit each other.
@@ -54,6 +55,7 @@ class ServersOptions(TrustOptions):
     verified: bool | None = python_only(None)
     verifications: int = python_only(16)
     tolerated: float = python_only(DEFAULT_TOLERATED)
+    colluding: int | None = None
 
     def __post_init__(self) -> None:
         most_rejected(0, tolerated=self.tolerated)
@@ -73,12 +75,13 @@ class ServersOptions(TrustOptions):
             self.verifications,
             tolerated=float(self.tolerated),
             organizations=organizations,
+            colluding=_colluding(self.servers, self.colluding),
         )
 
     @property
     def terms(self) -> Promise:
         """To how many servers is uploaded, and whether they verify it; an answer is the same with keys and tables."""
-        return Promise(self.servers, self.uploads.every)
+        return Promise(self.servers, self.uploads.every, self.uploads.colluding)
 
     @property
     def assumption(self) -> str:
@@ -87,8 +90,13 @@ class ServersOptions(TrustOptions):
 
     @property
     def adding(self) -> int:
-        """How many servers add noise; each adds the whole."""
+        """How many servers add noise."""
         return self.servers
+
+    @property
+    def honest(self) -> int:
+        """How many servers' shares make up the whole noise: as many as keep theirs to themselves."""
+        return self.uploads.honest
 
     def refusal(self, query: Query) -> str | None:
         """Answers that are not sums over records, and those in too many cells."""
@@ -123,6 +131,17 @@ class ServersOptions(TrustOptions):
         return traffic(self.uploads, queries, self.parties or 1 if kinds == {SUMS} else records)
 
 
+def _colluding(servers: int, colluding: int | None) -> int | None:
+    """How many servers may collude, where that is fewer than all but one.
+
+    Raises:
+        ParameterError: the number is out of range.
+    """
+    if colluding is not None:
+        whole(colluding, "colluding", 1, servers - 1)
+    return None if colluding == servers - 1 else colluding
+
+
 def _checked(servers: int, upload: str, verified: bool | None, verifications: int, *, organizations: bool) -> bool:
     """Whether uploads are verified.
 
@@ -148,7 +167,7 @@ def _checked(servers: int, upload: str, verified: bool | None, verifications: in
 
 def assumption(uploads: Uploads, *, simulated: bool) -> str:
     """Who holds the records, what each of them sees and what is assumed, where one process does it all or not."""
-    others = uploads.servers - 1
+    others = uploads.servers - uploads.honest
     bounded = "changes no count by more than one record could, except with a probability below 2^-50, whoever made it."
     if uploads.every:
         cheating = f"An upload {bounded}"
@@ -165,8 +184,13 @@ def assumption(uploads: Uploads, *, simulated: bool) -> str:
         "what is "
         "published. The servers also learn the number of uploads."
         + (" Clients and servers were simulated in one process, which saw everything." if simulated else ""),
-        assumed="At least one server keeps secret what it received and the noise that it added. All servers follow the "
-        "protocol. Nobody else reads or changes what is sent to and between servers. AES with public keys behaves like "
-        "random permutations, and SHA-256 and SHAKE-256 like random functions. The servers do not pass on the number "
-        f"of uploads, which adjacency REPLACE publishes anyway. {cheating} Each person's records are uploaded once.",
+        assumed=f"{_keeping(uploads.honest)} secret what it received and the noise that it added. All servers follow "
+        "the protocol. Nobody else reads or changes what is sent to and between servers. AES with public keys behaves "
+        "like random permutations, and SHA-256 and SHAKE-256 like random functions. The servers do not pass on the "
+        f"number of uploads, which adjacency REPLACE publishes anyway. {cheating} Each person's records are uploaded "
+        "once.",
     )
+
+
+def _keeping(honest: int) -> str:
+    return "At least one server keeps" if honest == 1 else f"Each of at least {honest} servers keeps"

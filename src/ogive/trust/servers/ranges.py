@@ -12,13 +12,14 @@ _LARGEST = 1 << 62
 """Queries refuse records whose measurements would be larger."""
 
 
-def check_range(query: LinearQuery, *, records: int, servers: int, modulus: int) -> None:
+def check_range(query: LinearQuery, *, records: int, servers: int, honest: int, modulus: int) -> None:
     """Check that measurements of so many records with the noise of all servers stay within a modulus.
 
     Args:
         query: The strategy that is measured.
         records: How many there are, in all.
         servers: How many servers add noise.
+        honest: How many servers' shares make up the whole noise.
         modulus: Of the shares.
 
     Raises:
@@ -28,7 +29,7 @@ def check_range(query: LinearQuery, *, records: int, servers: int, modulus: int)
     cells = np.zeros(query.aggregate.shape, dtype=np.int64)
     once = int(np.abs(query.measure(cells + 1)).max(initial=0))  # what one record adds, where all add, is below it
     laws = [level.law for level in query.levels]
-    fits = once * records < room and noise_bound(laws, adding=servers, honest=1) < room
+    fits = once * records < room and noise_bound(laws, adding=servers, honest=honest) < room
     if fits:
         cells.flat[0] = records * -(-_LARGEST // room)
         try:

@@ -6,7 +6,7 @@ It takes bytes and gives bytes, in this order:
     freeze       no more are taken; the names of their clients go to the other servers, and
     agree        the set is formed: the clients that all servers have
     prepare      before a question is answered: rounds of messages with the other servers, see `preparation`
-    answer       its share of the exact answer, plus the whole noise
+    answer       its share of the exact answer, plus its share of the noise
 
 A message has a sequence number that follows from what it is: 0 for the names, for a state how often the server has said
 where it stands, for an answer the number of its question. The reader compares it, so a message with another number, one
@@ -34,6 +34,7 @@ from ogive.crypto.sketch import most_rejected
 from ogive.crypto.wire import Header, Inbox, Suite
 from ogive.errors import ParameterError, PeerError, UnsupportedError
 from ogive.noise import DerivedNodes
+from ogive.noise.shares import ShareNodes
 from ogive.privacy import Adjacency
 from ogive.progress import Progress
 from ogive.queries import LinearQuery
@@ -198,8 +199,8 @@ class Server:
             ParameterError: the query was not prepared.
             UnsupportedError: the server has stopped.
 
-        Privacy: with the noise of any one server that tells nobody, the added answers cost the query's price, once
-            for a query, however often it is asked.
+        Privacy: with the noise of as many servers as are taken to tell nobody, the added answers cost the query's
+            price, once for a query, however often it is asked.
         """
         state = self.going()
         layout, modulus = self.collected.layout, self.collected.modulus
@@ -213,9 +214,8 @@ class Server:
         sums = layout.sums(ends, blocks, amounts, modulus)
         exact = measure_modulo(query, sums, modulus)
         public = query.digest(np.zeros(query.aggregate.shape, np.int64), adjacency)
-        noise = query.noise(
-            DerivedNodes(self._secret, digest(HashDomain.SERVERS_NOISE, self.session, state.uploads, public))
-        )
+        nodes = DerivedNodes(self._secret, digest(HashDomain.SERVERS_NOISE, self.session, state.uploads, public))
+        noise = query.noise(ShareNodes(nodes, self.collected.uploads.honest))
         noisy = added(exact.ravel(), residues(noise.ravel(), modulus), modulus)
         totals = opened_totals(self.collected, query, sums, adjacency)
         clients = digest(HashDomain.SERVERS_COUNTED, state.uploads, state.left_out.astype("<i8").tobytes())

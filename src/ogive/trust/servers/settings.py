@@ -109,6 +109,8 @@ class AggregateUploads:
             "verifications": self.uploads.verifications,
             "tolerated": self.uploads.tolerated,
         }
+        if self.uploads.colluding is not None:
+            public["colluding"] = self.uploads.colluding
         return digest(HashDomain.SERVERS_STUDY, json.dumps(public, sort_keys=True).encode())
 
     def binding(self, part: str, session: bytes) -> bytes:

@@ -21,6 +21,7 @@ class Uploads:
         tolerated: Share of the clients that may fail before the study stops.
         organizations: Whether several tables were given; with "auto" those are added up before they are uploaded, and
             only votes are uploaded one teacher at a time.
+        colluding: How many servers may share all that they know, at least 1; None for all but one.
     """
 
     servers: int
@@ -29,6 +30,12 @@ class Uploads:
     verifications: int
     tolerated: float = DEFAULT_TOLERATED
     organizations: bool = False
+    colluding: int | None = None
+
+    @property
+    def honest(self) -> int:
+        """How many servers keep what they know to themselves; so many shares of the noise make up the whole."""
+        return 1 if self.colluding is None else self.servers - self.colluding
 
     @property
     def every(self) -> bool:
@@ -38,7 +45,8 @@ class Uploads:
     @property
     def digested(self) -> tuple[int | str | bool | float, ...]:
         """The fields that enter the digest of a release; their order must never change."""
-        return self.servers, self.kind, self.verified, self.verifications, self.tolerated, self.organizations
+        first = self.servers, self.kind, self.verified, self.verifications, self.tolerated, self.organizations
+        return first if self.colluding is None else (*first, self.colluding)
 
 
 @dataclass(frozen=True)
@@ -46,9 +54,11 @@ class Promise:
     """What an answer rests on, however it came about; whoever trusts it may take one answer for the other.
 
     Fields:
-        servers: How many there are, of which one has to be honest.
+        servers: How many there are.
         verified: Whether they check that every upload is that of one record.
+        colluding: How many of them may share all that they know; None for all but one.
     """
 
     servers: int
     verified: bool
+    colluding: int | None = None

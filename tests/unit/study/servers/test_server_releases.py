@@ -27,9 +27,12 @@ def few(tmp_path, **options):
     return Trial(tmp_path, people=12, releases=(FEW,), records=12, **options)
 
 
-@pytest.mark.parametrize(("servers", "upload"), [(2, "keys"), (2, "tables"), (3, "tables")])
-def test_a_release_has_the_numbers_of_servers_in_one_process(tmp_path, servers, upload):
-    with few(tmp_path, servers=servers, upload=f'"{upload}"') as trial:
+@pytest.mark.parametrize(
+    ("servers", "upload", "more"),
+    [(2, "keys", {}), (2, "tables", {}), (3, "tables", {}), (3, "tables", {"colluding": 1})],
+)
+def test_a_release_has_the_numbers_of_servers_in_one_process(tmp_path, servers, upload, more):
+    with few(tmp_path, servers=servers, upload=f'"{upload}"', **more) as trial:
         reports = trial.reports(VALUES)
         trial.take(reports)
         curve = trial.release()
@@ -38,7 +41,7 @@ def test_a_release_has_the_numbers_of_servers_in_one_process(tmp_path, servers, 
         for node in trial.nodes.values():
             (answer,) = node.answers(0)
             assert (answer.values.ravel() == expected.ravel()).all()
-            assert answer.adding == servers
+            assert (answer.adding, answer.honest) == (servers, servers - more.get("colluding", servers - 1))
             assert node.estimate(0).to_dict() == curve.to_dict()
             assert node.spent() == PureDP(1)
         assert "simulated" not in curve.provenance.assumption
@@ -510,6 +513,7 @@ def test_a_folder_is_of_one_study_and_one_server(tmp_path):
         ({"unit": 'person = "pid"'}, "one record to servers; leave out person"),
         ({"records": 0}, "records"),
         ({"tolerated": 2}, "tolerated"),
+        ({"colluding": 2}, "colluding must be a whole number from 1 to 1, got 2"),
         ({"coordinator": "1"}, "has no field 'coordinator'"),
         ({"releases": (FEW | {"method": "'path2'"},)}, "release age"),
         ({"releases": (FEW | {"where": "'age > 3'"},)}, "release age"),
