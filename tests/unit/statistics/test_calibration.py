@@ -449,3 +449,17 @@ def test_the_statistic_of_bank_full_is_many_times_nearer_than_the_papers(shared_
     )
     assert ours < 0.1
     assert ours < paper / 4
+
+
+@pytest.mark.parametrize("probability", [0.05, 0.1, 0.3])
+def test_one_record_changes_the_statistic_by_more_than_it_usually_is_however_many_there_are(probability):
+    """The proposition for which noise is not added to the statistic itself."""
+    for records in (22, 100, 1000):
+        probabilities = np.concatenate([np.full(records, probability), np.full(records, 0.6)])
+        labels = np.concatenate([np.ones(records, int), np.arange(records) % 2])
+        changed = labels.copy()
+        changed[0] = 0
+        found = [ogive.hosmer_lemeshow(probabilities, y, groups=2, trust=Clear).statistic for y in (labels, changed)]
+        # the groups' expected counts are exact in the fixed-point numbers of the curve up to rounding
+        assert found[0] - found[1] == pytest.approx((2 - 1 / (records * (1 - probability))) / probability, rel=1e-4)
+        assert found[0] - found[1] > 1.9 / probability
