@@ -1,9 +1,10 @@
-"""Curves of the local model against a flat oracle and a trusted curator: table and picture of docs/local_curves.md.
+"""Curves of the local model against the square wave and a trusted curator: tables and picture of docs/local_curves.md.
 
     python benchmarks/local_curves.py [--quick]
 
-Prints the table between the page's two marks and, without --quick, puts it there and draws
-docs/figures/local-curves.png. Every seed is fixed, so a second run gives the same.
+Prints the tables between the page's marks and, without --quick, puts them there and draws
+docs/figures/local-curves.png. Every seed is fixed, so a second run gives the same. The second table has the columns of
+`accuracy.py` and needs the data folder; without it, it is left as it is.
 """
 
 from __future__ import annotations
@@ -14,10 +15,11 @@ from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
+import square_wave
+from accuracy import chosen
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 from projection_trust import Counted
-from scipy.optimize import isotonic_regression
 from scipy.stats import beta
 
 import ogive
@@ -27,7 +29,7 @@ from ogive.noise import KeyedSource
 from ogive.plots import save
 from ogive.strategies import design_reports
 from ogive.strategies.reported.design import expected_tree, read_reports
-from ogive.strategies.smoothing import smooth
+from ogive.strategies.smoothing import automatic_smoothing, smooth
 
 Float64 = NDArray[np.float64]
 Int64 = NDArray[np.int64]
@@ -35,13 +37,14 @@ Int64 = NDArray[np.int64]
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "local_curves.md"
 PICTURE = ROOT / "docs" / "figures" / "local-curves.png"
-MARKS = "<!-- local curves: begin -->", "<!-- local curves: end -->"
+MARKS = {name: (f"<!-- {name}: begin -->", f"<!-- {name}: end -->") for name in ("local curves", "local columns")}
 RECORDS, EPSILONS, BINS = (10**4, 10**5, 10**6), (1, 2), (64, 1024)
-RUNS = 40
+RUNS = 10
+COLUMN_RECORDS, COLUMN_EPSILONS, COLUMN_BINS, COLUMN_RUNS = 10**5, (0.5, 1, 2), 1024, 2
 LAW = beta(2, 5)
 BLUE, GREEN, ORANGE, INK = "#0072B2", "#009E73", "#D55E00", "#1f2933"
 
-Errors = Callable[[Int64, int, int], tuple[Float64, Float64]]
+Errors = Callable[[Int64, float, int], tuple[Float64, Float64]]
 
 
 def records_in(bins: int, records: int) -> Int64:
@@ -49,22 +52,28 @@ def records_in(bins: int, records: int) -> Int64:
     return np.random.default_rng([bins, records]).multinomial(records, np.diff(LAW.cdf(np.linspace(0, 1, bins + 1))))
 
 
-def hierarchy(counts: Int64, epsilon: int, run: int) -> tuple[Float64, Float64]:
+def reports(counts: Int64, epsilon: float, run: int, kind: str = "auto") -> tuple[Float64, Float64]:
     """Raw and published cumulative counts of reports about a hierarchy, as `Local` releases them."""
     oracle, total = design_reports(counts.size, Fraction(epsilon)), int(counts.sum())
     strategy, answer = read_reports(oracle, simulate(oracle, counts, generator=np.random.default_rng([1, run])))
-    return strategy.estimate(answer, total), smooth(strategy, answer, total=total, kind="shrinkage")
+    kind = automatic_smoothing(strategy, answer, total) if kind == "auto" else kind
+    return strategy.estimate(answer, total), smooth(strategy, answer, total=total, kind=kind)
 
 
-def flat(counts: Int64, epsilon: int, run: int) -> tuple[Float64, Float64]:
-    """The same of optimized unary encoding of the bins themselves, given the number of records and made monotone."""
-    oracle, total = UnaryOracle(counts.size, Fraction(epsilon)), int(counts.sum())
-    found = oracle.counts(simulate(oracle, counts, generator=np.random.default_rng([2, run])))
-    raw = np.cumsum(found + (total - found.sum()) / counts.size)
-    return raw, np.clip(isotonic_regression(raw).x, 0, total)
+def shrunken(counts: Int64, epsilon: float, run: int) -> tuple[Float64, Float64]:
+    """The same by shrinkage, whatever the noise."""
+    return reports(counts, epsilon, run, "shrinkage")
 
 
-def curator(counts: Int64, epsilon: int, run: int) -> tuple[Float64, Float64]:
+def wave(counts: Int64, epsilon: float, run: int) -> tuple[Float64, Float64]:
+    """The estimate of as many reports by a square wave, which has no other before smoothing."""
+    chance = square_wave.chances(counts.size, epsilon)
+    found = square_wave.reported(counts, chance, np.random.default_rng([2, run]))
+    curve = np.cumsum(square_wave.estimated(found, chance)) * counts.sum()
+    return curve, curve
+
+
+def curator(counts: Int64, epsilon: float, run: int) -> tuple[Float64, Float64]:
     """The same of a trusted curator who takes the method of the smallest predicted error."""
     asked = ogive.Ecdf("x", (0, 1), bins=counts.size)
     terms = {"trust": Counted(counts), "privacy": ogive.PureDP(epsilon), "source": KeyedSource.from_seed(run)}
@@ -72,10 +81,10 @@ def curator(counts: Int64, epsilon: int, run: int) -> tuple[Float64, Float64]:
     return curve.raw, curve.cumulative
 
 
-WAYS: dict[str, Errors] = {"hierarchy": hierarchy, "flat": flat, "curator": curator}
+WAYS: dict[str, Errors] = {"reports": reports, "square wave": wave, "curator": curator}
 
 
-def errors(way: Errors, counts: Int64, epsilon: int, runs: int) -> tuple[float, float, float]:
+def errors(way: Errors, counts: Int64, epsilon: float, runs: int) -> tuple[float, float, float]:
     """Root mean square over thresholds before and after smoothing, and the mean largest error after, as shares."""
     truth, total = np.cumsum(counts), int(counts.sum())
     found = np.array([way(counts, epsilon, run) for run in range(runs)]) - truth
@@ -86,21 +95,51 @@ def errors(way: Errors, counts: Int64, epsilon: int, runs: int) -> tuple[float, 
 def table(runs: int) -> str:
     """Every cell of the table in Markdown."""
     lines = [
-        "| records | epsilon | bins | hierarchy, raw | flat, raw | hierarchy | flat | curator "
-        "| largest: hierarchy | flat | curator |",
-        "| ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |",
+        "| records | epsilon | bins | reports, raw | reports | square wave | curator "
+        "| largest: reports | square wave | curator |",
+        "| ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |",
     ]
     for records in RECORDS:
         for epsilon in EPSILONS:
             for bins in BINS:
                 counts = records_in(bins, records)
                 found = {name: errors(way, counts, epsilon, runs) for name, way in WAYS.items()}
-                shown = [found["hierarchy"][0], found["flat"][0]]
+                shown = [found["reports"][0]]
                 shown += [found[name][place] for place in (1, 2) for name in WAYS]
                 cells = [f"$10^{len(str(records)) - 1}$", str(epsilon), str(bins), *map(_percent, shown)]
                 lines.append(f"| {' | '.join(cells)} |")
                 print(lines[-1], flush=True)
     return "\n".join(lines)
+
+
+def column_table(runs: int) -> str:
+    """Errors on real columns as ratios, their geometric means, and the largest ones."""
+    lines = [
+        f"| column | {' | '.join(f'epsilon = {epsilon}' for epsilon in COLUMN_EPSILONS)} |",
+        f"| --- |{' --- |' * len(COLUMN_EPSILONS)}",
+    ]
+    cells: list[list[tuple[float, float]]] = []
+    for column in chosen():
+        shares = column.counts(COLUMN_BINS, 1) / len(column.values)
+        counts = np.random.default_rng(COLUMN_RECORDS).multinomial(COLUMN_RECORDS, shares / shares.sum())
+        cells.append([_ratios(counts, epsilon, runs) for epsilon in COLUMN_EPSILONS])
+        lines.append(f"| {column.name} | {' | '.join(_shown(*cell) for cell in cells[-1])} |")
+        print(lines[-1], flush=True)
+    logs = np.log(cells)
+    for name, found in (("geometric mean", np.exp(logs.mean(axis=0))), ("largest", np.exp(logs.max(axis=0)))):
+        lines.append(f"| **{name}** | {' | '.join(_shown(*cell) for cell in found)} |")
+        print(lines[-1], flush=True)
+    return "\n".join(lines)
+
+
+def _ratios(counts: Int64, epsilon: float, runs: int) -> tuple[float, float]:
+    """Root mean square of `auto` over that of the square wave, and over the smaller one of it and shrinkage."""
+    mine, peer, old = (errors(way, counts, epsilon, runs)[1] for way in (reports, wave, shrunken))
+    return mine / peer, mine / min(peer, old)
+
+
+def _shown(peer: float, best: float) -> str:
+    return f"{peer:.2f} / {best:.2f}"
 
 
 def _percent(share: float) -> str:
@@ -114,9 +153,9 @@ def picture() -> Figure:
     bins, records = 1024, 10**5
     counts = records_in(bins, records)
     places = np.arange(1, bins + 1) / bins
-    left.plot(places, flat(counts, 1, 0)[0] / records, color=ORANGE, linewidth=0.7, label="flat, raw")
-    left.plot(places, hierarchy(counts, 1, 0)[0] / records, color=GREEN, linewidth=0.7, label="hierarchy, raw")
-    left.plot(places, hierarchy(counts, 1, 0)[1] / records, color=BLUE, linewidth=1.6, label="hierarchy, published")
+    left.plot(places, reports(counts, 1, 0)[0] / records, color=GREEN, linewidth=0.7, label="reports, raw")
+    left.plot(places, wave(counts, 1, 0)[0] / records, color=ORANGE, linewidth=1.6, label="square wave")
+    left.plot(places, reports(counts, 1, 0)[1] / records, color=BLUE, linewidth=1.6, label="reports, published")
     left.plot(places, np.cumsum(counts) / records, color=INK, linewidth=1, linestyle="--", label="of the records")
     left.set_title("one collection: $10^5$ reports, epsilon = 1, 1024 bins", loc="left", fontsize=9)
     left.set_xlabel("value")
@@ -155,12 +194,16 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="few runs; print only")
     quick = parser.parse_args().quick
-    found = table(3 if quick else RUNS)
+    found = {"local curves": table(2 if quick else RUNS)}
+    if chosen():
+        found["local columns"] = column_table(1 if quick else COLUMN_RUNS)
     if quick:
         return
     page = PAGE.read_text()
-    begin, end = (page.index(mark) for mark in MARKS)
-    PAGE.write_text(f"{page[:begin]}{MARKS[0]}\n\n{found}\n\n{page[end:]}")
+    for name, rows in found.items():
+        begin, end = (page.index(mark) for mark in MARKS[name])
+        page = f"{page[:begin]}{MARKS[name][0]}\n\n{rows}\n\n{page[end:]}"
+    PAGE.write_text(page)
     save(picture(), PICTURE)
 
 

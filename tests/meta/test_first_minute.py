@@ -81,10 +81,10 @@ PROGRAMS = {
 }
 
 
-def test_a_density_loads_scipy_and_nothing_else_that_is_slow(folder, tmp_path):
+def test_a_density_loads_scipy_the_control_of_its_threads_and_nothing_else_that_is_slow(folder, tmp_path):
     # few records for their noise: factors of matrices, sparse matrices and the tail of the normal law
     modules = loaded(LIST.format(epsilon=1), folder, tmp_path)
-    assert {module.partition(".")[0] for module in modules} & SLOW == {"scipy"}
+    assert {module.partition(".")[0] for module in modules} & SLOW == {"scipy", "threadpoolctl"}
     assert [*tmp_path.iterdir()] == []
 
 
