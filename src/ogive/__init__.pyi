@@ -114,7 +114,9 @@ from .strategies import design_hats as design_hats
 from .strategies import design_histogram as design_histogram
 from .strategies import design_path as design_path
 from .strategies import design_projection as design_projection
+from .strategies import design_ring as design_ring
 from .strategies import design_square_root as design_square_root
+from .strategies import design_symmetric_root as design_symmetric_root
 from .strategies import design_tree as design_tree
 from .streams import RunningTotal as RunningTotal
 from .study.servers.uploading import upload as upload

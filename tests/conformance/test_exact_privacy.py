@@ -10,7 +10,7 @@ from helpers.exact_loss import PathOutputs, differences, worst_direction
 
 from ogive.noise import DiscreteGaussian, DiscreteLaplace
 from ogive.privacy import Adjacency, PureDP, ZeroConcentratedDP
-from ogive.strategies import Pointwise, design_hats, design_path, design_square_root, design_tree
+from ogive.strategies import Pointwise, design_hats, design_path, design_ring, design_square_root, design_tree
 
 SIZES = (1, 2, 3, 5, 8)
 GRANTED = PureDP(3)
@@ -144,7 +144,7 @@ def renyi_divergence(law, distance, order):
 
 @pytest.mark.parametrize("adjacency", Adjacency)
 @pytest.mark.parametrize("size", SIZES)
-@pytest.mark.parametrize("design", [design_tree, design_hats, design_square_root])
+@pytest.mark.parametrize("design", [design_tree, design_hats, design_square_root, design_ring])
 def test_gaussian_measurements_cost_what_is_charged(design, size, adjacency):
     strategy = design(size, privacy=RHO, adjacency=adjacency)
     rho = float(strategy.loss(adjacency).rho)

@@ -8,7 +8,15 @@ import numpy as np
 from scipy.optimize import linprog
 
 from ogive.privacy import Adjacency, PureDP, ZeroConcentratedDP
-from ogive.strategies import Strategy, design_hats, design_path, design_square_root, design_tree
+from ogive.strategies import (
+    Strategy,
+    design_hats,
+    design_path,
+    design_ring,
+    design_square_root,
+    design_symmetric_root,
+    design_tree,
+)
 
 DESIGNS = {
     "path": (design_path, PureDP(1)),
@@ -16,6 +24,8 @@ DESIGNS = {
     "tree": (design_tree, PureDP(1)),
     "hats": (design_hats, PureDP(1)),
     "square_root": (design_square_root, ZeroConcentratedDP("0.1")),
+    "symmetric": (design_symmetric_root, ZeroConcentratedDP("0.1")),
+    "ring": (design_ring, ZeroConcentratedDP("0.1")),
 }
 
 

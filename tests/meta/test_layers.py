@@ -67,6 +67,8 @@ INNER = {
         fitted
         summed reported
         hats
+        ring
+        symmetric_root
         path tree square_root projection histogram thresholds
         counted_noise
         base

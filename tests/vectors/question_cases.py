@@ -60,7 +60,9 @@ from ogive.strategies import (
     design_histogram,
     design_path,
     design_projection,
+    design_ring,
     design_square_root,
+    design_symmetric_root,
     design_tree,
 )
 
@@ -79,7 +81,9 @@ ROC = {"positive_when": "high", "smooth": "auto", "outside": "refuse", "confiden
 TEST = {"groups": 4, "bins": 16, "split": None, "constants": "exact", "bits": 20, "floor": 1.0, "df": None}
 PAIRS = {"matrix": "average", "rounding": "simple", "confidence_level": 0.95, "expected_records": None}
 
-UNBIASED = ("path", "tree_ls", "hat_ls", "sqrt")
+UNBIASED = ("path", "tree_ls", "hat_ls", "sqrt", "symmetric", "ring")
+GAUSSIAN = ("sqrt", "symmetric", "ring")
+"""Methods whose noise is Gaussian alone."""
 WHOLE = (*UNBIASED, "projection", "histogram", "adaptive")
 FORMS = ("difference", "counts")
 BALLOTS = Ballots(("ill", "vote"), classes=3)
@@ -104,7 +108,7 @@ def records(rows=ROWS, seed=0):
 
 def grant_of(method):
     """A guarantee that the method can be designed for."""
-    return CONCENTRATED if method == "sqrt" else PURE
+    return CONCENTRATED if method in GAUSSIAN else PURE
 
 
 def adding_up():
@@ -234,6 +238,8 @@ def options():
         design_projection(
             16, **terms, rows=1, records=ROWS, basis="legendre", degree=4, noise="shaped", constants="exact"
         ),
+        design_symmetric_root(16, privacy=CONCENTRATED, adjacency=REPLACE),
+        design_ring(16, privacy=CONCENTRATED, adjacency=REPLACE),
     )
     for number, strategy in enumerate(designs):
         grant = PureDP(4) if number == 1 else grant_of(strategy.name)
@@ -257,6 +263,8 @@ def axes():
         empty = {**AGE, "missing": missing}
         yield f"ecdf missing {missing}", Ecdf("empty", **empty, **curve), PURE, adjacency
     added = {**CURVE, "expected_records": 100}
+    for method in ("symmetric", "ring"):
+        yield f"ecdf {method} added", Ecdf("age", **CURVE, method=method), CONCENTRATED, ADD
     for method in ("projection", "histogram", "adaptive"):
         yield f"ecdf {method} added", Ecdf("age", **added, method=method), APPROXIMATE, ADD
     yield "quantiles bisection added", Quantiles("age", (0.5,), **READ, method="bisection"), PURE, ADD

@@ -27,6 +27,8 @@ METHODS = {
     "tree_ls": "noisy counts on a tree of blocks, combined by least squares",
     "hat_ls": "noisy overlapping sums (hats), combined by least squares",
     "sqrt": "square-root factorization with correlated noise",
+    "symmetric": "symmetric square root of prefix sums, in which every record has the same effect",
+    "ring": "square root of prefix sums on a ring, combined by least squares",
     "projection": "noisy coefficients of a few orthogonal functions",
     "histogram": "noisy counts of groups of neighboring thresholds, joined by straight lines",
     "adaptive": "noisy counts at thresholds chosen one after the other, joined by straight lines",

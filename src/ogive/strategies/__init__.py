@@ -11,8 +11,10 @@ from ogive.strategies.registry import strategy_from_dict
 from ogive.strategies.reported.design import design_reports
 from ogive.strategies.reported.histogram import ReportedHistogram
 from ogive.strategies.reported.strategy import ReportedTree
+from ogive.strategies.ring.strategy import RingRoot, design_ring
 from ogive.strategies.square_root.strategy import SquareRoot, design_square_root
 from ogive.strategies.summed import SummedApproximations, SummedStrategies
+from ogive.strategies.symmetric_root.strategy import SymmetricRoot, design_symmetric_root
 from ogive.strategies.thresholds import OpenedThresholds
 from ogive.strategies.tree.strategy import LeastSquaresTree, design_tree
 
@@ -28,16 +30,20 @@ __all__ = [
     "Pointwise",
     "ReportedHistogram",
     "ReportedTree",
+    "RingRoot",
     "SquareRoot",
     "Strategy",
     "SummedApproximations",
     "SummedStrategies",
+    "SymmetricRoot",
     "design_hats",
     "design_histogram",
     "design_path",
     "design_projection",
     "design_reports",
+    "design_ring",
     "design_square_root",
+    "design_symmetric_root",
     "design_tree",
     "strategy_from_dict",
 ]

@@ -12,8 +12,10 @@ from ogive.strategies.path.strategy import PathNoise
 from ogive.strategies.projection.strategy import OrthogonalProjection
 from ogive.strategies.reported.histogram import ReportedHistogram
 from ogive.strategies.reported.strategy import ReportedTree
+from ogive.strategies.ring.strategy import RingRoot
 from ogive.strategies.square_root.strategy import SquareRoot
 from ogive.strategies.summed import SummedApproximations, SummedStrategies
+from ogive.strategies.symmetric_root.strategy import SymmetricRoot
 from ogive.strategies.thresholds import OpenedThresholds
 from ogive.strategies.tree.strategy import LeastSquaresTree
 
@@ -29,7 +31,9 @@ STRATEGIES: tuple[Any, ...] = (
     PathNoise,
     ReportedHistogram,
     ReportedTree,
+    RingRoot,
     SquareRoot,
+    SymmetricRoot,
     *SUMS,
 )
 

@@ -43,9 +43,11 @@ from ogive.strategies.path.least_absolute import smooth_path_absolute
 from ogive.strategies.path.least_squares import ANCHORED, BOXED, UNKNOWN, smooth_path
 from ogive.strategies.path.strategy import PathNoise
 from ogive.strategies.reported.strategy import BITS, ReportedTree
+from ogive.strategies.ring.strategy import RingRoot
 from ogive.strategies.square_root.integer import factor_column
-from ogive.strategies.square_root.least_squares import smooth_square_root
+from ogive.strategies.square_root.least_squares import nearest_bins, smooth_square_root
 from ogive.strategies.square_root.strategy import SquareRoot, decoder
+from ogive.strategies.symmetric_root.strategy import SymmetricRoot
 from ogive.strategies.thresholds import OpenedThresholds
 from ogive.strategies.tree.least_absolute import smooth_tree_absolute
 from ogive.strategies.tree.least_squares import smooth_tree
@@ -83,14 +85,18 @@ def nearest_points(
     return curve
 
 
-def unsmoothable_square_root(strategy: SquareRoot, kind: str) -> str | None:
+def unsmoothable_root(strategy: Strategy, kind: str) -> str | None:
     """Why a kind of smoothing is not offered for a square root, or None if it is."""
+    name = strategy.name
     if kind == "least_absolute":
         return (
-            "least_absolute smoothing is not offered for sqrt, whose noise is Gaussian; use another smoothing or method"
+            f"least_absolute smoothing is not offered for {name}, whose noise is Gaussian; "
+            "use another smoothing or method"
         )
     if kind == "least_squares" and strategy.size > LARGEST_SQUARE_ROOT:
-        return f"least_squares smoothing of sqrt takes minutes above {LARGEST_SQUARE_ROOT} bins; use another smoothing"
+        return (
+            f"least_squares smoothing of {name} takes minutes above {LARGEST_SQUARE_ROOT} bins; use another smoothing"
+        )
     return None
 
 
@@ -103,6 +109,22 @@ def nearest_square_root(strategy: SquareRoot, answer: Int64, total: int | None, 
     inverse = np.diff(decoder(column, strategy.bits), prepend=0.0) * unit
     sigma = float(np.sqrt(strategy.law.variance)) / unit
     return smooth_square_root(answer.astype(np.float64) / unit, column / unit, inverse, sigma, total=known)
+
+
+def nearest_symmetric_root(strategy: SymmetricRoot, answer: Int64, total: int | None, kind: str) -> Float64:
+    """The histogram of bins at least 0 that is nearest to an answer, by "least_squares", the only kind there is."""
+    assert kind == "least_squares"
+    known = None if total is None else float(total)
+    sigma = float(np.sqrt(strategy.law.variance)) / strategy.unit
+    return nearest_bins(strategy.bins(answer.astype(np.float64)), strategy.normal, strategy.outer, sigma, total=known)
+
+
+def nearest_ring(strategy: RingRoot, answer: Int64, total: int | None, kind: str) -> Float64:
+    """The histogram of bins at least 0 that is nearest to an answer, by "least_squares", the only kind there is."""
+    assert kind == "least_squares"
+    known = None if total is None else float(total)
+    sigma, gram = float(np.sqrt(strategy.law.variance)) / 2.0**strategy.bits, strategy.inverse
+    return nearest_bins(strategy.bins(answer.astype(np.float64)), gram.product, gram.times, sigma, total=known)
 
 
 def nearest_tree(strategy: LeastSquaresTree, answer: Int64, total: int | None, kind: str, *, bits: int = 0) -> Float64:
@@ -149,7 +171,9 @@ NEAREST: Mapping[type, Callable[[Any, Int64, int | None, str], Float64]] = {
     LeastSquaresHats: nearest_hats,
     LeastSquaresTree: nearest_tree,
     ReportedTree: nearest_reports,
+    RingRoot: nearest_ring,
     SquareRoot: nearest_square_root,
+    SymmetricRoot: nearest_symmetric_root,
 }
 """The histogram nearest to an answer in the norm of its noise: a function for each strategy that has one.
 
@@ -166,7 +190,7 @@ def unsmoothable(strategy: Strategy, kind: str) -> str | None:
     if kind == DENSITY and not fits(strategy):
         offered = "hat_ls, tree_ls and reports"
         return f"density smoothing is offered for {offered}, not for {strategy.name}; use `smooth='shrinkage'`"
-    return unsmoothable_square_root(strategy, kind) if isinstance(strategy, SquareRoot) else None
+    return unsmoothable_root(strategy, kind) if isinstance(strategy, SquareRoot | SymmetricRoot | RingRoot) else None
 
 
 def default_smoothing(strategy: Strategy) -> str:

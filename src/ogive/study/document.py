@@ -37,7 +37,7 @@ SECAGG: StudyTrust = "secagg"
 MERGE: StudyTrust = "merge"
 """How parties come together: by secure aggregation, or by merging curves that each of them releases by itself."""
 
-MERGED_METHODS = ("path", "tree_ls", "hat_ls", "sqrt")
+MERGED_METHODS = ("path", "tree_ls", "hat_ls", "sqrt", "symmetric", "ring")
 """Methods whose curves add up without bias, whatever the sizes of the parties."""
 
 

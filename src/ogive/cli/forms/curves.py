@@ -68,9 +68,9 @@ def _method(words: Words) -> Any:
 _METHOD = Form(
     lambda default: str | None,
     _method,
-    "auto, path, tree_ls, hat_ls, sqrt, projection, histogram, adaptive or selected; under trust local: reports or "
-    "histogram. auto has the smallest predicted error, chosen from public information only; the next four are "
-    "unbiased, the others approximate the curve from few measurements.",
+    "auto, path, tree_ls, hat_ls, sqrt, symmetric, ring, projection, histogram, adaptive or selected; under trust "
+    "local: reports or histogram. auto has the smallest predicted error, chosen from public information only; the next "
+    "six are unbiased, the others approximate the curve from few measurements.",
     parts=lambda: (CurveMethodOptions,),
     owner_parts=lambda: (OwnerMethodOptions,),
 )

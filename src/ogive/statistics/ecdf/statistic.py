@@ -106,10 +106,10 @@ class Ecdf:
         grid: "linear", "geometric", "integers", for dates and times "hours", "days", "weeks" or "months", or a `Grid`
             instead of bounds and bins.
         method: "auto" (the smallest predicted error among the methods that fail on none of the public reference
-            shapes); unbiased at every threshold: "path", "tree_ls", "hat_ls", "sqrt"; from a few measurements:
-            "projection", "histogram", "adaptive", "selected"; from randomized reports, under trust local only:
-            "reports" and "histogram"; one of these with options, for example `Projection(degree=20)`; or a strategy
-            that you designed, for example `design_path(1024, ..., constants="paper")`.
+            shapes); unbiased at every threshold: "path", "tree_ls", "hat_ls", "sqrt", "symmetric", "ring"; from a
+            few measurements: "projection", "histogram", "adaptive", "selected"; from randomized reports, under trust
+            local only: "reports" and "histogram"; one of these with options, for example `Projection(degree=20)`; or a
+            strategy that you designed, for example `design_path(1024, ..., constants="paper")`.
         smooth: "auto" ("shrinkage", "isotonic" for a few measurements; with method "auto" also "density"), "shrinkage",
             "density", "least_squares", "least_absolute" or "isotonic".
         missing: What a missing value means: "refuse" (an error), "low" or "high" (the lower or the upper bound), a

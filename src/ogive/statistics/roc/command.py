@@ -25,7 +25,7 @@ COMMAND = Command(
             "--public declares the column."
         ),
         "budget": "joint: one price covers both classes. split: half of it for each, as in the paper.",
-        "method": "auto (smallest predicted error), path, tree_ls, hat_ls or sqrt.",
+        "method": "auto (smallest predicted error), path, tree_ls, hat_ls, sqrt, symmetric or ring.",
         "smooth": "auto, shrinkage, density, least_squares, least_absolute or isotonic.",
     },
 )

@@ -24,7 +24,7 @@ from ogive.errors import ParameterError, ScaleError
 from ogive.noise import too_much_noise
 from ogive.privacy import Adjacency, Privacy, PrivacyUnit, PureDP, ZeroConcentratedDP
 from ogive.queries import class_curves_price
-from ogive.statistics.methods.unbiased import UNBIASED_METHODS, candidates, first_served, fitting, grants
+from ogive.statistics.methods.unbiased import automatic, candidates, first_served, fitting, grants
 from ogive.strategies import Strategy
 
 Loss = PureDP | ZeroConcentratedDP
@@ -73,7 +73,7 @@ def class_candidates(
     refused: ParameterError | None = None
     for grant in grants(privacy):
         for adjacency, share in _starts(unit, public_labels, budget):
-            for name in UNBIASED_METHODS if method == "auto" else (method,):
+            for name in automatic(size, adjacency) if method == "auto" else (method,):
                 try:
                     found += _fitted(size, grant, name, adjacency, share, unit, public_labels)
                 except ScaleError as error:

@@ -6,6 +6,7 @@ theorem, so a result below 2^60 in absolute value is exact: nothing is rounded o
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 
 import numpy as np
@@ -183,9 +184,7 @@ class Convolver:
         self.size = size
         self._length = 1 << max(1, (len(fixed) + size - 2).bit_length())
         self._largest = max(1, int(np.abs(fixed).max()))
-        self._fixed = [_transform(fixed, self._length, which) for which in range(2)]
-        p, q = PRIMES[0][0], PRIMES[1][0]
-        self._inverses = np.array([pow(self._length, -1, p), pow(self._length, -1, q), pow(p, -1, q)], dtype=np.uint64)
+        self._fixed = transforms(fixed, self._length)
 
     def apply(self, values: Int64) -> Int64:
         """First `size` entries of the convolution, exactly.
@@ -193,21 +192,48 @@ class Convolver:
         Raises:
             ParameterError: entries of the result might not fit.
         """
-        most = len(values) * max(abs(int(values.min())), abs(int(values.max())))
-        if most * self._largest >= LIMIT:
-            most = int(np.abs(values.astype(object)).sum())
-        if most * self._largest >= LIMIT:
-            allowed = LIMIT // self._largest
-            raise ParameterError(f"`counts` must add up to less than {allowed} for exact measurement, got {most}")
-        products = []
-        for which, (prime, _) in enumerate(PRIMES):
-            product = _transform(values, self._length, which)
-            _multiply(product, self._fixed[which], prime)
-            _backward(product, *_tables(self._length, which), prime)
-            products.append(product)
-        out = np.empty(self.size, dtype=np.int64)
-        _combine(products[0], products[1], PRIMES[0][0], PRIMES[1][0], self._inverses, out)
-        return out
+        check_fits(values, self._largest)
+        return convolved([(self._fixed, transforms(values, self._length))], self.size)
+
+
+def transforms(values: Int64, length: int) -> list[UInt64]:
+    """The transforms of integers, padded to a length that is a power of two, modulo both primes."""
+    return [_transform(values, length, which) for which in range(2)]
+
+
+def convolved(pairs: Sequence[tuple[list[UInt64], list[UInt64]]], size: int) -> Int64:
+    """The first entries of a sum of cyclic convolutions, from the transforms of both sides, exactly.
+
+    The second transforms are overwritten.
+    """
+    sums = []
+    for which, (prime, _) in enumerate(PRIMES):
+        total = np.zeros(0, dtype=np.uint64)
+        for fixed, moving in pairs:
+            _multiply(moving[which], fixed[which], prime)
+            total = (total + moving[which]) % np.uint64(prime) if total.size else moving[which]
+        _backward(total, *_tables(total.size, which), prime)
+        sums.append(total)
+    p, q = PRIMES[0][0], PRIMES[1][0]
+    length = sums[0].size
+    inverses = np.array([pow(length, -1, p), pow(length, -1, q), pow(p, -1, q)], dtype=np.uint64)
+    out = np.empty(size, dtype=np.int64)
+    _combine(sums[0], sums[1], p, q, inverses, out)
+    return out
+
+
+def check_fits(values: Int64, largest: int) -> None:
+    """Refuse counts whose products with numbers up to `largest` might not be exact.
+
+    Raises:
+        ParameterError: entries of the result might not fit.
+    """
+    most = len(values) * max(abs(int(values.min())), abs(int(values.max())))
+    if most * largest >= LIMIT:
+        most = int(np.abs(values.astype(object)).sum())
+    if most * largest >= LIMIT:
+        allowed = LIMIT // largest
+        raise ParameterError(f"`counts` must add up to less than {allowed} for exact measurement, got {most}")
 
 
 @lru_cache(maxsize=8)

@@ -13,10 +13,15 @@ N = 2^12 and 2 to 8 s at 2^15; isotonic smoothing is the quick alternative.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from ogive.arrays import Bool, Float64
 from ogive.strategies.square_root.integer import fast_length
+
+Product = Callable[[Float64], Float64]
+"""A linear map of vectors of length N."""
 
 MAX_ROUNDS = 200
 MAX_STEPS = 400
@@ -39,33 +44,49 @@ def smooth_square_root(
         total: Sum that the histogram must have, or None.
 
     Returns:
+        Histogram, at least 0, shape (N,).
+    """
+    factor, solver = _Toeplitz(column), _Toeplitz(inverse)
+    return nearest_bins(solver.times(measured), factor.normal, solver.outer, sigma, total=total)
+
+
+def nearest_bins(plain: Float64, normal: Product, inverse: Product, sigma: float, *, total: float | None) -> Float64:
+    """The nonnegative histogram nearest to a histogram in the norm x -> x^T C^T C x.
+
+    Args:
+        plain: The unconstrained minimum, shape (N,).
+        normal: Products with C^T C.
+        inverse: Products with its inverse.
+        sigma: Standard deviation of the noise of one measurement.
+        total: Sum that the histogram must have, or None.
+
+    Returns:
         Histogram, at least 0, shape (N,), in time O(N log N) per conjugate-gradient step.
 
     Raises:
         ArithmeticError: the optimality conditions are not met after many rounds (not known to happen).
     """
     if total == 0:
-        return np.zeros(measured.size)
-    factor, solver = _Toeplitz(column), _Toeplitz(inverse)
+        return np.zeros(plain.size)
     # both unconstrained solutions; differences from them keep the numbers as small as the noise
-    plain, level = solver.times(measured), solver.outer(np.ones(measured.size))
-    free = np.ones(measured.size, dtype=np.bool_)
+    level = inverse(np.ones(plain.size))
+    free = np.ones(plain.size, dtype=np.bool_)
     base, even, theta = plain, level, 0.0
     slack, settled = ROUGH * sigma, False
     for _ in range(MAX_ROUNDS):
         reduction = 0.0 if settled else REDUCTION
-        base = _solve(factor, solver, free, plain, base, slack / 10, reduction)
+        base = _solve(normal, inverse, free, plain, base, slack / 10, reduction)
         bins = base
-        gradient = factor.normal(bins - plain)
+        gradient = normal(bins - plain)
         if total is not None:
-            even = _solve(factor, solver, free, level, even, slack / (10 * max(abs(theta), sigma)), reduction)
+            even = _solve(normal, inverse, free, level, even, slack / (10 * max(abs(theta), sigma)), reduction)
             theta = (total - float(base.sum())) / float(even.sum())
             bins = base + theta * even
-            gradient = factor.normal(bins - plain) - theta
+            gradient = normal(bins - plain) - theta
         unsolved = float(np.abs(gradient[free]).max(initial=0.0))
         wanted = np.where(free, bins >= -slack, gradient < -max(slack, 10 * unsolved))
         same = np.array_equal(wanted, free)
-        settled = int((wanted != free).sum()) <= measured.size // 1000
+        settled = int((wanted != free).sum()) <= plain.size // 1000
         if same and reduction == 0.0:
             if slack <= FINE * sigma and unsolved <= slack:
                 return np.maximum(bins, 0.0)
@@ -97,8 +118,8 @@ class _Toeplitz:
 
 
 def _solve(
-    factor: _Toeplitz,
-    solver: _Toeplitz,
+    normal: Product,
+    inverse: Product,
     free: Bool,
     plain: Float64,
     start: Float64,
@@ -108,8 +129,8 @@ def _solve(
     """Minimize |C (x - plain)| over x that vanish outside the free bins.
 
     Args:
-        factor: C.
-        solver: Its inverse.
+        normal: Products with C^T C.
+        inverse: Products with its inverse.
         free: Bins that may differ from zero.
         plain: The unconstrained minimum.
         start: Where to begin.
@@ -117,16 +138,16 @@ def _solve(
         reduction: or this share of its first largest entry, if that is more.
     """
     values = np.where(free, start, 0.0)
-    residual = np.where(free, factor.normal(plain - values), 0.0)
+    residual = np.where(free, normal(plain - values), 0.0)
     tolerance = max(tolerance, reduction * float(np.abs(residual).max()))
     direction, last = np.zeros(values.size), 0.0
     for _ in range(MAX_STEPS):
         if float(np.abs(residual).max()) <= tolerance:
             break
-        scaled = np.where(free, solver.outer(residual), 0.0)
+        scaled = np.where(free, inverse(residual), 0.0)
         weight = float((residual * scaled).sum())
         direction = scaled + (weight / last if last else 0.0) * direction
-        pushed = np.where(free, factor.normal(direction), 0.0)
+        pushed = np.where(free, normal(direction), 0.0)
         length = weight / float((direction * pushed).sum())
         values = values + length * direction
         residual = residual - length * pushed
