@@ -26,7 +26,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from helpers import serving
 from helpers.declared import public_of
-from vectors.question_cases import AREAS, BOX, CURVE, PAIRS, READ, ROC, SCORE, TEST, records
+from vectors.question_cases import AREAS, BOX, CURVE, GAUSSIAN, PAIRS, READ, ROC, SCORE, TEST, records
 
 import ogive
 from ogive import (
@@ -104,8 +104,8 @@ def released(name, statistic, *, trust=None, privacy=PURE, adjacency=REPLACE, ba
 def curves():
     """Curves of every strategy, smoothing, kind of axis and trust model: (name, estimate)."""
     wide = {**CURVE, "bins": 8}
-    for method in ("path", "tree_ls", "hat_ls", "sqrt", "projection", "histogram", "adaptive", "selected"):
-        privacy = CONCENTRATED if method == "sqrt" else PURE
+    for method in ("path", "tree_ls", "hat_ls", *GAUSSIAN, "projection", "histogram", "adaptive", "selected"):
+        privacy = CONCENTRATED if method in GAUSSIAN else PURE
         yield f"curve {method}", Ecdf("age", **wide, method=method), {"privacy": privacy}
     for smooth in ("least_squares", "least_absolute", "isotonic"):
         yield f"curve {smooth}", Ecdf("age", **{**wide, "smooth": smooth}, method="tree_ls"), {}

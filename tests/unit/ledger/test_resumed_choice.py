@@ -70,7 +70,7 @@ def test_a_release_that_had_drawn_no_noise_goes_on_with_the_method_of_today(acco
     books = account(privacy, Adjacency.REPLACE)
     cut_off_release(books, privacy, Adjacency.REPLACE, monkeypatch, "bind")
     curve = ogive.release(QUESTION, trust=Central(RECORDS), privacy=privacy, ledger=books)
-    assert curve.strategy.name in ("hat_ls", "sqrt")
+    assert curve.strategy.name in ("hat_ls", "ring")
     assert [entry.state for entry in books.history] == ["released"]
     again = ogive.release(QUESTION, trust=Central(RECORDS), privacy=privacy, ledger=books)
     assert np.array_equal(again.raw, curve.raw)

@@ -145,7 +145,7 @@ def test_spikes_select_what_has_no_bias_and_smooth_shapes_what_has_little_noise(
     spikes = np.zeros(256, dtype=np.int64)
     spikes[[20, 21, 100, 200]] = [400_000, 100_000, 300_000, 200_000]
     # whichever way to an unbiased curve is best there, it is none that approximates
-    assert set(chosen(spikes, ApproxDP(1, "1e-9"))) <= {"tree_ls", "hat_ls", "sqrt", "path"}
+    assert set(chosen(spikes, ApproxDP(1, "1e-9"))) <= {"tree_ls", "hat_ls", "sqrt", "ring", "path"}
     smooth = np.rint(10_000 * 6 * np.linspace(0, 1, 256) * (1 - np.linspace(0, 1, 256)) / 256).astype(np.int64)
     names = chosen(smooth, ApproxDP(1, "1e-6"))
     assert np.mean([name in ("projection", "histogram") for name in names]) > 0.9

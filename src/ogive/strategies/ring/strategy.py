@@ -37,7 +37,7 @@ class RingRoot:
         bits: Fractional bits of the integer matrix, from 12 to 22.
 
     Source:
-        The dual bound that shows how close it is: Li et al. (2015); `docs/proofs/balanced_roots.md`.
+        The matrix mechanism: Li et al. (2015). The inverse of the Gram matrix: Gohberg and Semencul (1972).
     """
 
     size: int

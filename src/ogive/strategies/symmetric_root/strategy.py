@@ -42,7 +42,7 @@ class SymmetricRoot:
         weight_bits: Bits of the largest weight, from 6 to 12.
 
     Source:
-        Denisov et al. (2022) for columns of equal norm at the optimum; McKenna et al. (2018) for the dual bound.
+        The matrix mechanism: Li et al. (2015). Columns of equal norm at its optimum: Denisov et al. (2022).
     """
 
     size: int
