@@ -23,6 +23,7 @@ QUICK = (
     "samplers",
     "smoothing",
     "curves",
+    "roots",
     "roc",
     "files",
     "many_rows",

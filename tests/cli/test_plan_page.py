@@ -43,7 +43,7 @@ def test_a_plan_fits_its_page_and_says_what_is_taken_and_what_does_not_apply(run
 
 def test_what_does_not_apply_is_said_with_its_reason(run):
     page = " ".join(run(*GLUCOSE)[1].split())
-    assert "does not apply: sqrt (has Gaussian noise and cannot give epsilon = 1), reports (" in page
+    assert "does not apply: sqrt, symmetric and ring (cannot give epsilon = 1 with Gaussian noise), reports (" in page
 
 
 @pytest.mark.parametrize("case", COMMANDS)

@@ -113,7 +113,8 @@ def test_two_releases_share_one_legend_and_one_that_cannot_be_made_is_named(fold
     for once in ("Release age: ecdf of age", "Release again: ecdf of age", "per server: ", "ks: "):
         assert said.count(f"\n{once}") == 1
     (folder / "two.toml").write_bytes(text_of(releases=(AGE, two | {"method": "'sqrt'"})))
-    assert "release again: method 'sqrt' has Gaussian noise" in refused(capsys, ["study", "check", "two.toml"])
+    said = refused(capsys, ["study", "check", "two.toml"])
+    assert "release again: method 'sqrt' cannot give epsilon = 1 with Gaussian noise" in said
 
 
 def test_releases_that_the_budget_does_not_pay_for_are_warned_of_and_refused(folder, capsys):

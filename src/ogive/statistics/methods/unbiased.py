@@ -95,7 +95,7 @@ def candidates(
         raise too_much_noise(privacy, f"{size} threshold{'s' if size > 1 else ''}", failed)
     if not found:
         raise ParameterError(
-            f"method {quoted(method)} has Gaussian noise and cannot give {privacy}; use `ZeroConcentratedDP` or "
+            f"method {quoted(method)} cannot give {privacy} with Gaussian noise; use `ZeroConcentratedDP` or "
             "`ApproxDP`, or use `method='auto'`"
         )
     return tuple(sorted(found, key=lambda strategy: mean_variance(strategy, adjacency)))
