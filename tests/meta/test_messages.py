@@ -37,7 +37,7 @@ NO_PARAMETER = (
 PYTHON_ALONE = {
     "objects that options cannot write": (
         *("ax", "ballots", "circuit", "domain", "function", "laws", "measured", "narrow", "oracle", "source"),
-        "statistic",
+        *("statistic", "weight_bits"),
     ),
     "arrays": (
         *("centers", "choices", "counts", "costs", "edges", "histograms", "inputs", "labels", "payloads"),

@@ -12,7 +12,7 @@ from ogive.trust.central.model import Central
 
 RECORDS = {"x": np.random.default_rng(1).beta(2, 5, 10_000)}
 QUESTION = ogive.Ecdf("x", (0, 1), bins=256, expected_records=10_000)
-GRANTS = (PureDP("0.01"), ApproxDP("0.015", "1e-6"), ZeroConcentratedDP("0.00001"))
+GRANTS = (PureDP("0.01"), ApproxDP("0.015", "1e-6"), ZeroConcentratedDP("0.000001"))
 
 
 class CutOffError(Exception):
@@ -65,7 +65,7 @@ def test_noise_of_one_method_never_meets_another_and_nothing_is_paid_twice(accou
     assert books.spent == spent
 
 
-@pytest.mark.parametrize("privacy", [PureDP("0.01"), ZeroConcentratedDP("0.00001")], ids=str)
+@pytest.mark.parametrize("privacy", [PureDP("0.01"), ZeroConcentratedDP("0.000001")], ids=str)
 def test_a_release_that_had_drawn_no_noise_goes_on_with_the_method_of_today(account, privacy, monkeypatch):
     books = account(privacy, Adjacency.REPLACE)
     cut_off_release(books, privacy, Adjacency.REPLACE, monkeypatch, "bind")
