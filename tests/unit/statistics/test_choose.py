@@ -110,7 +110,7 @@ def simulated(way, records, seed):
     for shape, curve in enumerate(USUAL.curves(256)):
         share = np.maximum(np.diff(curve, prepend=0), 0)
         random = np.random.default_rng([seed, shape])
-        counts = random.multinomial(records, share / share.sum(), size=12)
+        counts = random.multinomial(records, share / share.sum(), size=48)
         curves = np.array([predicted.simulated_curve(way, each, records, random) for each in counts])
         found.append(np.sqrt(2 * np.mean((curves - curve) ** 2)))
     return np.array(found)
