@@ -157,6 +157,7 @@ READ_FOR_PEOPLE = {
     ("call_of", "call.__name__"),
     ("FunctionKernel._failed", "type(problem).__name__"),
     ("Contrast.__repr__", "type(self).__name__"),
+    ("Elsewhere.__call__", "type(problem).__name__"),
     ("HypothesisTest.__repr__", "type(self).__name__"),
     ("takes_options_of.decorate", "function.__name__"),
     ("HttpsCarrier.carry", "type(problem).__name__"),
@@ -331,4 +332,6 @@ def test_what_uploads_bind_is_in_one_order():
     from ogive.trust.servers.uploads import Uploads
 
     uploads = Uploads(3, "tables", verified=True, verifications=16, tolerated=0.25, organizations=True)
-    assert repr(uploads.digested) == repr(dataclasses.astuple(uploads)) == "(3, 'tables', True, 16, 0.25, True)"
+    assert repr(uploads.digested) == "(3, 'tables', True, 16, 0.25, True)"
+    fewer = dataclasses.replace(uploads, colluding=1)
+    assert repr(fewer.digested) == repr(dataclasses.astuple(fewer)) == "(3, 'tables', True, 16, 0.25, True, 1)"

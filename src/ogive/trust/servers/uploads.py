@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ogive.crypto.sketch.rejections import DEFAULT_TOLERATED
+from ogive.parameters import added
 
 AUTO, KEYS, TABLES, SUMS = "auto", "keys", "tables", "sums"
 
@@ -61,4 +62,4 @@ class Promise:
 
     servers: int
     verified: bool
-    colluding: int | None = None
+    colluding: int | None = added(None)
