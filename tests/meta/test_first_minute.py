@@ -74,8 +74,8 @@ PROGRAMS = {
     "an array": (ARRAY.format(type="float64", privacy="PureDP(1)"), 600, {"duckdb", "rich", "cyclopts"}),
     "an array of whole numbers": (ARRAY.format(type="int64", privacy="PureDP(1)"), 600, {"duckdb", "rich", "cyclopts"}),
     "a list": (LIST.format(epsilon=10), 600, {"duckdb", "rich", "cyclopts"}),
-    "a CSV file": (command("ages.csv"), 690, set()),
-    "a Parquet file": (command("ages.parquet"), 690, set()),
+    "a CSV file": (command("ages.csv"), 700, set()),
+    "a Parquet file": (command("ages.parquet"), 700, set()),
     "help": (COMMAND.format(arguments=["--help"]), 365, {"numpy", "pyarrow", "duckdb"}),
     "help on trust": (COMMAND.format(arguments=["pate", "label", "--help"]), 480, {"numpy", "pyarrow", "duckdb"}),
 }
