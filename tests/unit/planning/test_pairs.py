@@ -66,7 +66,7 @@ def test_what_is_left_out_is_said_once_and_the_same_of_one_trust_model_and_of_se
     # a reason of one guarantee stays with it
     grants = [ONE, ApproxDP(1, "1e-6")]
     text = " ".join(str(ogive.plan(ogive.Ecdf("x", bounds=(0, 4), bins=4), records=N, privacy=grants)).split())
-    assert "does not apply under epsilon = 1: sqrt (" in text
+    assert "does not apply under epsilon = 1: sqrt, symmetric and ring (cannot give" in text
     assert text.count("reports (these are reports that every record's owner randomizes)") == 1
 
 
