@@ -40,7 +40,7 @@ def test_a_notebook_shows_every_row_of_a_plan_and_what_columns_say():
         assert str(row.privacy) in shown
     assert f"{plan.chosen.method} *" in shown
     assert "largest error at any threshold" in shown
-    assert "does not apply: sqrt (" in shown
+    assert "does not apply: sqrt, symmetric and ring (" in shown
     assert html.count("<tr>") == 3 + 1 + len(plan.rows)
 
 

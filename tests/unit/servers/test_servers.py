@@ -208,12 +208,12 @@ def test_sums_that_might_wrap_are_refused():
     projection = design_projection(size, degree=8, privacy=ogive.ZeroConcentratedDP(1), adjacency=Adjacency.REPLACE)
     shapes = CurveQuery(binning, projection)
     for query, most in ((path, (1 << 59) // size), (shapes, (1 << 59) // int(np.abs(projection.features).max()))):
-        check_range(query, records=most // (8 * size), servers=2, modulus=2**61 - 1)
+        check_range(query, records=most // (8 * size), servers=2, honest=1, modulus=2**61 - 1)
         with pytest.raises(UnsupportedError, match="may leave the range"):
-            check_range(query, records=4 * most, servers=2, modulus=2**61 - 1)
+            check_range(query, records=4 * most, servers=2, honest=1, modulus=2**61 - 1)
     loud = CurveQuery(binning, design_path(size, privacy=PureDP("1e-12"), adjacency=Adjacency.REPLACE))
     with pytest.raises(UnsupportedError, match="may leave the range"):
-        check_range(loud, records=10, servers=16, modulus=2**50)
+        check_range(loud, records=10, servers=16, honest=1, modulus=2**50)
 
 
 def test_nothing_is_paid_for_what_servers_cannot_count(tmp_path):
