@@ -154,7 +154,7 @@ def test_a_result_that_is_not_of_the_release_is_not_kept(tmp_path):
     ("text", "words"),
     [
         (text_of(releases=(OWN,)).replace(b"dropouts", b'trust = "merge"\ndropouts'), "leave out colluding"),
-        (merging((AGE,)), "by the methods path, tree_ls, hat_ls, sqrt; name one"),
+        (merging((AGE,)), "by the methods path, tree_ls, hat_ls, sqrt, symmetric, ring; name one"),
         (merging((COUNT,)), "must be an ecdf"),
         (merging((OWN | {"where": "'age > 3'"},)), "must be an ecdf, of all records"),
         (merging(dropouts=3), "a sum needs two curves"),
