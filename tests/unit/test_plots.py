@@ -116,8 +116,12 @@ def test_a_missing_matplotlib_is_named_with_its_cure(monkeypatch):
 
 
 def test_drawing_leaves_no_global_figures():
+    def figures():
+        return sys.modules["matplotlib.pyplot"].get_fignums() if "matplotlib.pyplot" in sys.modules else []
+
+    before = figures()  # what other tests of this process have left open
     noisy_curve(VALUES, GRID).plot()
-    assert "matplotlib.pyplot" not in sys.modules or not sys.modules["matplotlib.pyplot"].get_fignums()
+    assert figures() == before
 
 
 @pytest.mark.parametrize("words", [5, 40])

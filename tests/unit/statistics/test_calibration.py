@@ -415,7 +415,7 @@ def test_the_verb_is_the_release():
 
 def test_alternatives_pin_method_and_form():
     kinds = HosmerLemeshow("p", "y").alternatives()
-    assert len(kinds) == 8
+    assert len(kinds) == 12
     for name, kind in kinds.items():
         assert name == f"{kind.method}, {kind.form}"
     assert list(HosmerLemeshow("p", "y", constants="paper").alternatives()) == ["path"]
