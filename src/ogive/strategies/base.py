@@ -216,6 +216,53 @@ def measured_laws(
     return tuple(DiscreteGaussian(round_up_root(variance)) for variance in variances)
 
 
+def given_total(values: Float64, covariance: Float64, total: int) -> Float64:
+    """Unbiased cumulative counts conditioned on the number of records, in place.
+
+    Args:
+        values: Of the counts, shape (..., N).
+        covariance: Of each estimated count with the estimated total, shape (N,).
+        total: The number of records.
+    """
+    values += (covariance / covariance[-1]) * (total - values[:, -1:])
+    values[:, -1] = total
+    return values
+
+
+def variance_given_total(variance: Float64, covariance: Float64) -> Float64:
+    """Variance of cumulative counts that `given_total` has conditioned, shape (N,)."""
+    values: Float64 = np.maximum(variance - covariance**2 / covariance[-1], 0.0)
+    values[-1] = 0.0
+    return values
+
+
+def gaussian(law: Any, what: str) -> DiscreteGaussian:
+    """The law of a strategy that has Gaussian noise.
+
+    Raises:
+        ParameterError: it is another one.
+    """
+    if not isinstance(law, DiscreteGaussian):
+        raise ParameterError(f"{what} takes DiscreteGaussian noise, got {quoted(law)}")
+    return law
+
+
+def gaussian_law(privacy: MeasuredPrivacy, l2_squared: int, what: str) -> DiscreteGaussian:
+    """The noise of one level that spends at most `privacy`, which must not be pure.
+
+    Raises:
+        ParameterError: it is.
+        ScaleError: more noise is needed than can be drawn.
+    """
+    if isinstance(privacy, PureDP):
+        raise ParameterError(
+            f"{what} needs `ZeroConcentratedDP`: its L1 sensitivity grows like sqrt(size), "
+            "so for `PureDP` use tree_ls or hat_ls"
+        )
+    (law,) = measured_laws(privacy, [Fraction(1)], l1=[0], l2_squared=[l2_squared])
+    return gaussian(law, what)
+
+
 def check_privacy(privacy: Any, adjacency: Any) -> None:
     """Refuse privacy or adjacency of another type.
 

@@ -458,7 +458,7 @@ class RunningTotal:
         if method == "path" and not isinstance(privacy, PureDP) and adaptive:
             raise ParameterError(
                 "path noise under zCDP is proved only for streams that do not react to published totals; "
-                "use method 'tree' or 'sqrt', or say `adaptive=False`"
+                "use method 'tree', 'sqrt' or 'sqrt_ahead', or say `adaptive=False`"
             )
         engines: list[Engine] = []
         failed: list[tuple[PureDP | ZeroConcentratedDP, ScaleError]] = []

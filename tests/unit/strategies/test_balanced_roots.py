@@ -24,8 +24,7 @@ from ogive.strategies.ring.toeplitz import ToeplitzInverse
 from ogive.strategies.smoothing import smooth
 from ogive.strategies.square_root.integer import LIMIT
 from ogive.strategies.symmetric_root import integer as symmetric
-from ogive.strategies.symmetric_root.products import Reflected, eigenvalues, kernel_of
-from ogive.strategies.symmetric_root.running import corner_sums
+from ogive.strategies.symmetric_root.reflected import Reflected, corner_sums, eigenvalues, kernel_of
 
 REPLACE, ADD = Adjacency.REPLACE, Adjacency.ADD_OR_REMOVE
 HALF = ZeroConcentratedDP("0.5")

@@ -17,6 +17,7 @@ import numpy as np
 
 from ogive.arrays import Float64, Int64
 from ogive.compiling import njit
+from ogive.strategies.base import given_total
 from ogive.strategies.hats.passes import (
     as_arrays,
     factorize,
@@ -139,9 +140,7 @@ class HatSolver:
         values: Float64 = _correct(rows, self.spacings, self.sizes, self.bin_noise, *self._factor)
         np.cumsum(values, axis=1, out=values)
         if total is not None:
-            covariance = self.total_covariance
-            values += (covariance / covariance[-1]) * (total - values[:, -1:])
-            values[:, -1] = total
+            values = given_total(values, self.total_covariance, total)
         return values
 
     def correction(self, bins: Int64, hats: Int64) -> Float64:

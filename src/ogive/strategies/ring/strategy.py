@@ -9,7 +9,6 @@ The estimate is that of least squares, hence unbiased, whatever the rounding.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import cached_property, lru_cache
 from typing import Any, ClassVar
 
@@ -17,13 +16,24 @@ import numpy as np
 
 from ogive.arrays import Float64, Int64
 from ogive.checks import whole
-from ogive.errors import ParameterError, quoted
 from ogive.noise import DiscreteGaussian, law_from_dict
 from ogive.privacy import Adjacency, PureDP, ZeroConcentratedDP
-from ogive.strategies.base import Level, batch, check_levels, check_privacy, histogram, measured_laws, measured_loss
+from ogive.strategies.base import (
+    Level,
+    batch,
+    check_levels,
+    check_privacy,
+    gaussian,
+    gaussian_law,
+    given_total,
+    histogram,
+    measured_loss,
+    variance_given_total,
+)
 from ogive.strategies.ring.integer import inner_products, places, ring_convolver, ring_vector, squared_sensitivity
 from ogive.strategies.ring.toeplitz import ToeplitzInverse
 
+_WHAT = "the ring"
 BITS = 20
 
 
@@ -48,8 +58,7 @@ class RingRoot:
 
     def __post_init__(self) -> None:
         check_levels(self.size, (), (self.law,), what="sizes")
-        if not isinstance(self.law, DiscreteGaussian):
-            raise ParameterError(f"the ring takes DiscreteGaussian noise, got {quoted(self.law)}")
+        gaussian(self.law, _WHAT)
         whole(self.bits, "bits", 12, 22)
 
     @property
@@ -107,18 +116,14 @@ class RingRoot:
         rows, shape = batch(answer, places(self.size))
         values: Float64 = np.cumsum(self.bins(rows.astype(np.float64)), axis=1)
         if total is not None:
-            covariance = self._total_covariance
-            values += (covariance / covariance[-1]) * (total - values[:, -1:])
-            values[:, -1] = total
+            values = given_total(values, self._total_covariance, total)
         return values.reshape(*shape, self.size)
 
     def variance(self, *, total_known: bool) -> Float64:
         """Exact variance of each cumulative count, shape (N,)."""
         values: Float64 = self._unit_variance * self.inverse.corner_sums()
         if total_known:
-            covariance = self._total_covariance
-            values = np.maximum(values - covariance**2 / covariance[-1], 0.0)
-            values[-1] = 0.0
+            values = variance_given_total(values, self._total_covariance)
         return values
 
     def to_dict(self) -> dict[str, Any]:
@@ -132,9 +137,7 @@ class RingRoot:
         Raises:
             ParameterError: a field is out of range or the law is not Gaussian.
         """
-        law = law_from_dict(data["law"])
-        if not isinstance(law, DiscreteGaussian):
-            raise ParameterError(f"the ring takes DiscreteGaussian noise, got {quoted(law)}")
+        law = gaussian(law_from_dict(data["law"]), _WHAT)
         return RingRoot(data["size"], law, data["bits"])
 
 
@@ -161,12 +164,7 @@ def design_ring(size: int, *, privacy: PureDP | ZeroConcentratedDP, adjacency: A
     """
     check_levels(size, (), (), what="sizes")
     check_privacy(privacy, adjacency)
-    if isinstance(privacy, PureDP):
-        raise ParameterError(
-            "the ring needs `ZeroConcentratedDP`: its L1 sensitivity grows like sqrt(size), "
-            "so for `PureDP` use tree_ls or hat_ls"
-        )
     change = squared_sensitivity(size, BITS, adjacency is Adjacency.REPLACE)
-    (law,) = measured_laws(privacy, [Fraction(1)], l1=[0], l2_squared=[change])
-    assert isinstance(law, DiscreteGaussian)
+    law = gaussian_law(privacy, change, _WHAT)
+    inverse_gram(size, BITS)  # a failure comes before anything is paid; estimates use it again
     return RingRoot(size, law)

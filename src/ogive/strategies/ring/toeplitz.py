@@ -13,10 +13,12 @@ from __future__ import annotations
 import numpy as np
 
 from ogive.arrays import Float64
+from ogive.errors import ParameterError
 from ogive.strategies.square_root.integer import fast_length
 
 MAX_STEPS = 200
-_ENOUGH = 1e-14
+_ENOUGH, _MOST = 1e-14, 1e-9
+"""Largest entry of the residual at which the search stops, and beyond which the result would be biased."""
 
 
 class ToeplitzInverse:
@@ -26,7 +28,7 @@ class ToeplitzInverse:
         column: First column of T, shape (N,).
 
     Raises:
-        ArithmeticError: the first column of the inverse is not found (not known to happen).
+        ParameterError: the first column of the inverse is not found (not known to happen).
     """
 
     def __init__(self, column: Float64) -> None:
@@ -79,6 +81,8 @@ class ToeplitzInverse:
             solution = solution + length * direction
             residual = residual - length * pushed
             last = weight
+        if not least <= _MOST:
+            raise ParameterError(f"a Toeplitz matrix of {n} rows was not inverted; use `method='sqrt'`")
         return best
 
     def corner_sums(self) -> Float64:

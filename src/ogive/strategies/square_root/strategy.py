@@ -9,7 +9,6 @@ Toeplitz matrix too, whatever the rounding, hence unbiased.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -17,12 +16,22 @@ import numpy as np
 
 from ogive.arrays import Float64, Int64
 from ogive.checks import whole
-from ogive.errors import ParameterError, quoted
 from ogive.noise import DiscreteGaussian, law_from_dict
 from ogive.privacy import Adjacency, PureDP, ZeroConcentratedDP
-from ogive.strategies.base import Level, batch, check_levels, check_privacy, histogram, measured_laws, measured_loss
+from ogive.strategies.base import (
+    Level,
+    batch,
+    check_levels,
+    check_privacy,
+    gaussian,
+    gaussian_law,
+    given_total,
+    histogram,
+    measured_loss,
+)
 from ogive.strategies.square_root.integer import Convolver, factor_column, fast_length, squared_sensitivity
 
+_WHAT = "the square-root factorization"
 BITS = 20
 
 
@@ -47,8 +56,7 @@ class SquareRoot:
 
     def __post_init__(self) -> None:
         check_levels(self.size, (), (self.law,), what="sizes")
-        if not isinstance(self.law, DiscreteGaussian):
-            raise ParameterError(f"the square-root factorization takes DiscreteGaussian noise, got {quoted(self.law)}")
+        gaussian(self.law, _WHAT)
         whole(self.bits, "bits", 1, 24)
 
     @property
@@ -107,9 +115,7 @@ class SquareRoot:
         )
         values: Float64 = np.ascontiguousarray(product[:, : self.size])
         if total is not None:
-            covariance = self._total_covariance
-            values += (covariance / covariance[-1]) * (total - values[:, -1:])
-            values[:, -1] = total
+            values = given_total(values, self._total_covariance, total)
         return values.reshape(*shape, self.size)
 
     def variance(self, *, total_known: bool) -> Float64:
@@ -132,9 +138,7 @@ class SquareRoot:
         Raises:
             ParameterError: a field is out of range or the law is not Gaussian.
         """
-        law = law_from_dict(data["law"])
-        if not isinstance(law, DiscreteGaussian):
-            raise ParameterError(f"the square-root factorization takes DiscreteGaussian noise, got {quoted(law)}")
+        law = gaussian(law_from_dict(data["law"]), _WHAT)
         return SquareRoot(data["size"], law, data["bits"])
 
 
@@ -174,12 +178,6 @@ def design_square_root(size: int, *, privacy: PureDP | ZeroConcentratedDP, adjac
     """
     check_levels(size, (), (), what="sizes")
     check_privacy(privacy, adjacency)
-    if isinstance(privacy, PureDP):
-        raise ParameterError(
-            "the square-root factorization needs `ZeroConcentratedDP`: its L1 sensitivity grows like sqrt(size), "
-            "so for `PureDP` use tree_ls or hat_ls"
-        )
     change = squared_sensitivity(size, BITS, adjacency is Adjacency.REPLACE)
-    (law,) = measured_laws(privacy, [Fraction(1)], l1=[0], l2_squared=[change])
-    assert isinstance(law, DiscreteGaussian)
+    law = gaussian_law(privacy, change, _WHAT)
     return SquareRoot(size, law)

@@ -9,7 +9,6 @@ alone. Norms are found exactly, in integers. The estimate A D^{-1} R^{-1} y is u
 from __future__ import annotations
 
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import cached_property, lru_cache
 from typing import Any, ClassVar
 
@@ -17,14 +16,25 @@ import numpy as np
 
 from ogive.arrays import Float64, Int64
 from ogive.checks import whole
-from ogive.errors import ParameterError, quoted
+from ogive.errors import ParameterError
 from ogive.noise import DiscreteGaussian, law_from_dict
 from ogive.privacy import Adjacency, PureDP, ZeroConcentratedDP
-from ogive.strategies.base import Level, batch, check_levels, check_privacy, histogram, measured_laws, measured_loss
+from ogive.strategies.base import (
+    Level,
+    batch,
+    check_levels,
+    check_privacy,
+    gaussian,
+    gaussian_law,
+    given_total,
+    histogram,
+    measured_loss,
+    variance_given_total,
+)
 from ogive.strategies.symmetric_root.integer import bin_weights, reflected_convolver, root_kernel, squared_sensitivity
-from ogive.strategies.symmetric_root.products import Reflected, eigenvalues, kernel_of
-from ogive.strategies.symmetric_root.running import corner_sums
+from ogive.strategies.symmetric_root.reflected import Reflected, corner_sums, eigenvalues, kernel_of
 
+_WHAT = "the symmetric root"
 BITS, MORE_BITS = 14, 16
 """Fractional bits of the entries up to `_LARGE` bins, and above, where entries far from the diagonal are small."""
 WEIGHT_BITS = 12
@@ -54,8 +64,7 @@ class SymmetricRoot:
 
     def __post_init__(self) -> None:
         check_levels(self.size, (), (self.law,), what="sizes")
-        if not isinstance(self.law, DiscreteGaussian):
-            raise ParameterError(f"the symmetric root takes DiscreteGaussian noise, got {quoted(self.law)}")
+        gaussian(self.law, _WHAT)
         whole(self.bits, "bits", 12, 16)
         whole(self.weight_bits, "weight_bits", 6, 12)
 
@@ -127,9 +136,7 @@ class SymmetricRoot:
         rows, shape = batch(answer, self.size)
         values: Float64 = np.cumsum(self.bins(rows.astype(np.float64)), axis=1)
         if total is not None:
-            covariance = self._total_covariance
-            values += (covariance / covariance[-1]) * (total - values[:, -1:])
-            values[:, -1] = total
+            values = given_total(values, self._total_covariance, total)
         return values.reshape(*shape, self.size)
 
     @cached_property
@@ -142,9 +149,7 @@ class SymmetricRoot:
         """Exact variance of each cumulative count, shape (N,)."""
         values: Float64 = self.law.variance * unit_variances(self.size, self.bits, self.weight_bits)
         if total_known:
-            covariance = self._total_covariance
-            values = np.maximum(values - covariance**2 / covariance[-1], 0.0)
-            values[-1] = 0.0
+            values = variance_given_total(values, self._total_covariance)
         return values
 
     def to_dict(self) -> dict[str, Any]:
@@ -161,9 +166,7 @@ class SymmetricRoot:
         Raises:
             ParameterError: a field is out of range or the law is not Gaussian.
         """
-        law = law_from_dict(data["law"])
-        if not isinstance(law, DiscreteGaussian):
-            raise ParameterError(f"the symmetric root takes DiscreteGaussian noise, got {quoted(law)}")
+        law = gaussian(law_from_dict(data["law"]), _WHAT)
         return SymmetricRoot(data["size"], law, data["bits"], data["weight_bits"])
 
 
@@ -209,13 +212,7 @@ def design_symmetric_root(size: int, *, privacy: PureDP | ZeroConcentratedDP, ad
     """
     check_levels(size, (), (), what="sizes")
     check_privacy(privacy, adjacency)
-    if isinstance(privacy, PureDP):
-        raise ParameterError(
-            "the symmetric root needs `ZeroConcentratedDP`: its L1 sensitivity grows like sqrt(size), "
-            "so for `PureDP` use tree_ls or hat_ls"
-        )
     bits = BITS if size <= _LARGE else MORE_BITS
     change = squared_sensitivity(size, bits, WEIGHT_BITS, adjacency is Adjacency.REPLACE)
-    (law,) = measured_laws(privacy, [Fraction(1)], l1=[0], l2_squared=[change])
-    assert isinstance(law, DiscreteGaussian)
+    law = gaussian_law(privacy, change, _WHAT)
     return SymmetricRoot(size, law, bits)
