@@ -9,6 +9,8 @@
 # make docs    the manual as HTML, in docs/_build/html
 # make services  what some tests drive and pip cannot install: PostgreSQL and Chromium (Debian, as root)
 # make store   an object store, and DuckDB's extension that reads it; without them their tests are skipped
+# make fonts   free fonts of Debian's packages, for images of characters
+# make characters  votes of 5000 teachers on images of characters, in characters.npz: 20 minutes
 # make torch   neural networks as students; without it their tests are skipped
 # make bench   measure against the named peers; rewrites benchmarks/results.json and the manual's page
 # make bench-quick  the same with fewer runs and smaller sizes; writes bench-quick.json
@@ -16,9 +18,16 @@ PYTHON ?= $(shell command -v python3.11 || command -v python3)
 VENV := .venv
 BIN := $(VENV)/bin
 FLOORS := .venv-floors
+FONTS := dejavu liberation freefont-ttf adf-accanthis adf-baskervald adf-berenis adf-gillius adf-ikarius adf-irianis \
+	adf-libris adf-mekanus adf-romande adf-solothurn adf-switzera adf-tribun adf-universalis adf-verana anonymous-pro \
+	averia-sans-gwf averia-serif-gwf b612 cabin cantarell cmu comfortaa comic-neue courier-prime crosextra-caladea \
+	crosextra-carlito dosis ebgaramond fantasque-sans firacode go hack inconsolata inter jetbrains-mono junicode jura \
+	karla lato linuxlibertine mononoki mplus oldstandard open-sans opendyslexic paratype play quattrocento quicksand \
+	roboto-unhinted roboto-slab sil-andika sil-charis sil-doulos sil-gentiumplus texgyre urw-base35 vollkorn lmodern \
+	yrsa-rasa noto-core
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 
-.PHONY: demo test test-alone test-wheel test-floors lint docs papers stubs services store torch bench bench-quick clean
+.PHONY: demo test test-alone test-wheel test-floors lint docs papers stubs services fonts characters store torch bench bench-quick clean
 .DELETE_ON_ERROR:
 
 $(BIN)/python:
@@ -87,6 +96,12 @@ docs: $(VENV)/work.stamp
 services:
 	@ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || sh .ci/install postgresql
 	@command -v chromium >/dev/null || sh .ci/install chromium
+
+fonts:
+	@for font in $(FONTS); do dpkg -s fonts-$$font >/dev/null 2>&1 || sh .ci/install fonts-$$font; done
+
+characters: fonts $(VENV)/work.stamp
+	$(BIN)/python benchmarks/characters.py
 
 bench: $(VENV)/work.stamp $(VENV)/torch.stamp
 	$(BIN)/python benchmarks/run.py

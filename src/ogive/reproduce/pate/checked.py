@@ -13,7 +13,7 @@ from ogive.pate.aggregators import LNMax
 from ogive.reproduce.items import Numbers, Places, Setting
 from ogive.reproduce.pate.consensus import ANSWERED, CONFIDENT, LAPLACE, RIGHT, by_share, prices
 from ogive.reproduce.pate.printed import PRICES, PriceRow
-from ogive.reproduce.pate.stand_in import simulated
+from ogive.reproduce.pate.stand_in import stand_in
 from ogive.reproduce.pate.votes import ADULT, MNIST, VOTE_SETS, inputs_of, labels_of, votes_of
 from ogive.reproduce.randomness import streams
 
@@ -32,8 +32,8 @@ RUNS: Mapping[str, PriceRow] = {
 
 
 def inputs(places: Places) -> Setting:
-    """What Figures 1 and 5 read: simulated votes on Glyph, and what there is of MNIST and Adult."""
-    return {**simulated(places), **inputs_of(*RUNS)(places)}
+    """What Figures 1 and 5 read: what stands in for Glyph, and what there is of MNIST and Adult."""
+    return {**stand_in(places), **inputs_of(*RUNS)(places)}
 
 
 def real_settings() -> tuple[Setting, ...]:

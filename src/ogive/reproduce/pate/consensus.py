@@ -1,4 +1,4 @@
-"""Figures 1 and 5 on simulated votes of Glyph: price against answers, and which queries a check lets pass."""
+"""Figures 1 and 5 on votes that stand in for Glyph: price against answers, and which queries a check lets pass."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from ogive.pate.costs.threshold import rdp_threshold
 from ogive.reproduce.items import Numbers, Places, Setting
 from ogive.reproduce.pate.prices import chances
 from ogive.reproduce.pate.printed import DELTAS, GLYPH
-from ogive.reproduce.pate.stand_in import glyph
+from ogive.reproduce.pate.stand_in import accuracy, drawn
 from ogive.reproduce.randomness import streams
 
 LAPLACE, CONFIDENT, MODERATE, AGGRESSIVE = "LNMax", "Confident-GNMax", "moderate check", "aggressive check"
@@ -32,7 +32,7 @@ MECHANISMS: Mapping[str, LNMax | ConfidentGNMax] = {
 
 PRICE, SHARES = "price", "consensus"
 
-ANSWERED, RIGHT = "answers", "right among answers"
+ANSWERED, RIGHT, STUDENT = "answers", "right among answers", "student's accuracy"
 PAPER, JOINT = "epsilon, the paper's accounting", "epsilon, joint"
 CHECKS = "part of checks in the Renyi cost"
 ASKED_IN, COST_IN = "queries", "log10 of the mean Renyi cost"
@@ -45,9 +45,10 @@ LEAST_LOG10 = -300.0
 """What is drawn for smaller mean costs."""
 
 CODE = (
-    "pate/aggregators.py", "pate/asking.py", "pate/costs/*.py", "noise/*.py", "reproduce/pate/checked.py",
+    "pate/aggregators.py", "pate/asking.py", "pate/costs/*.py", "noise/*.py", "reproduce/pate/characters.py",
+    "reproduce/pate/checked.py",
     "reproduce/pate/consensus.py", "reproduce/pate/prices.py", "reproduce/pate/printed.py",
-    "reproduce/pate/stand_in.py", "reproduce/pate/votes.py",
+    "reproduce/pate/discriminants.py", "reproduce/pate/stand_in.py", "reproduce/pate/votes.py",
 )  # fmt: skip
 
 
@@ -69,17 +70,19 @@ def in_bin(quantity: str, place: int, bins: int, mechanism: str = "") -> str:
 def measure(setting: Setting, seed: int, data: Places) -> Numbers:
     """One run at one place of a panel."""
     generator, source = streams(seed)
-    drawn = glyph(generator, int(setting["asked"]))
+    found = drawn(data, generator, int(setting["asked"]))
     if setting["panel"] == SHARES:
         bins, compared = int(setting["bins"]), {name: MECHANISMS[name] for name in COMPARED}
-        return {**by_share(drawn.votes, bins, compared), **_costs_by_share(drawn.votes, bins)}
+        return {**by_share(found.votes, bins, compared), **_costs_by_share(found.votes, bins)}
     mechanism = MECHANISMS[str(setting["mechanism"])]
-    labels = mechanism.answer(drawn.votes, source=source)
+    labels = mechanism.answer(found.votes, source=source)
     answered = labels >= 0
+    taught = {} if found.rows is None else {STUDENT: accuracy(data, found.rows, labels)}
     return {
+        **taught,
         ANSWERED: float(answered.sum()),
-        RIGHT: float((labels == drawn.truth)[answered].mean()),
-        **prices(drawn.votes, mechanism, DELTAS[GLYPH]),
+        RIGHT: float((labels == found.truth)[answered].mean()),
+        **prices(found.votes, mechanism, DELTAS[GLYPH]),
     }
 
 

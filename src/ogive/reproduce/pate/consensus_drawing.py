@@ -15,9 +15,10 @@ from ogive.reproduce.pate.consensus import (
     PAPER,
     RIGHT,
     SHARES,
+    STUDENT,
     in_bin,
 )
-from ogive.reproduce.pate.marks import legend_below, mark_simulated
+from ogive.reproduce.pate.marks import legend_below, mark_stand_in
 from ogive.reproduce.summaries import Cell, Row, Summary, scaled
 from ogive.reproduce.ustatistics.drawing import COLORS, MARKERS
 
@@ -28,7 +29,7 @@ STUDENTS = {
     "LNMax": ((500, 43.3), (1000, 59.8), (2000, 68.8), (4000, 72.6), (6000, 73.7)),
     "Confident-GNMax": ((456, 39.6), (908, 59.6), (1818, 69.6), (3602, 72.7), (5422, 73.4)),
 }
-"""The paper's students of Glyph: answers and percent right. They are quoted; none is trained here."""
+"""The paper's students of Glyph: answers and percent right. They are quoted."""
 
 BUDGET = (1 / 3, 1 / 2)
 """What part of the budget the paper says that checks take."""
@@ -43,15 +44,22 @@ def draw_labels(axes: Axes, summary: Summary, mechanisms: Sequence[str]) -> None
         rows = _ordered(summary.where(mechanism=name), "asked")
         axes.plot(_means(rows, ANSWERED), [100 * mean for mean in _means(rows, RIGHT)], label=name, **_look(number))
     axes.set(xlabel="answers", ylabel="labels that are right, percent", title="labels")
-    _finish(axes)
+    _finish(axes, summary)
 
 
-def draw_students(axes: Axes) -> None:
-    """The accuracy of the paper's students, against answers."""
+def draw_students(axes: Axes, summary: Summary) -> None:
+    """The accuracy of students of characters where there are some, and of the paper's, against answers."""
+    trained = any(STUDENT in row.cells for row in summary.rows)
+    for number, name in enumerate(STUDENTS if trained else ()):
+        rows = _ordered(summary.where(mechanism=name), "asked")
+        axes.plot(_means(rows, ANSWERED), [100 * mean for mean in _means(rows, STUDENT)], label=name, **_look(number))
     for number, (name, students) in enumerate(STUDENTS.items()):
         answers, accuracies = zip(*students, strict=True)
-        axes.plot(answers, accuracies, label=name, **_look(number))
-    axes.set(xlabel="answers", ylabel="students' accuracy, percent", title="students: the paper's, quoted, not redone")
+        look = _look(number) | ({"linestyle": ":", "markerfacecolor": "white"} if trained else {})
+        axes.plot(answers, accuracies, label=f"{name}, the paper's, quoted", **look)
+    axes.set(xlabel="answers", ylabel="students' accuracy, percent", title="students")
+    if trained:
+        mark_stand_in(axes, summary)
     legend_below(axes, columns=2)
 
 
@@ -63,7 +71,7 @@ def draw_prices(axes: Axes, summary: Summary, mechanisms: Sequence[str]) -> None
         axes.plot(answers, _means(rows, PAPER), label=f"{name}, the paper's accounting", **_look(number))
         axes.plot(answers, _means(rows, JOINT), color=COLORS[number], linestyle=":", label=f"{name}, joint")
     axes.set(xlabel="answers", ylabel="epsilon at delta 1e-8", title="price", ylim=(0, None))
-    _finish(axes)
+    _finish(axes, summary)
 
 
 def draw_checks(axes: Axes, summary: Summary, mechanisms: Sequence[str]) -> None:
@@ -74,7 +82,7 @@ def draw_checks(axes: Axes, summary: Summary, mechanisms: Sequence[str]) -> None
             axes.plot(_means(rows, ANSWERED), _means(rows, CHECKS), label=name, **_look(number))
     axes.axhspan(*BUDGET, color="#d9dee4", label="the paper: a third to a half")
     axes.set(xlabel="answers", ylabel="part of checks in the Renyi cost", title="checks", ylim=(0, 1.05))
-    _finish(axes)
+    _finish(axes, summary)
 
 
 def draw_shares(axes: Axes, summary: Summary) -> None:
@@ -97,7 +105,7 @@ def draw_shares(axes: Axes, summary: Summary) -> None:
     axes.plot([], [], label="cost of an answer, order 50 (right axis)", **dots)
     axes.set_axisbelow(True)
     axes.set(xlabel="share of the plurality", ylabel="answers", title="consensus")
-    _finish(axes)
+    _finish(axes, summary)
 
 
 def draw_passing(axes: Axes, rates: Mapping[str, Mapping[int, Cell]], bins: int) -> None:
@@ -126,8 +134,8 @@ def passing(cells: Mapping[str, Cell], bins: int, mechanism: str) -> dict[int, C
     }
 
 
-def _finish(axes: Axes) -> None:
-    mark_simulated(axes)
+def _finish(axes: Axes, summary: Summary) -> None:
+    mark_stand_in(axes, summary)
     legend_below(axes, columns=2)
 
 

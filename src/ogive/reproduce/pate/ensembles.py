@@ -1,4 +1,4 @@
-"""Figure 4: right labels against price, for two noises and sizes of ensembles, on simulated votes of Glyph.
+"""Figure 4: right labels against price, for two noises and sizes of ensembles, on votes that stand in for Glyph.
 
 Noises and sizes are compared on the real votes on MNIST and Adult as well. A smaller ensemble is there some of the 250
 teachers, drawn anew for every query: on average over queries as good as any other so many of them.
@@ -14,7 +14,7 @@ from ogive.pate.costs.cost import privacy_cost
 from ogive.reproduce.items import Numbers, Places, Setting
 from ogive.reproduce.pate.consensus import lnmax_price
 from ogive.reproduce.pate.printed import DELTAS, GLYPH
-from ogive.reproduce.pate.stand_in import glyph, simulated
+from ogive.reproduce.pate.stand_in import drawn, stand_in
 from ogive.reproduce.pate.votes import ADULT, MNIST, TEACHERS, VOTE_SETS, inputs_of, labels_of, votes_of
 from ogive.reproduce.randomness import streams
 
@@ -41,13 +41,14 @@ EPSILON = "epsilon, the paper's accounting"
 
 CODE = (
     "pate/aggregators.py", "pate/asking.py", "pate/costs/*.py", "noise/*.py", "reproduce/pate/consensus.py",
-    "reproduce/pate/ensembles.py", "reproduce/pate/stand_in.py", "reproduce/pate/votes.py",
+    "reproduce/pate/characters.py", "reproduce/pate/ensembles.py",
+    "reproduce/pate/stand_in.py", "reproduce/pate/votes.py",
 )  # fmt: skip
 
 
 def inputs(places: Places) -> Setting:
-    """What is read: simulated votes on Glyph, and what there is of MNIST and Adult."""
-    return {**simulated(places), **inputs_of(*SHARED)(places)}
+    """What is read: what stands in for Glyph, and what there is of MNIST and Adult."""
+    return {**stand_in(places), **inputs_of(*SHARED)(places)}
 
 
 def settings(quick: bool) -> tuple[Setting, ...]:
@@ -70,15 +71,15 @@ def measure(setting: Setting, seed: int, data: Places) -> Numbers:
     noise, delta = int(setting["noise"]), DELTAS[title]
     aggregator = LNMax(noise) if setting["mechanism"] == LAPLACE else GNMax(noise)
     if title == GLYPH:
-        drawn = glyph(generator, asked, teachers=teachers)
-        votes, truth = drawn.votes, drawn.truth
+        found = drawn(data, generator, asked, teachers=teachers)
+        votes, truth = found.votes, found.truth
         labels = aggregator.answer(votes, source=source)
-        lost = drawn.lost(labels)
+        lost = found.lost(labels)
     else:
-        found, known = (of(VOTE_SETS[title], data, asked) for of in (votes_of, labels_of))
-        if found is None or known is None:
+        published, known = (of(VOTE_SETS[title], data, asked) for of in (votes_of, labels_of))
+        if published is None or known is None:
             return {}
-        votes, truth = some_teachers(generator, found, teachers), known
+        votes, truth = some_teachers(generator, published, teachers), known
         labels = aggregator.answer(votes, source=source)
         lost = float((votes.argmax(axis=1) == truth).mean() - (labels == truth).mean())
     if isinstance(aggregator, LNMax):

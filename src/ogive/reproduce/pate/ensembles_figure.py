@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ogive.reproduce.items import FIGURE, Item
+from ogive.reproduce.items import FIGURE, Item, Setting
 from ogive.reproduce.pate.ensembles import (
     CODE,
     COMPARED,
@@ -20,8 +20,9 @@ from ogive.reproduce.pate.ensembles import (
     measure,
     settings,
 )
-from ogive.reproduce.pate.marks import legend_below, mark_simulated
+from ogive.reproduce.pate.marks import legend_below, mark_stand_in
 from ogive.reproduce.pate.printed import GLYPH
+from ogive.reproduce.pate.stand_in import is_simulated, seen
 from ogive.reproduce.pate.tables import PRIVATE_VOTES
 from ogive.reproduce.pate.votes import TEACHERS, VOTE_SETS, lack
 from ogive.reproduce.summaries import Row, Summary, difference
@@ -69,7 +70,7 @@ def _noises(summary: Summary, votes: str) -> Check:
     return Check(
         claim,
         every([above(cell, price) for cell, price in pairs]),
-        f"{_seen(votes)} epsilon {found}",
+        f"{_seen(votes, rows[0].setting)} epsilon {found}",
         essential=False,
     )
 
@@ -95,15 +96,22 @@ def _sizes(summary: Summary, votes: str) -> tuple[Check, ...]:
         )
         checks.append(Check(
             f"with the same noise more teachers of {votes} {words} (ensembles of {sizes})", every(falls),
-            f"{_seen(votes)}, where teachers are as good in ensembles of every size: {found}"
+            f"{_seen(votes, known[0].setting)}, {_as_good(votes, known[0].setting)}: {found}"
             if groups else lack(VOTE_SETS[votes], rows[0].setting),
             essential=False,
         ))  # fmt: skip
     return tuple(checks)
 
 
-def _seen(votes: str) -> str:
-    return "on SIMULATED votes" if votes == GLYPH else "on real votes"
+def _seen(votes: str, setting: Setting) -> str:
+    return seen(setting) if votes == GLYPH else "on real votes"
+
+
+def _as_good(votes: str, setting: Setting) -> str:
+    """Whether smaller ensembles have better teachers."""
+    if votes == GLYPH and not is_simulated(setting):
+        return "where ensembles divide the same images"
+    return "where teachers are as good in ensembles of every size"
 
 
 def _lost(row: Row) -> float:
@@ -123,7 +131,7 @@ def draw(summary: Summary, figure: Figure) -> None:
         _curve(panels[1], simulated.where(mechanism=GAUSSIAN, teachers=size), number, f"{size} teachers")
     panels[1].set_title(f"{GAUSSIAN}, by teachers")
     for axes in panels[:2]:
-        mark_simulated(axes)
+        mark_stand_in(axes, simulated)
     for axes, votes in zip(panels[2:], known, strict=False):
         part = summary.where(votes=votes)
         for number, mechanism in enumerate((LAPLACE, GAUSSIAN)):

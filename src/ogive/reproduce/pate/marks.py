@@ -1,20 +1,21 @@
-"""How a panel says that its votes are simulated, and where its legend stands: both beside what is drawn."""
+"""How a panel says that its votes are not those on Glyph, and where its legend stands: both beside what is drawn."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from ogive.reproduce.pate.printed import GLYPH
+from ogive.reproduce.pate.stand_in import standing
+from ogive.reproduce.summaries import Summary
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-MARK = f"SIMULATED, not {GLYPH}"
 
-
-def mark_simulated(axes: Axes) -> None:
-    """Say above a panel, in red, that it shows no votes on Glyph."""
-    axes.set_title(MARK, loc="right", color="#c53030", weight="bold")
+def mark_stand_in(axes: Axes, summary: Summary) -> None:
+    """Say above a panel, in red, whose votes it shows in place of those on Glyph."""
+    mark = f"{standing(summary.rows[0].setting)}, not {GLYPH}"
+    axes.set_title(mark, loc="right", color="#c53030", weight="bold")
 
 
 def legend_below(axes: Axes, *, columns: int) -> None:

@@ -16,7 +16,7 @@ from ogive.pate.costs.losing import logq_lnmax
 from ogive.pate.costs.threshold import check_tails
 from ogive.reproduce.items import Numbers, Places, Setting
 from ogive.reproduce.pate.printed import GLYPH, PRICES, PriceRow
-from ogive.reproduce.pate.stand_in import glyph
+from ogive.reproduce.pate.stand_in import drawn, stand_in
 from ogive.reproduce.pate.votes import VOTE_SETS, inputs_of, labels_of, votes_of
 from ogive.reproduce.randomness import streams
 
@@ -36,11 +36,15 @@ LABEL_RUNS = {GLYPH: 10}
 """Most runs of labels where they take long, by data set."""
 
 CODE = (
-    "pate/aggregators.py", "pate/asking.py", "pate/costs/*.py", "noise/*.py", "reproduce/pate/prices.py",
+    "pate/aggregators.py", "pate/asking.py", "pate/costs/*.py", "noise/*.py", "reproduce/pate/characters.py",
+    "reproduce/pate/prices.py",
     "reproduce/pate/printed.py", "reproduce/pate/stand_in.py", "reproduce/pate/votes.py",
 )  # fmt: skip
 
-inputs = inputs_of(*VOTE_SETS)
+
+def inputs(places: Places) -> Setting:
+    """What Tables 1 and 2 read: what stands in for Glyph, and what there is of the paper's votes."""
+    return {**stand_in(places), **inputs_of(*VOTE_SETS)(places)}
 
 
 def settings(quick: bool) -> tuple[Setting, ...]:
@@ -78,7 +82,7 @@ def chances(aggregator: ConfidentGNMax, votes: Int64) -> Float64:
 def _votes(row: PriceRow, seed: int, data: Places) -> tuple[Int64 | None, Int64 | None]:
     """Votes and true labels of a row's queries, as far as there are."""
     if row.data == GLYPH:
-        return glyph(streams(seed)[0], row.asked)[:2]
+        return drawn(data, streams(seed)[0], row.asked)[:2]
     votes = VOTE_SETS[row.data]
     return votes_of(votes, data, row.asked), labels_of(votes, data, row.asked)
 

@@ -27,6 +27,7 @@ from ogive.reproduce.pate.prices import (
     settings,
 )
 from ogive.reproduce.pate.printed import GLYPH, INTERACTIVE, PRICES, SANITIZED, PriceRow
+from ogive.reproduce.pate.stand_in import seen, standing
 from ogive.reproduce.pate.tables import draw_table, outcome_of
 from ogive.reproduce.pate.votes import VOTE_SETS, absence
 from ogive.reproduce.summaries import Row, Summary, difference
@@ -76,7 +77,7 @@ def _not_judged(printed: PriceRow, row: Row) -> Check:
     if printed.data != GLYPH:
         absent = absence(VOTE_SETS[printed.data]) + fixed
         return Check(claim, Outcome.UNDECIDED, absent, essential=printed.data in SHARED)
-    found = f"on SIMULATED votes {cells[PAPER].mean:.3g} by the paper's accounting, {cells[JOINT].mean:.3g} jointly"
+    found = f"{seen(row.setting)} {cells[PAPER].mean:.3g} by the paper's accounting, {cells[JOINT].mean:.3g} jointly"
     return Check(claim, Outcome.UNDECIDED, f"the votes are not public; {found}{fixed}", essential=False)
 
 
@@ -175,7 +176,7 @@ def draw(summary: Summary, figure: Figure) -> None:
         printed, cells = PRICES[str(row.setting["row"])], row.cells
         labels = [each for each in summary.where(of=LABELS, row=printed.name).rows if RIGHT in each.cells]
         lines.append([
-            printed.name + (" (SIMULATED)" if printed.data == GLYPH else ""),
+            printed.name + (f" ({standing(row.setting)})" if printed.data == GLYPH else ""),
             str(printed.answered), f"{printed.epsilon:g}", f"{printed.accuracy:.1f} %",
             *(f"{cells[name].mean:.{digits}f}" if name in cells else "" for name, digits in (
                 (EXPECTED, 1), (PAPER, 3), (JOINT, 3), (EXACT, 3), (INDEPENDENT, 3),

@@ -21,7 +21,7 @@ from ogive.pate.sensitivity.totals import answer_profile
 from ogive.reproduce.items import Numbers, Places, Setting
 from ogive.reproduce.pate.prices import chances
 from ogive.reproduce.pate.printed import GLYPH, ROUNDS, SANITIZED, SanitizedRow
-from ogive.reproduce.pate.stand_in import glyph
+from ogive.reproduce.pate.stand_in import drawn
 from ogive.reproduce.pate.votes import VOTE_SETS, votes_of
 from ogive.reproduce.randomness import streams
 
@@ -35,7 +35,8 @@ OUR_TOTAL, OUR_NOISE = "sanitized epsilon, ours", "noise, ours"
 INDEPENDENT = "epsilon, whatever the votes"
 
 CODE = (
-    "pate/costs/*.py", "pate/sensitivity/*.py", "reproduce/pate/prices.py", "reproduce/pate/printed.py",
+    "pate/costs/*.py", "pate/sensitivity/*.py", "reproduce/pate/characters.py",
+    "reproduce/pate/prices.py", "reproduce/pate/printed.py",
     "reproduce/pate/sanitized.py", "reproduce/pate/stand_in.py", "reproduce/pate/votes.py",
 )  # fmt: skip
 
@@ -55,7 +56,7 @@ def measure(setting: Setting, seed: int, data: Places) -> Numbers:
     row = SANITIZED[name]
     numbers = _prices(row.order, row.smoothness, row.scale)
     if name == GLYPH:
-        return {**numbers, **_paper(row, glyph(streams(seed)[0], row.price.asked).votes, numbers)}
+        return {**numbers, **_paper(row, drawn(data, streams(seed)[0], row.price.asked).votes, numbers)}
     votes = votes_of(VOTE_SETS[name], data, row.price.asked)
     return numbers if votes is None else {**numbers, **_paper(row, votes, numbers), **_ours(row, votes)}
 

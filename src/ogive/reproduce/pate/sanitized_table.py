@@ -24,6 +24,7 @@ from ogive.reproduce.pate.sanitized import (
     measure,
     settings,
 )
+from ogive.reproduce.pate.stand_in import seen, standing
 from ogive.reproduce.pate.tables import draw_table, outcome_of
 from ogive.reproduce.pate.votes import VOTE_SETS, absence
 from ogive.reproduce.summaries import Row, Summary
@@ -62,7 +63,7 @@ def _row(name: str, row: Row) -> tuple[Check, ...]:
     found = ", ".join(f"{key} {cells[key].mean:.4g}" for key in wanted)
     if name == GLYPH:
         return (
-            Check(claim, Outcome.UNDECIDED, f"the votes are not public; on SIMULATED votes: {found}", essential=False),
+            Check(claim, Outcome.UNDECIDED, f"the votes are not public; {seen(row.setting)}: {found}", essential=False),
         )
     near = all(abs(cells[key].mean - value) <= LAST_DIGIT[key] for key, value in wanted.items())
     return (Check(claim, outcome_of(near), found, essential=name != "SVHN"),)
@@ -138,7 +139,7 @@ def draw(summary: Summary, figure: Figure) -> None:
         ]
         totals.append(f"{cells[INDEPENDENT].mean:.3f}" if INDEPENDENT in cells else "")
         prices = [f"{cells[key].mean:.3f}" for key in (PRINTED_PRICE, RIGHT_PRICE)]
-        title = name + (" (SIMULATED)" if name == GLYPH else "")
+        title = name + (f" ({standing(row.setting)})" if name == GLYPH else "")
         lines.append([title, known[0], found[0], known[1], found[1], *prices, known[2], *totals])
     titles = ["row", "expected\nepsilon,\nprinted", "found", "smooth\nsensitivity,\nprinted", "found",
               "publishing,\nprinted\nformula", "publishing,\ncorrected", "sanitized\nepsilon,\nprinted",

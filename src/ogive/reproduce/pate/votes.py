@@ -19,6 +19,7 @@ from ogive.errors import DataError, ParameterError, plain
 from ogive.pate.arrays import array_names, read_array
 from ogive.pate.votes import check_votes, read_votes
 from ogive.reproduce.items import Places, Setting, content_of
+from ogive.reproduce.pate.characters import is_characters
 
 ABSENT = "absent"
 """In place of a file's digest: there is none."""
@@ -186,8 +187,8 @@ def _read_incomes(path: Path) -> Int64:
 
 
 def _arrays(path: Path) -> tuple[str, ...]:
-    """Arrays of votes that a file holds; none for a file of labels."""
-    if any(path.name in votes.labels for votes in VOTE_SETS.values()):
+    """Arrays of votes that a file holds; none for a file of labels, or of what stands in for Glyph."""
+    if is_characters(path) or any(path.name in votes.labels for votes in VOTE_SETS.values()):
         return ()
     names: tuple[str, ...] = (path.stem,) if path.suffix == ".npy" else ()
     if path.suffix == ".npz":

@@ -20,7 +20,7 @@ from ogive.reproduce.pate import checked, consensus, ensembles
 from ogive.reproduce.pate.consensus import AGGRESSIVE, CONFIDENT, LAPLACE, MODERATE
 from ogive.reproduce.pate.consensus_figures import FIGURE_1, FIGURE_5
 from ogive.reproduce.pate.ensembles_figure import FIGURE_4
-from ogive.reproduce.pate.stand_in import glyph
+from ogive.reproduce.pate.stand_in import drawn
 from ogive.reproduce.pate.votes import MNIST, labels_of, votes_of
 from ogive.reproduce.randomness import streams
 from ogive.reproduce.summaries import Cell, Row, Summary
@@ -74,11 +74,11 @@ def test_every_item_is_drawn_from_seeded_runs(name, tmp_path):
 def test_most_queries_of_a_check_are_answered_as_chances_say():
     setting = {"panel": consensus.PRICE, "mechanism": MODERATE, "asked": 1500}
     found = consensus.measure(setting, 5 << 70, ())
-    drawn = glyph(streams(5 << 70)[0], 1500)
-    passes = np.array([0.5 * math.erfc((3500 - top) / 1500 / 2**0.5) for top in drawn.votes.max(axis=1)])
+    votes = drawn((), streams(5 << 70)[0], 1500).votes
+    passes = np.array([0.5 * math.erfc((3500 - top) / 1500 / 2**0.5) for top in votes.max(axis=1)])
     assert found[consensus.ANSWERED] == pytest.approx(passes.sum(), abs=5 * (passes * (1 - passes)).sum() ** 0.5)
     # checks of so much noise cost order / (2 sigma_1^2) each, whatever the votes
-    cost = privacy_cost(drawn.votes, consensus.MECHANISMS[MODERATE], target_delta=1e-8, mode="expected")
+    cost = privacy_cost(votes, consensus.MECHANISMS[MODERATE], target_delta=1e-8, mode="expected")
     spent = cost.epsilon - math.log(1e8) / (cost.order - 1)
     assert found[consensus.CHECKS] == pytest.approx(1500 * cost.order / (2 * 1500**2) / spent)
     assert found[consensus.JOINT] < found[consensus.PAPER]
@@ -86,7 +86,7 @@ def test_most_queries_of_a_check_are_answered_as_chances_say():
 
 def test_shares_are_counted_in_the_bins_that_hold_them():
     found = consensus.measure(consensus.share_setting(5, asked=800), 7 << 70, ())
-    votes = glyph(streams(7 << 70)[0], 800).votes
+    votes = drawn((), streams(7 << 70)[0], 800).votes
     shares = votes.max(axis=1) / 5000
     for place in range(5):
         inside = (shares >= place / 5) & ((shares < (place + 1) / 5) | (place == 4))

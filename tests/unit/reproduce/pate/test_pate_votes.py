@@ -49,7 +49,7 @@ def test_inputs_name_what_was_read_and_what_is_absent(folder):
     known = votes.inputs_of("MNIST", "SVHN")((folder,))
     assert known["SVHN votes"] == known["MNIST labels"] == ABSENT
     assert len(known["MNIST votes"]) == 16
-    assert stand_in.simulated((folder,)) == {"Glyph votes": "simulated"}
+    assert stand_in.stand_in((folder,)) == {"Glyph votes": "simulated"}
 
 
 @pytest.mark.parametrize(
@@ -130,7 +130,7 @@ def test_votes_and_labels_of_the_public_files_belong_together(votes_on, right, s
 
 
 def test_stand_in_has_the_shape_that_it_states():
-    drawn = stand_in.glyph(np.random.default_rng(1), 3000)
+    drawn = stand_in.drawn((), np.random.default_rng(1), 3000)
     assert drawn.votes.shape == drawn.shares.shape == (3000, 150)
     assert set(drawn.votes.sum(axis=1)) == {5000}
     assert drawn.shares.sum(axis=1) == pytest.approx(1)
@@ -139,12 +139,12 @@ def test_stand_in_has_the_shape_that_it_states():
     assert drawn.shares[:, 0].mean() == pytest.approx(mean, abs=5 * 0.25 / 3000**0.5)
     assert (drawn.truth == 0).mean() == pytest.approx(mean, abs=5 * 0.5 / 3000**0.5)
     assert np.abs(drawn.votes / 5000 - drawn.shares).max() < 6 * 0.5 / 5000**0.5
-    again = stand_in.glyph(np.random.default_rng(1), 3000)
+    again = stand_in.drawn((), np.random.default_rng(1), 3000)
     assert (again.votes == drawn.votes).all()
 
 
 def test_what_labels_lose_is_what_other_classes_are_right_less_often():
-    drawn = stand_in.glyph(np.random.default_rng(2), 20_000, teachers=100)
+    drawn = stand_in.drawn((), np.random.default_rng(2), 20_000, teachers=100)
     best = drawn.shares.argmax(axis=1)
     assert drawn.lost(best) == 0
     labels = np.random.default_rng(3).integers(0, 2, 20_000)
