@@ -17,13 +17,14 @@ ALL = [pytest.param(paper, id=paper["key"]) for paper in tool.papers()]
 
 NUMBERED = {
     "ecdf": {"Theorem": 3, "Lemma": 1, "Algorithm": 2, "Figure": 10, "Table": 1},
-    "projection": {"Theorem": 3, "Remark": 1, "Figure": 4, "Figure D": 4},
+    "projection": {"Theorem": 3, "Remark": 1, "Baseline": 2, "Figure": 4, "Figure D": 4},
     "ustatistics": {
         "Theorem": 5, "Lemma": 6, "Corollary": 5, "Algorithm": 3, "Remark": 6, "Figure": 7, "Table": 1,
     },
     "pate": {"Theorem": 7, "Corollary": 1, "Claim": 2, "Algorithm": 5, "Figure": 5, "Table": 2},
 }  # fmt: skip
-"""How many of each kind the papers have; PATE numbers theorems and corollaries together."""
+"""How many of each kind the papers have; PATE numbers theorems and corollaries together. Baselines have no numbers in
+the paper: they are those that it names and does not compare, in its order."""
 
 
 def exists(where):

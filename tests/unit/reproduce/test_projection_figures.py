@@ -27,6 +27,8 @@ ITEMS = {str(item.number): item for item in projection.ITEMS}
 METHODS = {
     "no privacy", "PP", "HQ, naive", "AQ, naive", "PP, exact", "HQ, joint", "HQ, joint, step", "HQ, joint, cut",
     "HQ, Laplace", "AQ, joint", "LEG K=6", "LEG-E", "LEG-E K=6", "LEG-E K=10", "LEG-E K=20",
+    "points, naive", "points", "points, Laplace", "2000 points",
+    "deciles, global", "deciles, Cauchy", "deciles, Laplace",
 }  # fmt: skip
 PANELS = {"1": 6, "2": 3, "3": 6, "4": 2, "D1": 12, "D2": 12, "D3": 15, "D4": 15}
 

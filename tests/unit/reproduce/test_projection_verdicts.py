@@ -19,6 +19,13 @@ from ogive.reproduce.projection.central import (
 from ogive.reproduce.projection.central_figures import OTHERS, judge_figure_2, judge_figure_d2
 from ogive.reproduce.projection.distances import DISTANCES
 from ogive.reproduce.projection.parts_figures import judge_figure_3, judge_sites, judge_updates
+from ogive.reproduce.projection.per_point import (
+    ALL_POINTS,
+    DECILES_CAUCHY,
+    DECILES_GLOBAL,
+    DECILES_LAPLACE,
+    POINTS_JOINT,
+)
 from ogive.reproduce.projection.reference import CENTRAL, SITES, UPDATES, WITHOUT_NOISE
 from ogive.reproduce.projection.single_figures import judge as judge_single
 from ogive.reproduce.summaries import Cell, Row, Summary
@@ -32,6 +39,8 @@ LATE = {PP: 0.8, PP_EXACT: 0.8, HQ_NAIVE: 0.7, AQ_NAIVE: 0.3, HQ: 0.5, AQ: 0.3, 
 
 SHARED = [
     (HQ, HQ_CUT, 1.0), (HQ_LAPLACE, HQ_CUT, 0.7), (PP_EXACT, PP, 0.92), (SHAPED, f"{SHAPED} K=20", 1.0),
+    (POINTS_JOINT, AQ, 0.9), (ALL_POINTS, AQ, 1.8),
+    (DECILES_CAUCHY, HQ_NAIVE, 1.1), (DECILES_LAPLACE, HQ_NAIVE, 1.2), (DECILES_GLOBAL, HQ_NAIVE, 2.5),
 ]  # fmt: skip
 """Methods without expected numbers are like others that have them."""
 
@@ -242,3 +251,20 @@ def test_expected_numbers_are_read_where_they_stand():
     assert SITES[f"{PP}, secure sum", "weight-like", 1.0, "KS"] == 0.049
     assert UPDATES[AQ_NAIVE, "normal", 0.1, "EMD"] == 1.78
     assert len(CENTRAL) == 3 * 5 * (12 + 9)
+
+
+@pytest.mark.parametrize(
+    ("start", "swap"),
+    [
+        ("noise of smooth sensitivity refines", {DECILES_LAPLACE: DECILES_GLOBAL, DECILES_GLOBAL: DECILES_LAPLACE}),
+        ("noise at each of 30 points is ahead", {POINTS_JOINT: PP}),
+        ("the library's projection is ahead of noise at each point", {ALL_POINTS: SHAPED, SHAPED: ALL_POINTS}),
+        ("quantiles with noise of smooth sensitivity are behind", {DECILES_CAUCHY: HQ, HQ: DECILES_CAUCHY}),
+    ],
+)
+@pytest.mark.parametrize("case", ["2", "D2"])
+def test_methods_without_a_picture_are_judged_by_their_distances(case, start, swap):
+    judge, reference, places, setting = CASES[case]
+    check = one(judge(summary(reference, places, **setting)), start)
+    assert (check.outcome, check.essential) == (HOLDS, False)
+    assert one(judge(summary(reference, places, swap=swap, **setting)), start).outcome is FAILS

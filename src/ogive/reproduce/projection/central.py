@@ -25,6 +25,8 @@ from ogive.reproduce.projection.baselines import (
     scale,
 )
 from ogive.reproduce.projection.distances import distances
+from ogive.reproduce.projection.per_point import CODE as PER_POINT_CODE
+from ogive.reproduce.projection.per_point import per_point_curves
 from ogive.reproduce.projection.releases import (
     CODE,
     DEGREE,
@@ -63,7 +65,7 @@ SHAPED_6, SHAPED_10, SHAPED_20 = (f"{SHAPED} K={degree}" for degree in (6, 10, 2
 PAPER_MODE = (PP, HQ_NAIVE, AQ_NAIVE)
 LIBRARY_MODE = (PP_EXACT, HQ, AQ, SHAPED)
 
-CENTRAL_CODE = (*CODE, "reproduce/projection/central.py")
+CENTRAL_CODE = (*CODE, *PER_POINT_CODE, "reproduce/projection/central.py")
 
 
 def delta_of(records: int) -> float:
@@ -88,7 +90,9 @@ def errors(setting: Setting, seed: int, data: Places) -> Numbers:
     shape = SHAPES[str(setting["data"])]
     generator, source = streams(seed)
     records = shape.records(generator, RECORDS)
-    curves, _ = private_curves(shape, records, float(setting["epsilon"]), generator, source)
+    epsilon = float(setting["epsilon"])
+    curves, _ = private_curves(shape, records, epsilon, generator, source)
+    curves |= per_point_curves(shape, records, epsilon, delta_of(records.size), generator)
     return measured(curves, shape.truth, shape.high - shape.low)
 
 

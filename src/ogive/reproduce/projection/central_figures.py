@@ -43,6 +43,13 @@ from ogive.reproduce.projection.checking import (
 )
 from ogive.reproduce.projection.distances import EMD, ENERGY, KS
 from ogive.reproduce.projection.drawing import draw_distances
+from ogive.reproduce.projection.per_point import (
+    ALL_POINTS,
+    DECILES_CAUCHY,
+    DECILES_GLOBAL,
+    DECILES_LAPLACE,
+    POINTS_JOINT,
+)
 from ogive.reproduce.projection.reference import CENTRAL
 from ogive.reproduce.projection.shapes import SHAPES
 from ogive.reproduce.summaries import Row, Summary, average
@@ -165,12 +172,50 @@ def corrected(summary: Summary, shapes: tuple[str, ...]) -> tuple[Check, ...]:
             _closest(summary, rivals),
             essential=False,
         ),
+        *without_picture(summary, shapes),
         *agreement(summary, CENTRAL, PAPER_MODE, "as in the paper"),
         *agreement(
             summary, CENTRAL, (PP_EXACT, HQ_CUT, HQ_STEP, AQ, ISOTROPIC, SHAPED_6, SHAPED_10, SHAPED_20, NO_PRIVACY),
             "as the library releases",
         ),
     )  # fmt: skip
+
+
+def without_picture(summary: Summary, shapes: tuple[str, ...]) -> tuple[Check, ...]:
+    """What is true of noise at each point and of smooth sensitivity, which the paper names and does not compare."""
+    tight, loose, end = (rows_at(summary, shapes, epsilon) for epsilon in (HIGH_PRIVACY, LOW_PRIVACY, LEAST_PRIVACY))
+    smooth, points = (DECILES_CAUCHY, DECILES_LAPLACE), (POINTS_JOINT, ALL_POINTS)
+
+    def evidence(rows: list[Row], *methods: str) -> str:
+        return " | ".join(f"{place(row)}: {numbers(row, *methods)}" for row in rows)
+
+    return (
+        Check(
+            "noise of smooth sensitivity refines that of global sensitivity: smaller distances at epsilon 1 and 5",
+            every([ahead([*loose, *end], name, (DECILES_GLOBAL,)) for name in smooth]),
+            evidence([*loose, *end], DECILES_GLOBAL, *smooth),
+            essential=False,
+        ),
+        Check(
+            "noise at each of 30 points is ahead of PP at epsilon 0.1, with correct accounting of both",
+            ahead(tight, POINTS_JOINT, (PP_EXACT,)),
+            evidence(tight, POINTS_JOINT, PP_EXACT),
+            essential=False,
+        ),
+        Check(
+            "the library's projection is ahead of noise at each point at epsilon 0.1",
+            every([ahead(tight, SHAPED, (name,)) for name in points]),
+            evidence(tight, SHAPED, *points),
+            essential=False,
+        ),
+        Check(
+            "quantiles with noise of smooth sensitivity are behind HQ, AQ and the library's projection at epsilon 0.1 "
+            "and 1",
+            every([behind([*tight, *loose], name, (HQ, AQ, SHAPED)) for name in smooth]),
+            evidence([*tight, *loose], *smooth, HQ, AQ, SHAPED),
+            essential=False,
+        ),
+    )
 
 
 def no_farther(row: Row, first: str, second: str) -> Outcome:
