@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from character_images import CLASSES, FEATURES, SIZE, Int64, UInt8, blocks, features_of, fonts, shapes
+from character_images import CHARACTERS, CLASSES, FEATURES, SIZE, Int64, UInt8, blocks, features_of, fonts, shapes
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
 
@@ -88,10 +88,25 @@ def make(
     tell(f"{path}: {path.stat().st_size / 1e6:.1f} MB")
 
 
+def draw_examples(source: Path, picture: Path) -> None:
+    """Some images of the file, each above its class."""
+    from matplotlib.figure import Figure
+
+    with np.load(source) as file:
+        images, classes = file["shown"], file["shown_truth"]
+    figure = Figure(figsize=(9.6, 4.8))
+    for axes, image, place in zip(figure.subplots(5, 12).ravel(), images, classes, strict=True):
+        axes.imshow(255 - image, cmap="gray", vmin=0, vmax=255)
+        axes.set_axis_off()
+        axes.text(0.5, -0.22, CHARACTERS[place], transform=axes.transAxes, ha="center", parse_math=False)
+    figure.savefig(picture, dpi=130, bbox_inches="tight")
+
+
 def main() -> None:
     """Read the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("-o", "--output", type=Path, default=Path("characters.npz"), help="file to write")
+    parser.add_argument("--examples", type=Path, help="picture to write of some images and their classes")
     parser.add_argument("--small", action="store_true", help="few fonts, images and teachers")
     chosen = parser.parse_args()
     if chosen.small:
@@ -99,6 +114,8 @@ def main() -> None:
              judged=SMALL_JUDGED, most_fonts=SMALL_FONTS)  # fmt: skip
     else:
         make(chosen.output, images=IMAGES, ensembles=ENSEMBLES, queries=QUERIES, judged=JUDGED, most_fonts=None)
+    if chosen.examples is not None:
+        draw_examples(chosen.output, chosen.examples)
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -29,21 +30,34 @@ CELLS_HINT = (
 """How the cells of a file of text must be written to be read as numbers."""
 
 
+_databases: dict[int, Any] = {}
+"""The empty embedded database of each process, by its id; a process that forked keeps its parent's and never uses it."""
+
+
 def _connect() -> Any:
-    """A fresh embedded engine that fetches nothing from outside and takes no names for variables of Python."""
-    engine = duckdb.connect(
-        config={
-            "autoinstall_known_extensions": False,
-            "autoload_known_extensions": False,
-            "python_enable_replacements": False,
-        }
-    )
-    engine.execute(f"SET TimeZone = 'UTC'; SET streaming_buffer_size = '{_STREAM_BUFFER}'")
-    return engine
+    """A connection of its own to the embedded engine.
+
+    The engine fetches nothing from outside, takes no names for variables of Python, and keeps nothing of a file, so
+    that a file that was written again is read again. To start it takes 10 ms and more, to connect to it 0.2 ms.
+    """
+    process = os.getpid()
+    if process not in _databases:
+        started = duckdb.connect(
+            config={
+                "autoinstall_known_extensions": False,
+                "autoload_known_extensions": False,
+                "python_enable_replacements": False,
+                "enable_external_file_cache": False,
+            }
+        )
+        _databases.setdefault(process, started)
+    connection = _databases[process].cursor()
+    connection.execute(f"SET TimeZone = 'UTC'; SET streaming_buffer_size = '{_STREAM_BUFFER}'")
+    return connection
 
 
 def read_csv(path: Path, *, types: Mapping[str, str], separator: str, first_rows: bool = False) -> Any:
-    """A file of text in a fresh engine, which is told everything and guesses nothing.
+    """A file of text on a connection of its own, which is told everything and guesses nothing.
 
     Args:
         path: A file with a header.
@@ -62,7 +76,7 @@ def read_csv(path: Path, *, types: Mapping[str, str], separator: str, first_rows
 
 
 def read_parquet(parts: Sequence[Path]) -> Any:
-    """Parquet files with the same columns, as one table in a fresh engine."""
+    """Parquet files with the same columns, as one table on a connection of its own."""
     return _connect().read_parquet([_literal(part) for part in parts])
 
 
