@@ -31,7 +31,7 @@ CELLS_HINT = (
 
 
 _databases: dict[int, Any] = {}
-"""The empty embedded database of each process, by its id; a process that forked keeps its parent's and never uses it."""
+"""The empty embedded database of each process, by its id; a process that forked keeps its parent's and uses its own."""
 
 
 def _connect() -> Any:
