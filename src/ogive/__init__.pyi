@@ -60,6 +60,7 @@ from .privacy import PrivacyUnit as PrivacyUnit
 from .privacy import PureDP as PureDP
 from .privacy import ZeroConcentratedDP as ZeroConcentratedDP
 from .provenance import Provenance as Provenance
+from .ranking.ranker import PairwiseRanker as PairwiseRanker
 from .releasing import release as release
 from .session import Session as Session
 from .statistics.bounds.estimate import BoundsEstimate as BoundsEstimate

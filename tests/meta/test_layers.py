@@ -22,7 +22,7 @@ cli
 demo
 study
 reproduce report datasets warming
-functions session collecting pate plots pairs.network
+functions session collecting pate ranking plots pairs.network
 planning pointwise
 releasing streams
 asking cautions charging

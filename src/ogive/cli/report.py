@@ -153,10 +153,10 @@ def _answers(account: Account, others: Sequence[object]) -> tuple[list[_Named], 
         DataError: nothing, and there is nothing else to report.
     """
     from ogive.pate import SanitizedCost
-    from ogive.statistics.kinds import is_cost, read_recorded
+    from ogive.statistics.kinds import is_cost, is_estimate, read_recorded
 
     answers = account.answers()
-    found: list[_Named] = [(read_recorded(answer), None) for answer in answers if not is_cost(answer)]
+    found: list[_Named] = [(read_recorded(answer), None) for answer in answers if is_estimate(answer)]
     if not answers and not others:
         raise DataError(f"nothing has been released from {quoted(account.name)}, so there is nothing to report")
     return found, [SanitizedCost.from_dict(answer) for answer in answers if is_cost(answer)]

@@ -34,7 +34,7 @@ from ogive.session.opening import (
 from ogive.session.statement import card, disclosure, left, statement
 from ogive.session.verbs import Verbs
 from ogive.statistics.base import Estimate, EstimateT, Statistic, check_statistic, completed, describe
-from ogive.statistics.kinds import is_cost, read_recorded
+from ogive.statistics.kinds import is_estimate, read_recorded
 from ogive.statistics.questions import subjects
 from ogive.statistics.showing import Card, as_html
 from ogive.trust import Central, Simulation, TrustOf
@@ -363,7 +363,7 @@ class Session(Verbs):
         """The estimates released so far, from the ledger at no cost, oldest first."""
         account = self._current
         found = () if account is None else account.answers()
-        return tuple(read_recorded(plain) for plain in found if not is_cost(plain))
+        return tuple(read_recorded(plain) for plain in found if is_estimate(plain))
 
     @property
     def account(self) -> Account | None:

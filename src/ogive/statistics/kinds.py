@@ -184,6 +184,10 @@ COSTS = ("ogive.sanitized_cost/1",)
 """Schemas of what a ledger records besides estimates: published costs of labels."""
 
 
+MODELS = ("ogive.ranker/1",)
+"""Schemas of models that were learnt privately, which a ledger records besides estimates."""
+
+
 def called_otherwise(name: str) -> str:
     """What to add where a function or verb is missing that has the name of a command; nothing for other names."""
     kind = COMMANDED.get(name)
@@ -219,6 +223,11 @@ def read_estimate(data: Any) -> Estimate:
 def is_cost(data: Any) -> bool:
     """Whether what a ledger recorded is a published cost, and no estimate."""
     return isinstance(data, dict) and data.get("schema") in COSTS
+
+
+def is_estimate(data: Any) -> bool:
+    """Whether what a ledger recorded is to be read as an estimate: no published cost and no model."""
+    return not (isinstance(data, dict) and data.get("schema") in COSTS + MODELS)
 
 
 def read_recorded(data: Any) -> Estimate:

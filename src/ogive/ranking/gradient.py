@@ -1,0 +1,198 @@
+"""A noisy gradient of a ranking loss over all pairs of records, exact in whole numbers before noise is added.
+
+The loss of a pair of a positive record i and a negative record j is ln(1 + e^-m) of the margin m = w.x_i - w.x_j; pairs
+of one class have none. Its gradient is -h(m) (x_i - x_j) with h(m) = 1 / (1 + e^m) in [0, 1]. A score is rounded down
+to one of 2048 public steps, and h is a public table of whole numbers t in [0, 2^14] over differences of steps, so
+
+    phi(z_i, z_j) = t[b_i - b_j] (x_j - x_i)   for i positive and j negative, and 0 within a class,
+
+is a vector of whole numbers. One record replaced moves the sum S of phi over all pairs by at most (n - 1) A in
+Euclidean norm, with A = 2^14 2 R for records in a ball of radius R. Measured is, coordinate by coordinate,
+
+    v = floor(2^20 S / ((n - 1) A) + 1/2),
+
+which one replaced record moves by at most 2^20 + sqrt(d).
+
+The sum needs no loop over pairs: a record's vector is multiplied by the sum of t over all records of the other class,
+which follows from the histogram of their steps.
+
+Source:
+    Bell, Bellet, Gascon and Kulkarni 2020, equation 8. Proof: `docs/proofs/gradients.md`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+
+import numpy as np
+
+from ogive.accounting import discrete_loss
+from ogive.arrays import Float64, Int64
+from ogive.errors import DataError, ParameterError
+from ogive.noise import DiscreteGaussian
+from ogive.noise.base import NodeNoise
+from ogive.privacy import Adjacency, GaussianDP, Privacy, PureDP
+from ogive.queries import base
+from ogive.ranking.rows import FEATURE_BITS, MOST_RECORDS
+from ogive.strategies.base import Level
+from ogive.strategies.counted_noise import BITS, counted_noise
+
+SLOPE_BITS = 14
+"""The slope h of the loss is a multiple of 2^-14."""
+
+WEIGHT_BITS = 16
+"""Weights are multiples of 2^-16."""
+
+LARGEST_WEIGHT = 1 << (WEIGHT_BITS + 14)
+
+STEP_BITS = 6
+"""A step of scores is 2^-6."""
+
+STEPS_OF_SCORES = 1 << 11
+"""Steps of scores, which reach from -16 to 16; scores beyond count as the outermost step."""
+
+_SPLIT_BITS = 16
+
+
+@lru_cache(maxsize=1)
+def slopes() -> Int64:
+    """2^14 / (1 + e^m), rounded, over the differences -2047 to 2047 of steps."""
+    margins = np.arange(1 - STEPS_OF_SCORES, STEPS_OF_SCORES) / (1 << STEP_BITS)
+    whole = np.rint((1 << SLOPE_BITS) * np.exp(-np.logaddexp(0.0, margins)))
+    return np.asarray(whole).astype(np.int64)
+
+
+def steps_of_scores(rows: Int64, weights: Int64) -> Int64:
+    """The step of every record's score, 0 to 2047, shape (n,); `rows` are features alone."""
+    shift = FEATURE_BITS + WEIGHT_BITS - STEP_BITS
+    found = ((rows @ weights) >> shift) + STEPS_OF_SCORES // 2
+    return np.asarray(np.clip(found, 0, STEPS_OF_SCORES - 1))
+
+
+def pair_sum(rows: Int64, weights: Int64) -> list[int]:
+    """The exact sum of phi over all pairs, one whole number for each feature.
+
+    Args:
+        rows: Features and label of every record, shape (n, features + 1).
+        weights: Of the score, multiples of 2^-16, shape (features,).
+    """
+    features, positive = rows[:, :-1], rows[:, -1] == 1
+    steps, table = steps_of_scores(features, weights), slopes()
+    counts = [np.bincount(steps[each], minlength=STEPS_OF_SCORES) for each in (~positive, positive)]
+    # of a positive record at step b: the sum over negative ones at c of t[b - c]; the other way round for negative ones
+    inner = slice(STEPS_OF_SCORES - 1, 2 * STEPS_OF_SCORES - 1)
+    for_positive = np.convolve(counts[0], table)[inner]
+    for_negative = np.convolve(counts[1], table[::-1])[inner]
+    times = np.where(positive, -for_positive[steps], for_negative[steps])
+    # times < 2^37 and features < 2^17, so that 2^23 records leave 64 bits only in one piece
+    high, low = times >> _SPLIT_BITS, times & ((1 << _SPLIT_BITS) - 1)
+    return [
+        (int(above) << _SPLIT_BITS) + int(below) for above, below in zip(high @ features, low @ features, strict=True)
+    ]
+
+
+@dataclass(frozen=True)
+class GradientQuery:
+    """A noisy mean gradient over pairs at public weights; answers have shape (features,).
+
+    Fields:
+        features: How many there are.
+        radius: Bound of every record's norm, in units of 2^-12.
+        weights: Where the gradient is taken, multiples of 2^-16.
+        step: Number of this gradient among those of a descent, from 0.
+        law: Noise of every coordinate, on the scale where 2^20 is the most that a record changes.
+    """
+
+    features: int
+    radius: int
+    weights: tuple[int, ...]
+    step: int
+    law: DiscreteGaussian
+
+    @property
+    def levels(self) -> tuple[Level, ...]:
+        """One noise variable for each feature."""
+        return (Level(self.features, self.law),)
+
+    def digest(self, rows: Int64, adjacency: Adjacency) -> bytes:
+        """SHA-256 of the rows, weights, step, noise and the table of slopes; as secret as the data."""
+        public = {
+            "features": self.features,
+            "radius": self.radius,
+            "weights": list(self.weights),
+            "step": self.step,
+            "law": self.law.to_dict(),
+            "slopes": hashlib.sha256(slopes().astype("<i8").tobytes()).hexdigest(),
+            "adjacency": adjacency.value,
+        }
+        return base.digest("pairwise gradient", public, rows)
+
+    def answer(self, rows: Int64, nodes: NodeNoise | None) -> Int64:
+        """Gradients in units of 2^-20 of the most that one record changes, with noise where there are nodes.
+
+        Raises:
+            DataError: there are fewer than two records, or more than 2^23.
+        """
+        if not 2 <= len(rows) <= MOST_RECORDS:
+            raise DataError(f"a gradient over pairs needs 2 to {MOST_RECORDS} records, got {len(rows)}")
+        most = (len(rows) - 1) * largest_pair(self.radius)
+        exact = pair_sum(rows, np.array(self.weights, dtype=np.int64))
+        found = np.array([((each << (BITS + 1)) + most) // (2 * most) for each in exact], dtype=np.int64)
+        return found if nodes is None else found + base.draw(nodes, self.levels)[0]
+
+    def gradient(self, answer: Int64, records: int) -> Float64:
+        """The mean over all pairs of gradients of features in [-1, 1], from an answer, shape (features,)."""
+        reach = 2 * 2 * self.radius / (1 << FEATURE_BITS) / records
+        return np.asarray(np.ldexp(answer.astype(np.float64), -BITS) * reach)
+
+
+def largest_pair(radius: int) -> int:
+    """The largest norm of phi: A."""
+    return (2 * radius) << SLOPE_BITS
+
+
+def change_squared(features: int) -> int:
+    """The largest squared norm by which one replaced record moves v, rounded up."""
+    return ((1 << BITS) + math.isqrt(features - 1) + 1) ** 2
+
+
+def gradient_loss(law: DiscreteGaussian, features: int) -> GaussianDP:
+    """Privacy loss of one gradient."""
+    return discrete_loss(Fraction(change_squared(features)), law.sigma, features)
+
+
+def gradient_noise(privacy: Privacy, features: int, steps: int) -> DiscreteGaussian:
+    """The least noise with which so many gradients together meet a guarantee.
+
+    Raises:
+        ParameterError: the guarantee is pure, or asks for finer noise than integers can have.
+        ScaleError: the noise is larger than can be drawn.
+    """
+    if isinstance(privacy, PureDP):
+        raise ParameterError(
+            "gradients get Gaussian noise, which gives no pure guarantee; use `ApproxDP(epsilon, delta)` or "
+            "`ZeroConcentratedDP(rho)`",
+            parameter="privacy",
+        )
+    law, _ = counted_noise(
+        privacy, l1=0, l2_squared=steps * change_squared(features), integers=steps * features, bits=0
+    )
+    assert isinstance(law, DiscreteGaussian), "only a pure guarantee gets Laplace noise"
+    return law
+
+
+def check_adjacency(adjacency: Adjacency) -> None:
+    """Refuse a private number of records.
+
+    Raises:
+        ParameterError: records may be added or removed.
+    """
+    if adjacency is Adjacency.ADD_OR_REMOVE:
+        raise ParameterError(
+            "what one record changes in a mean over pairs depends on the number of records, which `ADD_OR_REMOVE` "
+            "keeps private; use `adjacency REPLACE`"
+        )

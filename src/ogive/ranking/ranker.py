@@ -1,0 +1,286 @@
+"""A score that ranks one class above the other, learnt privately, with the interface of scikit-learn."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Sequence
+from typing import Any, Self
+
+import numpy as np
+
+from ogive.arrays import Float64
+from ogive.cautions import tell_unbooked
+from ogive.checks import any_whole
+from ogive.errors import DataError, ParameterError, UnsupportedError, quoted
+from ogive.kernels.models import positive
+from ogive.kernels.ranks import Greater
+from ogive.ledger import Account
+from ogive.noise import SystemSource
+from ogive.noise.base import RandomSource
+from ogive.privacy import Adjacency, Privacy, check_adjacency, check_privacy
+from ogive.ranking import gradient
+from ogive.ranking.descent import Descent, exact_descent, private_descent
+from ogive.ranking.rows import MOST_RECORDS, Ball, read_features, read_labels
+from ogive.trust.base import TrustModel
+from ogive.trust.central.model import Central
+from ogive.trust.clear.model import Clear
+
+MOST_STEPS = 1000
+MOST_RATE = 1000
+
+REFUSED = {
+    "local": "a step's gradient needs two people's records at once and a randomized report has one",
+    "pairs": "a step needs a vector of every pair at weights that change, and circuits are of fixed kernels",
+    "secagg": "a gradient over pairs is no sum of what parties compute alone",
+    "servers": "a gradient over pairs is no sum of what clients compute alone",
+}
+"""Why trust models do not learn, by their names."""
+
+
+class PairwiseRanker:
+    """Learn a linear score that ranks records of one class above those of the other, with one guarantee for all steps.
+
+    The loss of a pair of records of both classes is ln(1 + e^-m), m the positive record's score less the negative
+    one's, as in RankNet; its mean over all pairs bounds one less the AUC. Each of a fixed number of steps takes the
+    gradient over all pairs, with noise.
+
+    The class follows scikit-learn's conventions and does not need scikit-learn: `clone`, pipelines and the scorer
+    "roc_auc" take it. Cross-validation fits several times, and each fit is a release with its own price.
+
+    Args:
+        bounds: Smallest and largest value of a feature, public: (low, high) for all features, or a list of one pair
+            for each. Values outside are clipped. They must not be read off the records.
+        privacy: The guarantee for the fitted score: `ApproxDP(epsilon, delta)` or `ZeroConcentratedDP(rho)`. It may be
+            omitted only with `trust=Clear`.
+        classes: The negative and the positive label, public.
+        norm: Largest Euclidean norm of a record whose features were mapped from their bounds to [-1, 1]; longer records
+            are shortened to it while learning. Noise grows with it.
+        steps: Number of gradients, 1 to 1000; each gets an equal part of the guarantee.
+        rate: Length of the first step times `norm`.
+        trust: `Central`, a curator who sees all records; or `Clear`, without noise and without privacy.
+        adjacency: REPLACE, which makes the number of records public.
+
+    Raises:
+        ParameterError: when fitting: a parameter is out of range or missing.
+        UnsupportedError: when fitting: the trust model cannot compute gradients over pairs.
+
+    Privacy:
+        `privacy`, for one record replaced by any other, label included. The number of records is public, labels and
+        how many records are of each class are not.
+
+    Source:
+        Bell, Bellet, Gascon and Kulkarni 2020, equation 8; proof in `docs/proofs/gradients.md`.
+
+    Example:
+        >>> import numpy as np, ogive
+        >>> random = np.random.default_rng(1)
+        >>> X = random.uniform(-1, 1, (5000, 3))
+        >>> y = X @ [2, -1, 0] + random.normal(size=5000) > 0
+        >>> ranker = ogive.PairwiseRanker((-1, 1), privacy=ogive.ApproxDP(1, "1e-6"), classes=(False, True))
+        >>> ranker.fit(X, y).score(X, y) > 0.8
+        True
+    """
+
+    def __init__(
+        self,
+        bounds: Any = None,
+        *,
+        privacy: Privacy | None = None,
+        classes: Sequence[Any] = (0, 1),
+        norm: float = 2.0,
+        steps: int = 20,
+        rate: float = 10.0,
+        trust: type[TrustModel] = Central,
+        adjacency: Adjacency = Adjacency.REPLACE,
+    ) -> None:
+        # as scikit-learn wants it: parameters are kept as they are, and checked when they are used
+        self.bounds = bounds
+        self.privacy = privacy
+        self.classes = classes
+        self.norm = norm
+        self.steps = steps
+        self.rate = rate
+        self.trust = trust
+        self.adjacency = adjacency
+
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        *,
+        ledger: Account | None = None,
+        batch: str | None = None,
+        source: RandomSource | None = None,
+    ) -> Self:
+        """Learn the score.
+
+        All steps are charged once, before the first. The same question about the same records is answered from the
+        ledger at no cost, and a fit that was interrupted goes on with the same noise.
+
+        Args:
+            X: Features, shape (n, features), numbers without NaN.
+            y: Labels, shape (n,), each one of the two classes.
+            ledger: The account to charge, from `Ledger.account`; None records no charge.
+            batch: Public name of these records.
+            source: Source of the noise key; by default the operating system. Tests use a replayable source.
+
+        Returns:
+            The ranker itself, with `coef_`, `intercept_`, `classes_`, `n_features_in_`, `price_` (the privacy loss;
+            None without privacy) and `noise_` (standard deviation of each coordinate of a gradient).
+
+        Raises:
+            ParameterError: a parameter is out of range or missing.
+            DataError: features or labels are no numbers or of no class, or there are fewer than 2 or too many records.
+            UnsupportedError: the trust model cannot compute gradients over pairs.
+            BudgetError: the account has not enough left.
+            LedgerError: the ledger cannot be used, or has another privacy unit.
+            ReleaseMismatchError: this was asked of other records before.
+
+        Privacy:
+            As the class states. Fits are separate releases, whose prices add up.
+        """
+        self._check_trust()
+        classes = self._check_classes()
+        features = read_features(X)
+        descent = self._descent(features.shape[1])
+        if not 2 <= len(features) <= MOST_RECORDS:
+            raise DataError(f"a gradient over pairs needs 2 to {MOST_RECORDS} records, got {len(features)}")
+        labels = read_labels(y, len(features), classes)
+        rows = np.column_stack([descent.ball.lattice(features), labels])
+        if self.trust is Clear:
+            if self.privacy is not None or ledger is not None:
+                raise ParameterError("`trust=Clear` has no privacy; leave out `privacy` and `ledger`")
+            weights, price, noise = exact_descent(descent, rows), None, 0.0
+        else:
+            if self.privacy is None:
+                raise ParameterError('give a guarantee, for example `privacy=ApproxDP(1, "1e-6")`', parameter="privacy")
+            check_privacy(self.privacy)
+            learnt = private_descent(
+                descent,
+                rows,
+                self.privacy,
+                ledger=ledger,
+                batch=batch,
+                source=SystemSource() if source is None else source,
+            )
+            weights, price, noise = learnt.weights, learnt.price, learnt.noise
+            if ledger is None and source is None:
+                tell_unbooked()
+        low, high = np.array(descent.ball.bounds).T
+        self.coef_ = weights / ((high - low) / 2)
+        self.intercept_ = -float(self.coef_ @ (low + (high - low) / 2))
+        self.classes_ = np.asarray(classes)
+        self.n_features_in_ = features.shape[1]
+        self.price_ = price
+        self.noise_ = noise
+        self._ball = descent.ball
+        return self
+
+    def decision_function(self, X: Any) -> Float64:
+        """Scores, the larger the more likely positive, of records whose features are clipped to their bounds.
+
+        Args:
+            X: Features, shape (n, features).
+
+        Returns:
+            Scores, shape (n,). Only their order means something.
+
+        Raises:
+            DataError: the ranker was not fitted, or these are other features.
+        """
+        if not hasattr(self, "coef_"):
+            raise DataError("this ranker is not fitted yet; call `fit` first")
+        features = read_features(X)
+        if features.shape[1] != self.n_features_in_:
+            raise DataError(f"the ranker was fitted on {self.n_features_in_} features, got {features.shape[1]}")
+        low, high = np.array(self._ball.bounds).T
+        return np.asarray(np.clip(features, low, high) @ self.coef_ + self.intercept_)
+
+    def score(self, X: Any, y: Any) -> float:
+        """The exact AUC of the scores of records, ties counted half; not private.
+
+        Args:
+            X: Features, shape (n, features).
+            y: Labels, shape (n,).
+
+        Raises:
+            DataError: features or labels do not fit, or a class has no record.
+        """
+        scores = self.decision_function(X)
+        labels = read_labels(y, len(scores), self._check_classes())
+        if not 0 < labels.sum() < len(labels):
+            raise DataError("an AUC needs records of both classes")
+        return Greater("half").exact(scores[:, np.newaxis], labels)
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """The parameters by name, as scikit-learn reads them.
+
+        Args:
+            deep: Of no effect, since no parameter is an estimator.
+        """
+        return {name: getattr(self, name) for name in _PARAMETERS}
+
+    def set_params(self, **parameters: Any) -> Self:
+        """Set parameters by name.
+
+        Raises:
+            ParameterError: there is no parameter of a name.
+        """
+        for name, value in parameters.items():
+            if name not in _PARAMETERS:
+                raise ParameterError(f"there is no parameter {quoted(name)}; there are {', '.join(_PARAMETERS)}")
+            setattr(self, name, value)
+        return self
+
+    def __sklearn_tags__(self) -> Any:
+        """What scikit-learn asks of an estimator: one of two classes, which needs labels."""
+        from sklearn.utils import ClassifierTags, InputTags, Tags, TargetTags
+
+        return Tags(
+            estimator_type="classifier",
+            target_tags=TargetTags(required=True),
+            classifier_tags=ClassifierTags(multi_class=False),
+            input_tags=InputTags(),
+        )
+
+    def __repr__(self) -> str:
+        told = {name: repr(getattr(self, name)) for name in _PARAMETERS}
+        changed = [f"{name}={told[name]}" for name, default in _PARAMETERS.items() if told[name] != repr(default)]
+        return f"PairwiseRanker({', '.join(changed)})"
+
+    def _descent(self, features: int) -> Descent:
+        if self.bounds is None:
+            raise ParameterError(
+                "give the public bounds of the features, for example `bounds=(0, 1)`", parameter="bounds"
+            )
+        steps = any_whole(self.steps, "steps", 1, MOST_STEPS)
+        rate = positive(self.rate, "rate")
+        if rate > MOST_RATE:
+            raise ParameterError(f"`rate` must be at most {MOST_RATE}, got {quoted(self.rate)}", parameter="rate")
+        return Descent(Ball.of(self.bounds, self.norm, features), steps, rate)
+
+    def _check_classes(self) -> tuple[Any, Any]:
+        classes = tuple(self.classes) if isinstance(self.classes, list | tuple | np.ndarray) else ()
+        if len(classes) != 2 or classes[0] == classes[1]:
+            raise ParameterError(
+                f"`classes` must be the negative and the positive label, got {quoted(self.classes)}",
+                parameter="classes",
+            )
+        return classes[0], classes[1]
+
+    def _check_trust(self) -> None:
+        gradient.check_adjacency(check_adjacency(self.adjacency))
+        if self.trust in (Central, Clear):
+            return
+        reason = REFUSED.get(getattr(self.trust, "name", ""))
+        if reason is not None:
+            raise UnsupportedError(f"trust {self.trust.name} does not learn a ranking: {reason}; use `trust=Central`")
+        raise ParameterError(f"`trust` must be the class Central or Clear, got {quoted(self.trust)}", parameter="trust")
+
+
+_PARAMETERS = {
+    name: parameter.default
+    for name, parameter in inspect.signature(PairwiseRanker.__init__).parameters.items()
+    if name != "self"
+}
+"""Parameters by name, with their defaults."""
