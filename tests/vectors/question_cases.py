@@ -43,6 +43,7 @@ from ogive.kernels import (
     PairMeanKernel,
     RankingLoss,
     ScoreOrder,
+    TripleTable,
     Untied,
     measure_of,
 )
@@ -285,6 +286,9 @@ def axes():
     yield "labels added", Labels(LNMax(20), BALLOTS, max_answers=2, probabilities=None), PURE, ADD
 
 
+ALIKE = TripleTable([[[float(x == y == z) for z in range(3)] for y in range(3)] for x in range(3)])
+
+
 def over_pairs():
     """Every measure and kernel, by its noisy mean or by noisy cells."""
     ranks = {"categories": {"ill": (0, 1), "vote": (0, 1, 2)}}
@@ -314,6 +318,7 @@ def over_pairs():
         ((risk, ill), MetricLoss(((1.0,),), margin=2.0, largest=1.0)),
         ((risk, age), ClusteringLoss(((0.25, 20.0), (0.75, 60.0)), largest=4.0)),
         ((risk, ill), Greater("half")),
+        ((vote,), ALIKE),
     ):
         mean = MeanKernel(kernel, "mean of it")
         yield f"{kernel.name} kernel", Ustatistic(Domain(columns), mean, method="kernel", **PAIRS)
@@ -342,6 +347,7 @@ def reported():
             )
             yield f"auc {method} {'public' if public else 'private'} labels", auc, PURE
     classes = {"bounds": {"risk": (0, 1)}, "bins": {"risk": 4}, "categories": {"vote": (0, 1, 2)}}
+    yield "triples krr", Ustatistic(Categories("vote", (0, 1, 2)), MeanKernel(ALIKE), method="krr", **PAIRS), PureDP(4)
     yield "vus krr", Ustatistic(("risk", "vote"), "vus", **classes, method="krr", **PAIRS), PureDP(4)
     rounded = {**PAIRS, "rounding": "randomized", "matrix": "midpoint"}
     yield "gini randomized", Ustatistic("age", "gini", bounds=(0, 100), bins=8, method="krr", **rounded), PURE

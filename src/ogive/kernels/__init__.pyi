@@ -38,3 +38,4 @@ from .surface import vus as vus
 from .surface import vus_extremes as vus_extremes
 from .surface import vus_gradient as vus_gradient
 from .surface import vus_tree as vus_tree
+from .triples import TripleTable as TripleTable

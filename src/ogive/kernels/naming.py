@@ -17,6 +17,7 @@ from ogive.kernels.metric import MetricLoss
 from ogive.kernels.numbers import AbsoluteDifference, HalfSquare, PairMeanKernel
 from ogive.kernels.ranking import RankingLoss
 from ogive.kernels.ranks import Greater, SignProduct
+from ogive.kernels.triples import TripleTable
 
 
 def _gini() -> Mean:
@@ -69,6 +70,7 @@ KERNELS: dict[str, Callable[..., Kernel]] = {
         PairMeanKernel,
         ScoreOrder,
         SignProduct,
+        TripleTable,
         Untied,
         ClusteringLoss,
         MetricLoss,

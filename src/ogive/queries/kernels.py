@@ -7,7 +7,8 @@ pair's records is replaced, its sum S moves by at most (n - 1) s. Measured is
     v = floor(2^bits S / ((n - 1) s) + 1/2),
 
 an integer that one replaced record moves by at most 2^bits, whatever n is. So noise and price know nothing of the
-records, and the mean U of the kernel has the sensitivity 2 w / n, w its swing; of several samples w / n_min.
+records, and the mean U of the kernel has the sensitivity 2 w / n, w its swing; of several samples w / n_min. A record
+is in (n - 1)(n - 2) / 2 triples, so of a kernel of three records the sensitivity is 3 w / n.
 
 Several kernels are measured together. The pairs of a replaced record move by vectors whose convex hull bounds the
 vector of all v; its extreme points are `moves`. Every number has noise of a scale of its own, so that a loss is
@@ -42,6 +43,7 @@ from ogive.errors import DataError, ParameterError
 from ogive.kernels import ScoreOrder, SignProduct, Untied
 from ogive.kernels.base import Kernel, Measure
 from ogive.kernels.exact import MAX_BITS
+from ogive.kernels.triples import of_triples
 from ogive.noise import DiscreteGaussian, DiscreteLaplace
 from ogive.noise.base import NodeNoise
 from ogive.privacy import Adjacency, GaussianDP, Loss, PrivacyUnit, PureDP
@@ -76,6 +78,8 @@ class KernelQuery(base.CuratorQuery):
     def __post_init__(self) -> None:
         if len({kernel.samples for kernel in self.measure.kernels}) > 1:
             raise ParameterError("kernels that are measured together must look at one number of classes")
+        if self.degree > 2 and len(self.measure.kernels) > 1:
+            raise ParameterError("a kernel of three records is measured alone")
         if self.samples > 1 and _classes(self.rows.domain) != self.samples:
             raise ParameterError(f"{self.measure.name} needs a last column of {self.samples} classes")
         for kernel in self.measure.kernels:
@@ -93,6 +97,11 @@ class KernelQuery(base.CuratorQuery):
     def samples(self) -> int:
         """Public classes of which a tuple has one record each; 1 for pairs of any records."""
         return self.measure.kernels[0].samples
+
+    @property
+    def degree(self) -> int:
+        """Records that a kernel looks at where there are no classes: two, or three."""
+        return degree(self.measure)
 
     @cached_property
     def columns(self) -> Domain:
@@ -176,7 +185,7 @@ class KernelQuery(base.CuratorQuery):
         values = self.rows.values(sums)
         classes = values[:, -1].astype(np.int64) if self.samples > 1 else None
         kept = values[:, :-1] if self.samples > 1 else values
-        totals = check_totals(self.totals(sums, Adjacency.REPLACE) or ())
+        totals = check_totals(self.totals(sums, Adjacency.REPLACE) or (), self.degree)
         found = []
         for number, kernel in enumerate(self.measure.kernels):
             if self.counted and number == 1:
@@ -195,19 +204,29 @@ class KernelQuery(base.CuratorQuery):
         """The sum of a kernel over pairs, in units of what one record can change."""
         scale = kernel.scale(self.columns, MAX_BITS)
         if exactly and scale != kernel.scale(self.columns, 1):  # values are rounded, counts are not
-            return (Fraction(kernel.exact(rows, classes)) - scale.zero) / (scale.unit * scale.swing) * reach(totals)
+            return (
+                (Fraction(kernel.exact(rows, classes)) - scale.zero)
+                / (scale.unit * scale.swing)
+                * reach(totals, self.degree)
+            )
         total = kernel.pair_sum(rows, self.columns, bits=MAX_BITS, classes=classes)
-        return Fraction(total, scale.swing * partners(totals))
+        return Fraction(total, scale.swing * partners(totals, self.degree))
 
 
-def check_totals(totals: tuple[int, ...]) -> tuple[int, ...]:
-    """The number of records, or of each class, if there is a pair.
+def degree(measure: Measure) -> int:
+    """Records that a measure's kernels look at where there are no classes."""
+    return 3 if of_triples(measure) else 2
+
+
+def check_totals(totals: tuple[int, ...], size: int = 2) -> tuple[int, ...]:
+    """The number of records, or of each class, if there is a tuple of them, of two or three without classes.
 
     Raises:
-        DataError: there are fewer than two records, or a class is empty.
+        DataError: there are fewer records, or a class is empty.
     """
-    if len(totals) == 1 and totals[0] < 2:
-        raise DataError(f"a mean over pairs needs at least two records, got {totals[0]}")
+    if len(totals) == 1 and totals[0] < size:
+        what = "pairs needs at least two" if size == 2 else "triples needs at least three"
+        raise DataError(f"a mean over {what} records, got {totals[0]}")
     if 0 in totals:
         empty = ("negative", "positive")[totals.index(0)] if len(totals) == 2 else "a"
         raise DataError(
@@ -216,14 +235,14 @@ def check_totals(totals: tuple[int, ...]) -> tuple[int, ...]:
     return totals
 
 
-def partners(totals: tuple[int, ...]) -> int:
-    """Most tuples that one record is in: n - 1 pairs, else the product of the sizes of all classes but the least."""
-    return totals[0] - 1 if len(totals) == 1 else math.prod(totals) // min(totals)
+def partners(totals: tuple[int, ...], size: int = 2) -> int:
+    """Most tuples that one record is in: C(n - 1, size - 1), else the product of all classes' sizes but the least."""
+    return math.comb(totals[0] - 1, size - 1) if len(totals) == 1 else math.prod(totals) // min(totals)
 
 
-def reach(totals: tuple[int, ...]) -> Fraction:
+def reach(totals: tuple[int, ...], size: int = 2) -> Fraction:
     """Tuples over `partners`: what one replaced record changes a mean by is a kernel's swing over this."""
-    return Fraction(totals[0], 2) if len(totals) == 1 else Fraction(min(totals))
+    return Fraction(totals[0], size) if len(totals) == 1 else Fraction(min(totals))
 
 
 def moves(measure: Measure) -> tuple[tuple[Fraction, ...], ...]:

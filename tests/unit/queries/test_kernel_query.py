@@ -11,7 +11,7 @@ from ogive.accounting import covers
 from ogive.columns import Binning, Categories, Domain, Label
 from ogive.errors import DataError, ParameterError
 from ogive.grids import Grid
-from ogive.kernels import FunctionKernel, RankingLoss, measure_of
+from ogive.kernels import FunctionKernel, RankingLoss, TripleTable, measure_of
 from ogive.noise import DiscreteGaussian, DiscreteLaplace, KeyedSource
 from ogive.privacy import Adjacency, ApproxDP, PrivacyUnit, PureDP, ZeroConcentratedDP
 from ogive.queries import Answer, KernelQuery, RowValues
@@ -39,6 +39,8 @@ MEASURES = {
     "auc_private": (measure_of("auc_private"), (X, LABEL)),
     "vus": (measure_of("vus"), (X, CITY)),
     "function": (measure_of(lambda x, y: abs(x - y) ** 3, range=(0, 1), name="cube"), (X,)),
+    "three_alike": (measure_of(TripleTable.of(CITY, lambda x, y, z: x == y == z)), (CITY,)),
+    "of_three_bins": (measure_of(TripleTable.of(X, lambda x, y, z: (x * y + y * z + z * x) ** 2)), (X,)),
     "loss": (measure_of(RankingLoss((1.0,), 0.5)), (X, LABEL)),
 }
 

@@ -18,6 +18,7 @@ from ogive.errors import BudgetError, OgiveError, ParameterError, ScaleError, Un
 from ogive.kernels.base import Measure
 from ogive.kernels.cells import widths
 from ogive.kernels.in_order import InOrder
+from ogive.kernels.triples import of_triples
 from ogive.parameters import completed, written_fields
 from ogive.queries import Answer, Query, RowValues
 from ogive.statistics.base import Terms
@@ -181,11 +182,16 @@ def of_classes(measure: Measure) -> bool:
 
 
 def check_pairs(task: MeanTask, name: str) -> None:
-    """Refuse kernels of a record of each class for a method that is for pairs.
+    """Refuse kernels of a record of each class, or of three records, for a method that is for pairs.
 
     Raises:
         ParameterError: there is one.
     """
+    if of_triples(task.measure):
+        raise ParameterError(
+            f"method {name} is for pairs of records, and {task.measure.name} looks at three; "
+            "use `method='kernel'` of a curator, or `method='krr'` of owners"
+        )
     if of_classes(task.measure):
         raise ParameterError(
             f"method {name} is for pairs of records, and {task.measure.name} looks at one of each class; "

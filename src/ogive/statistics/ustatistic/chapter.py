@@ -10,6 +10,7 @@ from ogive.html.axis import plain_number
 from ogive.html.chapter import Chapter
 from ogive.html.markup import Html
 from ogive.html.parts import Row, fine, say, strong, table
+from ogive.kernels.triples import TripleTable
 from ogive.statistics.significance.text import sentence
 from ogive.statistics.ustatistic.estimate import UstatisticEstimate
 from ogive.statistics.ustatistic.null import tests_alone
@@ -125,7 +126,8 @@ def _error(estimate: UstatisticEstimate) -> tuple[Html, ...]:
 
 
 def _released(estimate: UstatisticEstimate) -> tuple[Html, ...]:
-    found = [say(f"One number about pairs of records, computed from {' and '.join(estimate.columns)}.")]
+    tuples = "triples" if any(mean.kernel == TripleTable.name for mean in estimate.means) else "pairs"
+    found = [say(f"One number about {tuples} of records, computed from {' and '.join(estimate.columns)}.")]
     if estimate.kernel in _READ:
         found.append(say(_READ[estimate.kernel]))
     if estimate.clipped:

@@ -11,6 +11,7 @@ from typing import Literal
 from ogive.columns import Binning, Domain
 from ogive.grids import Grid
 from ogive.kernels import measure_of
+from ogive.kernels.triples import of_triples
 from ogive.queries import PairsQuery, RowValues
 from ogive.statistics.base import Terms
 from ogive.statistics.methods.base import counts_records, owners_answer
@@ -22,18 +23,21 @@ from ogive.statistics.ustatistic.reports.method import ORACLES, reports
 from ogive.statistics.ustatistic.reports.surface.method import surface
 from ogive.statistics.ustatistic.reports.trees.method import Hierarchical, hierarchical
 from ogive.statistics.ustatistic.reports.trees.options import HierarchyAuc
+from ogive.statistics.ustatistic.reports.triples import triples
 
 BY_CURATORS: dict[str, Callable[[MeanTask], MeanMethod]] = {Kernels.name: kernels, Counts.name: counts}
 """What makes each method of those who see records, with its best number of bins where that is free."""
 
 
 def of_owners(task: MeanTask, name: str) -> MeanMethod:
-    """Reports of one oracle, for means over pairs or for a volume under the ROC surface.
+    """Reports of one oracle, for means over pairs or over triples, or for a volume under the ROC surface.
 
     Raises:
         ParameterError, UnsupportedError: the oracle does not fit what is asked.
     """
-    return surface(task, name) if of_classes(task.measure) else reports(task, name)
+    if of_classes(task.measure):
+        return surface(task, name)
+    return triples(task, name) if of_triples(task.measure) else reports(task, name)
 
 
 BY_OWNERS: dict[str, Callable[[MeanTask], MeanMethod]] = {
@@ -82,7 +86,7 @@ def choose_method(task: MeanTask, method: str | ByHand) -> MeanMethod:
         return paired(task)
     if owners_answer(task.terms):
         return best(partial(make, task) for make in BY_OWNERS.values())
-    if of_classes(task.measure):
+    if of_classes(task.measure) or of_triples(task.measure):
         return kernels(task)
     if not task.exactly_binned:
         with suppress(*DOES_NOT_FIT):

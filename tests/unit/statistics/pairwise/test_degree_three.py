@@ -7,7 +7,7 @@ import pytest
 
 from ogive.errors import DataError, ParameterError
 from ogive.local import RandomizedResponse, UnaryOracle
-from ogive.statistics.ustatistic.means.degree_three import mean
+from ogive.statistics.ustatistic.means.degree_three import hoeffding, mean, variances
 from tests.helpers.reports import moments, outcomes
 
 ORACLE = RandomizedResponse(3, 1)
@@ -23,6 +23,24 @@ def test_the_mean_over_triples_is_unbiased(symbols):
         assert exact != pytest.approx(np.mean([TENSOR[each] for each in itertools.product(symbols, repeat=3)])), (
             "control"
         )
+
+
+@pytest.mark.parametrize("records", [3, 4, 5])
+def test_variances_are_those_over_all_records_and_all_responses(records):
+    """Every data set, by its chance, and every response to it: total variance, and that of the exact means."""
+    oracle, shares = RandomizedResponse(2, 1), np.array([0.3, 0.7])
+    turned = [np.transpose(TENSOR[:2, :2, :2], order) for order in itertools.permutations(range(3))]
+    tensor = sum(turned) / 6
+    exact, noisy = [], []
+    for symbols in itertools.product(range(2), repeat=records):
+        chance = float(np.prod(shares[list(symbols)]))
+        exact.append((chance, [np.mean([tensor[each] for each in itertools.permutations(symbols, 3)])]))
+        noisy += [(chance * times, [mean(oracle, sums, tensor)]) for times, sums in outcomes(oracle, symbols)]
+    whole, sampling = variances(oracle, tensor, shares, records)
+    assert whole == pytest.approx(float(moments(noisy)[1][0, 0]), rel=1e-9)
+    assert sampling == pytest.approx(float(moments(exact)[1][0, 0]), rel=1e-9)
+    assert sampling == pytest.approx(hoeffding(tensor, shares, records), rel=1e-9)
+    assert whole > 2 * sampling, "control"
 
 
 def test_it_is_the_sum_over_different_reports():

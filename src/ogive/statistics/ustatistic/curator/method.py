@@ -13,6 +13,7 @@ from ogive.arrays import Float64
 from ogive.columns import Domain
 from ogive.errors import ParameterError
 from ogive.kernels.cells import MOST_SYMBOLS
+from ogive.kernels.triples import of_triples
 from ogive.privacy import Adjacency, PureDP
 from ogive.queries import Answer, Cells, CellsQuery, KernelQuery, design_cells
 from ogive.queries.exact import ExactMeansQuery
@@ -136,10 +137,12 @@ def kernels(task: MeanTask) -> Kernels:
     check_simple(task, Kernels.name)
     rows, terms = task.rows(_ANY_BINS), task.terms
     if terms.adjacency is Adjacency.ADD_OR_REMOVE:
-        other = "" if of_classes(task.measure) else "`method='cells'`, or "
+        only = of_classes(task.measure) or of_triples(task.measure)
+        other = "" if only else "`method='cells'`, or "
+        tuples = "triples" if of_triples(task.measure) else "pairs"
         raise ParameterError(
-            "what one record can change in a mean over pairs depends on the number of records, which is private here; "
-            f"use {other}`adjacency REPLACE`"
+            f"what one record can change in a mean over {tuples} depends on the number of records, which is private "
+            f"here; use {other}`adjacency REPLACE`"
         )
     query = design_kernels(rows, task.measure, terms.privacy, records=terms.records)
     check_served(terms, query)

@@ -33,7 +33,7 @@ from ogive.noise import DiscreteGaussian, DiscreteLaplace, round_up_root, round_
 from ogive.noise.rounding import MAX_SCALE
 from ogive.privacy import ApproxDP, Privacy, PureDP, ZeroConcentratedDP
 from ogive.queries import Answer, KernelQuery, RowValues
-from ogive.queries.kernels import MOST_BITS, check_totals, counts_class, moves, reach
+from ogive.queries.kernels import MOST_BITS, check_totals, counts_class, degree, moves, reach
 from ogive.statistics.ustatistic.curator.cells import NOTHING, Cumulants, cumulants
 from ogive.statistics.ustatistic.means.means import Means
 
@@ -165,7 +165,7 @@ def kernel_means(query: KernelQuery, answer: Answer) -> Means:
 
     Privacy: post-processing of noisy numbers.
     """
-    totals = check_totals(answer.totals or ())
+    totals = check_totals(answer.totals or (), query.degree)
     noises = _noises(query, answer.adding / answer.honest) if answer.noisy else (NOTHING,) * len(query.laws)
     values, variances = [], []
     for number, (value, noise) in enumerate(zip(answer.values.tolist(), noises, strict=True)):
@@ -178,7 +178,7 @@ def kernel_means(query: KernelQuery, answer: Answer) -> Means:
             variances.append(_counted_variance(slope, noise, records))
             continue
         scale = query.measure.kernels[number].scale(query.columns, MAX_BITS)
-        size = scale.unit * scale.swing / reach(totals)
+        size = scale.unit * scale.swing / reach(totals, query.degree)
         values.append(float(scale.zero + size * exact))
         variances.append(float(size) ** 2 * noise.variance)
     return Means(np.array(values), np.diag(variances), None, np.zeros(len(values)), sum(totals))
@@ -200,7 +200,7 @@ def noise_variances(query: KernelQuery, totals: tuple[int, ...], means: Float64)
             found.append(_counted_variance(slope, noise, records))
             continue
         scale = query.measure.kernels[number].scale(query.columns, MAX_BITS)
-        found.append(float(scale.unit * scale.swing / reach(totals)) ** 2 * noise.variance)
+        found.append(float(scale.unit * scale.swing / reach(totals, query.degree)) ** 2 * noise.variance)
     return np.array(found)
 
 
@@ -209,9 +209,9 @@ def sampling_bound(
 ) -> float | None:
     """Bound the variance of a measure of exact means around its value for the population, to first order.
 
-    A U-statistic's variance is at most 2 zeta / n, and zeta / n_min of two samples, with zeta the variance of its
-    kernel; and a variable of mean m within [a, b] has a variance of at most (m - a)(b - m). Here the kernel is the
-    measure's kernels weighted by its gradient.
+    A U-statistic's variance is at most 2 zeta / n, 3 zeta / n of triples, and zeta / n_min of two samples, with zeta
+    the variance of its kernel; and a variable of mean m within [a, b] has a variance of at most (m - a)(b - m). The
+    kernel here is the measure's kernels weighted by its gradient.
 
     Args:
         measure: Whose kernels.
@@ -227,7 +227,7 @@ def sampling_bound(
     below, above = (float(each) for each in (gradient @ means - states.min(), states.max() - gradient @ means))
     if min(below, above) <= _ALMOST * (below + above):
         return None
-    return below * above / float(reach(totals))
+    return below * above / float(reach(totals, degree(measure)))
 
 
 def _states(measure: Measure, columns: Domain) -> list[tuple[float, ...]]:
