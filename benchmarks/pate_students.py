@@ -20,7 +20,6 @@ from typing import Any
 import numpy as np
 from harness import record, row
 from numpy.typing import NDArray
-from pate_data import digits, incomes
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.semi_supervised import LabelSpreading
 from sklearn.svm import SVC
@@ -42,6 +41,7 @@ from ogive.pate import (
     train_teachers,
     votes_of,
 )
+from ogive.reproduce.pate.inputs import digits, incomes
 
 TEACHERS = 250
 DELTA = 1e-5
@@ -55,7 +55,8 @@ Train = Callable[[Int64, int], Student]
 
 def mnist() -> Rows:
     """Digits: support vectors teach; students are supervised, spread labels, or train against virtual adversaries."""
-    private, labels, public, truth = digits()
+    path = data_directory() / "mnist.npz"
+    (private, labels), (public, truth) = digits(path, "train"), digits(path, "test")
     unlabelled, judged = public[:9000], public[9000:]
     middle = unlabelled.mean(axis=0)
     learner = SVC(C=10, gamma=1)
@@ -101,7 +102,8 @@ def mnist() -> Rows:
 
 def adult() -> Rows:
     """Incomes: random forests teach random forests."""
-    private, labels, public, truth = incomes()
+    rows, queries = (data_directory() / name for name in ("adult.data.gz", "adult.test.gz"))
+    (private, labels), (public, truth) = incomes(rows, queries), incomes(queries, queries)
     half = len(public) // 2
     learner = RandomForestClassifier(60, bootstrap=False, max_features=0.3)
     votes, rows = trained_votes("Adult", learner, private, labels, public, truth, 2)

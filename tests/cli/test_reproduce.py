@@ -147,9 +147,8 @@ def test_tables_on_teachers_votes_say_what_is_absent_and_judge_the_rest(tmp_path
     assert main([*arguments, "--workers", "1"]) == 0
     (finding,) = json.loads(capsys.readouterr().out)
     assert (finding["item"], finding["verdict"]) == ("table-2", "not reproduced")
-    assert finding["inputs"] == dict.fromkeys(
-        ("MNIST votes", "MNIST labels", "SVHN votes", "Adult votes", "Adult labels"), "absent"
-    )
+    absent = ("MNIST votes", "MNIST labels", "SVHN votes", "Adult votes", "Adult labels")
+    assert finding["inputs"] == {"Glyph votes": "simulated", **dict.fromkeys(absent, "absent")}
     outcomes = [(check["outcome"], check["evidence"]) for check in finding["checks"]]
     assert [evidence[:26] for outcome, evidence in outcomes if outcome == "undecided"] == [
         "no array mnist_250 was fou", "no array svhn_250 was foun", "no array adult_250 was fou",

@@ -79,6 +79,11 @@ def chances(aggregator: ConfidentGNMax, votes: Int64) -> Float64:
     return np.exp(check_tails(highest, float(aggregator.threshold), float(aggregator.sigma_1))[0])
 
 
+def within(labels: Int64, cap: int) -> Int64:
+    """Labels up to so many answers, and refusals after them, shape (queries,)."""
+    return np.where(np.cumsum(labels >= 0) > cap, -1, labels)
+
+
 def _votes(row: PriceRow, seed: int, data: Places) -> tuple[Int64 | None, Int64 | None]:
     """Votes and true labels of a row's queries, as far as there are."""
     if row.data == GLYPH:
@@ -132,8 +137,7 @@ def _labels(row: PriceRow, seed: int, data: Places) -> Numbers:
         return {}
     assert isinstance(row.aggregator, ConfidentGNMax)
     source = streams(seed)[1]
-    labels = row.aggregator.answer(votes, source=source)
-    labels[np.cumsum(labels >= 0) > row.cap] = -1
+    labels = within(row.aggregator.answer(votes, source=source), row.cap)
     answered = labels >= 0
     count = int(answered.sum())
     # opened histograms, of the noise at which they cost what the cap does

@@ -25,7 +25,7 @@ from ogive.reproduce.pate.sanitized import (
     settings,
 )
 from ogive.reproduce.pate.stand_in import seen, standing
-from ogive.reproduce.pate.tables import draw_table, outcome_of
+from ogive.reproduce.pate.tables import TextTable, draw_tables, outcome_of
 from ogive.reproduce.pate.votes import VOTE_SETS, absence
 from ogive.reproduce.summaries import Row, Summary
 from ogive.reproduce.verdicts import Check, Outcome
@@ -145,7 +145,7 @@ def draw(summary: Summary, figure: Figure) -> None:
               "publishing,\nprinted\nformula", "publishing,\ncorrected", "sanitized\nepsilon,\nprinted",
               "found by\nprinted\nformula", "found,\ncorrected", "ours, of the\njoint cost",
               "whatever\nthe votes"]  # fmt: skip
-    draw_table(figure, titles, lines, first=0.11)
+    draw_tables(figure, TextTable(titles, lines, first=0.11))
 
 
 TABLE_2 = Item(

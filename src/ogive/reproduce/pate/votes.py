@@ -7,7 +7,7 @@ Votes are arrays of counts, shape (queries, classes), in an .npz file or as NAME
 from __future__ import annotations
 
 import gzip
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -51,6 +51,9 @@ MNIST = VoteSet("MNIST", "mnist_250", 640, 10, ("mnist.npz",))
 ADULT = VoteSet("Adult", "adult_250", 1500, 2, ("adult.test.gz", "adult.test"))
 SVHN = VoteSet("SVHN", "svhn_250", 8500, 10)
 
+TRAINING_ROWS = ("adult.data.gz", "adult.data")
+"""Private rows of Adult, which models without privacy are trained on."""
+
 VOTE_SETS = {votes.title: votes for votes in (MNIST, SVHN, ADULT)}
 
 
@@ -74,8 +77,13 @@ def find_votes(votes: VoteSet, places: Places) -> Path | None:
 
 def find_labels(votes: VoteSet, places: Places) -> Path | None:
     """The file of true labels among folders and files, or None."""
+    return find_named(votes.labels, places)
+
+
+def find_named(names: Sequence[str], places: Places) -> Path | None:
+    """The first file that is called by one of these names, among folders and files that were named; or None."""
     for place in places:
-        for name in votes.labels:
+        for name in names:
             found = place if place.is_file() and place.name == name else place / name
             if found.is_file():
                 return found
@@ -188,7 +196,8 @@ def _read_incomes(path: Path) -> Int64:
 
 def _arrays(path: Path) -> tuple[str, ...]:
     """Arrays of votes that a file holds; none for a file of labels, or of what stands in for Glyph."""
-    if is_characters(path) or any(path.name in votes.labels for votes in VOTE_SETS.values()):
+    known = (*TRAINING_ROWS, *(name for votes in VOTE_SETS.values() for name in votes.labels))
+    if path.name in known or is_characters(path):
         return ()
     names: tuple[str, ...] = (path.stem,) if path.suffix == ".npy" else ()
     if path.suffix == ".npz":

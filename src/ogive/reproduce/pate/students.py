@@ -1,0 +1,73 @@
+"""Table 1: students taught by the rows' labels, and models of the private records without privacy."""
+
+from __future__ import annotations
+
+from ogive.arrays import Int64
+from ogive.reproduce.items import Numbers, Places, Setting
+from ogive.reproduce.pate import learners
+from ogive.reproduce.pate.prices import ANSWERED, RIGHT, within
+from ogive.reproduce.pate.printed import PriceRow
+from ogive.reproduce.pate.student_tasks import TASKS, Material, StudentTask
+from ogive.reproduce.randomness import streams
+
+STUDENT, BASELINE = "student", "baseline"
+ACCURACY = "accuracy"
+
+BASELINE_RUNS = 5
+
+CODE = (
+    "pate/adversarial.py", "pate/learners.py", "pate/networks.py", "pate/students.py",
+    "reproduce/pate/discriminants.py", "reproduce/pate/inputs.py", "reproduce/pate/learners.py",
+    "reproduce/pate/student_tasks.py", "reproduce/pate/students.py",
+)  # fmt: skip
+
+
+def inputs(places: Places) -> Setting:
+    """What students read beside votes and labels."""
+    return {name: value for task in TASKS.values() for name, value in task.inputs(places).items()}
+
+
+def settings(quick: bool) -> tuple[Setting, ...]:
+    """A student of every row of every task, and a model without privacy."""
+    return tuple(each for task in TASKS.values() for each in _settings(task, quick))
+
+
+def _settings(task: StudentTask, quick: bool) -> list[Setting]:
+    student: Setting = {"task": task.title, "of": STUDENT, "learner": task.learner(quick), "runs": task.runs(quick)}
+    baseline: Setting = {
+        "row": task.title, "task": task.title, "of": BASELINE, "learner": task.baseline_learner(quick),
+        "runs": 1 if quick else BASELINE_RUNS,
+    }  # fmt: skip
+    return [*({"row": row.name, **student} for row in task.rows), baseline]
+
+
+def measure(setting: Setting, seed: int, data: Places) -> Numbers:
+    """One run: how accurate what was trained is; nothing where data or learners are missing."""
+    task, learner = TASKS[str(setting["task"])], str(setting["learner"])
+    if learner == learners.NONE:
+        return {}
+    generator, source = streams(seed)
+    if setting["of"] == BASELINE:
+        found = task.baseline(data, learner, int(generator.integers(1 << 31)))
+        return {} if found is None else {ACCURACY: found}
+    material = task.material(data, generator)
+    if material is None:
+        return {}
+    row = row_of(task, str(setting["row"]))
+    labels = within(row.aggregator.answer(material.votes[: row.asked], source=source), row.cap)
+    student = learners.learn(learner, material.inputs, labels, task.classes, int(generator.integers(1 << 31)))
+    return {**told(labels, material), ACCURACY: student.accuracy(material.judged, material.judged_truth)}
+
+
+def told(labels: Int64, material: Material) -> Numbers:
+    """How many labels there are of the first queries, and how many of them are right."""
+    answered = labels >= 0
+    return {
+        ANSWERED: float(answered.sum()),
+        RIGHT: float((labels == material.truth[: len(labels)])[answered].mean()),
+    }
+
+
+def row_of(task: StudentTask, name: str) -> PriceRow:
+    """The row of a task that is called so."""
+    return next(row for row in task.rows if row.name == name)
