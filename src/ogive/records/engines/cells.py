@@ -36,7 +36,17 @@ from ogive.records.cell_choice import summed_bits
 from ogive.records.contributions import Summable, check_room, columns_of, contributor, group_places
 from ogive.records.engines.answers import answer, total
 from ogive.records.engines.bins import representatives, with_codes
-from ogive.records.engines.choosing import Bound, kept, label_text, of_group, one_label, person_groups, refuse
+from ogive.records.engines.choosing import (
+    Bound,
+    kept,
+    label_text,
+    label_tie,
+    of_group,
+    one_label,
+    person_groups,
+    refuse,
+)
+from ogive.records.engines.functions import utf8
 from ogive.records.engines.numbers import double, number, whole
 from ogive.records.engines.small_keys import Line, code_of_key, line_of, small_key
 from ogive.records.labels import Columns, LabelCodes
@@ -189,9 +199,18 @@ class CellReader:
                 read.append(representatives(np.array(values, dtype=np.int64), column))
                 continue
             if pa.types.is_decimal(self._types[column.column]):
-                values = [None if value is None else decimal.Decimal(value) for value in values]
+                values = [None if value is None else self._decimal(value, column.column) for value in values]
             read.append(labels.setdefault(column.column, LabelCodes()).of(values))
         return Counted(tuple(read), counts, amounts)
+
+    def _decimal(self, value: str, column: str) -> decimal.Decimal:
+        try:
+            return decimal.Decimal(value)
+        except decimal.InvalidOperation:
+            raise DataError(
+                f"column {quoted(column)} of {plain(self._name)} has decimals that its engine writes in another way, "
+                "for example money; cast the column to numeric in a view of the table"
+            ) from None
 
     def questions(self, aggregate: Aggregate) -> tuple[Any, ...]:
         """What an engine is asked for an aggregate that is a sum over records, as expressions of ibis."""
@@ -257,6 +276,9 @@ class CellReader:
                 if self._bound is not None:
                     label = one_label(label, self._types[column.column])
                 table = table.mutate(**{f"code_{place}": label})
+                if self._engine is not None and kind_of(self._types[column.column]) is None:
+                    # of labels that a column takes for one, each keeps its own spelling
+                    table = table.mutate(**{f"bytes_{place}": utf8(label, self._engine)})
         for place, bits in asked.bits.items():
             column = asked.columns[place]
             assert isinstance(column, Binning), "probabilities are numbers"
@@ -288,7 +310,9 @@ class CellReader:
                 kind = self._types[column.column]
                 texts.append(lambda each, code=code, kind=kind: label_text(each[code], kind))
                 if kind_of(kind) == "number" and not pa.types.is_boolean(kind):
-                    ties.append(lambda each, code=code: each[code].cast("float64"))
+                    ties.append(lambda each, code=code, kind=kind: label_tie(each[code], kind, bound.engine))
+                if f"bytes_{place}" in table.columns:
+                    cells.append(f"bytes_{place}")
                 continue
             texts.append(lambda each, code=code: each[code].cast("string"))
             if place in asked.bits:
@@ -327,7 +351,8 @@ def _of_view(table: Any, asked: Asked, number_: int, *, several: bool) -> Any:
     if view[0] in asked.bits:
         amount = table[f"amount_{view[0]}"]
         sums["amounts"] = total(table["rows"] * amount if several else amount)
-    found = table.group_by([f"code_{place}" for place in view]).aggregate(**sums)
+    keys = [name for place in view for name in (f"code_{place}", f"bytes_{place}") if name in table.columns]
+    found = table.group_by(keys).aggregate(**sums).drop(*(name for name in keys if name.startswith("bytes_")))
     others = [f"code_{place}" for place in range(len(asked.columns)) if place not in view]
     nulls = {name: ibis.null(table[name].type()) for name in others}
     if "amounts" not in sums:

@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from ogive.errors import DataError, quoted
 from ogive.records.cell_choice import FARTHEST, FINEST, MOST_DIGITS, PREFIX
-from ogive.records.engines.functions import function
+from ogive.records.engines.functions import function, utf8
 from ogive.records.engines.numbers import double, whole
 from ogive.records.persons import missing_person
 
@@ -35,21 +35,10 @@ RANK_DIGITS = 16
 """Hexadecimal digits of a digest that rank a row."""
 
 
-def _utf8(text: Any) -> Any:
-    return function("convert_to", "string", "string", returns="binary")(text, "UTF8")
-
-
-def _spark_utf8(text: Any) -> Any:
-    return function("encode", "string", "string", returns="binary")(text, "UTF-8")
-
-
-_BYTES = {"duckdb": function("encode", "string", returns="binary"), "postgres": _utf8, "pyspark": _spark_utf8}
-"""The UTF-8 bytes of a text; columns may have been declared to take capitals for small letters, and bytes have not."""
-
 _MD5 = {
     "duckdb": function("md5", "string", returns="string"),
-    "postgres": lambda text: function("md5", "binary", returns="string")(_utf8(text)),
-    "pyspark": lambda text: function("md5", "binary", returns="string")(_spark_utf8(text)),
+    "postgres": lambda text: function("md5", "binary", returns="string")(utf8(text, "postgres")),
+    "pyspark": lambda text: function("md5", "binary", returns="string")(utf8(text, "pyspark")),
 }
 """The hexadecimal MD5 of the UTF-8 bytes of a text, whatever the encoding of a database."""
 
@@ -86,12 +75,14 @@ def person_names(column: Any, kind: Any, engine: str) -> dict[str, Any]:
         found = clear.ifelse(number, ibis.null("float64")).cast("int64").cast("string")
         return {"person_name": found, "person_fault": _fault(number.isnull(), ~clear)}
     text = column.cast("string")
+    if engine == "postgres" and not pa.types.is_decimal(kind):
+        text = text + ""  # of an enumeration, which has no empty value
     missing = text.isnull() | (text == "")
     if pa.types.is_decimal(kind):
         missing |= text == "NaN"
     return {
         "person_name": ibis.cases((missing, ibis.null("string")), else_=canonical(text)),
-        "person_bytes": _BYTES[engine](canonical(text)),
+        "person_bytes": utf8(canonical(text), engine),
         "person_fault": _fault(missing, text.re_search(_EXPONENT)),
     }
 
@@ -152,10 +143,21 @@ def one_label(value: Any, kind: Any) -> Any:
     return value
 
 
+def label_tie(value: Any, kind: Any, engine: str) -> Any:
+    """What decides between labels that are written alike though they differ: of numbers the smaller one is first.
+
+    A float would not do: it takes whole numbers from 2^53 on, and decimals of many digits, for their neighbors.
+    """
+    if not pa.types.is_decimal(kind):
+        return value
+    # PostgreSQL's own decimals have any number of digits, those of a column of the others as many as it says
+    return value.cast("decimal" if engine == "postgres" else f"decimal({kind.precision}, {kind.scale})")
+
+
 def label_text(value: Any, kind: Any) -> Any:
     """What `cell_choice.label_text` writes for each label that `one_label` has found."""
     if pa.types.is_boolean(kind):
-        found = value.ifelse("1", "0")
+        found = value.isnull().ifelse(ibis.null("string"), value.ifelse("1", "0"))
     elif pa.types.is_integer(kind):
         small = (value > whole(_BELOW)) & (value < whole(_ABOVE))
         found = small.ifelse(value.cast("string"), _in_steps(value.cast("float64")))

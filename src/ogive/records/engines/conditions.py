@@ -14,6 +14,7 @@ import pyarrow as pa
 from ogive.columns import LabelValue
 from ogive.predicates import All, Among, Comparison, Either, Missing, Not, Predicate
 from ogive.records.arrow import kind_of
+from ogive.records.engines.functions import utf8
 from ogive.records.engines.numbers import double, number, whole
 from ogive.records.filtering import compared_number
 from ogive.records.missing_words import MissingWords
@@ -28,7 +29,7 @@ _COMPARED: dict[str, Callable[[Any, Any], Any]] = {
 }
 
 
-def holds(where: Predicate, table: Any, types: Mapping[str, Any], words: MissingWords) -> Any:
+def holds(where: Predicate, table: Any, types: Mapping[str, Any], words: MissingWords, engine: str) -> Any:
     """Whether a condition holds, true or false and never null.
 
     Args:
@@ -36,20 +37,22 @@ def holds(where: Predicate, table: Any, types: Mapping[str, Any], words: Missing
         table: Of an engine.
         types: Arrow types of the condition's columns.
         words: Numbers and dates that mean that a value is missing.
+        engine: Name of the engine in ibis.
     """
     match where:
         case All():
-            return functools.reduce(operator.and_, [holds(part, table, types, words) for part in where.parts])
+            return functools.reduce(operator.and_, [holds(part, table, types, words, engine) for part in where.parts])
         case Either():
-            return functools.reduce(operator.or_, [holds(part, table, types, words) for part in where.parts])
+            return functools.reduce(operator.or_, [holds(part, table, types, words, engine) for part in where.parts])
         case Not():
-            return ~holds(where.part, table, types, words)
+            return ~holds(where.part, table, types, words, engine)
         case Missing():
             return _missing(table[where.column], types[where.column], words)
         case Comparison():
-            return _compared(table[where.column], types[where.column], where.sign, where.value, words)
+            return _compared(table[where.column], types[where.column], where.sign, where.value, words, engine)
         case Among():
-            each = [_compared(table[where.column], types[where.column], "==", value, words) for value in where.values]
+            column, kind = table[where.column], types[where.column]
+            each = [_compared(column, kind, "==", value, words, engine) for value in where.values]
             return functools.reduce(operator.or_, each)
 
 
@@ -60,12 +63,13 @@ def _missing(column: Any, kind: Any, words: MissingWords) -> Any:
     return _number(column, kind, unit, words).isnull()
 
 
-def _compared(column: Any, kind: Any, sign: str, value: LabelValue, words: MissingWords) -> Any:
+def _compared(column: Any, kind: Any, sign: str, value: LabelValue, words: MissingWords, engine: str) -> Any:
     if pa.types.is_null(kind):
         return ibis.literal(False)
     unit = kind_of(kind)
     if unit is None:
-        return _sure(_COMPARED[sign](column.cast("string"), str(value)))
+        # bytes, since a column may take capitals for small letters
+        return _sure(_COMPARED[sign](utf8(column.cast("string"), engine), utf8(ibis.literal(str(value)), engine)))
     if pa.types.is_integer(kind) and not isinstance(value, str | float):
         # exact, where floats would take numbers beyond 2^53 for their neighbors
         return _sure(_COMPARED[sign](column, whole(int(value))) & ~_missing(column, kind, words))

@@ -30,10 +30,7 @@ def _of_values(table: Any) -> Any:
 
 
 def _of_text(table: Any) -> Any:
-    """PostgreSQL hashes a row as text: each value as the server writes it, behind its length.
-
-    Of values of other kinds than these, such as lists, only whether they are there is hashed.
-    """
+    """PostgreSQL hashes a row as text: each value as the server writes it, behind its length."""
     parts = [_written(table[column], kind) for column, kind in table.schema().items()]
     return function("hashtextextended", "string", "int64", returns="int64")(functools.reduce(operator.add, parts), 0)
 
@@ -58,6 +55,9 @@ _HASHES = {"duckdb": _of_values, "postgres": _of_text, "pyspark": _of_struct}
 
 def _written(column: Any, kind: Any) -> Any:
     if not any(getattr(kind, each)() for each in _WRITTEN):
-        return column.isnull().ifelse("n", "v")
-    text = column.cast("string")
+        text = column.isnull().ifelse(
+            ibis.null("string"), function("format", "string", kind, returns="string")("%s", column)
+        )
+    else:
+        text = column.cast("string") + ""  # of an enumeration, which is no text but the end of one
     return (text.length().cast("string") + ":" + text).fill_null("n")

@@ -13,6 +13,17 @@ def function(name: str, *kinds: Any, returns: Any) -> Any:
     return ibis.udf.scalar.builtin(parameters, name=name, signature=(kinds, returns))
 
 
+def utf8(text: Any, engine: str) -> Any:
+    """The UTF-8 bytes of a text. Columns may be declared to take capitals for small letters, and bytes are not."""
+    match engine:
+        case "duckdb":
+            return function("encode", "string", returns="binary")(text)
+        case "postgres":  # of whose types some are texts that no function takes, but the end of another text
+            return function("convert_to", "string", "string", returns="binary")(text + "", "UTF8")
+        case _:
+            return function("encode", "string", "string", returns="binary")(text, "UTF-8")
+
+
 def _of_one(first: Any) -> None: ...
 
 

@@ -63,6 +63,19 @@ def open_address(address: Address | SparkAddress) -> Any:
             raise DataError(f"{plain(address.place)} has no table {quoted(address.table)}{where}") from None
 
 
+def is_locked(address: Address | SparkAddress, expression: Any) -> bool:
+    """Whether nobody can write to a table while it is open.
+
+    Nobody writes to a file of DuckDB that another process has open. A view in it may read other files, though.
+    """
+    if address.engine != "duckdb" or address.parquet is not None:
+        return False
+    found = expression.get_backend().con.execute(
+        "SELECT count(*) FROM duckdb_views() WHERE view_name = ? AND NOT internal", [address.table]
+    )
+    return not found.fetchone()[0]
+
+
 def _connect(ibis: Any, address: Address | SparkAddress) -> Any:
     if isinstance(address, SparkAddress):
         with one_line(address.name):

@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from ogive.records.engines.address import address_of
 from ogive.records.engines.answers import answer, one_line
-from ogive.records.engines.opening import engine_of, open_address
+from ogive.records.engines.opening import engine_of, is_locked, open_address
 
 if TYPE_CHECKING:
     from ogive.arrays import Int64
@@ -57,8 +57,7 @@ class EngineTable:
             return EngineTable(data, "the table")
         address = address_of(data)
         expression = open_address(address)
-        # nobody writes to a file of DuckDB that another process has open
-        table = EngineTable(expression, address.name, is_locked=address.engine == "duckdb" and address.parquet is None)
+        table = EngineTable(expression, address.name, is_locked=is_locked(address, expression))
         if address.engine != "spark":  # of which a process has one, for all its tables
             weakref.finalize(table, expression.get_backend().disconnect)
         return table
@@ -76,7 +75,7 @@ class EngineTable:
         """An engine's type as Arrow has it; one that Arrow lacks by its name."""
         try:
             return kind.to_pyarrow()
-        except (TypeError, KeyError, NotImplementedError):
+        except (TypeError, KeyError, NotImplementedError, ModuleNotFoundError):
             return pa.opaque(pa.null(), str(kind), self._engine)
 
     def type(self, column: str) -> Any:
@@ -139,7 +138,7 @@ class EngineTable:
 
         check_condition(where, self, words)
         with one_line(self.name):
-            chosen = self._expression.filter(holds(where, self._expression, self._types, words))
+            chosen = self._expression.filter(holds(where, self._expression, self._types, words, self._engine))
         return EngineTable(chosen, self.name, whole=self)
 
     def persons(self, person: str) -> int:
