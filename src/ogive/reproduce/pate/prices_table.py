@@ -201,6 +201,7 @@ def draw(summary: Summary, figure: Figure) -> None:
         figure,
         TextTable(titles, lines, first=0.29),
         TextTable(students_claims.TITLES, students_claims.lines(summary), first=0.29),
+        TextTable(students_claims.ROUND_TITLES, students_claims.round_lines(summary), first=0.29),
     )
 
 

@@ -18,6 +18,7 @@ from ogive.reproduce.items import Places, Setting, content_of
 from ogive.reproduce.pate import learners
 from ogive.reproduce.pate.inputs import digits, incomes
 from ogive.reproduce.pate.printed import PRICES, PriceRow
+from ogive.reproduce.pate.rounds import Rounds, halves
 from ogive.reproduce.pate.votes import (
     ABSENT,
     ADULT,
@@ -68,6 +69,7 @@ class StudentTask(Protocol):
         printed: Whether the accuracies of these rows were printed for these data.
         same_kind: Whether the student is of the kind that the paper trained.
         changed: What is otherwise than in the paper, for evidence; empty if nothing.
+        rounds: Two rounds that are compared with one of the rows, whose price whatever the votes is no smaller.
     """
 
     title: str
@@ -76,6 +78,7 @@ class StudentTask(Protocol):
     printed: bool
     same_kind: bool
     changed: str
+    rounds: Rounds
 
     def learner(self, quick: bool) -> str:
         """Which of `learners.LEARNERS` is the student; it becomes part of the setting."""
@@ -115,6 +118,7 @@ class Digits:
     printed = True
     same_kind = False
     changed = "a perceptron on strengths of edges in place of the paper's convolutional GAN"
+    rounds = halves(PRICES["MNIST Confident-GNMax, 640 queries"])
 
     def learner(self, quick: bool) -> str:
         """A network where there is torch."""
@@ -172,6 +176,7 @@ class Incomes:
     printed = True
     same_kind = True
     changed = ""
+    rounds = halves(PRICES["Adult Confident-GNMax, 1500 queries"])
 
     def learner(self, quick: bool) -> str:
         """As the paper's."""

@@ -1,24 +1,31 @@
-"""Table 1: students taught by the rows' labels, and models of the private records without privacy."""
+"""Table 1: students taught by the rows' labels or in two rounds, and models of the private records without privacy."""
 
 from __future__ import annotations
 
+import numpy as np
+
 from ogive.arrays import Int64
+from ogive.noise.base import RandomSource
+from ogive.pate.labelling import label
 from ogive.reproduce.items import Numbers, Places, Setting
 from ogive.reproduce.pate import learners
 from ogive.reproduce.pate.prices import ANSWERED, RIGHT, within
 from ogive.reproduce.pate.printed import PriceRow
+from ogive.reproduce.pate.rounds import costs
 from ogive.reproduce.pate.student_tasks import TASKS, Material, StudentTask
 from ogive.reproduce.randomness import streams
 
-STUDENT, BASELINE = "student", "baseline"
-ACCURACY = "accuracy"
+STUDENT, BASELINE, TWO_ROUNDS = "student", "baseline", "two rounds"
+ACCURACY, FIRST = "accuracy", "accuracy after the first round"
+TAUGHT, OWN = "answers of teachers", "labels of the student itself"
 
 BASELINE_RUNS = 5
 
 CODE = (
-    "pate/adversarial.py", "pate/learners.py", "pate/networks.py", "pate/students.py",
-    "reproduce/pate/discriminants.py", "reproduce/pate/inputs.py", "reproduce/pate/learners.py",
-    "reproduce/pate/student_tasks.py", "reproduce/pate/students.py",
+    "pate/adversarial.py", "pate/labelling.py", "pate/learners.py", "pate/networks.py", "pate/students.py",
+    "queries/labels.py", "reproduce/pate/discriminants.py", "reproduce/pate/inputs.py", "reproduce/pate/learners.py",
+    "reproduce/pate/rounds.py", "reproduce/pate/student_tasks.py", "reproduce/pate/students.py",
+    "statistics/labels/*.py",
 )  # fmt: skip
 
 
@@ -28,7 +35,7 @@ def inputs(places: Places) -> Setting:
 
 
 def settings(quick: bool) -> tuple[Setting, ...]:
-    """A student of every row of every task, and a model without privacy."""
+    """A student of every row of every task, one of two rounds, and a model without privacy."""
     return tuple(each for task in TASKS.values() for each in _settings(task, quick))
 
 
@@ -38,7 +45,8 @@ def _settings(task: StudentTask, quick: bool) -> list[Setting]:
         "row": task.title, "task": task.title, "of": BASELINE, "learner": task.baseline_learner(quick),
         "runs": 1 if quick else BASELINE_RUNS,
     }  # fmt: skip
-    return [*({"row": row.name, **student} for row in task.rows), baseline]
+    both: Setting = {**student, "row": task.title, "of": TWO_ROUNDS}
+    return [*({"row": row.name, **student} for row in task.rows), both, baseline]
 
 
 def measure(setting: Setting, seed: int, data: Places) -> Numbers:
@@ -53,10 +61,39 @@ def measure(setting: Setting, seed: int, data: Places) -> Numbers:
     material = task.material(data, generator)
     if material is None:
         return {}
+    if setting["of"] == TWO_ROUNDS:
+        return _two_rounds(task, learner, material, generator, source)
     row = row_of(task, str(setting["row"]))
     labels = within(row.aggregator.answer(material.votes[: row.asked], source=source), row.cap)
     student = learners.learn(learner, material.inputs, labels, task.classes, int(generator.integers(1 << 31)))
     return {**told(labels, material), ACCURACY: student.accuracy(material.judged, material.judged_truth)}
+
+
+def _two_rounds(
+    task: StudentTask, learner: str, material: Material, generator: np.random.Generator, source: RandomSource
+) -> Numbers:
+    """Labels of both rounds, what they cost, and how accurate students of the first and of both are."""
+    rounds, (first, second) = task.rounds, task.rounds.asked
+    votes = material.votes[: first + second]
+    seeds = generator.integers(1 << 31, size=2).tolist()
+    begun = within(rounds.first.answer(votes[:first], source=source), rounds.caps[0])
+    student = learners.learn(learner, material.inputs, begun, task.classes, seeds[0])
+    probabilities = student.probabilities(material.inputs[first : first + second])
+    found = label(
+        votes[first:], rounds.second, target_delta=str(rounds.row.delta), max_answers=rounds.caps[1],
+        probabilities=probabilities, source=source,
+    )  # fmt: skip
+    labels = np.concatenate([begun, found.labels])
+    final = learners.learn(learner, material.inputs, labels, task.classes, seeds[1])
+    numbers, taught = told(labels, material), int((begun >= 0).sum()) + found.answered
+    return {
+        **numbers,
+        TAUGHT: float(taught),
+        OWN: numbers[ANSWERED] - taught,
+        FIRST: student.accuracy(material.judged, material.judged_truth),
+        ACCURACY: final.accuracy(material.judged, material.judged_truth),
+        **costs(rounds, votes, probabilities),
+    }
 
 
 def told(labels: Int64, material: Material) -> Numbers:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 
 from ogive.reproduce.pate import learners
-from ogive.reproduce.pate.prices import ANSWERED, RIGHT
+from ogive.reproduce.pate.prices import ANSWERED, INDEPENDENT, JOINT, PAPER, RIGHT
 from ogive.reproduce.pate.printed import BASELINES, GLYPH, PRICES
 from ogive.reproduce.pate.student_tasks import TASKS, StudentTask
-from ogive.reproduce.pate.students import ACCURACY, BASELINE, STUDENT, row_of
-from ogive.reproduce.summaries import Cell, Row, Summary
+from ogive.reproduce.pate.students import ACCURACY, BASELINE, FIRST, OWN, STUDENT, TAUGHT, TWO_ROUNDS, row_of
+from ogive.reproduce.summaries import Cell, Row, Summary, difference
 from ogive.reproduce.verdicts import Check, Outcome, above, show
 
 BELOW = 0.5
@@ -26,6 +26,7 @@ def judge(summary: Summary) -> tuple[Check, ...]:
     """Compare every student and every model without privacy with the paper's; say which are quoted only."""
     checks = [_student(row) for row in summary.where(of=STUDENT).rows if _task(row).printed]
     checks += [_baseline(row) for row in summary.where(of=BASELINE).rows if _task(row).printed]
+    checks += [_two_rounds(row, summary) for row in summary.where(of=TWO_ROUNDS).rows]
     return (*checks, *(_quoted(data, reason) for data, reason in QUOTED.items()))
 
 
@@ -60,6 +61,27 @@ def _baseline(row: Row) -> Check:
     return Check(claim, above(row.cells[ACCURACY], (printed - BELOW) / 100), words, essential=False)
 
 
+def _two_rounds(row: Row, summary: Summary) -> Check:
+    """Whether the student of two rounds is better than that of one, at the same price whatever the votes."""
+    task, cells = _task(row), row.cells
+    rounds = task.rounds
+    claim = f"beyond the paper: {task.title}: two rounds give a better student than one at the same price"
+    alone = summary.where(of=STUDENT, task=task.title, row=rounds.row.name).rows
+    if ACCURACY not in cells or not alone or ACCURACY not in alone[0].cells:
+        return Check(claim, Outcome.UNDECIDED, missing(row), essential=False)
+    once = alone[0].cells
+    return Check(
+        claim,
+        above(difference(cells[ACCURACY], once[ACCURACY]), 0.0),
+        f"{show(cells[ACCURACY])} from {cells[TAUGHT].mean:.1f} answers of teachers and {cells[OWN].mean:.1f} labels "
+        f"of the first round's student, whose accuracy is {cells[FIRST].mean:.4f}, against {show(once[ACCURACY])} from "
+        f"{once[ANSWERED].mean:.1f} answers; epsilon {cells[INDEPENDENT].mean:.4g} whatever the votes (one round "
+        f"{rounds.price:.4g}), {cells[JOINT].mean:.4g} with the joint cost of the first round, {cells[PAPER].mean:.4g} "
+        "by the paper's accounting, which is no bound",
+        essential=False,
+    )
+
+
 def _quoted(data: str, reason: str) -> Check:
     printed = ", ".join(f"{row.accuracy:g} % ({row.name})" for row in PRICES.values() if row.data == data)
     claim = f"{data}: students' accuracy: {printed}; without privacy {BASELINES[data]:g} %"
@@ -78,14 +100,8 @@ def _task(row: Row) -> StudentTask:
 
 
 TITLES = (
-    "student of",
-    "learner",
-    "answers",
-    "answers\nthat are\nright",
-    "student,\nprinted",
-    "student",
-    "standard\nerror",
-)
+    "student of", "learner", "answers", "answers\nthat are\nright", "student,\nprinted", "student", "standard\nerror",
+)  # fmt: skip
 
 
 def lines(summary: Summary) -> list[list[str]]:
@@ -97,12 +113,40 @@ def lines(summary: Summary) -> list[list[str]]:
         found.append([
             str(row.setting["row"]) if taught else f"{task.title}, all private records",
             str(row.setting["learner"]),
-            f"{cells[ANSWERED].mean:.1f}" if ANSWERED in cells else "",
+            number(cells.get(ANSWERED), 1),
             percent(cells.get(RIGHT)),
             f"{printed:.1f} %" if task.printed and printed else "",
-            *(accuracy(cells.get(ACCURACY))),
+            *accuracy(cells.get(ACCURACY)),
         ])  # fmt: skip
     return found
+
+
+ROUND_TITLES = (
+    "student of two rounds", "answers\nof\nteachers", "labels\nof the\nstudent", "labels\nthat are\nright",
+    "epsilon,\npaper's\naccounting", "epsilon,\njoint, then\nwhatever", "epsilon,\nwhatever\nthe votes",
+    "student\nof the first\nround", "student", "standard\nerror", "of one\nround, same\nprice",
+)  # fmt: skip
+
+
+def round_lines(summary: Summary) -> list[list[str]]:
+    """Students of two rounds beside those of one at the same price, a line each."""
+    found = []
+    for row in summary.where(of=TWO_ROUNDS).rows:
+        task, cells = _task(row), row.cells
+        alone = [each.cells for each in summary.where(of=STUDENT, task=task.title, row=task.rounds.row.name).rows]
+        found.append([
+            f"{task.title}, {' + '.join(map(str, task.rounds.asked))} queries",
+            number(cells.get(TAUGHT), 1), number(cells.get(OWN), 1), percent(cells.get(RIGHT)),
+            *(number(cells.get(name), 3) for name in (PAPER, JOINT, INDEPENDENT)),
+            accuracy(cells.get(FIRST))[0], *accuracy(cells.get(ACCURACY)),
+            accuracy(alone[0].get(ACCURACY))[0] if alone else "",
+        ])  # fmt: skip
+    return found
+
+
+def number(cell: Cell | None, digits: int) -> str:
+    """A mean, for a table; empty where there is none."""
+    return "" if cell is None else f"{cell.mean:.{digits}f}"
 
 
 def percent(cell: Cell | None) -> str:

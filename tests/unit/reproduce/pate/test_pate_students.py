@@ -10,11 +10,12 @@ from threadpoolctl import threadpool_limits
 
 from ogive.pate.aggregators import ConfidentGNMax
 from ogive.reproduce.items import Plan
-from ogive.reproduce.pate import learners, student_tasks, students, students_claims
+from ogive.reproduce.pate import learners, prices, printed, student_tasks, students, students_claims
 from ogive.reproduce.pate.prices_table import TABLE_1
 from ogive.reproduce.pate.printed import BASELINES, PRICES, PriceRow
+from ogive.reproduce.pate.rounds import halves
 from ogive.reproduce.pate.student_tasks import TASKS, Material
-from ogive.reproduce.pate.students import ACCURACY, BASELINE, STUDENT
+from ogive.reproduce.pate.students import ACCURACY, BASELINE, STUDENT, TWO_ROUNDS
 from ogive.reproduce.pate.votes import ABSENT
 from ogive.reproduce.summaries import Cell, Row, Summary
 from ogive.reproduce.verdicts import Outcome
@@ -29,7 +30,8 @@ class Blobs:
     """Three classes that lie apart, and 100 teachers who are right, or who guess."""
 
     title, classes, printed, same_kind, changed = "Blobs", 3, False, False, ""
-    rows = (PriceRow("Blobs", ConfidentGNMax(60, 20, 10), 300, 0, 1.0, 90.0, 200),)
+    rows = (PriceRow("Blobs", ConfidentGNMax(60, 20, 10), 200, 0, 1.0, 90.0, 150),)
+    rounds = halves(rows[0])
 
     def __init__(self, *, guess=False):
         self.guess = guess
@@ -59,18 +61,19 @@ class Blobs:
         return 0.995 if learner == learners.DISCRIMINANTS else None
 
 
-def taught(monkeypatch, task, run=1):
+def taught(monkeypatch, task, run=1, of=STUDENT):
     monkeypatch.setattr(students, "TASKS", {"Blobs": task})
-    (setting, baseline) = students.settings(quick=False)
-    assert students.measure(baseline, 1 << 70, ()) == {ACCURACY: 0.995}
-    return students.measure(setting, run << 70, ())
+    monkeypatch.setitem(printed.DELTAS, "Blobs", 1e-5)
+    settings = {setting["of"]: setting for setting in students.settings(quick=False)}
+    assert students.measure(settings[BASELINE], 1 << 70, ()) == {ACCURACY: 0.995}
+    return students.measure(settings[of], run << 70, ())
 
 
 def test_a_task_is_run_by_what_it_says_alone(monkeypatch):
     found = taught(monkeypatch, Blobs())
     assert 0.95 < found[ACCURACY] < 1
     assert found[students.RIGHT] > 0.97
-    assert found[students.ANSWERED] == 200  # the cap
+    assert found[students.ANSWERED] == 150  # the cap
     assert found == taught(monkeypatch, Blobs())
     assert found != taught(monkeypatch, Blobs(), run=2)
 
@@ -79,6 +82,24 @@ def test_students_of_teachers_who_guess_guess(monkeypatch):
     found = taught(monkeypatch, Blobs(guess=True))
     assert found[ACCURACY] < 0.75
     assert found[students.RIGHT] < 0.5
+
+
+def test_both_rounds_teach_within_their_caps_and_the_second_what_the_first_did_not(monkeypatch):
+    found = taught(monkeypatch, Blobs(), of=TWO_ROUNDS)
+    begun, last = Blobs.rounds.caps
+    assert begun < found[students.TAUGHT] <= begun + last
+    assert found[students.OWN] > 30  # of which the student is sure
+    assert found[students.ANSWERED] == found[students.TAUGHT] + found[students.OWN] <= sum(Blobs.rounds.asked)
+    assert found[students.RIGHT] > 0.95
+    assert 0.95 < found[ACCURACY] < 1
+    assert found == taught(monkeypatch, Blobs(), of=TWO_ROUNDS)
+    guessed = taught(monkeypatch, Blobs(guess=True), of=TWO_ROUNDS)
+    assert guessed[ACCURACY] < 0.75
+    assert guessed[students.TAUGHT] > found[students.TAUGHT]  # who guess disagree with their student more often
+    few = Blobs(guess=True)
+    few.rounds = dataclasses.replace(Blobs.rounds, caps=(begun, 3))
+    capped = taught(monkeypatch, few, of=TWO_ROUNDS)
+    assert capped[students.TAUGHT] == begun + 3 < guessed[students.TAUGHT]
 
 
 def test_random_forests_on_adult_learn_from_the_published_votes(shared_data):
@@ -105,13 +126,17 @@ def test_networks_learn_digits_from_the_published_votes_and_from_all_images(shar
     assert students.measure(setting, 3 << 70, data)[ACCURACY] > 0.97
 
 
-def rows(accuracy, *, learner=learners.ADVERSARIES, runs=8, error=0.001, known=None):
+def rows(accuracy, *, learner=learners.ADVERSARIES, runs=8, error=0.001, known=None, gain=0.0):
     """A summary of every student and baseline with one accuracy, or without numbers."""
     found = []
     for setting in students.settings(quick=False):
         cells = {} if accuracy is None else {
             name: Cell(value, error, value, runs)
-            for name, value in ((ACCURACY, accuracy), (students.ANSWERED, 283.0), (students.RIGHT, 0.937))
+            for name, value in (
+                (ACCURACY, accuracy + (gain if setting["of"] == TWO_ROUNDS else 0)), (students.ANSWERED, 283.0),
+                (students.RIGHT, 0.937), (students.TAUGHT, 270.0), (students.OWN, 13.0), (students.FIRST, 0.97),
+                (prices.PAPER, 1.5), (prices.JOINT, 1.7), (prices.INDEPENDENT, 2.6),
+            )
         }  # fmt: skip
         found.append(Row({**setting, "learner": learner, **(known or {})}, cells))
     return Summary(tuple(found))
@@ -119,7 +144,7 @@ def rows(accuracy, *, learner=learners.ADVERSARIES, runs=8, error=0.001, known=N
 
 def outcomes(summary):
     checks = [check for check in students_claims.judge(summary) if "students'" not in check.claim]
-    return {check.claim.partition(": printed")[0]: check for check in checks}
+    return {check.claim.partition(": printed")[0]: check for check in checks if "rounds" not in check.claim}
 
 
 def test_accuracies_are_compared_with_the_printed_ones_less_half_a_point():
@@ -143,6 +168,16 @@ def test_only_students_of_the_papers_kind_are_essential():
     assert (
         "in place of the paper's convolutional GAN" in outcomes(rows(0.98))[f"{MNIST_ROW}: student's accuracy"].evidence
     )
+
+
+@pytest.mark.parametrize(("gain", "outcome"), [(0.01, HOLDS), (-0.01, FAILS), (0.001, UNDECIDED)])
+def test_two_rounds_are_compared_with_one(gain, outcome):
+    checks = [check for check in students_claims.judge(rows(0.97, gain=gain)) if "two rounds" in check.claim]
+    assert [(check.outcome, check.essential) for check in checks] == [(outcome, False)] * 2
+    assert "270.0 answers of teachers and 13.0 labels of the first round's student" in checks[0].evidence
+    assert "epsilon 2.6 whatever the votes (one round 2.607)" in checks[0].evidence
+    absent = [check for check in students_claims.judge(rows(None)) if "two rounds" in check.claim]
+    assert ["no array" in check.evidence for check in absent] == [True] * 2
 
 
 def test_what_is_missing_is_said_in_one_line():
@@ -174,10 +209,10 @@ def test_a_learner_is_chosen_by_what_is_installed_and_named_in_the_setting(monke
     def chosen():
         return [setting["learner"] for setting in students.settings(quick=False)]
 
-    forest = [learners.FOREST] * 2 + [learners.BOOSTING]
-    assert chosen() == [learners.ADVERSARIES] * 3 + [learners.PERCEPTRON] + forest
+    forest = [learners.FOREST] * 3 + [learners.BOOSTING]
+    assert chosen() == [learners.ADVERSARIES] * 4 + [learners.PERCEPTRON] + forest
     there.remove("torch")
-    assert chosen() == [learners.SPREADING] * 3 + [learners.DISCRIMINANTS] + forest
+    assert chosen() == [learners.SPREADING] * 4 + [learners.DISCRIMINANTS] + forest
     there.remove("sklearn")
     assert set(chosen()) == {learners.NONE}
     assert students.measure(students.settings(quick=False)[0], 1, ()) == {}
@@ -216,7 +251,12 @@ def test_the_table_shows_what_was_printed_and_what_was_found():
     assert students_claims.lines(rows(None))[0][2:] == ["", "", "98.0 %", "", ""]
     figure = Figure()
     TABLE_1.draw(rows(0.9812), figure)
-    assert len(figure.axes) == 2
+    assert len(figure.axes) == 3
+    shown = students_claims.round_lines(rows(0.9812, gain=0.001))
+    assert shown[0] == [
+        "MNIST, 320 + 640 queries", "270.0", "13.0", "93.7 %", "1.500", "1.700", "2.600", "97.00 %", "98.22 %", "0.10",
+        "98.12 %",
+    ]  # fmt: skip
     assert set(BASELINES) == {row.data for row in PRICES.values()}
 
 
@@ -224,5 +264,5 @@ def test_few_and_short_runs_are_made_where_it_must_be_quick():
     quick, full = (
         [task for task in TABLE_1.tasks(Plan(quick=quick)) if "learner" in task.setting] for quick in (True, False)
     )
-    assert len(quick) < 20 < len(full)
+    assert len(quick) < 30 < len(full)
     assert student_tasks.Digits().learner(quick=True) != student_tasks.Digits().learner(quick=False)
