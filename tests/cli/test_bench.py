@@ -58,9 +58,9 @@ def test_times_that_grew_and_speeds_that_fell_by_more_than_5_percent_are_slower(
     assert status == 1
     assert out.splitlines() == [
         "fallen",
-        "    time: 10 to 5 M/s, 100% slower",
+        "    time: 10 to 5 M/s, 50% less",
         "grown",
-        "    time: 1 to 1.06 s, 6% slower; duckdb 50% slower",
+        "    time: 1 to 1.06 s, 6% more; duckdb 50% more",
         "5 times and speeds: 2 slower by more than 5%, 2 faster; 0 in one file only",
     ]
     assert err == "ogive: error: 2 of 5 became slower by more than 5%\n"
@@ -81,6 +81,24 @@ def test_rows_of_one_file_and_other_machines_are_said(compare):
     assert out.endswith("3 in one file only\n")
 
 
+def test_what_is_not_above_0_is_left_out_and_named(compare):
+    old = [measured("kept", 1.0, "s"), measured("line", 2.0, "s"), measured("foreseen", 1.0, "s", peer_value=1.0)]
+    new = [measured("kept", 1.0, "s"), measured("line", -0.5, "s"), measured("foreseen", 1.0, "s", peer_value=0)]
+    status, out, _ = compare(old, new)
+    assert status == 0
+    assert [line.partition("1.json, ")[2] for line in out.splitlines()[:2]] == [
+        "where it is not above 0: line, time",
+        "where it is not above 0: foreseen, time",
+    ]
+    assert out.splitlines()[2].startswith("1 times and speeds: 0 slower")
+
+
+def test_a_file_is_of_the_same_machine_as_itself(compare):
+    rows = [measured("kept", 1.0, "s"), measured("elsewhere", 1.0, "s", machine="two")]
+    assert "different machines" not in compare(rows, rows)[1]
+    assert "or do not say which" in compare([measured("kept", 1.0, "s", machine=None)] * 2, rows)[1]
+
+
 def test_the_kept_results_are_as_fast_as_themselves(capsys):
     assert main(["bench", "compare", str(RESULTS), str(RESULTS)]) == 0
     assert ": 0 slower by more than 5%, 0 faster; 0 in one file only" in capsys.readouterr().out
@@ -95,13 +113,12 @@ def test_the_kept_results_are_as_fast_as_themselves(capsys):
         '{"rows": []}',
         "[1]",
         '[{"work": "a"}]',
-        json.dumps([measured("zero", 0, "s")]),
         json.dumps([measured("text", "1", "s")]),
         json.dumps([measured("endless", float("inf"), "s")]),
         json.dumps([measured([], 1.0, "s")]),
         "[" * 100_000,
     ],
-    ids=["empty", "half", "number", "object", "list", "short", "zero", "text", "infinity", "name", "deep"],
+    ids=["empty", "half", "number", "object", "list", "short", "text", "infinity", "name", "deep"],
 )
 def test_what_holds_no_results_is_refused_in_one_line(compare, content):
     status, out, err = compare([measured("kept", 1.0, "s")], content)

@@ -28,6 +28,11 @@ class Measured(NamedTuple):
     peer_value: float | None
     machine: str | None
 
+    @property
+    def is_positive(self) -> bool:
+        """Whether it can be compared: a line through measured times may foresee none above 0."""
+        return self.value > 0 and (self.peer_value is None or self.peer_value > 0)
+
 
 @app.command
 def compare(old: Results, new: Results) -> None:
@@ -41,16 +46,20 @@ def compare(old: Results, new: Results) -> None:
         new: Results of now.
     """
     before, after = _read(old), _read(new)
+    for path, found in ((old, before), (new, after)):
+        for key in [key for key, each in found.items() if not each.is_positive]:
+            print(f"Left out of {plain(path)}, where it is not above 0: {key[0]}, {key[1]}")
+            del found[key]
     both = [key for key in before if key in after]
     if not both:
         raise DataError(f"{plain(old)} and {plain(new)} have no measured time or speed in common")
     changes = {key: slowdown(before[key].value, after[key].value, after[key].unit) for key in both}
     slower = sorted((key for key in both if changes[key] > 1 + TOLERANCE), key=lambda key: -changes[key])
     faster = sum(change < 1 / (1 + TOLERANCE) for change in changes.values())
-    machines = {each[key].machine for each in (before, after) for key in both}
+    elsewhere = any(before[key].machine != after[key].machine or before[key].machine is None for key in both)
     for key in slower:
         print(_line(key, before[key], after[key]))
-    if len(machines) > 1:
+    if elsewhere:
         print("The files are of different machines or versions of packages, or do not say which.")
     apart = len(before) + len(after) - 2 * len(both)
     print(
@@ -101,19 +110,19 @@ def _read(path: Path) -> dict[tuple[str, str, str | None], Measured]:
 def _measured(row: dict[str, Any]) -> Measured:
     measured = Measured(row["value"], row["unit"], row["peer"], row["peer_value"], row.get("machine"))
     for value in (measured.value, measured.peer_value):
-        if value is not None and not 0 < value < math.inf:
+        if value is not None and not math.isfinite(value):
             raise ValueError(value)
     return measured
 
 
 def _line(key: tuple[str, str, str | None], old: Measured, new: Measured) -> str:
     work, metric, peer = key
-    line = f"{work}\n    {metric}: {old.value:g} to {new.value:g} {new.unit}, {_change(old.value, new.value, new.unit)}"
+    line = f"{work}\n    {metric}: {old.value:g} to {new.value:g} {new.unit}, {_change(old.value, new.value)}"
     if old.peer_value is not None and new.peer_value is not None:
-        line += f"; {peer} {_change(old.peer_value, new.peer_value, new.unit)}"
+        line += f"; {peer} {_change(old.peer_value, new.peer_value)}"
     return line
 
 
-def _change(old: float, new: float, unit: str) -> str:
-    change = slowdown(old, new, unit)
-    return f"{change - 1:.0%} slower" if change >= 1 else f"{1 - change:.0%} faster"
+def _change(old: float, new: float) -> str:
+    """How a time or a speed changed, as a part of the old one."""
+    return f"{abs(new / old - 1):.0%} {'less' if new < old else 'more'}"

@@ -27,7 +27,18 @@ def one_line(name: str) -> Iterator[None]:
         package = type(problem).__module__.partition(".")[0]
         if package not in _RAISED_BY and not isinstance(problem, ConnectionError):
             raise
-        raise DataError(f"{plain(name)} cannot be read: its engine reports {_kind(problem)}") from None
+        found = _kind(problem)
+        if package == "psycopg" and found in _LOST:
+            raise DataError(
+                f"the connection to {plain(name)} was lost; open the table again, in a new session"
+            ) from None
+        if found == "InsufficientPrivilege":
+            raise DataError(f"{plain(name)} cannot be read: this user may not read it") from None
+        raise DataError(f"{plain(name)} cannot be read: its engine reports {found}") from None
+
+
+_LOST = ("AdminShutdown", "CrashShutdown", "Operational", "Interface", "IdleSessionTimeout")
+"""What psycopg reports of a connection that ended, and of every question after that."""
 
 
 def _kind(problem: Exception) -> str:

@@ -127,8 +127,19 @@ def _connect_duckdb(ibis: Any, address: Address) -> Any:
     path = Path(str(address.url.database))
     if not path.is_file():
         raise DataError(f"there is no file {plain(path)}")
+    import duckdb
+
     with one_line(address.name):
-        return ibis.duckdb.connect(path, read_only=True, **settings, autoload_known_extensions=False)
+        try:
+            return ibis.duckdb.connect(path, read_only=True, **settings, autoload_known_extensions=False)
+        except (duckdb.IOException, duckdb.CatalogException) as problem:
+            if "lock" in str(problem):
+                raise DataError(f"{plain(path)} cannot be read while another process has it open for writing") from None
+            if path.suffix.lower() in (".parquet", ".pq"):
+                raise DataError(
+                    f"{plain(path)} is no database of DuckDB; the address of Parquet files is duckdb://?parquet=PATH"
+                ) from None
+            raise DataError(f"{plain(path)} is no database of DuckDB, or is damaged or cut short") from None
 
 
 def _connect_postgresql(ibis: Any, address: Address) -> Any:
@@ -146,7 +157,26 @@ def _connect_postgresql(ibis: Any, address: Address) -> Any:
             database=url.database,
             **{"options": "-c default_transaction_read_only=on", **address.rest},
         )
-    except psycopg.OperationalError:
-        raise DataError(
-            f"{plain(address.place)} cannot be reached, or lets nobody in by that name and password"
+    except psycopg.ProgrammingError:
+        named = ", ".join(map(quoted, address.rest)) or "these"
+        raise ParameterError(
+            f"{plain(address.place)} cannot be opened: PostgreSQL has options such as sslmode=require, not {named}"
         ) from None
+    except psycopg.OperationalError as problem:
+        raise DataError(f"{plain(address.place)} {_closed(str(problem))}") from None
+
+
+_CLOSED = (
+    ("SSL", "does not take the encryption that the address asks for"),
+    ("password", "lets nobody in by that name and password"),
+    ("role", "lets nobody in by that name and password"),
+    ("does not exist", "is no database of that server"),
+    ("pg_hba", "lets nobody in by that name from this machine"),
+    ("too many", "has too many connections; try again later"),
+)
+"""Words of what the driver says, and what is said instead."""
+
+
+def _closed(said: str) -> str:
+    """Why there is no connection, without what the driver says, which may hold secrets."""
+    return next((words for word, words in _CLOSED if word in said), "cannot be reached; check that its server runs")

@@ -1,10 +1,13 @@
 """Tables of engines through sessions, with their addresses, fingerprints and refusals."""
 
 import gc
+import subprocess
+import sys
 
 import duckdb
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from helpers import postgres
 from helpers.engines import ENGINES, address, fill_postgresql
@@ -192,13 +195,64 @@ def test_what_is_not_there_is_said_in_one_line_without_a_password(tmp_path):
     with pytest.raises(DataError, match=r"has no table 'visits'"):
         Records.of(url.replace("people", "visits"))
     (tmp_path / "text.duckdb").write_text("no database")
-    with pytest.raises(DataError, match=r"cannot be read: its engine reports \w+$"):
+    with pytest.raises(DataError, match=r"is no database of DuckDB, or is damaged or cut short$"):
         Records.of(f"duckdb:///{tmp_path}/text.duckdb?table=people")
+    pq.write_table(people(), tmp_path / "people.parquet")
+    with pytest.raises(DataError, match=r"Parquet files is duckdb://\?parquet=PATH$"):
+        Records.of(f"duckdb:///{tmp_path}/people.parquet?table=people")
     server = postgres.server()
     secret = f"postgresql://somebody:secret@127.0.0.1:{server.port}/postgres?table=t"
-    with pytest.raises(DataError, match="cannot be reached") as refused:
-        Records.of(secret)
-    assert "secret" not in str(refused.value)
+    for wrong, said in (
+        (secret, "lets nobody in by that name and password$"),
+        (secret.replace(f":{server.port}/", ":1/"), "cannot be reached; check that its server runs$"),
+        (
+            f"{server.url('postgres')}?table=t&sslmode=require",
+            "does not take the encryption that the address asks for$",
+        ),
+        (f"{server.url('nowhere')}?table=t", "is no database of that server$"),
+    ):
+        with pytest.raises(DataError, match=said) as refused:
+            Records.of(wrong)
+        assert "secret" not in str(refused.value)
+    with pytest.raises(ParameterError, match=r"options such as sslmode=require, not 'sslmod'$"):
+        Records.of(f"{server.url('postgres')}?table=t&sslmod=require")
+
+
+def test_a_file_that_another_process_writes_and_a_table_that_one_may_not_read_are_said(tmp_path):
+    url = address("duckdb", people(), tmp_path, "people")
+    path = str(tmp_path / "records.duckdb")
+    script = "import duckdb, sys, time; c = duckdb.connect(sys.argv[1]); print('open', flush=True); time.sleep(60)"
+    with subprocess.Popen([sys.executable, "-c", script, path], stdout=subprocess.PIPE) as other:
+        assert other.stdout.readline() == b"open\n"
+        with pytest.raises(DataError, match=r"while another process has it open for writing$"):
+            Records.of(url)
+        other.kill()
+    url = postgres.server().database()
+    fill_postgresql(url, people(), "people")
+    database = url.rpartition("/")[2]
+    for statement in ("CREATE ROLE reader LOGIN PASSWORD 'reader'", "CREATE TABLE hidden AS SELECT * FROM people"):
+        postgres.server().execute(statement, database)
+    allowed = f"postgresql://reader:reader@127.0.0.1:{postgres.server().port}/{database}?table=hidden"
+    with pytest.raises(DataError, match=r"this user may not read it$"):
+        Records.of(allowed)
+
+
+def test_a_lost_connection_is_said_and_another_session_goes_on():
+    url = postgres.server().database()
+    fill_postgresql(url, people(), "people")
+    session = ogive.Session(f"{url}?table=people", limit=ogive.PureDP(10))
+    session.ecdf("age", bounds=(0, 120), privacy=ogive.PureDP(1))
+    database = url.rpartition("/")[2]
+    postgres.server().execute(
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+        f"WHERE datname = '{database}' AND pid <> pg_backend_pid()"
+    )
+    for _ in range(2):
+        with pytest.raises(DataError, match=r"was lost; open the table again, in a new session$"):
+            session.ecdf("age", bounds=(0, 120), privacy=ogive.PureDP(2))
+    assert session.spent == ogive.PureDP(1)
+    with ogive.Session(f"{url}?table=people", limit=ogive.PureDP(10)) as again:
+        assert again.ecdf("age", bounds=(0, 120), privacy=ogive.PureDP(2)).total > 0
 
 
 def test_an_engine_that_fails_shows_no_value(tmp_path):
