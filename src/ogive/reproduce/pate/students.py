@@ -45,7 +45,7 @@ def _settings(task: StudentTask, quick: bool) -> list[Setting]:
         "row": task.title, "task": task.title, "of": BASELINE, "learner": task.baseline_learner(quick),
         "runs": 1 if quick else BASELINE_RUNS,
     }  # fmt: skip
-    both: Setting = {**student, "row": task.title, "of": TWO_ROUNDS}
+    both: Setting = {**student, "row": task.title, "of": TWO_ROUNDS} | ({"runs": 1} if quick else {})
     return [*({"row": row.name, **student} for row in task.rows), both, baseline]
 
 
