@@ -96,7 +96,7 @@ class BoxChart:
             kind = "end" if x > size.width - 2 * RIGHT else "middle" if x > 2 * _MARGIN else None
             parts.append(tag("line", class_="rule", x1=x, x2=x, y1=_MARGIN / 2, y2=bottom + 5))
             words = tag_class("tick", kind)
-            parts.append(tag("text", tick_label(self.grid, number, step), class_=words, x=x, y=bottom + 19))
+            parts.append(tag("text", tick_label(self.grid, number, step), class_=words, x=x, y=bottom + 21))
         label = shortened(self.label, size.width - 2 * _MARGIN)
         parts.append(tag("text", label, class_="name middle", x=size.width / 2, y=size.height - 6))
         return parts

@@ -132,7 +132,7 @@ def _axes(frame: _Frame, drawing: CurveChart) -> list[Html]:
         x = float(frame.x(np.array(number)))
         parts.append(tag("line", class_="rule", x1=f"{x:.1f}", x2=f"{x:.1f}", y1=frame.bottom, y2=frame.bottom + 5))
         parts.append(
-            tag("text", tick_label(drawing.grid, number, step), class_="tick middle", x=f"{x:.1f}", y=frame.bottom + 19)
+            tag("text", tick_label(drawing.grid, number, step), class_="tick middle", x=f"{x:.1f}", y=frame.bottom + 21)
         )
     middle = (frame.left + frame.right) / 2
     label = shortened(drawing.label, 2 * (frame.size.width - middle))

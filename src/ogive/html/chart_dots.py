@@ -87,7 +87,7 @@ class DotChart:
             x = self._x(size, number, low, high)
             place = "tick end" if x > size.width - 2 * RIGHT else "tick middle" if x > 2 * _MARGIN else "tick"
             parts.append(tag("line", class_="rule", x1=x, x2=x, y1=_MARGIN / 2, y2=bottom + 5))
-            parts.append(tag("text", self._written(number), class_=place, x=x, y=bottom + 19))
+            parts.append(tag("text", self._written(number), class_=place, x=x, y=bottom + 21))
         label = shortened(self.label, size.width - 2 * _MARGIN)
         parts.append(tag("text", label, class_="name middle", x=size.width / 2, y=size.height - 6))
         return parts

@@ -141,7 +141,7 @@ def _axes(frame: _Frame, chart: SquareChart) -> Iterator[Html]:
     for share in _places(chart.x_top, frame.size.intervals):
         x = round(float(frame.x(share)), 1)
         yield tag("line", class_="rule", x1=x, x2=x, y1=frame.top, y2=frame.bottom + 5)
-        yield tag("text", f"{plain_number(round(100 * share, 6))} %", class_="tick middle", x=x, y=frame.bottom + 19)
+        yield tag("text", f"{plain_number(round(100 * share, 6))} %", class_="tick middle", x=x, y=frame.bottom + 21)
     above = shortened(chart.y_label, frame.size.width - 8)
     below = shortened(chart.x_label, 2 * (frame.size.width - middle))
     yield tag("text", above, class_="name", x=8, y=_TOP - 14)

@@ -14,11 +14,13 @@ import numpy as np
 
 from ogive.arrays import Float32, Float64, Int64
 from ogive.errors import DataError, plain
+from ogive.pate.aggregators import ConfidentGNMax, InteractiveGNMax
 from ogive.reproduce.items import Places, Setting, content_of
-from ogive.reproduce.pate import learners
+from ogive.reproduce.pate import characters, learners
 from ogive.reproduce.pate.inputs import digits, incomes
-from ogive.reproduce.pate.printed import PRICES, PriceRow
-from ogive.reproduce.pate.rounds import Rounds, halves
+from ogive.reproduce.pate.printed import GLYPH, PRICES, PriceRow
+from ogive.reproduce.pate.rounds import CONFIDENCE, Rounds, halves
+from ogive.reproduce.pate.stand_in import drawn, is_simulated
 from ogive.reproduce.pate.votes import (
     ABSENT,
     ADULT,
@@ -222,6 +224,65 @@ class Incomes:
         return model.accuracy(features[half:], truth[half:])
 
 
+class Characters:
+    """Characters in place of Glyph: discriminants, of answered queries alone, asked in an order of the run."""
+
+    title = "Characters"
+    classes = characters.CLASSES
+    rows = tuple(row for row in PRICES.values() if row.data == GLYPH)
+    printed = False
+    same_kind = False
+    changed = "linear discriminants of the answered queries in place of the paper's convolutional network"
+    rounds = Rounds(
+        PRICES["Glyph Confident-GNMax, 12000 queries"],
+        ConfidentGNMax(3500, 1500, 100),
+        InteractiveGNMax(3500, 2000, 200, CONFIDENCE),
+        (6000, 10_000),
+        (4500, 10_000),
+    )
+
+    def learner(self, quick: bool) -> str:
+        """Quick to train on many classes."""
+        return learners.available(learners.DISCRIMINANTS)
+
+    def baseline_learner(self, quick: bool) -> str:
+        """The same, which was trained when the file was made."""
+        return learners.available(learners.DISCRIMINANTS)
+
+    def runs(self, quick: bool) -> int:
+        """Each takes a second or two, most of it for prices."""
+        return 1 if quick else 8
+
+    def inputs(self, places: Places) -> Setting:
+        """Nothing more: features are in the file of the votes."""
+        return {}
+
+    def lack(self, known: Setting) -> str:
+        """The file of votes and features."""
+        if not is_simulated(known):
+            return ""
+        return f"no file {characters.FILE} was found; `make characters` writes it, and --data names it or its folder"
+
+    def material(self, places: Places, generator: np.random.Generator) -> Material | None:
+        """Votes of the file, of all its queries in random order."""
+        if characters.find_characters(places) is None:
+            return None
+        found = drawn(places, generator, characters.QUERIES)
+        file = read_found(places)
+        return Material(found.votes, found.truth, file.queries[found.rows], file.judged, file.judged_truth)
+
+    def baseline(self, places: Places, learner: str, seed: int) -> float | None:
+        """As the file says."""
+        return None if characters.find_characters(places) is None else read_found(places).baseline
+
+
+def read_found(places: Places) -> characters.Characters:
+    """The file of characters, which is among the data."""
+    path = characters.find_characters(places)
+    assert path is not None
+    return characters.read_characters(path)
+
+
 def _is_known(title: str, known: Setting) -> bool:
     """Whether votes and labels are among the inputs."""
     return all(known.get(f"{title} {what}", ABSENT) != ABSENT for what in ("votes", "labels"))
@@ -232,4 +293,4 @@ def _check_size(path: Path, truth: Int64, least: int) -> None:
         raise DataError(f"{plain(path)} has {len(truth)} rows, fewer than {least}, to train students and judge them")
 
 
-TASKS: Mapping[str, StudentTask] = {task.title: task for task in (Digits(), Incomes())}
+TASKS: Mapping[str, StudentTask] = {task.title: task for task in (Digits(), Incomes(), Characters())}

@@ -110,8 +110,9 @@ def lines(summary: Summary) -> list[list[str]]:
     for row in (*summary.where(of=STUDENT).rows, *summary.where(of=BASELINE).rows):
         task, cells, taught = _task(row), row.cells, row.setting["of"] == STUDENT
         printed = row_of(task, str(row.setting["row"])).accuracy if taught else BASELINES.get(task.title)
+        stands_in = "" if task.printed else f" ({task.title.upper()})"
         found.append([
-            str(row.setting["row"]) if taught else f"{task.title}, all private records",
+            f"{row.setting['row']}{stands_in}" if taught else f"{task.title}, all private records",
             str(row.setting["learner"]),
             number(cells.get(ANSWERED), 1),
             percent(cells.get(RIGHT)),

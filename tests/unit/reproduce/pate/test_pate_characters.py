@@ -8,11 +8,12 @@ from ogive.errors import DataError
 from ogive.pate import ConfidentGNMax, read_votes
 from ogive.pate.arrays import read_array
 from ogive.reproduce.items import Plan
-from ogive.reproduce.pate import characters, consensus, ensembles, stand_in
+from ogive.reproduce.pate import characters, consensus, ensembles, stand_in, students
 from ogive.reproduce.pate.consensus_figures import FIGURE_1, FIGURE_5
 from ogive.reproduce.pate.discriminants import SharedCovariance
 from ogive.reproduce.pate.ensembles_figure import FIGURE_4
 from ogive.reproduce.pate.prices_table import TABLE_1
+from ogive.reproduce.pate.student_tasks import TASKS
 from ogive.reproduce.summaries import Summary
 from ogive.reproduce.verdicts import Outcome
 
@@ -112,6 +113,24 @@ def test_ensembles_are_those_of_the_file(folder):
     assert FIGURE_4.measure(setting, 1 << 70, (folder,))[ensembles.RIGHT] > 0.5
     with pytest.raises(DataError, match="has no array votes_500; make the file"):
         FIGURE_4.measure(setting | {"teachers": 500}, 1 << 70, (folder,))
+
+
+def test_students_of_characters_learn_from_their_answers_and_ask_in_two_rounds(folder, monkeypatch):
+    task = TASKS["Characters"]
+    first, again = (task.material((folder,), np.random.default_rng(seed)) for seed in (1, 2))
+    assert len(first.votes) == len(first.inputs) == characters.QUERIES
+    assert not np.array_equal(first.truth, again.truth)
+    found = {}
+    for setting in students.settings(quick=True):
+        if setting["task"] == "Characters" and (setting["of"] != students.STUDENT or "LNMax" in setting["row"]):
+            found[setting["of"]] = students.measure(setting, 1 << 70, (folder,))
+            assert not students.measure(setting, 1 << 70, ())  # nothing without the file
+    assert found[students.BASELINE] == {students.ACCURACY: 0.9}
+    assert found[students.STUDENT][students.ACCURACY] > 0.5
+    rounds = found[students.TWO_ROUNDS]
+    assert rounds["epsilon, whatever the votes"] == pytest.approx(task.rounds.epsilon)
+    assert task.rounds.epsilon < task.rounds.price
+    assert rounds[students.TAUGHT] + rounds[students.OWN] == rounds["answers"]
 
 
 @pytest.mark.parametrize(
