@@ -95,6 +95,11 @@ class Heading(Text):
             self._titles.append(longer)
         self._show()
 
+    def only(self, title: str) -> None:
+        """Say a title and nothing else, where a heading above several axes says the rest."""
+        self._titles, self._clauses = [title], []
+        self._show()
+
     def _show(self) -> None:
         self.place.set_title("; ".join(self._titles), x=0.0, ha="left", parse_math=False)
         self._own = self.place.get_title()

@@ -120,12 +120,29 @@ def new_axes(ax: Any = None, *, size: tuple[float, float] = (7.2, 4.4)) -> Any:
 
             figure.set_layout_engine(SettledLayout())
         return ax
+    return new_figure(size).add_subplot()
+
+
+def new_figure(size: tuple[float, float]) -> Any:
+    """A figure for several axes, whose titles and small print find room.
+
+    Args:
+        size: Width and height in inches.
+
+    Raises:
+        ParameterError: matplotlib is not installed.
+    """
     _matplotlib()
     from matplotlib.figure import Figure
 
     from ogive.heading import SettledLayout
 
-    return Figure(figsize=size, layout=SettledLayout()).add_subplot()
+    return Figure(figsize=size, layout=SettledLayout())
+
+
+def heading_of(axes: Any) -> Any:
+    """The title and small print that `caption` gave to axes."""
+    return getattr(axes, _HEADING)
 
 
 def keep_private(axes: Any) -> None:
@@ -156,7 +173,7 @@ def caption(axes: Any, title: str, clause: str, *, private: bool) -> None:
 
 def retitle(axes: Any, clause: str) -> None:
     """Add a clause, such as "by sex", to the title that was last given to axes by `caption`."""
-    getattr(axes, _HEADING).add(clause)
+    heading_of(axes).add(clause)
 
 
 def name_groups(axes: Any, places: Any, names: Sequence[str]) -> None:

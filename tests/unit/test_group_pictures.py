@@ -1,12 +1,13 @@
 """Legends, titles and small print of pictures, above all of groups: nothing covers data and nothing is cut."""
 
 import warnings
-from itertools import pairwise
+from itertools import combinations, pairwise
 
 import numpy as np
 import pytest
 
 import ogive
+from ogive.pictures import is_public, new_axes
 
 RACES = ("White", "Black", "Hispanic", "Asian", "Native American", "Other or unknown")
 SERVICES = tuple(f"{name} of the {place} hospital" for name in ("Cardiology", "Neurology") for place in "ABCDEF")
@@ -59,7 +60,7 @@ def small_print(axes):
 @pytest.mark.parametrize("what", ["ecdf", "quantiles", "roc", "calibration"])
 @pytest.mark.parametrize(("by", "groups"), [("sex", ("F", "M")), ("race", RACES)], ids=["two", "six"])
 def test_a_legend_covers_no_data_and_the_heading_stands_above_it(session, what, by, groups):
-    axes = drawn(asked(session, what, by, groups).plot())
+    axes = drawn(asked(session, what, by, groups).plot(new_axes()))
     legend, whole = axes.get_legend().get_window_extent(), axes.figure.bbox
     assert legend.y0 >= axes.get_window_extent().y1 - 0.5
     assert legend.x0 >= 0
@@ -68,6 +69,34 @@ def test_a_legend_covers_no_data_and_the_heading_stands_above_it(session, what, 
     assert axes.title.get_window_extent().y1 <= whole.y1
     assert axes.get_window_extent().height > 0.4 * whole.height
     assert axes.get_title().endswith(f"by {by}")
+
+
+@pytest.mark.parametrize("what", ["ecdf", "quantiles", "roc", "calibration"])
+def test_many_groups_stand_side_by_side_with_one_scale_and_one_heading(session, what):
+    found = asked(session, what, "race", RACES)
+    first = drawn(found.plot())
+    figure = first.figure
+    panels = figure.axes
+    assert panels[0] is first
+    assert [axes.get_title(loc="left").split(":")[0] or axes.get_title().split(":")[0] for axes in panels] == list(
+        RACES
+    )
+    assert len({(axes.get_xlim(), axes.get_ylim()) for axes in panels}) == 1
+    assert all(axes.get_legend() is None for axes in panels)
+    heading = figure.get_suptitle()
+    assert "by race" in heading
+    assert found.caption in heading
+    boxes = [axes.get_tightbbox() for axes in panels]
+    assert not any(one.overlaps(other) for one, other in combinations(boxes, 2))
+    assert all(box.y1 <= figure._suptitle.get_window_extent().y0 + 1 for box in boxes)
+    assert is_public(figure)
+
+
+def test_few_groups_and_given_axes_have_one_picture(session):
+    assert len(asked(session, "ecdf", "sex", ("F", "M")).plot().figure.axes) == 1
+    given = new_axes()
+    assert asked(session, "ecdf", "race", RACES).plot(given) is given
+    assert len(given.figure.axes) == 1
 
 
 def test_a_legend_in_the_axes_would_be_noticed(session):

@@ -107,9 +107,9 @@ def publish(
 
 def draw(plot: Callable[[Any], Any], path: Path) -> None:
     """Draw into a file whose suffix was checked before; for its owner alone where the picture is not private."""
-    from ogive.pictures import new_axes, save
+    from ogive.pictures import save
 
-    drawn = plot(new_axes())
+    drawn = plot(None)
     try:
         save(drawn, path)
     except ParameterError as problem:

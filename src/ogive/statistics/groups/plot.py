@@ -10,6 +10,7 @@ from ogive.pictures import Style, caption, intervals, legend, lighten, new_axes,
 from ogive.rooms import room
 from ogive.statistics.base import Estimate
 from ogive.statistics.groups.estimate import GroupEstimates
+from ogive.statistics.groups.panels import MOST_TOGETHER, draw_panels
 from ogive.statistics.groups.text import about
 
 # Okabe and Ito's palette without its yellow, which is pale on white
@@ -18,15 +19,15 @@ _DASHES = ("-", "--", ":", "-.")
 
 
 def draw(found: GroupEstimates[Any], ax: Any = None, **style: Unpack[Style]) -> Any:
-    """Draw all groups into one picture with a legend.
+    """Draw all groups into one picture with a legend; more than four side by side, in axes of their own.
 
     Args:
         found: What to draw.
-        ax: Axes to draw into; new ones by default.
+        ax: Axes to draw all groups into; new ones by default.
         style: Of every group's main mark; the label stands before the name of the group; see `ogive.plots.Style`.
 
     Returns:
-        Matplotlib axes.
+        Matplotlib axes; of groups side by side those of the first, whose figure has the others.
 
     Raises:
         ParameterError: matplotlib is not installed, or the style is none.
@@ -43,6 +44,8 @@ def draw(found: GroupEstimates[Any], ax: Any = None, **style: Unpack[Style]) -> 
         axes = own.draw_groups(found.estimates, labels, ax, _COLORS, look, found.caption)
         retitle(axes, f"by {found.by}")
         legend(axes)
+    elif ax is None and len(found.groups) > MOST_TOGETHER:
+        axes = draw_panels(found, _COLORS, look)
     else:
         axes = ax
         for number, (group, estimate) in enumerate(found):
