@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from ogive.errors import DataError, ParameterError, plain, quoted
-from ogive.records.engines.address import Address
+from ogive.records.engines.address import FILES, Address
 from ogive.records.engines.answers import one_line, quiet_pyspark
 from ogive.records.engines.spark import spark_session
 from ogive.records.engines.spark_address import SparkAddress
@@ -137,7 +137,7 @@ def _connect_duckdb(ibis: Any, address: Address) -> Any:
                 raise DataError(f"{plain(path)} cannot be read while another process has it open for writing") from None
             if path.suffix.lower() in (".parquet", ".pq"):
                 raise DataError(
-                    f"{plain(path)} is no database of DuckDB; the address of Parquet files is duckdb://?parquet=PATH"
+                    f"{plain(path)} is no database of DuckDB; the address of Parquet files must be like {FILES}"
                 ) from None
             raise DataError(f"{plain(path)} is no database of DuckDB, or is damaged or cut short") from None
 
@@ -160,7 +160,7 @@ def _connect_postgresql(ibis: Any, address: Address) -> Any:
     except psycopg.ProgrammingError:
         named = ", ".join(map(quoted, address.rest)) or "these"
         raise ParameterError(
-            f"{plain(address.place)} cannot be opened: PostgreSQL has options such as sslmode=require, not {named}"
+            f"{plain(address.place)} cannot be opened: PostgreSQL has no option {named}; one that it has is sslmode"
         ) from None
     except psycopg.OperationalError as problem:
         raise DataError(f"{plain(address.place)} {_closed(str(problem))}") from None

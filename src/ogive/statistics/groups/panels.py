@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ogive.pictures import heading_of, new_figure
-from ogive.rooms import room
 from ogive.statistics.groups.estimate import GroupEstimates
 from ogive.statistics.groups.text import about
 
@@ -17,12 +17,15 @@ _WIDTH, _HEIGHT, _ABOVE = 3.3, 2.5, 0.8
 """Inches of one panel, and of what stands above all."""
 
 
-def draw_panels(found: GroupEstimates[Any], colors: tuple[str, ...], style: dict[str, Any]) -> Any:
+def draw_panels(
+    found: GroupEstimates[Any], draw: Callable[..., Any], names: Sequence[str], style: dict[str, Any]
+) -> Any:
     """Draw each group into axes of its own; the guarantee stands above them once.
 
     Args:
         found: What to draw.
-        colors: Of the main marks.
+        draw: Draws one estimate into axes.
+        names: Of the groups, in their order.
         style: Of every main mark.
 
     Returns:
@@ -33,15 +36,12 @@ def draw_panels(found: GroupEstimates[Any], colors: tuple[str, ...], style: dict
     rows = -(-number // columns)
     figure = new_figure((columns * _WIDTH, rows * _HEIGHT + _ABOVE))
     panels = figure.subplots(rows, columns, sharex=True, sharey=True, squeeze=False)
-    for place, (axes, (group, estimate)) in enumerate(zip(panels.flat, found, strict=False)):
-        own = room(type(estimate), "plot")
-        own.draw(estimate, axes, **{"color": colors[0], **style})
+    for place, (axes, name, estimate) in enumerate(zip(panels.flat, names, found.estimates, strict=False)):
+        draw(estimate, axes, **style)
         shown = dict.fromkeys(axes.get_legend_handles_labels()[1])
         if axes.get_legend() is not None:
             axes.get_legend().remove()
-        name = str(group) if isinstance(group, str) else f"{found.by} = {group}"
-        key = f": {own.key(estimate)}" if hasattr(own, "key") else ""
-        heading_of(axes).only(f"{name}{key}")
+        heading_of(axes).only(name)
         if place + columns < number:
             axes.set_xlabel("")
             axes.tick_params(labelbottom=False)

@@ -45,7 +45,8 @@ def draw(found: GroupEstimates[Any], ax: Any = None, **style: Unpack[Style]) -> 
         retitle(axes, f"by {found.by}")
         legend(axes)
     elif ax is None and len(found.groups) > MOST_TOGETHER:
-        axes = draw_panels(found, _COLORS, look)
+        names = [f"{before}{_label(found.by, group, estimate)}" for group, estimate in found]
+        axes = draw_panels(found, own.draw, names, {"color": _COLORS[0], **look})
     else:
         axes = ax
         for number, (group, estimate) in enumerate(found):
