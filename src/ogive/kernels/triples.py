@@ -243,8 +243,8 @@ def _symmetric(given: Any) -> tuple[tuple[tuple[float, ...], ...], ...]:
         raise ParameterError(
             f"a table over triples must be of shape (k, k, k) with k from 2 to {MOST_SYMBOLS}, got shape {table.shape}"
         )
-    if not np.isfinite(table).all():
-        raise ParameterError("a table over triples must hold finite numbers")
+    if not np.isfinite(table).all() or not math.isfinite(float(table.max()) - float(table.min())):
+        raise ParameterError("a table over triples must hold finite numbers with finite differences")
     turned = [np.transpose(table, order) for order in _ORDERS]
     if not all(np.array_equal(table, each) for each in turned):
         # sums that are rounded once do not depend on the order

@@ -61,10 +61,13 @@ class Ball:
             pairs = np.empty(0)
         if pairs.shape == (2,):
             pairs = np.tile(pairs, (features, 1))
-        if pairs.shape != (features, 2) or not np.isfinite(pairs).all() or not (pairs[:, 0] < pairs[:, 1]).all():
+        with np.errstate(over="ignore"):
+            fits = pairs.shape == (features, 2) and bool(_are_apart(*pairs.T).all())
+        if not fits:
             raise ParameterError(
                 "`bounds` must be (low, high) for all features, or a list of one such pair for each of the "
-                f"{features} features, with low below high; got {quoted(bounds)}",
+                f"{features} features, with low below high and finite distances; got "
+                f"{quoted(bounds)}",
                 parameter="bounds",
             )
         return cls(tuple((low, high) for low, high in pairs.tolist()), positive(norm, "norm"))
@@ -93,6 +96,12 @@ class Ball:
         shorten = self.radius / np.sqrt(squared[longer].astype(np.float64))
         whole[longer] = np.trunc(whole[longer] * shorten[:, np.newaxis]).astype(np.int64)
         return whole
+
+
+def _are_apart(low: Float64, high: Float64) -> Any:
+    """Whether bounds are finite and apart, and half their distance is a number that one can divide by."""
+    half = (high - low) / 2
+    return np.isfinite(low) & np.isfinite(high) & np.isfinite(half) & (half > 0)
 
 
 class HeldRows(TrustModel):

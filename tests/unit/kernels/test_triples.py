@@ -119,6 +119,7 @@ def test_a_table_is_plain_data():
         (lambda: TripleTable(np.zeros((40, 40, 40))), "k from 2 to 32"),
         (lambda: TripleTable("table"), "must hold numbers"),
         (lambda: TripleTable(np.full((2, 2, 2), np.nan)), "finite numbers"),
+        (lambda: TripleTable([[[1.5e308, 0], [0, 0]], [[0, 0], [0, -1.5e308]]]), "finite differences"),
         (lambda: TripleTable(np.ones((2, 2, 2))), "the same everywhere"),
         (lambda: TripleTable(RANDOM.values, (1.0,)), "edges must be 2 ascending numbers"),
         (lambda: TripleTable(RANDOM.values, (2.0, 1.0)), "edges must be 2 ascending numbers"),

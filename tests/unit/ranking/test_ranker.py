@@ -131,6 +131,8 @@ def test_a_ledger_that_protects_more_is_refused(tmp_path):
     [
         ({"bounds": None}, ParameterError, "public bounds of the features"),
         ({"bounds": (1, 0)}, ParameterError, "low below high"),
+        ({"bounds": (-1.5e308, 1.5e308)}, ParameterError, "finite distances"),
+        ({"bounds": (0, 5e-324)}, ParameterError, "finite distances"),
         ({"bounds": [(0, 1)] * 3}, ParameterError, "each of the 4 features"),
         ({"privacy": None}, ParameterError, "give a guarantee"),
         ({"privacy": PureDP(1)}, ParameterError, "no pure guarantee"),

@@ -66,14 +66,17 @@ def open_address(address: Address | SparkAddress) -> Any:
 def is_locked(address: Address | SparkAddress, expression: Any) -> bool:
     """Whether nobody can write to a table while it is open.
 
-    Nobody writes to a file of DuckDB that another process has open. A view in it may read other files, though.
+    Nobody writes to a file of DuckDB that another process has open. A view in it may read other files, though, and a
+    name that is no table of its may be that of another file.
     """
     if address.engine != "duckdb" or address.parquet is not None:
         return False
     found = expression.get_backend().con.execute(
-        "SELECT count(*) FROM duckdb_views() WHERE view_name = ? AND NOT internal", [address.table]
+        "SELECT count(*) FROM duckdb_tables() WHERE database_name = current_database() AND NOT temporary "
+        "AND lower(schema_name) = lower(coalesce(?, current_schema())) AND lower(table_name) = lower(?)",
+        [address.schema, address.table],
     )
-    return not found.fetchone()[0]
+    return bool(found.fetchone()[0])
 
 
 def _connect(ibis: Any, address: Address | SparkAddress) -> Any:
@@ -166,17 +169,26 @@ def _connect_postgresql(ibis: Any, address: Address) -> Any:
         raise DataError(f"{plain(address.place)} {_closed(str(problem))}") from None
 
 
+_NOBODY = "lets nobody in by that name and password"
+_UNREACHED = "cannot be reached; check that its server runs"
 _CLOSED = (
-    ("SSL", "does not take the encryption that the address asks for"),
-    ("password", "lets nobody in by that name and password"),
-    ("role", "lets nobody in by that name and password"),
-    ("does not exist", "is no database of that server"),
-    ("pg_hba", "lets nobody in by that name from this machine"),
-    ("too many", "has too many connections; try again later"),
+    ("no pg_hba.conf entry", "lets nobody in by that name from this machine"),
+    ("password authentication failed", _NOBODY),
+    ("no password supplied", _NOBODY),
+    ("SSL was required", "does not take the encryption that the address asks for"),
+    ("certificate verify failed", "has no certificate that the address takes"),
+    ("too many clients", "has too many connections; try again later"),
+    ("FATAL:  database", "is no database of that server"),
+    ("Connection refused", _UNREACHED),
+    ("timeout expired", _UNREACHED),
+    ("could not translate host name", _UNREACHED),
+    ("failed to resolve host", _UNREACHED),
+    ("No route to host", _UNREACHED),
 )
-"""Words of what the driver says, and what is said instead."""
+"""Words of the driver in English, and what is said instead."""
 
 
 def _closed(said: str) -> str:
     """Why there is no connection, without what the driver says, which may hold secrets."""
-    return next((words for word, words in _CLOSED if word in said), "cannot be reached; check that its server runs")
+    unknown = "cannot be reached, or lets nobody in by that name and password"
+    return next((words for word, words in _CLOSED if word in said), unknown)

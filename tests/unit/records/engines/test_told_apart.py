@@ -19,6 +19,7 @@ from ogive.grids import Grid
 from ogive.predicates import predicate
 from ogive.queries import Cells, GroupBinning, Parted, Selected, ValueCounts
 from ogive.records import Records
+from ogive.records.engines.table import EngineTable
 
 X = Binning("x", Grid.integers(0, 3), "drop")
 WORDS = ["a", "A", "a", "á", "b", "B", "A", "b"]
@@ -186,8 +187,13 @@ def test_a_view_of_other_files_is_read_again_and_a_table_is_not(tmp_path):
     with duckdb.connect(path) as connection:
         connection.execute(f"CREATE VIEW v AS SELECT * FROM read_parquet('{outside}')")
         connection.execute("CREATE TABLE t AS SELECT * FROM v")
-    view, stored = (Records.of(f"duckdb:///{path}?table={name}") for name in "vt")
-    before, kept = view.digest(), stored.digest()
+    # a name that is no table of the file is that of another file for DuckDB
+    names = ("v", str(outside), "T")
+    view, beside, stored = (Records.of(f"duckdb:///{path}?table={name}") for name in names)
+    before, kept = [view.digest(), beside.digest()], stored.digest()
     pq.write_table(pa.table({"x": [2.0, 3.0]}), outside)
-    assert view.digest() != before
+    assert before[0] != view.digest()
+    assert before[1] != beside.digest()
     assert stored.digest() == kept
+    assert EngineTable.of(f"duckdb:///{path}?table=t")._is_locked
+    assert not EngineTable.of(f"duckdb:///{path}?table=v")._is_locked
