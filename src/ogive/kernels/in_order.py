@@ -5,20 +5,21 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar, NoReturn
+from typing import Any, ClassVar
 
 from ogive.arrays import Float64, Int64
 from ogive.columns import Domain
 from ogive.errors import ParameterError, quoted
 from ogive.kernels.cells import check_count
 from ogive.kernels.exact import BITS, Scale, finite_rows
+from ogive.kernels.no_pairs import NoPairs
 from ogive.kernels.surface import class_counts, count_in_order, exact_vus
 
 MOST_CLASSES = 10
 
 
 @dataclass(frozen=True)
-class InOrder:
+class InOrder(NoPairs):
     """1 if one score of each class increases with the class; m equal consecutive scores count 1/m!.
 
     It depends on one record of each class, so it has no matrix between two symbols; `ogive.kernels.vus` uses
@@ -50,37 +51,9 @@ class InOrder:
         """Refuse anything but one column of scores."""
         check_count(columns, 1, "the volume under the ROC surface")
 
-    def __call__(self, left: Float64, right: Float64) -> NoReturn:
-        """Always refused: two records are too few.
-
-        Raises:
-            ParameterError: always.
-        """
-        raise self._no_pairs()
-
     def range(self, columns: Domain) -> tuple[float, float]:
         """From 0 to 1."""
         return 0.0, 1.0
-
-    def lipschitz(self, columns: Domain) -> float | None:
-        """None: the kernel is not continuous."""
-        return None
-
-    def matrix(self, columns: Domain, kind: str = "average") -> NoReturn:
-        """Always refused; see `ogive.kernels.vus`.
-
-        Raises:
-            ParameterError: always.
-        """
-        raise self._no_pairs()
-
-    def spread(self, columns: Domain) -> NoReturn:
-        """Always refused.
-
-        Raises:
-            ParameterError: always.
-        """
-        raise self._no_pairs()
 
     def _no_pairs(self) -> ParameterError:
         return ParameterError(

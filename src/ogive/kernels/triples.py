@@ -11,7 +11,7 @@ import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar, NoReturn
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from ogive.errors import DataError, ParameterError, quoted
 from ogive.kernels.base import Measure
 from ogive.kernels.cells import check_count, middles
 from ogive.kernels.exact import BITS, Scale, check_bits, finite_rows
+from ogive.kernels.no_pairs import NoPairs
 
 MOST_SYMBOLS = 32
 """Most symbols of a table, which then has 32,768 values."""
@@ -29,7 +30,7 @@ _ORDERS = tuple(itertools.permutations(range(3)))
 
 
 @dataclass(frozen=True)
-class TripleTable:
+class TripleTable(NoPairs):
     """A function of three records by their categories, whole numbers or bins: f(x, y, z) = values[a][b][c].
 
     The table is made symmetric, which changes no mean over triples. Values are of symbols, so bins round nothing.
@@ -134,37 +135,9 @@ class TripleTable:
             raise ParameterError(f"numbers of symbols must be whole, from 0 to {self.size - 1}")
         return numbers.astype(np.int64)
 
-    def __call__(self, left: Float64, right: Float64) -> NoReturn:
-        """Always refused: two records are too few.
-
-        Raises:
-            ParameterError: always.
-        """
-        raise self._no_pairs()
-
     def range(self, columns: Domain) -> tuple[float, float]:
         """Smallest and largest value of the table."""
         return float(self.table.min()), float(self.table.max())
-
-    def lipschitz(self, columns: Domain) -> float | None:
-        """None: the kernel is not continuous."""
-        return None
-
-    def matrix(self, columns: Domain, kind: str = "average") -> NoReturn:
-        """Always refused.
-
-        Raises:
-            ParameterError: always.
-        """
-        raise self._no_pairs()
-
-    def spread(self, columns: Domain) -> NoReturn:
-        """Always refused.
-
-        Raises:
-            ParameterError: always.
-        """
-        raise self._no_pairs()
 
     def _no_pairs(self) -> ParameterError:
         return ParameterError(f"{self.name} looks at three records, not at pairs; use its `table`")
