@@ -10,7 +10,7 @@
 # make services  what some tests drive and pip cannot install: PostgreSQL and Chromium (Debian, as root)
 # make store   an object store, and DuckDB's extension that reads it; without them their tests are skipped
 # make fonts   free fonts of Debian's packages, for images of characters
-# make characters  votes of 5000 teachers on images of characters, in characters.npz: 20 minutes
+# make characters  votes of 5000 teachers on images of characters, in characters.npz: 15 minutes
 # make torch   neural networks as students; without it their tests are skipped
 # make bench   measure against the named peers; rewrites benchmarks/results.json and the manual's page
 # make bench-quick  the same with fewer runs and smaller sizes; writes bench-quick.json

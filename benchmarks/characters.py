@@ -9,6 +9,7 @@ marked as this task. `--small` takes few fonts, images and teachers.
 from __future__ import annotations
 
 import argparse
+import io
 import time
 from pathlib import Path
 from typing import Any
@@ -18,8 +19,9 @@ from character_images import CHARACTERS, CLASSES, FEATURES, SIZE, Int64, UInt8, 
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
 
+from ogive.files import write_atomically
 from ogive.pate import partition, train_teachers, votes_of
-from ogive.reproduce.pate.discriminants import SharedCovariance
+from ogive.reproduce.pate.students.discriminants import SharedCovariance
 
 IMAGES = 5_000_000
 ENSEMBLES = (5000, 1000, 500, 100)
@@ -60,6 +62,8 @@ def make(
     for some, classes in found:
         features[row : row + len(classes)], truth[row : row + len(classes)] = some, classes
         row += len(classes)
+        if row % 1_000_000 == 0:
+            tell(f"{row:,} images are drawn")
     generator = np.random.default_rng([SEED, 3])
     wrong = generator.random(images) < WRONG
     labels = np.where(wrong, generator.permutation(truth), truth)
@@ -80,11 +84,13 @@ def make(
     baseline = (found == known[queries:]).mean()
     tell(f"one model of {most:,} images is right on {baseline:.1%}")
     shown = next(blocks(base, SHOWN, 998))
+    content = io.BytesIO()
     np.savez_compressed(
-        path, **kept, queries=asked, truth=known[:queries].astype(np.int16), judged=public[queries:],
+        content, **kept, queries=asked, truth=known[:queries].astype(np.int16), judged=public[queries:],
         judged_truth=known[queries:].astype(np.int16), baseline=np.array(baseline),
         shown=(255 * shown[1]).astype(np.uint8).reshape(SHOWN, SIZE, SIZE), shown_truth=shown[2].astype(np.int16),
     )  # fmt: skip
+    write_atomically(path, content.getvalue())
     tell(f"{path}: {path.stat().st_size / 1e6:.1f} MB")
 
 

@@ -48,7 +48,7 @@ CODE = (
     "pate/aggregators.py", "pate/asking.py", "pate/costs/*.py", "noise/*.py", "reproduce/pate/characters.py",
     "reproduce/pate/checked.py",
     "reproduce/pate/consensus.py", "reproduce/pate/prices.py", "reproduce/pate/printed.py",
-    "reproduce/pate/discriminants.py", "reproduce/pate/stand_in.py", "reproduce/pate/votes.py",
+    "reproduce/pate/students/discriminants.py", "reproduce/pate/stand_in.py", "reproduce/pate/votes.py",
 )  # fmt: skip
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from ogive.pate.aggregators import LNMax
 from ogive.reproduce.items import TABLE, Item, Numbers, Places, Setting
-from ogive.reproduce.pate import prices, students, students_claims
+from ogive.reproduce.pate import prices
 from ogive.reproduce.pate.prices import (
     ANSWERED,
     AT_PRINTED,
@@ -25,6 +25,7 @@ from ogive.reproduce.pate.prices import (
 )
 from ogive.reproduce.pate.printed import GLYPH, INTERACTIVE, PRICES, SANITIZED, PriceRow
 from ogive.reproduce.pate.stand_in import seen, standing
+from ogive.reproduce.pate.students import claims, runs
 from ogive.reproduce.pate.tables import TextTable, draw_tables, outcome_of
 from ogive.reproduce.pate.votes import VOTE_SETS, absence
 from ogive.reproduce.summaries import Row, Summary, difference
@@ -42,17 +43,17 @@ SHARED = ("MNIST", "Adult")
 
 def inputs(places: Places) -> Setting:
     """What the table reads."""
-    return {**prices.inputs(places), **students.inputs(places)}
+    return {**prices.inputs(places), **runs.inputs(places)}
 
 
 def settings(quick: bool) -> tuple[Setting, ...]:
     """Prices, labels and students."""
-    return (*prices.settings(quick), *students.settings(quick))
+    return (*prices.settings(quick), *runs.settings(quick))
 
 
 def measure(setting: Setting, seed: int, data: Places) -> Numbers:
     """One run of whatever the setting is of."""
-    found = prices.measure if setting["of"] in (PRICE, LABELS) else students.measure
+    found = prices.measure if setting["of"] in (PRICE, LABELS) else runs.measure
     return found(setting, seed, data)
 
 
@@ -74,7 +75,7 @@ def judge(summary: Summary) -> tuple[Check, ...]:
         *checks,
         Check(INTERACTIVE, Outcome.UNDECIDED, "not redone: it needs the votes and images of Glyph; the paper's "
               "text says 10,422 answers, which does not fit its table", essential=False),
-        *students_claims.judge(summary),
+        *claims.judge(summary),
     )  # fmt: skip
 
 
@@ -200,12 +201,12 @@ def draw(summary: Summary, figure: Figure) -> None:
     draw_tables(
         figure,
         TextTable(titles, lines, first=0.29),
-        TextTable(students_claims.TITLES, students_claims.lines(summary), first=0.29),
-        TextTable(students_claims.ROUND_TITLES, students_claims.round_lines(summary), first=0.29),
+        TextTable(claims.TITLES, claims.lines(summary), first=0.29),
+        TextTable(claims.ROUND_TITLES, claims.round_lines(summary), first=0.29),
     )
 
 
 TABLE_1 = Item(
     "pate", TABLE, 1, "answers, their price and students, judged on MNIST and Adult",
-    settings, measure, draw, judge, (*prices.CODE, *students.CODE), inputs=inputs, usual_runs=100,
+    settings, measure, draw, judge, (*prices.CODE, *runs.CODE), inputs=inputs, usual_runs=100,
 )  # fmt: skip

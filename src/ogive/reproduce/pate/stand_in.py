@@ -26,7 +26,7 @@ from ogive.reproduce.pate.characters import (
     read_characters,
     votes_on_characters,
 )
-from ogive.reproduce.pate.discriminants import SharedCovariance
+from ogive.reproduce.pate.students.discriminants import SharedCovariance
 
 CLEAR = 0.6
 

@@ -9,8 +9,8 @@ from ogive.pictures import heading_of, new_figure
 from ogive.statistics.groups.estimate import GroupEstimates
 from ogive.statistics.groups.text import about
 
-MOST_TOGETHER = 4
-"""Groups whose curves and bands are still told apart in one picture."""
+MOST_TOGETHER, MOST_PANELS = 4, 60
+"""Groups whose curves and bands are still told apart in one picture, and most that a page of panels holds."""
 
 _COLUMNS = 3
 _WIDTH, _HEIGHT, _ABOVE = 3.3, 2.5, 0.8

@@ -10,7 +10,7 @@ from ogive.pictures import Style, caption, intervals, legend, lighten, new_axes,
 from ogive.rooms import room
 from ogive.statistics.base import Estimate
 from ogive.statistics.groups.estimate import GroupEstimates
-from ogive.statistics.groups.panels import MOST_TOGETHER, draw_panels
+from ogive.statistics.groups.panels import MOST_PANELS, MOST_TOGETHER, draw_panels
 from ogive.statistics.groups.text import about
 
 # Okabe and Ito's palette without its yellow, which is pale on white
@@ -19,7 +19,7 @@ _DASHES = ("-", "--", ":", "-.")
 
 
 def draw(found: GroupEstimates[Any], ax: Any = None, **style: Unpack[Style]) -> Any:
-    """Draw all groups into one picture with a legend; more than four side by side, in axes of their own.
+    """Draw all groups into one picture with a legend; 5 to 60 groups side by side, in axes of their own.
 
     Args:
         found: What to draw.
@@ -44,7 +44,7 @@ def draw(found: GroupEstimates[Any], ax: Any = None, **style: Unpack[Style]) -> 
         axes = own.draw_groups(found.estimates, labels, ax, _COLORS, look, found.caption)
         retitle(axes, f"by {found.by}")
         legend(axes)
-    elif ax is None and len(found.groups) > MOST_TOGETHER:
+    elif ax is None and MOST_TOGETHER < len(found.groups) <= MOST_PANELS:
         names = [f"{before}{_label(found.by, group, estimate)}" for group, estimate in found]
         axes = draw_panels(found, own.draw, names, {"color": _COLORS[0], **look})
     else:

@@ -8,12 +8,13 @@ from ogive.errors import DataError
 from ogive.pate import ConfidentGNMax, read_votes
 from ogive.pate.arrays import read_array
 from ogive.reproduce.items import Plan
-from ogive.reproduce.pate import characters, consensus, ensembles, stand_in, students
+from ogive.reproduce.pate import characters, consensus, ensembles, stand_in
 from ogive.reproduce.pate.consensus_figures import FIGURE_1, FIGURE_5
-from ogive.reproduce.pate.discriminants import SharedCovariance
 from ogive.reproduce.pate.ensembles_figure import FIGURE_4
 from ogive.reproduce.pate.prices_table import TABLE_1
-from ogive.reproduce.pate.student_tasks import TASKS
+from ogive.reproduce.pate.students import runs
+from ogive.reproduce.pate.students.discriminants import SharedCovariance
+from ogive.reproduce.pate.students.tasks import TASKS
 from ogive.reproduce.summaries import Summary
 from ogive.reproduce.verdicts import Outcome
 
@@ -121,16 +122,16 @@ def test_students_of_characters_learn_from_their_answers_and_ask_in_two_rounds(f
     assert len(first.votes) == len(first.inputs) == characters.QUERIES
     assert not np.array_equal(first.truth, again.truth)
     found = {}
-    for setting in students.settings(quick=True):
-        if setting["task"] == "Characters" and (setting["of"] != students.STUDENT or "LNMax" in setting["row"]):
-            found[setting["of"]] = students.measure(setting, 1 << 70, (folder,))
-            assert not students.measure(setting, 1 << 70, ())  # nothing without the file
-    assert found[students.BASELINE] == {students.ACCURACY: 0.9}
-    assert found[students.STUDENT][students.ACCURACY] > 0.5
-    rounds = found[students.TWO_ROUNDS]
+    for setting in runs.settings(quick=True):
+        if setting["task"] == "Characters" and (setting["of"] != runs.STUDENT or "LNMax" in setting["row"]):
+            found[setting["of"]] = runs.measure(setting, 1 << 70, (folder,))
+            assert not runs.measure(setting, 1 << 70, ())  # nothing without the file
+    assert found[runs.BASELINE] == {runs.ACCURACY: 0.9}
+    assert found[runs.STUDENT][runs.ACCURACY] > 0.5
+    rounds = found[runs.TWO_ROUNDS]
     assert rounds["epsilon, whatever the votes"] == pytest.approx(task.rounds.epsilon)
     assert task.rounds.epsilon < task.rounds.price
-    assert rounds[students.TAUGHT] + rounds[students.OWN] == rounds["answers"]
+    assert rounds[runs.TAUGHT] + rounds[runs.OWN] == rounds["answers"]
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from ogive.errors import DataError
-from ogive.reproduce.pate import inputs
+from ogive.reproduce.pate.students import inputs
 
 ROWS = (
     "25, Private, 1, 11th, 7, Never-married, Sales, Own-child, Black, Male, 0, 0, 40, United-States, <=50K.\n",

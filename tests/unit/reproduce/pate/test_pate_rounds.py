@@ -9,9 +9,9 @@ from scipy.optimize import brentq
 from scipy.special import ndtr
 
 from ogive.pate import privacy_cost
-from ogive.reproduce.pate import rounds
 from ogive.reproduce.pate.prices import INDEPENDENT, JOINT, PAPER
 from ogive.reproduce.pate.printed import PRICES
+from ogive.reproduce.pate.students import rounds
 
 ROWS = ("MNIST Confident-GNMax, 640 queries", "Adult Confident-GNMax, 1500 queries")
 

@@ -10,12 +10,13 @@ from threadpoolctl import threadpool_limits
 
 from ogive.pate.aggregators import ConfidentGNMax
 from ogive.reproduce.items import Plan
-from ogive.reproduce.pate import learners, prices, printed, student_tasks, students, students_claims
+from ogive.reproduce.pate import prices, printed
 from ogive.reproduce.pate.prices_table import TABLE_1
 from ogive.reproduce.pate.printed import BASELINES, PRICES, PriceRow
-from ogive.reproduce.pate.rounds import halves
-from ogive.reproduce.pate.student_tasks import TASKS, Material
-from ogive.reproduce.pate.students import ACCURACY, BASELINE, STUDENT, TWO_ROUNDS
+from ogive.reproduce.pate.students import claims, learners, runs, tasks
+from ogive.reproduce.pate.students.rounds import halves
+from ogive.reproduce.pate.students.runs import ACCURACY, BASELINE, STUDENT, TWO_ROUNDS
+from ogive.reproduce.pate.students.tasks import TASKS, Material
 from ogive.reproduce.pate.votes import ABSENT
 from ogive.reproduce.summaries import Cell, Row, Summary
 from ogive.reproduce.verdicts import Outcome
@@ -62,18 +63,18 @@ class Blobs:
 
 
 def taught(monkeypatch, task, run=1, of=STUDENT):
-    monkeypatch.setattr(students, "TASKS", {"Blobs": task})
+    monkeypatch.setattr(runs, "TASKS", {"Blobs": task})
     monkeypatch.setitem(printed.DELTAS, "Blobs", 1e-5)
-    settings = {setting["of"]: setting for setting in students.settings(quick=False)}
-    assert students.measure(settings[BASELINE], 1 << 70, ()) == {ACCURACY: 0.995}
-    return students.measure(settings[of], run << 70, ())
+    settings = {setting["of"]: setting for setting in runs.settings(quick=False)}
+    assert runs.measure(settings[BASELINE], 1 << 70, ()) == {ACCURACY: 0.995}
+    return runs.measure(settings[of], run << 70, ())
 
 
 def test_a_task_is_run_by_what_it_says_alone(monkeypatch):
     found = taught(monkeypatch, Blobs())
     assert 0.95 < found[ACCURACY] < 1
-    assert found[students.RIGHT] > 0.97
-    assert found[students.ANSWERED] == 150  # the cap
+    assert found[runs.RIGHT] > 0.97
+    assert found[runs.ANSWERED] == 150  # the cap
     assert found == taught(monkeypatch, Blobs())
     assert found != taught(monkeypatch, Blobs(), run=2)
 
@@ -81,35 +82,35 @@ def test_a_task_is_run_by_what_it_says_alone(monkeypatch):
 def test_students_of_teachers_who_guess_guess(monkeypatch):
     found = taught(monkeypatch, Blobs(guess=True))
     assert found[ACCURACY] < 0.75
-    assert found[students.RIGHT] < 0.5
+    assert found[runs.RIGHT] < 0.5
 
 
 def test_both_rounds_teach_within_their_caps_and_the_second_what_the_first_did_not(monkeypatch):
     found = taught(monkeypatch, Blobs(), of=TWO_ROUNDS)
     begun, last = Blobs.rounds.caps
-    assert begun < found[students.TAUGHT] <= begun + last
-    assert found[students.OWN] > 30  # of which the student is sure
-    assert found[students.ANSWERED] == found[students.TAUGHT] + found[students.OWN] <= sum(Blobs.rounds.asked)
-    assert found[students.RIGHT] > 0.95
+    assert begun < found[runs.TAUGHT] <= begun + last
+    assert found[runs.OWN] > 30  # of which the student is sure
+    assert found[runs.ANSWERED] == found[runs.TAUGHT] + found[runs.OWN] <= sum(Blobs.rounds.asked)
+    assert found[runs.RIGHT] > 0.95
     assert 0.95 < found[ACCURACY] < 1
     assert found == taught(monkeypatch, Blobs(), of=TWO_ROUNDS)
     guessed = taught(monkeypatch, Blobs(guess=True), of=TWO_ROUNDS)
     assert guessed[ACCURACY] < 0.75
-    assert guessed[students.TAUGHT] > found[students.TAUGHT]  # who guess disagree with their student more often
+    assert guessed[runs.TAUGHT] > found[runs.TAUGHT]  # who guess disagree with their student more often
     few = Blobs(guess=True)
     few.rounds = dataclasses.replace(Blobs.rounds, caps=(begun, 3))
     capped = taught(monkeypatch, few, of=TWO_ROUNDS)
-    assert capped[students.TAUGHT] == begun + 3 < guessed[students.TAUGHT]
+    assert capped[runs.TAUGHT] == begun + 3 < guessed[runs.TAUGHT]
 
 
 def test_random_forests_on_adult_learn_from_the_published_votes(shared_data):
     shared_data("adult.test.gz")
     data = (shared_data("pate_teacher_votes.npz").parent,)
     setting = {"task": "Adult", "row": ADULT_ROW, "of": STUDENT, "learner": learners.FOREST}
-    found = students.measure(setting, 3 << 70, data)
+    found = runs.measure(setting, 3 << 70, data)
     most = TASKS["Adult"].material(data, np.random.default_rng(1)).judged_truth.mean()
     assert 1 - most + 0.04 < found[ACCURACY] < 0.86
-    assert found[students.RIGHT] == pytest.approx(0.85, abs=0.05)
+    assert found[runs.RIGHT] == pytest.approx(0.85, abs=0.05)
 
 
 def test_networks_learn_digits_from_the_published_votes_and_from_all_images(shared_data):
@@ -121,20 +122,20 @@ def test_networks_learn_digits_from_the_published_votes_and_from_all_images(shar
     assert material.inputs.shape == (9000, 392)
     assert material.judged.shape == (1000, 392)
     setting = {"task": "MNIST", "row": MNIST_ROW, "of": STUDENT, "learner": learners.SHORT_ADVERSARIES}
-    assert students.measure(setting, 3 << 70, data)[ACCURACY] > 0.9
+    assert runs.measure(setting, 3 << 70, data)[ACCURACY] > 0.9
     setting |= {"of": BASELINE, "row": "MNIST", "learner": learners.SHORT_PERCEPTRON}
-    assert students.measure(setting, 3 << 70, data)[ACCURACY] > 0.97
+    assert runs.measure(setting, 3 << 70, data)[ACCURACY] > 0.97
 
 
-def rows(accuracy, *, learner=learners.ADVERSARIES, runs=8, error=0.001, known=None, gain=0.0):
+def rows(accuracy, *, learner=learners.ADVERSARIES, times=8, error=0.001, known=None, gain=0.0):
     """A summary of every student and baseline with one accuracy, or without numbers."""
     found = []
-    for setting in students.settings(quick=False):
+    for setting in runs.settings(quick=False):
         cells = {} if accuracy is None else {
-            name: Cell(value, error, value, runs)
+            name: Cell(value, error, value, times)
             for name, value in (
-                (ACCURACY, accuracy + (gain if setting["of"] == TWO_ROUNDS else 0)), (students.ANSWERED, 283.0),
-                (students.RIGHT, 0.937), (students.TAUGHT, 270.0), (students.OWN, 13.0), (students.FIRST, 0.97),
+                (ACCURACY, accuracy + (gain if setting["of"] == TWO_ROUNDS else 0)), (runs.ANSWERED, 283.0),
+                (runs.RIGHT, 0.937), (runs.TAUGHT, 270.0), (runs.OWN, 13.0), (runs.FIRST, 0.97),
                 (prices.PAPER, 1.5), (prices.JOINT, 1.7), (prices.INDEPENDENT, 2.6),
             )
         }  # fmt: skip
@@ -143,7 +144,7 @@ def rows(accuracy, *, learner=learners.ADVERSARIES, runs=8, error=0.001, known=N
 
 
 def outcomes(summary):
-    checks = [check for check in students_claims.judge(summary) if "students'" not in check.claim]
+    checks = [check for check in claims.judge(summary) if "students'" not in check.claim]
     return {check.claim.partition(": printed")[0]: check for check in checks if "rounds" not in check.claim}
 
 
@@ -159,7 +160,7 @@ def test_accuracies_are_compared_with_the_printed_ones_less_half_a_point():
     assert [claim for claim, outcome in found.items() if outcome is HOLDS] == [
         "Adult LNMax, 500 queries: student's accuracy", f"{ADULT_ROW}: student's accuracy",
     ]  # fmt: skip
-    assert {check.outcome for check in outcomes(rows(0.99, runs=4)).values()} == {UNDECIDED}
+    assert {check.outcome for check in outcomes(rows(0.99, times=4)).values()} == {UNDECIDED}
 
 
 def test_only_students_of_the_papers_kind_are_essential():
@@ -172,11 +173,11 @@ def test_only_students_of_the_papers_kind_are_essential():
 
 @pytest.mark.parametrize(("gain", "outcome"), [(0.01, HOLDS), (-0.01, FAILS), (0.001, UNDECIDED)])
 def test_two_rounds_are_compared_with_one(gain, outcome):
-    checks = [check for check in students_claims.judge(rows(0.97, gain=gain)) if "two rounds" in check.claim]
+    checks = [check for check in claims.judge(rows(0.97, gain=gain)) if "two rounds" in check.claim]
     assert [(check.outcome, check.essential) for check in checks] == [(outcome, False)] * len(TASKS)
     assert "270.0 answers of teachers and 13.0 labels of the first round's student" in checks[0].evidence
     assert "epsilon 2.6 whatever the votes (one round 2.607)" in checks[0].evidence
-    absent = [check for check in students_claims.judge(rows(None)) if "two rounds" in check.claim]
+    absent = [check for check in claims.judge(rows(None)) if "two rounds" in check.claim]
     assert ["no array" in check.evidence for check in absent] == [True, True, False]
     assert absent[2].evidence.startswith("no file characters.npz was found; `make characters` writes it")
 
@@ -198,8 +199,8 @@ def test_what_is_missing_is_said_in_one_line():
 
 
 def test_without_data_there_are_no_numbers_and_no_faults():
-    for setting in students.settings(quick=True):
-        assert students.measure(setting, 1, ()) == {}
+    for setting in runs.settings(quick=True):
+        assert runs.measure(setting, 1, ()) == {}
     assert TABLE_1.inputs(())["Adult training rows"] == ABSENT
 
 
@@ -208,7 +209,7 @@ def test_a_learner_is_chosen_by_what_is_installed_and_named_in_the_setting(monke
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: name if name in there else None)
 
     def chosen():
-        return [setting["learner"] for setting in students.settings(quick=False)]
+        return [setting["learner"] for setting in runs.settings(quick=False)]
 
     forest = [learners.FOREST] * 3 + [learners.BOOSTING] + [learners.DISCRIMINANTS] * 4
     assert chosen() == [learners.ADVERSARIES] * 4 + [learners.PERCEPTRON] + forest
@@ -216,7 +217,7 @@ def test_a_learner_is_chosen_by_what_is_installed_and_named_in_the_setting(monke
     assert chosen() == [learners.SPREADING] * 4 + [learners.DISCRIMINANTS] + forest
     there.remove("sklearn")
     assert set(chosen()) == {learners.NONE}
-    assert students.measure(students.settings(quick=False)[0], 1, ()) == {}
+    assert runs.measure(runs.settings(quick=False)[0], 1, ()) == {}
 
 
 @pytest.mark.parametrize("name", [learners.SPREADING, learners.BOOSTING, learners.FOREST, learners.PERCEPTRON])
@@ -237,7 +238,7 @@ def test_every_learner_learns_and_follows_its_seed(name, monkeypatch):
 
 
 def test_the_table_shows_what_was_printed_and_what_was_found():
-    lines = students_claims.lines(rows(0.9812))
+    lines = claims.lines(rows(0.9812))
     assert len(lines) == 10
     assert lines[2] == [MNIST_ROW, learners.ADVERSARIES, "283.0", "93.7 %", "98.5 %", "98.12 %", "0.10"]
     assert lines[7] == [
@@ -251,11 +252,11 @@ def test_the_table_shows_what_was_printed_and_what_was_found():
     ]
     assert lines[5][0] == "Glyph LNMax, 4000 queries (CHARACTERS)"
     assert lines[9][0] == "Characters, all private records"
-    assert students_claims.lines(rows(None))[0][2:] == ["", "", "98.0 %", "", ""]
+    assert claims.lines(rows(None))[0][2:] == ["", "", "98.0 %", "", ""]
     figure = Figure()
     TABLE_1.draw(rows(0.9812), figure)
     assert len(figure.axes) == 3
-    shown = students_claims.round_lines(rows(0.9812, gain=0.001))
+    shown = claims.round_lines(rows(0.9812, gain=0.001))
     assert shown[0] == [
         "MNIST, 320 + 640 queries", "270.0", "13.0", "93.7 %", "1.500", "1.700", "2.600", "97.00 %", "98.22 %", "0.10",
         "98.12 %",
@@ -268,4 +269,4 @@ def test_few_and_short_runs_are_made_where_it_must_be_quick():
         [task for task in TABLE_1.tasks(Plan(quick=quick)) if "learner" in task.setting] for quick in (True, False)
     )
     assert len(quick) < 30 < len(full)
-    assert student_tasks.Digits().learner(quick=True) != student_tasks.Digits().learner(quick=False)
+    assert tasks.Digits().learner(quick=True) != tasks.Digits().learner(quick=False)

@@ -8,11 +8,11 @@ from ogive.arrays import Int64
 from ogive.noise.base import RandomSource
 from ogive.pate.labelling import label
 from ogive.reproduce.items import Numbers, Places, Setting
-from ogive.reproduce.pate import learners
 from ogive.reproduce.pate.prices import ANSWERED, RIGHT, within
 from ogive.reproduce.pate.printed import PriceRow
-from ogive.reproduce.pate.rounds import costs
-from ogive.reproduce.pate.student_tasks import TASKS, Material, StudentTask
+from ogive.reproduce.pate.students import learners
+from ogive.reproduce.pate.students.rounds import costs
+from ogive.reproduce.pate.students.tasks import TASKS, Material, StudentTask
 from ogive.reproduce.randomness import streams
 
 STUDENT, BASELINE, TWO_ROUNDS = "student", "baseline", "two rounds"
@@ -23,8 +23,9 @@ BASELINE_RUNS = 5
 
 CODE = (
     "pate/adversarial.py", "pate/labelling.py", "pate/learners.py", "pate/networks.py", "pate/students.py",
-    "queries/labels.py", "reproduce/pate/discriminants.py", "reproduce/pate/inputs.py", "reproduce/pate/learners.py",
-    "reproduce/pate/rounds.py", "reproduce/pate/student_tasks.py", "reproduce/pate/students.py",
+    "queries/labels.py", "reproduce/pate/students/discriminants.py", "reproduce/pate/students/inputs.py",
+    "reproduce/pate/students/learners.py", "reproduce/pate/students/rounds.py", "reproduce/pate/students/runs.py",
+    "reproduce/pate/students/tasks.py",
     "statistics/labels/*.py",
 )  # fmt: skip
 

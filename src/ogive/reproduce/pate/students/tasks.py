@@ -16,11 +16,12 @@ from ogive.arrays import Float32, Float64, Int64
 from ogive.errors import DataError, plain
 from ogive.pate.aggregators import ConfidentGNMax, InteractiveGNMax
 from ogive.reproduce.items import Places, Setting, content_of
-from ogive.reproduce.pate import characters, learners
-from ogive.reproduce.pate.inputs import digits, incomes
+from ogive.reproduce.pate import characters
 from ogive.reproduce.pate.printed import GLYPH, PRICES, PriceRow
-from ogive.reproduce.pate.rounds import CONFIDENCE, Rounds, halves
 from ogive.reproduce.pate.stand_in import drawn, is_simulated
+from ogive.reproduce.pate.students import learners
+from ogive.reproduce.pate.students.inputs import digits, incomes
+from ogive.reproduce.pate.students.rounds import CONFIDENCE, Rounds, halves
 from ogive.reproduce.pate.votes import (
     ABSENT,
     ADULT,

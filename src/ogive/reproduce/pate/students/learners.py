@@ -14,7 +14,7 @@ from ogive.arrays import Float32, Float64, Int64
 from ogive.pate.adversarial import VirtualAdversarialStudent
 from ogive.pate.networks import NetworkLearner, perceptron
 from ogive.pate.students import Student, train_semi_supervised, train_student
-from ogive.reproduce.pate.discriminants import SharedCovariance
+from ogive.reproduce.pate.students.discriminants import SharedCovariance
 
 ADVERSARIES, SHORT_ADVERSARIES = "virtual adversaries", "virtual adversaries, 100 steps"
 SPREADING, FOREST = "label spreading", "random forest"

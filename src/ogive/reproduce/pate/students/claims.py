@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 
-from ogive.reproduce.pate import learners
 from ogive.reproduce.pate.prices import ANSWERED, INDEPENDENT, JOINT, PAPER, RIGHT
 from ogive.reproduce.pate.printed import BASELINES, GLYPH, PRICES
-from ogive.reproduce.pate.student_tasks import TASKS, StudentTask
-from ogive.reproduce.pate.students import ACCURACY, BASELINE, FIRST, OWN, STUDENT, TAUGHT, TWO_ROUNDS, row_of
+from ogive.reproduce.pate.students import learners
+from ogive.reproduce.pate.students.runs import ACCURACY, BASELINE, FIRST, OWN, STUDENT, TAUGHT, TWO_ROUNDS, row_of
+from ogive.reproduce.pate.students.tasks import TASKS, StudentTask
 from ogive.reproduce.summaries import Cell, Row, Summary, difference
 from ogive.reproduce.verdicts import Check, Outcome, above, show
 
