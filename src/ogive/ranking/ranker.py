@@ -65,8 +65,8 @@ class PairwiseRanker:
         UnsupportedError: when fitting: the trust model cannot compute gradients over pairs.
 
     Privacy:
-        `privacy`, for one record replaced by any other, label included. The number of records is public, labels and
-        how many records are of each class are not.
+        `privacy`, for one row replaced by any other, label included; give each person one row. The number of rows is
+        public, labels and how many rows are of each class are not.
 
     Source:
         Bell, Bellet, Gascon and Kulkarni 2020, equation 8; proof in `docs/proofs/gradients.md`.
