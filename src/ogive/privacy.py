@@ -132,6 +132,14 @@ class PrivacyUnit:
         rows = "one row" if self.max_rows_per_person == 1 else f"up to {self.max_rows_per_person} rows"
         return f"{who} with {rows} added or removed (the number of rows stays private)"
 
+    @property
+    def all_rows_words(self) -> str:
+        """As `words`, where a person's rows share one weight and none is left out."""
+        who = f"one person (column {self.person}) with all rows"
+        if self.adjacency is Adjacency.REPLACE:
+            return f"{who} replaced by any other (the number of persons is public)"
+        return f"{who} added or removed (the number of persons stays private)"
+
     def to_dict(self) -> dict[str, Any]:
         """Plain data; without `public` where no column is, and without `row_choice` where it is "siphash"."""
         data: dict[str, Any] = {

@@ -149,11 +149,14 @@ class Provenance:
         return self.trust != CLEAR
 
     def __str__(self) -> str:
-        """One clause for captions: the guarantee and its unit, or "not private"."""
+        return self.clause(self.unit.words)
+
+    def clause(self, hidden: str) -> str:
+        """One clause for captions: the guarantee and what it hides, or "not private"."""
         of = "" if self.where is None else f"records where {self.where}; "
         if self.privacy is None:
             return f"{of}not private: exact values"
-        return f"{of}{self.privacy}, {self.unit.words}; trust model {self.trust}"
+        return f"{of}{self.privacy}, {hidden}; trust model {self.trust}"
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data; exact numbers are strings."""

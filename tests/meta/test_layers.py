@@ -65,7 +65,7 @@ INNER = {
     "strategies": """
         smoothing registry
         fitted
-        summed reported
+        summed reported people
         hats
         ring
         symmetric_root

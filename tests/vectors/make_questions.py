@@ -48,6 +48,7 @@ from ogive.queries import (
     MomentsQuery,
     NoisyMaxQuery,
     PairsQuery,
+    PeopleQuery,
     ReportsQuery,
     SelectedQuery,
     SparseVectorQuery,
@@ -123,6 +124,10 @@ def cases():
     persons = ogive.Central(DATA, person="who", max_rows_per_person=2)
     curve = Ecdf("age", **AGE, method="tree_ls", smooth="auto")
     found["central person"] = (curve, persons, PURE, ADD)
+    people = Ecdf("age", **AGE, method="tree_ls", smooth="auto", counted="people")
+    found["central people"] = (people, persons, PURE, ADD)
+    whole = ogive.Central(DATA, person="who")
+    found["central people Gaussian"] = (dataclasses.replace(people, method="sqrt"), whole, CONCENTRATED, REPLACE)
     secagg = ogive.Simulation(ogive.SecAgg, parties=3, colluding=1)
     tables, keys, sums = (
         ogive.Simulation(ogive.Servers, servers=2, upload=upload, **more)
@@ -166,6 +171,7 @@ QUERIES = {
     MomentsQuery: "moments",
     NoisyMaxQuery: "noisy maximum",
     PairsQuery: "pairs",
+    PeopleQuery: "people",
     ReportsQuery: "reports",
     SelectedQuery: "selected",
     SparseVectorQuery: "sparse vector",

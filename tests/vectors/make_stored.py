@@ -122,6 +122,8 @@ def curves():
         yield f"curve {trust.name} {'persons' if persons else 'parties'}", tree, {"trust": trust, **persons}
     for method in ("reports", "histogram"):
         yield f"curve local {method}", Ecdf("age", **wide, method=method), {"trust": ogive.Local(data)}
+    people = ogive.Central(data, person="who")
+    yield "curve people", Ecdf("age", **wide, method="tree_ls", counted="people"), {"trust": people}
     axis = {"missing": "refuse", "method": "tree_ls", "smooth": "auto", "expected_records": None}
     yield "curve days", Ecdf("day", ("2024-01-01", "2024-04-30"), bins=6, grid="linear", **axis), {}
     ends = datetime.datetime(2024, 1, 1), datetime.datetime(2024, 1, 2)

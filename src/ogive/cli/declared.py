@@ -16,13 +16,13 @@ from cyclopts import Group
 from ogive.cli.forms import form_of
 from ogive.cli.forms.base import Form, Part, Words
 from ogive.cli.forms.fields import default_shown, described, option_type
-from ogive.cli.help import METHOD, QUESTION
+from ogive.cli.help import METHOD, OF_METHODS, QUESTION
 from ogive.errors import ParameterError, quoted
 from ogive.parameters import choices_of, is_python_only
 from ogive.statistics.kinds import Kind
 
 CLASSES = "Classes"
-_ORDER = {each.name: each for each in (QUESTION, METHOD)} | {CLASSES: Group(CLASSES, sort_key=1.1)}
+_ORDER = {each.name: each for each in (QUESTION, METHOD, OF_METHODS)} | {CLASSES: Group(CLASSES, sort_key=1.1)}
 _HEADINGS = {
     **dict.fromkeys(("bounds", "bins", "grid", "missing", "outside", "probabilities"), QUESTION.name),
     **dict.fromkeys(("label", "positive", "negative", "positive_when", "public_labels"), CLASSES),

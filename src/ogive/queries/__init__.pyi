@@ -5,6 +5,7 @@ from .aggregates import ClassBinning as ClassBinning
 from .aggregates import GroupBinning as GroupBinning
 from .aggregates import GroupSums as GroupSums
 from .aggregates import Parted as Parted
+from .aggregates import PersonShares as PersonShares
 from .aggregates import RowValues as RowValues
 from .aggregates import Selected as Selected
 from .base import Answer as Answer
@@ -29,6 +30,7 @@ from .moments import MomentsQuery as MomentsQuery
 from .moments import Weights as Weights
 from .moments import design_moments as design_moments
 from .pairs import PairsQuery as PairsQuery
+from .people import PeopleQuery as PeopleQuery
 from .reports import ReportsQuery as ReportsQuery
 from .scores import QuantileScore as QuantileScore
 from .scores import Score as Score

@@ -20,8 +20,37 @@ from ogive.errors import ParameterError, quoted
 from ogive.grids import Grid
 from ogive.predicates import Predicate
 from ogive.queries.value_counts import ValueCounts
+from ogive.strategies.people import PERSON_UNITS
 
 MAX_FRACTIONAL_BITS = 30
+
+
+@dataclass(frozen=True)
+class PersonShares:
+    """Units of people per bin of a column; sums have shape (N,).
+
+    A person with r rows, c of them in bins up to b, has the nearest whole number to `PERSON_UNITS` c / r of units in
+    these bins, a half rounded up. So all rows together have `PERSON_UNITS`. Missing values that count as a bin come
+    before the others, and those that are dropped are no rows. Whoever holds all rows of a person can compute it.
+
+    Fields:
+        values: Column and thresholds.
+    """
+
+    values: Binning
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """(N,)."""
+        return self.values.shape
+
+    def records(self, sums: Int64) -> int:
+        """How many people were counted."""
+        return int(sums.sum()) // PERSON_UNITS
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data."""
+        return {"people": self.values.to_dict(), "units": PERSON_UNITS}
 
 
 @dataclass(frozen=True)
@@ -303,6 +332,8 @@ class Parted:
         check_groups(self.by, self.groups)
         if any(isinstance(each, RowValues | Ballots) for each in self.values):
             raise ParameterError("groups need sums over records, and these are the records themselves")
+        if any(isinstance(each, PersonShares) for each in self.values):
+            raise ParameterError("a person may be in several groups, and would count once in each of them")
         if any(isinstance(each, ValueCounts) for each in self.values):
             raise ParameterError("groups need a column whose values are named; name them, which makes them public")
         if len(self.values) != len(self.groups):
@@ -333,5 +364,15 @@ class Parted:
 
 
 Aggregate = (
-    Binning | ClassBinning | GroupBinning | GroupSums | Cells | Ballots | RowValues | ValueCounts | Selected | Parted
+    Binning
+    | ClassBinning
+    | GroupBinning
+    | GroupSums
+    | Cells
+    | Ballots
+    | RowValues
+    | ValueCounts
+    | PersonShares
+    | Selected
+    | Parted
 )

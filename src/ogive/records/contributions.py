@@ -24,6 +24,7 @@ from ogive.queries import (
     GroupBinning,
     GroupSums,
     Parted,
+    PersonShares,
     RowValues,
     Selected,
     ValueCounts,
@@ -256,7 +257,7 @@ def columns_of(aggregate: Aggregate) -> tuple[ReadColumn, ...]:
             return aggregate.columns
         case ValueCounts():
             return (aggregate.column,)
-        case Selected():
+        case Selected() | PersonShares():
             return columns_of(aggregate.values)
         case Parted():
             return *_columns_of_parts(aggregate), Categories(aggregate.by, aggregate.groups)
@@ -280,8 +281,8 @@ def start_sums(aggregate: Aggregate, labels: Mapping[str, LabelCodes]) -> Sums:
             return PartedSums(aggregate, labels)
         case ValueCounts():
             return ValueSums(aggregate, labels[aggregate.column.column])
-        case Selected():
-            raise AssertionError("`Records.aggregate` has left out the other rows before")
+        case Selected() | PersonShares():
+            raise AssertionError("`Records.aggregate` has chosen the rows, or what they count for, before")
         case _:
             return CellCounts(aggregate, contributor(aggregate, labels))
 

@@ -36,6 +36,7 @@ from ogive.queries import (
     GroupBinning,
     GroupSums,
     Parted,
+    PersonShares,
     RowValues,
     Selected,
     ValueCounts,
@@ -44,6 +45,7 @@ from ogive.queries.value_counts import added_up
 from ogive.records import Records
 from ogive.records.contributions import columns_of
 from ogive.records.sources import Source, memory_source
+from ogive.strategies.people import PERSON_UNITS
 
 _MODEL_ROWS = 1 << 14
 _REACH = 3.0  # standard deviations between a class and the bounds of the scores
@@ -107,6 +109,8 @@ class BinormalShape:
         if isinstance(aggregate, Parted):
             part = dataclasses.replace(self, records=max(1, self.records // len(aggregate.each)))
             return np.concatenate([part.sums(each).ravel() for each in aggregate.each])
+        if isinstance(aggregate, PersonShares):  # every imagined record is a person
+            return PERSON_UNITS * self.sums(aggregate.values)
         if isinstance(aggregate, Selected):  # every imagined record satisfies the condition
             return self.sums(aggregate.values)
         return Repeated(self._table(aggregate), self.records).sums(aggregate)
@@ -129,7 +133,8 @@ class BinormalShape:
             return {aggregate.probability.column: values, aggregate.label.column: _labels(aggregate.label, positive)}
         if isinstance(aggregate, ValueCounts):
             return {aggregate.column.column: _values_of_halves(len(hidden))}
-        assert not isinstance(aggregate, Ballots | Parted | Selected), "votes are imagined by AgreeingTeachers"
+        assert not isinstance(aggregate, Ballots), "votes are imagined by AgreeingTeachers"
+        assert not isinstance(aggregate, Parted | PersonShares | Selected), "they were taken apart before"
         return self._columns(aggregate.domain, hidden, positive)
 
     def _columns(self, domain: Domain, hidden: Float64, positive: Bool) -> dict[str, Any]:
@@ -186,7 +191,9 @@ class Repeated:
         self.words = f"the {rows} rows given as `like`"
 
     def sums(self, aggregate: Aggregate) -> Int64:
-        """Exact integers of all copies and the rest."""
+        """Exact integers of all copies and the rest, each row that of a person."""
+        if isinstance(aggregate, PersonShares):
+            return PERSON_UNITS * self.sums(aggregate.values)
         if isinstance(aggregate, GroupSums) and self._records << aggregate.bits >= 1 << 62:
             raise ParameterError(
                 f"sums of {self._records} records do not fit with {aggregate.bits} fractional bits; plan for fewer"

@@ -22,7 +22,7 @@ from ogive.errors import DataError, ParameterError, UnsupportedError, plain, quo
 from ogive.grids import Grid
 from ogive.predicates import columns_of as compared_columns
 from ogive.privacy import BY_CELLS, BY_CONTENTS, Adjacency, PrivacyUnit, check_row_choice
-from ogive.queries import Aggregate, Cells, GroupBinning, Parted, RowValues, Selected, ValueCounts
+from ogive.queries import Aggregate, Cells, GroupBinning, Parted, PersonShares, RowValues, Selected, ValueCounts
 from ogive.records.arrow import content_kind, float_values, label_codes
 from ogive.records.bounding import ChoiceByContents
 from ogive.records.cell_choice import ChoiceByCells
@@ -36,7 +36,8 @@ from ogive.records.labels import Columns, LabelCodes
 from ogive.records.missing_words import USUAL, MissingWords, NaValues
 from ogive.records.names import check_column, check_columns_named
 from ogive.records.person_hashes import smallest_hashes
-from ogive.records.persons import PersonCodes, check_person_type
+from ogive.records.persons import Names, PersonCodes, check_person_type
+from ogive.records.shares import EveryRow, add_shares
 from ogive.records.sources import Source, memory_source
 from ogive.records.text_columns import LabelCells, TextColumns
 from ogive.records.waiting import RowChoice, WaitingRows
@@ -304,6 +305,8 @@ class Records:
             return self._table.aggregate(
                 aggregate, self._words, person=self._bounding(aggregate), limit=self.max_rows_per_person
             )
+        if isinstance(aggregate, PersonShares):
+            return self._shares(aggregate)
         labels, rows = self._read(aggregate)
         total = start_sums(aggregate, labels)
         for part in rows:
@@ -324,6 +327,8 @@ class Records:
             raise UnsupportedError("rows are no sum over records; ask for counts of cells")
         if isinstance(aggregate, ValueCounts):
             raise UnsupportedError("values that nobody has listed have no cells to be counted in; list the values")
+        if isinstance(aggregate, PersonShares):
+            raise UnsupportedError("what a row of a person counts for depends on the person's other rows")
         if isinstance(aggregate, Selected | Parted):
             raise UnsupportedError("records that are told apart by their columns are added up by who sees them")
         labels, rows = self._read(aggregate)
@@ -376,6 +381,19 @@ class Records:
         made = Records(chosen, of_party=self._of_party, words=self._words)
         return made._with(self.person, self.max_rows_per_person, self.row_choice, of_party=self._of_party)
 
+    def _shares(self, aggregate: PersonShares) -> Int64:
+        """Units of people per bin."""
+        assert self.person is not None, "the query's price has refused tables without persons"
+        total = np.zeros(aggregate.shape, dtype=np.int64)
+        if self._checked(aggregate):
+            with contextlib.closing(WaitingRows(self._table.name, EveryRow(aggregate.values))) as waiting:
+                for names, part in self._parts(aggregate, {}):
+                    assert names is not None, "rows have persons"
+                    waiting.add(names, part)
+                for persons, (places, cells) in waiting.marked():
+                    add_shares(total, persons.codes, places, cells)
+        return total
+
     def _read(self, aggregate: Aggregate) -> tuple[dict[str, LabelCodes], Iterator[Columns]]:
         """Codes of labels, still to be filled, and the rows of the columns that an aggregate needs."""
         columns = columns_of(aggregate)
@@ -413,6 +431,17 @@ class Records:
 
     def _rows(self, aggregate: Aggregate, labels: Mapping[str, LabelCodes]) -> Iterator[Columns]:
         """The rows that count, some at a time: numbers of the grid, NaN where missing, and codes of labels."""
+        waiting = WaitingRows(self._table.name, self._choice(aggregate, labels), self.max_rows_per_person)
+        with contextlib.closing(waiting):
+            for names, part in self._parts(aggregate, labels):
+                if names is None:
+                    yield part
+                else:
+                    waiting.add(names, part)
+            yield from waiting.kept()
+
+    def _parts(self, aggregate: Aggregate, labels: Mapping[str, LabelCodes]) -> Iterator[tuple[Names | None, Columns]]:
+        """All rows, some at a time, with the names of their persons where rows are bounded per person."""
         columns = columns_of(aggregate)
         wanted = dict.fromkeys(column.column for column in columns)
         person = self._bounding(aggregate)
@@ -423,30 +452,27 @@ class Records:
         rows = 0
         cells = LabelCells(self._source, self._words)
         persons = None if person is None else PersonCodes(person, self._table.type(person))
-        waiting = WaitingRows(self._table.name, self._choice(aggregate, labels), self.max_rows_per_person)
         as_text = written if self._table.guesses_kinds else set()  # other tables say which columns are text
-        with contextlib.closing(waiting):
-            for arrays in self._source.batches(names, identifiers=identifiers | as_text):
-                batch = dict(zip(names, arrays, strict=True))
-                rows += len(arrays[0])
-                part = tuple(
-                    self._numbers(column, batch[column.column])
-                    if isinstance(column, Binning)
-                    else label_codes(
-                        batch[column.column]
-                        if column.column in written
-                        else cells.labels(column.column, batch[column.column]),
-                        labels[column.column],
-                    )
-                    for column in columns
+        for arrays in self._source.batches(names, identifiers=identifiers | as_text):
+            batch = dict(zip(names, arrays, strict=True))
+            rows += len(arrays[0])
+            part = tuple(
+                self._numbers(column, batch[column.column])
+                if isinstance(column, Binning)
+                else label_codes(
+                    batch[column.column]
+                    if column.column in written
+                    else cells.labels(column.column, batch[column.column]),
+                    labels[column.column],
                 )
-                if persons is None:
-                    yield part
-                else:
-                    persons.add(batch[str(person)])
-                    waiting.add(persons.names(), part)
-            self._size = rows
-            yield from waiting.kept()
+                for column in columns
+            )
+            if persons is None:
+                yield None, part
+            else:
+                persons.add(batch[str(person)])
+                yield persons.names(), part
+        self._size = rows
 
     def _choice(self, aggregate: Aggregate, labels: Mapping[str, LabelCodes]) -> RowChoice:
         """What says which rows of a person are kept; rows that are wanted themselves are chosen by their contents."""

@@ -107,6 +107,23 @@ class WaitingRows:
                 yield tuple(values[keep[start:end]] for values in columns)
                 start = end
 
+    def marked(self) -> Iterator[tuple[Persons, Sequence[Int64]]]:
+        """Whose rows they are, and what the choice sees of them, all rows of a person together.
+
+        Raises:
+            DataError: what is on disk cannot be read again.
+        """
+        assert self._choice is not None, "persons are only counted"
+        if self._files is not None:
+            with self._on_disk():
+                for _, names, marks in self._files.parts():
+                    yield names.persons(), marks
+        elif self._held:
+            persons = Names.joined([part.names for part in self._held]).persons()
+            parts = [self._choice.marks(part.columns) for part in self._held]
+            self._held.clear()
+            yield persons, [np.concatenate(marks) for marks in zip(*parts, strict=True)]
+
     def close(self) -> None:
         """Remove the files."""
         if self._files is not None:

@@ -15,6 +15,7 @@ from ogive.privacy import Adjacency, Loss, PrivacyUnit
 from ogive.provenance import Provenance
 from ogive.queries import CuratorQuery
 from ogive.strategies.base import Strategy
+from ogive.strategies.people import CountedPeople
 from ogive.strategies.summed import SummedApproximations, SummedStrategies
 
 Measured = tuple[Strategy | None, Adjacency]
@@ -108,7 +109,8 @@ def loss_of(strategy: Strategy, adjacency: Adjacency, rows: int) -> Loss:
         DataError: no such release exists.
     """
     try:
-        return group_loss(strategy.loss(adjacency), rows)
+        # a person has one weight, whatever the number of rows
+        return group_loss(strategy.loss(adjacency), 1 if isinstance(strategy, CountedPeople) else rows)
     except (ParameterError, UnsupportedError) as problem:
         raise DataError(f"this estimate contradicts itself: its noise has no price, since {plain(problem)}") from None
     except (LookupError, TypeError, ValueError, ArithmeticError, AttributeError):

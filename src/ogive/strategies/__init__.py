@@ -5,6 +5,7 @@ from ogive.strategies.hats.strategy import LeastSquaresHats, design_hats
 from ogive.strategies.histogram import GroupedHistogram, design_histogram
 from ogive.strategies.path.design import design_path
 from ogive.strategies.path.strategy import PathNoise
+from ogive.strategies.people import CountedPeople
 from ogive.strategies.projection.design import design_projection
 from ogive.strategies.projection.strategy import OrthogonalProjection
 from ogive.strategies.registry import strategy_from_dict
@@ -20,6 +21,7 @@ from ogive.strategies.tree.strategy import LeastSquaresTree, design_tree
 
 __all__ = [
     "Approximating",
+    "CountedPeople",
     "GroupedHistogram",
     "LeastSquaresHats",
     "LeastSquaresTree",

@@ -9,6 +9,7 @@ from ogive.strategies.base import Strategy
 from ogive.strategies.hats.strategy import LeastSquaresHats
 from ogive.strategies.histogram import GroupedHistogram
 from ogive.strategies.path.strategy import PathNoise
+from ogive.strategies.people import CountedPeople
 from ogive.strategies.projection.strategy import OrthogonalProjection
 from ogive.strategies.reported.histogram import ReportedHistogram
 from ogive.strategies.reported.strategy import ReportedTree
@@ -19,7 +20,7 @@ from ogive.strategies.symmetric_root.strategy import SymmetricRoot
 from ogive.strategies.thresholds import OpenedThresholds
 from ogive.strategies.tree.strategy import LeastSquaresTree
 
-SUMS: tuple[Any, ...] = (SummedApproximations, SummedStrategies)
+COMPOSED: tuple[Any, ...] = (CountedPeople, SummedApproximations, SummedStrategies)
 """Strategies made of others: their `from_dict` is given `strategy_from_dict` to read its parts with."""
 
 STRATEGIES: tuple[Any, ...] = (
@@ -34,7 +35,7 @@ STRATEGIES: tuple[Any, ...] = (
     RingRoot,
     SquareRoot,
     SymmetricRoot,
-    *SUMS,
+    *COMPOSED,
 )
 
 
@@ -52,7 +53,7 @@ def strategy_from_dict(data: dict[str, Any]) -> Strategy:
             f"a strategy's name must be one of {', '.join(sorted(kinds))}, got {quoted(data)}"
         ) from None
     try:
-        strategy: Strategy = kind.from_dict(data, strategy_from_dict) if kind in SUMS else kind.from_dict(data)
+        strategy: Strategy = kind.from_dict(data, strategy_from_dict) if kind in COMPOSED else kind.from_dict(data)
     except KeyError as missing:
         raise ParameterError(f"a {data['name']} strategy lacks the field {missing}") from None
     return strategy

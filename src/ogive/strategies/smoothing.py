@@ -42,6 +42,7 @@ from ogive.strategies.path.intervals import nested_intervals
 from ogive.strategies.path.least_absolute import smooth_path_absolute
 from ogive.strategies.path.least_squares import ANCHORED, BOXED, UNKNOWN, smooth_path
 from ogive.strategies.path.strategy import PathNoise
+from ogive.strategies.people import PERSON_UNITS, CountedPeople, units_of
 from ogive.strategies.reported.strategy import BITS, ReportedTree
 from ogive.strategies.ring.strategy import RingRoot
 from ogive.strategies.square_root.integer import factor_column
@@ -183,6 +184,8 @@ Path noise, of which some points alone may be opened, has `nearest_points` inste
 
 def unsmoothable(strategy: Strategy, kind: str) -> str | None:
     """Why a kind of smoothing is not offered for a strategy, or None if it is."""
+    if isinstance(strategy, CountedPeople):
+        return unsmoothable(strategy.strategy, kind)
     if approximates(strategy):
         if kind in ("auto", "isotonic") or (kind == RANK_MATCHING and isinstance(strategy, OpenedThresholds)):
             return None
@@ -215,6 +218,8 @@ def automatic_smoothing(strategy: Strategy, answer: Int64, total: int | None) ->
     Privacy:
         Decided by the strategy and by numbers that are released.
     """
+    if isinstance(strategy, CountedPeople):
+        return automatic_smoothing(strategy.strategy, answer, units_of(total))
     return DENSITY if suits(strategy, answer, total) else default_smoothing(strategy)
 
 
@@ -252,6 +257,10 @@ def smooth(
     Source:
         Barczewski, Mawass and Ramon, Eq. 3 (path noise); Hay et al. 2010 (isotonic); Cai 1999 (shrinkage).
     """
+    if isinstance(strategy, CountedPeople):
+        known = units_of(total)
+        units = smooth(strategy.strategy, answer, total=known, kind=kind, points=points, anchor=anchor)
+        return units / PERSON_UNITS
     if kind not in SMOOTHINGS and not (kind == RANK_MATCHING and isinstance(strategy, OpenedThresholds)):
         raise ParameterError(f"`kind` must be one of {', '.join(SMOOTHINGS)}, got {quoted(kind)}")
     if total is not None and total < 0:

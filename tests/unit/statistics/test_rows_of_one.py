@@ -99,3 +99,12 @@ def test_ends_of_clustered_records_are_those_of_one_record_for_each_person():
     low, high = clustered_ends(sample, sample, 0.5, 0.05)
     np.testing.assert_array_equal(low, [0, 0, 1])
     np.testing.assert_array_equal(high, 1)
+
+
+def test_a_standard_error_for_the_population_counts_rows_as_alike():
+    curve = released(1, Ecdf("age", bounds=AGES, grid="integers"))
+    share = curve.probabilities[30]
+    noise = curve.standard_error(50, target="sample")
+    expected = np.sqrt(noise**2 + ROWS * share * (1 - share) / curve.records)
+    assert curve.standard_error(50) == pytest.approx(expected)
+    assert as_independent(curve).standard_error(50) < expected

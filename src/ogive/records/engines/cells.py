@@ -18,7 +18,7 @@ import numpy as np
 import pyarrow as pa
 
 from ogive.arrays import Int64
-from ogive.columns import Binning, ReadColumn
+from ogive.columns import Binning, ReadColumn, may_drop
 from ogive.errors import DataError, UnsupportedError, plain, quoted
 from ogive.queries import (
     Aggregate,
@@ -28,6 +28,7 @@ from ogive.queries import (
     GroupBinning,
     GroupSums,
     Parted,
+    PersonShares,
     RowValues,
     ValueCounts,
 )
@@ -45,6 +46,7 @@ from ogive.records.engines.choosing import (
     one_label,
     person_groups,
     refuse,
+    shared,
 )
 from ogive.records.engines.functions import utf8
 from ogive.records.engines.numbers import double, number, whole
@@ -303,6 +305,9 @@ class CellReader:
         cells: list[str] = []
         texts: list[Any] = []
         ties: list[Any] = []
+        if bound.limit is None:
+            (column,) = asked.columns
+            return shared(table.select("code_0", *_of_person(table)), "code_0", dropped=may_drop(column))
         for place, column in enumerate(asked.columns):
             code = f"code_{place}"
             cells.append(code)
@@ -387,6 +392,8 @@ def _summed(aggregate: Aggregate, counted: Counted, labels: Mapping[str, LabelCo
             return values.sums
         case GroupSums():
             return _probabilities(aggregate, counted, labels)
+        case PersonShares():
+            return _summed(aggregate.values, counted, labels)
         case Binning() | ClassBinning() | GroupBinning() | Cells():
             sums = np.zeros(aggregate.shape, dtype=np.int64)
             cells = _cells(aggregate, counted, labels)

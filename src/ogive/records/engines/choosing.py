@@ -15,10 +15,11 @@ import ibis
 import pyarrow as pa
 
 from ogive.errors import DataError, quoted
-from ogive.records.cell_choice import FARTHEST, FINEST, MOST_DIGITS, PREFIX
+from ogive.records.cell_choice import FARTHEST, FINEST, MISSING, MOST_DIGITS, PREFIX
 from ogive.records.engines.functions import function, utf8
 from ogive.records.engines.numbers import double, whole
 from ogive.records.persons import missing_person
+from ogive.strategies.people import PERSON_UNITS
 
 _NAMED, _MISSING, _UNCLEAR = 0, 1, 2
 
@@ -48,13 +49,13 @@ class Bound(NamedTuple):
 
     Fields:
         person: Column with the person's identifier.
-        limit: Most rows that are kept of one person.
+        limit: Most rows that are kept of one person; None where all are, and share the units of their person.
         kind: Arrow type of the column.
         engine: Name of the engine in ibis.
     """
 
     person: str
-    limit: int
+    limit: int | None
     kind: Any
     engine: str
 
@@ -198,10 +199,9 @@ def kept(table: Any, cells: Sequence[str], texts: Sequence[Any], ties: Sequence[
         ties: What makes of a table numbers that may be written alike though they differ, and that then decide.
         bound: How many rows are kept.
     """
-    person = [column for column in table.columns if column.startswith("person_")]
-    counted = table.group_by([*person, *cells]).aggregate(rows=table.count())
-    of_person = ibis.window(group_by=person)
-    counted = counted.mutate(all_rows=counted["rows"].sum().over(of_person).cast("int64"))
+    assert bound.limit is not None, "not all rows are kept"
+    person, counted = _of_each(table, cells)
+    counted = counted.mutate(all_rows=counted["rows"].sum().over(ibis.window(group_by=person)).cast("int64"))
     result = [*cells, "person_fault"]
     few = counted.filter(counted["all_rows"] <= whole(bound.limit)).select(*result, "rows")
     many = counted.filter(counted["all_rows"] > whole(bound.limit))
@@ -216,3 +216,41 @@ def kept(table: Any, cells: Sequence[str], texts: Sequence[Any], ties: Sequence[
     many = many.mutate(place=place)
     many = many.filter(many["place"] < whole(bound.limit)).select(*result).mutate(rows=whole(1))
     return few.union(many)
+
+
+def shared(table: Any, place: str, *, dropped: bool) -> Any:
+    """Places of the rows of each person, with the person's units in each of them: a column `rows`.
+
+    Args:
+        table: Of one row for each row, with the columns of `Bound.named`.
+        place: Name of the column by which rows of a person are ordered.
+        dropped: Whether missing values are no rows.
+    """
+    person, counted = _of_each(table, [place])
+    if dropped:
+        there = (counted[place] == whole(MISSING)).ifelse(whole(0), counted["rows"].cast("int64"))
+        counted = counted.mutate(rows=there)
+    up_to = ibis.window(group_by=person, order_by=place, rows=(None, 0))
+    rows = counted["rows"]
+    counted = counted.mutate(
+        all_rows=rows.sum().over(ibis.window(group_by=person)).cast("int64"),
+        up_to=rows.sum().over(up_to).cast("int64"),
+        rows=rows.cast("int64"),
+    )
+    # a person all of whose rows are dropped has no units, whatever they are divided by
+    held = (counted["all_rows"] == whole(0)).ifelse(whole(1), counted["all_rows"])
+    counted = counted.mutate(held=held, before=counted["up_to"] - counted["rows"])
+    units = _rounded(counted["up_to"], counted["held"]) - _rounded(counted["before"], counted["held"])
+    return counted.select(place, "person_fault", rows=units)
+
+
+def _of_each(table: Any, cells: Sequence[str]) -> tuple[list[str], Any]:
+    """The columns that name a person, and how many rows each person has in each cell."""
+    person = [column for column in table.columns if column.startswith("person_")]
+    return person, table.group_by([*person, *cells]).aggregate(rows=table.count())
+
+
+def _rounded(part: Any, rows: Any) -> Any:
+    """What `records.shares` computes; engines divide whole numbers in different ways, but not multiples."""
+    above, below = part * whole(2 * PERSON_UNITS) + rows, rows * whole(2)
+    return ((above - above % below) / below).cast("int64")

@@ -176,13 +176,15 @@ class EngineTable:
             UnsupportedError: the aggregate is no sum over records.
             DataError: a policy refuses what was found, or the engine fails.
         """
+        from ogive.queries import PersonShares
         from ogive.records.engines.cells import CellReader
 
         bound = None
         if person is not None:
             from ogive.records.engines.choosing import Bound
 
-            bound = Bound(person, limit, self._types[person], self._engine)
+            most = None if isinstance(aggregate, PersonShares) else limit
+            bound = Bound(person, most, self._types[person], self._engine)
         with one_line(self.name):
             return CellReader(self._expression, self._types, words, self.name, bound, self._engine).sums(aggregate)
 

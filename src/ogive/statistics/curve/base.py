@@ -42,6 +42,8 @@ class CurveBase(Estimate):
         measured: Noisy measurements of an approximating strategy, as released; bands and merged curves are computed
             from them. None for other strategies, for which `raw` holds the measurements.
         merged: The batches that were counted, if this is a sum of several releases; see `batches`.
+        people: Whether people were counted, whose rows share one weight each; else rows. Numbers of records are then
+            numbers of people.
 
     If the noisy number of records is not positive, `defined` is False and the curve has all its mass at the last
     threshold. It is then a valid distribution function without information; its bands remain valid.
@@ -63,6 +65,7 @@ class CurveBase(Estimate):
     provenance: Provenance | None = None
     measured: Int64 | None = None
     merged: tuple[Batch, ...] = ()
+    people: bool = False
 
     def __post_init__(self) -> None:
         raw, cumulative = (self._numbers(name) for name in ("raw", "cumulative"))
@@ -117,6 +120,11 @@ class CurveBase(Estimate):
         if self.merged or source is None:
             return self.merged
         return (Batch(source.release_id, source.batch, self.total, self.records, source.privacy, source.account),)
+
+    @property
+    def rows_of_one(self) -> int:
+        """Most records of one person that count alone: 1 where people are counted."""
+        return 1 if self.people else super().rows_of_one
 
     @property
     def private(self) -> bool:
@@ -222,6 +230,8 @@ class CurveBase(Estimate):
         """The guarantee in a clause, or "not private"."""
         if self.provenance is None and self.strategy is not None:
             return f"{self.strategy.loss(self.adjacency)}, {self.adjacency.words}"
+        if self.people and self.provenance is not None:
+            return self.provenance.clause(self.provenance.unit.all_rows_words)
         return super().caption
 
     def check_defined(self) -> None:

@@ -81,7 +81,7 @@ def headline(figures: Figures) -> str:
         return "The noise is larger than the number of records, so the curve carries no information."
     if _useless(figures) is not None:
         return f"Noise hides the distribution of {figures.column}: the values below are little more than noise."
-    records = "records" if figures.total is None else f"{figures.total:,} records"
+    records = figures.counted if figures.total is None else f"{figures.total:,} {figures.counted}"
     by_probability = {round(row.probability, 6): row for row in figures.quantiles}
     low, middle, high = (by_probability.get(probability) for probability in (0.1, 0.5, 0.9))
     if middle is None:
@@ -231,7 +231,7 @@ def _error(figures: Figures) -> tuple[Html, ...]:
             say(
                 strong(f"± {words.points(reach)}"),
                 f" from the true curve of these records, simultaneously at every threshold, with {_level(figures)} "
-                f"confidence. That is at most {words.in_a_thousand(reach)} records.",
+                f"confidence. That is at most {words.in_a_thousand(reach)} {figures.counted}.",
             )
         )
     if population is not None:
@@ -293,5 +293,10 @@ def _released(figures: Figures) -> tuple[Html, ...]:
         what = (
             f"The whole distribution function of {figures.column}: the share of records at or below each of "
             f"{grid.bins:,} public thresholds. Quantiles, shares and the chart are computed from it at no further cost."
+        )
+    if figures.people:
+        what += (
+            " Each person counts once: all rows of a person share that weight, so a share is the chance that a random "
+            "row of a random person is at or below a threshold. The guarantee is for a person with all rows."
         )
     return (say(what), fine(f"Public bounds: {span}. Values outside are clipped to the nearest bound."))

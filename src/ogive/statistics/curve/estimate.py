@@ -167,7 +167,7 @@ class Curve(CurveBase):
         variance = np.concatenate(([0.0], self._variance))[points + 1] / self.records**2
         if target == "population":
             share = np.concatenate(([0.0], self.probabilities))[points + 1]
-            variance = variance + share * (1 - share) / self.records
+            variance = variance + self.rows_of_one * share * (1 - share) / self.records
         return plain(np.sqrt(variance))
 
     # Bins

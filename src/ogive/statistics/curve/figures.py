@@ -50,6 +50,7 @@ class Figures:
         smoothing: How the noisy measurements became a valid curve.
         total: Number of records where it is public.
         confidence_level: Of bands and intervals.
+        people: Whether people were counted, and not rows.
         defined: False where noise left no records, so that the curve says nothing.
     """
 
@@ -67,6 +68,12 @@ class Figures:
     total: int | None = None
     confidence_level: float = CONFIDENCE_LEVEL
     defined: bool = True
+    people: bool = False
+
+    @property
+    def counted(self) -> str:
+        """What the shares are shares of."""
+        return "people" if self.people else "records"
 
     def reach(self, band: Band) -> float:
         """Largest distance, as a share, of the released curve from any curve that the band holds.
@@ -146,6 +153,7 @@ def read_curve(common: Figures, curve: Curve, level: float) -> Figures:
         total=curve.total,
         confidence_level=level,
         defined=curve.defined,
+        people=curve.people,
     )
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ogive.arrays import Int64
-from ogive.errors import DataError, ParameterError, plain
+from ogive.errors import DataError, ParameterError, plain, quoted
 from ogive.grids import MAX_BINS, Grid
 from ogive.statistics.curve.estimate import Curve
 from ogive.statistics.curve.merging.batches import MOST_BATCHES, read_batches
@@ -16,6 +16,7 @@ from ogive.statistics.curve.merging.check import check_merged
 from ogive.statistics.plain_json import LONGEST_TEXT, Fields, is_number, is_whole
 from ogive.statistics.stated_price import check_price
 from ogive.strategies import strategy_from_dict
+from ogive.strategies.people import counts_people
 
 SCHEMA = Curve.schema
 
@@ -40,6 +41,8 @@ def to_dict(curve: Curve) -> dict[str, Any]:
     }
     if curve.measured is not None:
         data["measured"] = curve.measured.tolist()
+    if curve.people:
+        data["counted"] = "people"
     if curve.merged:
         data["batches"] = [batch.to_dict() for batch in curve.merged]
     return data
@@ -58,6 +61,9 @@ def from_dict(data: Any) -> Curve:
     total, provenance = known.total(), known.provenance()
     merged = read_batches(data["batches"]) if "batches" in data else ()
     adjacency = known.adjacency()
+    people = _counts_people(data)
+    if strategy is not None and counts_people(strategy) is not people:
+        raise DataError("this curve contradicts itself: it counts people in some places only")
     check_merged(strategy, total, provenance, merged)
     check_price(provenance, [(strategy, adjacency)])
     return Curve(
@@ -72,7 +78,14 @@ def from_dict(data: Any) -> Curve:
         provenance=provenance,
         measured=None if data.get("measured") is None else read_measured(data["measured"], len(raw)),
         merged=merged,
+        people=people,
     )
+
+
+def _counts_people(data: dict[str, Any]) -> bool:
+    if data.get("counted", "people") != "people":
+        raise DataError(f"the field 'counted' of a curve is 'people' or absent, got {quoted(data['counted'])}")
+    return "counted" in data
 
 
 def read_measured(data: Any, size: int) -> Int64:

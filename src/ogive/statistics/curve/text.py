@@ -8,6 +8,7 @@ from ogive.statistics.curve.merging.batches import SHOWN, list_batches
 from ogive.statistics.curve.shown import shown
 from ogive.statistics.showing import Card
 from ogive.strategies.base import LOUD
+from ogive.strategies.people import CountedPeople
 from ogive.strategies.summed import SummedStrategies
 
 _SHOWN = (0.05, 0.25, 0.5, 0.75, 0.95)
@@ -18,9 +19,10 @@ def facts(curve: Curve) -> list[tuple[str, str]]:
     records = f"{curve.total:,} (public)" if curve.total is not None else f"about {curve.records:,.0f} (private)"
     if not curve.private:
         records = f"{curve.records:,.0f}"
+    counted = "people" if curve.people else "records"
     rows = [
         ("privacy", curve.caption),
-        ("records", records),
+        (counted, records),
         ("grid", f"{curve.grid.bins} thresholds, {curve.grid.spacing}, {curve.grid.span}"),
     ]
     named = curve.provenance is not None and curve.provenance.batch is not None
@@ -32,15 +34,18 @@ def facts(curve: Curve) -> list[tuple[str, str]]:
     if curve.provenance is not None:
         rows += trust_rows(curve.provenance.assumption)
     if not curve.defined:
-        rows.append(("warning", "noise leaves no records: this curve is not defined and carries no information"))
+        rows.append(("warning", f"noise leaves no {counted}: this curve is not defined and carries no information"))
         return rows
     if curve.private:
         assert curve.strategy is not None
-        rows.append(("method", f"{curve.strategy.name}, smoothing {curve.smoothing}"))
-        rows.append(("noise", f"+/- {curve.rmse():.2g} of the records (root mean square, before smoothing)"))
+        measured = curve.strategy.strategy if isinstance(curve.strategy, CountedPeople) else curve.strategy
+        rows.append(("method", f"{measured.name}, smoothing {curve.smoothing}"))
+        rows.append(("noise", f"+/- {curve.rmse():.2g} of the {counted} (root mean square, before smoothing)"))
         share = curve.noise_share()
         if share >= LOUD:
-            rows.append(("warning", f"the noise is {share:.2g} of the records: this curve says little or nothing"))
+            rows.append(("warning", f"the noise is {share:.2g} of the {counted}: this curve says little or nothing"))
+    if curve.people:
+        rows.append(("counted", "each person once; all rows of a person share that weight"))
     if curve.approximates:
         rows.append(("bias", "this method approximates, besides its noise; band() bounds both errors"))
     return rows

@@ -2,7 +2,11 @@
 
 from ogive.statistics.options import Command
 
-OWNERS = {"missing": ("refuse", "low", "high"), "method": ("auto", "reports", "histogram"), "expected_records": ()}
+OWNERS = {
+    "missing": ("refuse", "low", "high"),
+    "method": ("auto", "reports", "histogram"),
+    "expected_records": (),
+}
 """What is left of a curve's options where owners are asked."""
 
 OWNER_HELP = {
@@ -20,4 +24,16 @@ HELP = {
     "number is private. It is never taken from the records.",
 }
 
-COMMAND = Command(help=HELP, owners=OWNERS, owner_help=OWNER_HELP, compared="quantile")
+COUNTED = {
+    "counted": "rows, or people: all rows of a person (--person) share one weight, so the noise is that of one row "
+    "each and the curve that of a random row of a random person; --max-rows-per-person has no effect then.",
+}
+"""Of a curve alone."""
+
+COMMAND = Command(
+    help=HELP | COUNTED,
+    groups={"counted": "Options of methods"},
+    owners=OWNERS | {"counted": ()},
+    owner_help=OWNER_HELP,
+    compared="quantile",
+)

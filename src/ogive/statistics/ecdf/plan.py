@@ -15,12 +15,13 @@ import numpy as np
 
 from ogive.errors import ParameterError, ScaleError, UnsupportedError
 from ogive.grids import Grid
-from ogive.queries import CurveQuery, ReportsQuery
+from ogive.privacy import PrivacyUnit
+from ogive.queries import CurveQuery, PeopleQuery, ReportsQuery
 from ogive.statistics.base import Terms
 from ogive.statistics.curve.estimate import Curve
 from ogive.statistics.ecdf.statistic import Ecdf
 from ogive.statistics.methods.base import LARGEST_PREDICTED, CurveTask
-from ogive.statistics.methods.choose import as_method, predicted_errors
+from ogive.statistics.methods.choose import MethodName, as_method, predicted_errors
 from ogive.statistics.methods.expected_error import typical
 from ogive.statistics.methods.plan import (
     CurvePrediction,
@@ -79,10 +80,14 @@ def curve_errors(curve: Ecdf, rehearsal: Rehearsal, setting: Setting) -> Errors:
         method = "reports" if automatic else method
     elif of_one is not None:
         errors = of_one
-        method = cast(CurveQuery, last).strategy if automatic else method
+        method = last.strategy if automatic and isinstance(last, CurveQuery) else method
     else:
         errors = _rehearsed_errors(curve, rehearsal.terms, setting)
-    task = CurveTask(curve.binning(), rehearsal.terms, curve.smooth, curve.expected_records or setting.records)
+    terms = rehearsal.terms
+    if isinstance(last, PeopleQuery):  # as where each person has one row
+        method = cast(MethodName, last.method)
+        terms = dataclasses.replace(terms, unit=PrivacyUnit(adjacency, terms.unit.person))
+    task = CurveTask(curve.binning(), terms, curve.smooth, curve.expected_records or setting.records)
     try:
         energies = predicted_errors(method, task).energy
     except (ParameterError, ScaleError, UnsupportedError):

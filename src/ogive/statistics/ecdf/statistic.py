@@ -5,13 +5,13 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Generator
 from dataclasses import KW_ONLY, dataclass
-from typing import ClassVar, Protocol, TypedDict, TypeVar
+from typing import ClassVar, Literal, Protocol, TypedDict, TypeVar, get_args
 
 from ogive.checks import among
 from ogive.columns import Binning, Missing
 from ogive.errors import ParameterError, quoted
 from ogive.grids import GRIDS, Bound, Grid, GridName
-from ogive.parameters import one_of
+from ogive.parameters import added, one_of
 from ogive.queries import Answer, Query
 from ogive.statistics.base import Terms
 from ogive.statistics.curve.estimate import Curve
@@ -19,16 +19,21 @@ from ogive.statistics.methods.base import CurveTask
 from ogive.statistics.methods.choose import (
     CURVE_METHODS,
     METHODS,
+    PEOPLE_METHODS,
     Method,
     as_method,
     check_expected,
     plain_smoothing,
     released,
+    uncountable,
 )
 from ogive.strategies import Strategy
 from ogive.strategies.smoothing import SMOOTHINGS, Smooth, unsmoothable
 
 DEFAULT_BINS = 1024
+
+Counted = Literal["rows", "people"]
+"""What a curve counts."""
 
 
 def make_grid(bounds: tuple[Bound, Bound] | None, bins: int, grid: Grid | GridName) -> Grid:
@@ -93,6 +98,7 @@ class EcdfOptions(TypedDict, total=False):
     smooth: Smooth
     missing: Missing
     expected_records: int | None
+    counted: Counted
 
 
 @dataclass(frozen=True)
@@ -116,6 +122,9 @@ class Ecdf:
             public value within the bounds, as which it counts, or "drop" (not counted; ADD_OR_REMOVE only).
         expected_records: A public guess of the number of records, for "auto" and the methods that need it, if that
             number is private. It is never taken from the records.
+        counted: "rows", or "people": all rows of a person share one weight, so the noise is that of one row each, and
+            the curve is that of a random row of a random person. It needs `person`; only who sees all rows of a person
+            can count so, and `max_rows_per_person` has no effect.
     """
 
     name: ClassVar[str] = "ecdf"
@@ -129,6 +138,7 @@ class Ecdf:
     smooth: Smooth = "auto"
     missing: Missing = one_of("refuse", "low", "high", "drop")
     expected_records: int | None = None
+    counted: Counted = added("rows", words=get_args(Counted))
 
     def __post_init__(self) -> None:
         """Refuse what no release could use, before any data is touched."""
@@ -142,6 +152,10 @@ class Ecdf:
             if reason is not None:
                 raise ParameterError(reason)
         check_expected(self.expected_records)
+        among(self.counted, "counted", get_args(Counted))
+        reason = uncountable(self.method) if self.counted == "people" else None
+        if reason is not None:
+            raise ParameterError(reason)
 
     def binning(self) -> Binning:
         """How a record is mapped to a bin."""
@@ -156,12 +170,19 @@ class Ecdf:
 
     def alternatives(self) -> dict[str, Ecdf]:
         """One statistic for each method, and one for a method or strategy that the user designed."""
-        return {name: dataclasses.replace(self, method=name) for name in METHODS} | by_hand(self)
+        names = PEOPLE_METHODS if self.counted == "people" else METHODS
+        return {name: dataclasses.replace(self, method=name) for name in names} | by_hand(self)
 
     def questions(self, terms: Terms) -> Generator[Query, Answer, Curve]:
         """Request noisy measurements (most methods do so once) and turn them into a valid curve.
 
         Privacy: all measurements together at most the whole of `terms.privacy`; smoothing is post-processing.
         """
-        task = CurveTask(self.binning(), terms, self.smooth, self.expected_records)
+        people = self.counted == "people"
+        if people and terms.unit.person is None:
+            raise ParameterError(
+                "`counted='people'` needs `person`, the column with the person's identifier; without one, each record "
+                "is a person, and `counted='rows'` says the same"
+            )
+        task = CurveTask(self.binning(), terms, self.smooth, self.expected_records, people)
         return (yield from released(self.method, task))

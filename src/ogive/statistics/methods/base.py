@@ -19,12 +19,13 @@ from ogive.grids import Grid
 from ogive.local.tree import TreeOracle
 from ogive.noise import DiscreteLaplace, too_much_noise
 from ogive.privacy import Privacy, PureDP
-from ogive.queries import Answer, CurveQuery, Query, ReportsQuery, RowValues
+from ogive.queries import Answer, CurveQuery, PeopleQuery, Query, ReportsQuery, RowValues
 from ogive.statistics.base import Terms
 from ogive.statistics.curve.estimate import Curve
 from ogive.statistics.methods.reference_shapes import Expected, Shapes
-from ogive.strategies import GroupedHistogram, Strategy
+from ogive.strategies import CountedPeople, GroupedHistogram, Strategy
 from ogive.strategies.base import approximates
+from ogive.strategies.people import PERSON_UNITS
 from ogive.strategies.smoothing import default_smoothing, smooth, unsmoothable
 
 LARGEST_PREDICTED = 4096
@@ -44,12 +45,14 @@ class CurveTask:
         terms: Privacy, unit and what the trust model can serve.
         smooth: How the curve is made valid; "auto" for what suits the method.
         expected_records: A public guess of the number of records, for where that is private.
+        people: Whether each person counts once, and not each row.
     """
 
     binning: Binning
     terms: Terms
     smooth: str = "auto"
     expected_records: int | None = None
+    people: bool = False
 
     @property
     def size(self) -> int:
@@ -70,8 +73,14 @@ class CurveTask:
 
     @property
     def rows(self) -> int:
-        """How many records of one person are hidden together."""
-        return self.terms.unit.max_rows_per_person
+        """How many records of one person are hidden together, or how many units where people are counted."""
+        return PERSON_UNITS if self.people else self.terms.unit.max_rows_per_person
+
+    def query(self, strategy: Strategy) -> CurveQuery | PeopleQuery:
+        """What asks for the measurements of a strategy that is designed for `rows`."""
+        if self.people:
+            return PeopleQuery(self.binning, CountedPeople(strategy))
+        return CurveQuery(self.binning, strategy)
 
     @property
     def records(self) -> int | None:
@@ -122,7 +131,9 @@ def counts_records(terms: Terms, binning: Binning = _BINNING) -> bool:
     return terms.refusal(counted) is None
 
 
-def curve_from(answer: Answer, binning: Binning, strategy: Strategy, terms: Terms, smoothing: str) -> Curve:
+def curve_from(
+    answer: Answer, binning: Binning, strategy: Strategy, terms: Terms, smoothing: str, *, people: bool = False
+) -> Curve:
     """Turn noisy measurements into a curve; post-processing.
 
     What was paid for is never lost: where a solver cannot certify its result, or a strategy has a shape that
@@ -149,6 +160,7 @@ def curve_from(answer: Answer, binning: Binning, strategy: Strategy, terms: Term
         smoothing=kind if rough else "none",
         column=binning.column,
         measured=answer.values if answer.noisy and approximates(strategy) else None,
+        people=people,
     )
 
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from ogive.checks import among, whole
 from ogive.errors import ParameterError, ScaleError, UnsupportedError, quoted
-from ogive.queries import Answer, CurveQuery, Query
+from ogive.queries import Answer, Query
 from ogive.statistics.curve.estimate import Curve
 from ogive.statistics.methods.adaptive import AdaptiveQuantiles
 from ogive.statistics.methods.base import CurveMethod, CurveTask, curve_from, owners_answer
@@ -36,6 +36,9 @@ Method = MethodName | Strategy | CurveMethod
 _ALL: tuple[CurveMethod, ...] = (Projection(), HistogramQueries(), AdaptiveQuantiles(), PrivateSelection(), Reports())
 CURVE_METHODS = {method.name: method for method in _ALL}
 METHODS: tuple[MethodName, ...] = get_args(MethodName)[1:]
+
+PEOPLE_METHODS: tuple[MethodName, ...] = tuple(name for name in UNBIASED_METHODS if name != "symmetric")
+"""Methods that count people. The integers of the symmetric root leave room for two million of them, and no more."""
 
 MOST_EXPECTED = 1 << 40
 # an unbiased curve that is nearly as good says more: its bands are narrower and no shape of data misleads it
@@ -89,9 +92,13 @@ def released(method: Method, task: CurveTask) -> Generator[Query, Answer, Curve]
     """
     resolved = as_method(method)
     task.terms.check_cells(task.size)
+    if task.people:
+        reason = uncountable(method)
+        if reason is not None:
+            raise ParameterError(reason)
     if resolved == "auto" and owners_answer(task.terms, task.binning):
         resolved = CURVE_METHODS[Reports.name]
-    if resolved == "auto":
+    if resolved == "auto" and not task.people:
         for candidate in better(task):
             try:
                 procedure = candidate.curve(task)
@@ -102,24 +109,32 @@ def released(method: Method, task: CurveTask) -> Generator[Query, Answer, Curve]
                 return (yield from _continued(procedure, query))
     if isinstance(resolved, CurveMethod):
         return (yield from resolved.curve(task))
-    strategy = unbiased(resolved, task)
-    answer = yield CurveQuery(task.binning, strategy)
+    query = task.query(unbiased(resolved, task))
+    strategy, answer = query.strategy, (yield query)
     smoothing: str = task.smooth
     if resolved == smoothing == "auto":
         smoothing = automatic_smoothing(answer.noise_of(strategy), answer.values, answer.total)
-    return curve_from(answer, task.binning, strategy, task.terms, smoothing)
+    return curve_from(answer, task.binning, strategy, task.terms, smoothing, people=task.people)
+
+
+def uncountable(method: Any) -> str | None:
+    """Why a method measures no people, or None if it does."""
+    if isinstance(method, str) and method in ("auto", *PEOPLE_METHODS):
+        return None
+    name = method if isinstance(method, str) else method.name
+    if name in PEOPLE_METHODS:
+        return "a strategy that was designed by hand counts rows; with `counted='people'` name a method"
+    return f"people are counted by methods auto, {', '.join(PEOPLE_METHODS)}, not by {name}"
 
 
 def unbiased(method: str | Strategy, task: CurveTask) -> Strategy:
     """The strategy of that name, or for "auto" the unbiased one of the smallest variance, that can be served."""
-    return choose(
-        task.size,
-        task.terms.privacy,
-        task.terms.adjacency,
-        method,
-        lambda each: unsmoothable(each, task.smooth) or task.terms.refusal(CurveQuery(task.binning, each)),
-        rows=task.rows,
-    )
+
+    def refusal(strategy: Strategy) -> str | None:
+        unfit = uncountable(strategy.name) if task.people else None
+        return unfit or unsmoothable(strategy, task.smooth) or task.terms.refusal(task.query(strategy))
+
+    return choose(task.size, task.terms.privacy, task.terms.adjacency, method, refusal, rows=task.rows)
 
 
 def better(task: CurveTask) -> Iterator[CurveMethod]:

@@ -40,6 +40,7 @@ from ogive.queries import (
     GroupSumsQuery,
     LinearGroupsQuery,
     Parted,
+    PersonShares,
     Query,
     ReportsQuery,
     RowValues,
@@ -137,6 +138,11 @@ class Groups:
             raise UnsupportedError(
                 f"{first.method} is asked of all records or of a subset (`where`), not of "
                 "several groups at once; use another method, or a release for each group"
+            )
+        if any(isinstance(each, PersonShares) for each in measured):
+            raise UnsupportedError(
+                "a person may have rows in several groups, and would count once in each; ask for people of all groups "
+                "or of a subset (`where`), or count rows"
             )
         grouped = GroupedQuery(self._parted(measured), parts, self.public)
         adds_up = self.of is None and all(query is not None and query.kind == "linear" for query in parts)

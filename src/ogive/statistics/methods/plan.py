@@ -23,7 +23,7 @@ import numpy as np
 from ogive.noise import DiscreteGaussian, DiscreteLaplace
 from ogive.noise.base import Law
 from ogive.privacy import Adjacency
-from ogive.queries import CurveQuery, Query
+from ogive.queries import CurveQuery, PeopleQuery, Query
 from ogive.queries.selection import NoisyMaxQuery
 from ogive.queries.threshold import ThresholdQuery
 from ogive.statistics import prediction
@@ -64,12 +64,12 @@ def simulations_for(strategy: Strategy) -> int:
     return min(_MOST_CURVES, max(FEWEST_CURVES, _VALUES // sum(level.nodes for level in strategy.levels)))
 
 
-def total_known(query: CurveQuery, adjacency: Adjacency) -> bool:
+def total_known(query: CurveQuery | PeopleQuery, adjacency: Adjacency) -> bool:
     """Whether the estimate is conditioned on a public number of records; points opened one by one are not."""
     return adjacency is Adjacency.REPLACE and query.points is None
 
 
-def curve_errors(query: CurveQuery, adjacency: Adjacency, records: int) -> Errors:
+def curve_errors(query: CurveQuery | PeopleQuery, adjacency: Adjacency, records: int) -> Errors:
     """Errors of the raw curve by name; see `CURVE_METRICS` for what each says."""
     known = total_known(query, adjacency)
     return strategy_errors(query.strategy, adjacency, records, known=known, whole=query.points is None)
@@ -120,14 +120,16 @@ def _half_width(maxima: NoiseMaxima, adjacency: Adjacency, records: int, *, whol
 def decided_by_noise(queries: Sequence[Query]) -> bool:
     """Whether the errors of one noisy curve are what one decides by."""
     selected = isinstance(queries[0], NoisyMaxQuery)
-    one_curve = isinstance(queries[-1], CurveQuery) and (selected or len(queries) == 1)
+    one_curve = isinstance(queries[-1], CurveQuery | PeopleQuery) and (selected or len(queries) == 1)
     return one_curve or isinstance(queries[-1], ThresholdQuery)
 
 
 def errors_of_one_curve(queries: Sequence[Query], adjacency: Adjacency, records: int) -> Errors | None:
     """Errors of the raw curve where nothing else is measured."""
     last = queries[-1]
-    return curve_errors(last, adjacency, records) if isinstance(last, CurveQuery) and len(queries) == 1 else None
+    if len(queries) > 1 or not isinstance(last, CurveQuery | PeopleQuery):
+        return None
+    return curve_errors(last, adjacency, records)
 
 
 class CurvePrediction(prediction.Prediction):

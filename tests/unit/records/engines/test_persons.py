@@ -17,7 +17,7 @@ from ogive.columns import Binning, Categories, Domain, Label, Listed, OpenCatego
 from ogive.errors import DataError, LedgerError, ParameterError
 from ogive.grids import Grid
 from ogive.predicates import predicate
-from ogive.queries import Cells, ClassBinning, GroupBinning, GroupSums, Parted, Selected, ValueCounts
+from ogive.queries import Cells, ClassBinning, GroupBinning, GroupSums, Parted, PersonShares, Selected, ValueCounts
 from ogive.records import Records
 from ogive.records.engines import cells, choosing
 
@@ -90,6 +90,9 @@ ASKED = {
     "values of floats": ValueCounts(OpenCategories("cost", "count")),
     "values of decimals": ValueCounts(OpenCategories("price")),
     "values of near decimals": ValueCounts(OpenCategories("fine")),
+    "people": PersonShares(Binning("x", LINEAR, "high")),
+    "people, missing dropped": PersonShares(Binning("x", LINEAR, "drop")),
+    "some people": Selected(PersonShares(Binning("k", FEW)), predicate("group == 'A' or x > 0.3")),
     "some": Selected(Binning("k", FEW), predicate("group == 'A' or x > 0.3")),
     "parted": Parted(
         (

@@ -24,6 +24,7 @@ from ogive.statistics.curve.bands.simultaneous import (
 )
 from ogive.strategies import Approximating, Strategy
 from ogive.strategies.base import approximates
+from ogive.strategies.people import counts_people
 
 
 def simultaneous_band(
@@ -86,7 +87,7 @@ def simultaneous_band(
         if strategy is not None:
             runs = simulations_for(strategy, 1 - tail) if simulations is None else simulations
             maxima = simulate_maxima(strategy, total_known=total is not None, simulations=runs, progress=progress)
-        return band_ends(raw, maxima, tail, target, total)
+        return band_ends(raw, maxima, tail, target, total, whole_counts=not counts_people(strategy))
 
     tail = 1 - level
     if rows_per_person == 1 or target != "population":

@@ -260,7 +260,13 @@ def one_sided_distances(records: int, size: int, *, stream: int = 0) -> Float64:
 
 
 def band_ends(
-    raw: Float64, maxima: NoiseMaxima | None, tail: Fraction, target: str, total: int | None
+    raw: Float64,
+    maxima: NoiseMaxima | None,
+    tail: Fraction,
+    target: str,
+    total: int | None,
+    *,
+    whole_counts: bool = True,
 ) -> tuple[Float64, Float64]:
     """Ends of the band around a raw linear estimate, shape (N,) each.
 
@@ -270,23 +276,29 @@ def band_ends(
         tail: Error probability.
         target: "population" or "sample".
         total: Number of records if public, else None.
+        whole_counts: Whether the exact counts are whole numbers; those of people are not.
     """
     if maxima is None:
         low, high = _without_noise(raw, tail, target)
     elif total is None:
         low, high = private_total_ends(raw, maxima, tail, target)
     else:
-        low, high = _public_total(raw, maxima, tail, target, total)
+        low, high = _public_total(raw, maxima, tail, target, total, whole_counts=whole_counts)
     low[-1] = high[-1] = 1.0
     return low, high
 
 
-def _public_total(raw: Float64, maxima: NoiseMaxima, tail: Fraction, target: str, n: int) -> tuple[Float64, Float64]:
+def _public_total(
+    raw: Float64, maxima: NoiseMaxima, tail: Fraction, target: str, n: int, *, whole_counts: bool
+) -> tuple[Float64, Float64]:
     """Ends where the number of records is public."""
     if n == 0:
         return np.zeros(len(raw)), np.ones(len(raw))
     if target == "sample":
-        low, high = _whole_counts(raw, upper_quantile(maxima.either, tail))
+        margin = upper_quantile(maxima.either, tail)
+        if not whole_counts:
+            return tidy(raw / n, margin / n)
+        low, high = _whole_counts(raw, margin)
         return np.clip(low / n, 0, 1), np.clip(high / n, 0, 1)
     draws = len(maxima.above)
     strays = mixed_distances(maxima.samples, draws) if maxima.samples else one_sided_distances(n, draws)

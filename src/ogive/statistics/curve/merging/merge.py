@@ -86,6 +86,7 @@ def merge(*curves: CurveT, weights: Sequence[Rational] | None = None) -> CurveT:
         provenance=merged_provenance([_released(curve) for curve in curves], batches, total, shares),
         measured=measured,
         merged=batches,
+        people=first.people,
     )
 
 
@@ -117,6 +118,8 @@ def _difference(one: CurveBase, other: CurveBase) -> str | None:
         return (
             f"columns {quoted(one.column)} and {quoted(other.column)}; give the column one name before it is released"
         )
+    if one.people is not other.people:
+        return "one counts people and the other rows"
     if one.adjacency is not other.adjacency or mine.adjacency is not its.adjacency:
         return f"adjacency {mine.adjacency.value} and {its.adjacency.value}; release all under one"
     if mine.unit != its.unit:
