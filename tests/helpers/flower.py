@@ -132,6 +132,15 @@ class Federation:
     def run(self, name, app):
         return self.start(name, "flwr", "run", app, "net", "--stream")
 
+    def ended(self, name, seconds):
+        """Wait for a process to end well; where it does not, say what every process has told last."""
+        try:
+            code = self.running[name].wait(seconds)
+        except subprocess.TimeoutExpired:
+            code = f"still running after {seconds} s"
+        told = "\n".join(f"{log.name}: {log.read_text(errors='replace')[-1500:]}" for log in self.folder.glob("*.log"))
+        assert code == 0, f"{name}: {code}\n{told}"
+
     def __enter__(self):
         return self
 
