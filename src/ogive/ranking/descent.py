@@ -29,6 +29,7 @@ from ogive.ranking.gradient import (
     gradient_loss,
     gradient_noise,
 )
+from ogive.ranking.reports import ReportsQuery, intervals, report_loss, report_noise
 from ogive.ranking.rows import FEATURE_BITS, Ball, HeldRows
 from ogive.releasing import Payment, unit_of
 
@@ -66,7 +67,7 @@ class Descent:
             "rate": self.rate,
         }
 
-    def query(self, weights: Float64, step: int, law: DiscreteGaussian) -> GradientQuery:
+    def query(self, weights: Float64, step: int, law: DiscreteGaussian) -> GradientQuery | ReportsQuery:
         """What is asked in a step."""
         return GradientQuery(self.features, self.ball.radius, tuple(on_lattice(weights).tolist()), step, law)
 
@@ -89,9 +90,53 @@ class Descent:
         later = reached[self.steps // 2 :]
         return np.asarray(sum(later[1:], later[0]) / len(later))
 
+    def noise(self, privacy: Privacy) -> DiscreteGaussian:
+        """The least noise with which all steps meet a guarantee.
+
+        Raises:
+            ParameterError: the guarantee is pure, or asks for finer noise than integers can have.
+            ScaleError: the noise is larger than can be drawn.
+        """
+        return gradient_noise(privacy, self.features, self.steps)
+
     def price(self, law: DiscreteGaussian) -> GaussianDP:
         """Privacy loss of all steps."""
         return total_loss([gradient_loss(law, self.features)] * self.steps)
+
+    def deviation(self, law: DiscreteGaussian, records: int) -> float:
+        """Standard deviation of the noise of every coordinate of a gradient, features in [-1, 1]."""
+        one = self.query(np.zeros(self.features), 0, law).gradient(np.ones(1, dtype=np.int64), records)
+        return float(law.sigma) * float(one[0])
+
+
+class ReportedDescent(Descent):
+    """A descent of which every owner takes part in one step, by one report."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data."""
+        return super().to_dict() | {"intervals": intervals(self.steps)}
+
+    def query(self, weights: Float64, step: int, law: DiscreteGaussian) -> ReportsQuery:
+        """What is reported in a step."""
+        lattice = tuple(on_lattice(weights).tolist())
+        return ReportsQuery(self.features, self.ball.radius, lattice, step, self.steps, law)
+
+    def noise(self, privacy: Privacy) -> DiscreteGaussian:
+        """The least noise with which a report meets a guarantee.
+
+        Raises:
+            ParameterError: the guarantee is pure, or asks for finer noise than integers can have.
+            ScaleError: the noise is larger than can be drawn.
+        """
+        return report_noise(privacy, self.features, self.ball.radius, self.steps)
+
+    def price(self, law: DiscreteGaussian) -> GaussianDP:
+        """Privacy loss of one report, which is all that its owner sends."""
+        return report_loss(law, self.features, self.ball.radius, self.steps)
+
+    def deviation(self, law: DiscreteGaussian, records: int) -> float:
+        """Standard deviation of the noise of every number of a report, features in [-1, 1]."""
+        return float(law.sigma) / (1 << FEATURE_BITS)
 
 
 def on_lattice(weights: Float64) -> Int64:
@@ -118,7 +163,8 @@ class Learnt:
     Fields:
         weights: Of features in [-1, 1].
         price: Privacy loss of all steps.
-        noise: Standard deviation of the noise of every coordinate of a gradient, features in [-1, 1].
+        noise: Standard deviation of the noise, features in [-1, 1]: of every coordinate of a gradient, or of every
+            number of a report.
     """
 
     weights: Float64
@@ -128,7 +174,7 @@ class Learnt:
 
 def private_descent(
     descent: Descent,
-    rows: Int64,
+    trust: HeldRows,
     privacy: Privacy,
     *,
     ledger: Account | None,
@@ -142,21 +188,20 @@ def private_descent(
         LedgerError: the ledger cannot be used, or has another privacy unit.
         ReleaseMismatchError: this was asked of other rows before.
     """
-    law = gradient_noise(privacy, descent.features, descent.steps)
-    price, trust = descent.price(law), HeldRows(rows)
+    law, records = descent.noise(privacy), trust.count()
+    price, noise = descent.price(law), descent.deviation(law, records)
     if not covers(privacy, price):
         raise BudgetError(f"{NAME} would cost {in_terms_of(privacy, price)}, more than the guarantee {privacy}")
     unit = unit_of(trust, Adjacency.REPLACE, ledger)
     opening = trust.open(Adjacency.REPLACE, source=source)
     asked = {"name": NAME, **descent.to_dict()}
-    first = descent.query(np.zeros(descent.features), 0, law)
     reservation = None
     if ledger is not None:
         named = ledger.part_name if batch is None else batch
         payment = Payment(ledger, asked, NAME, privacy, unit, trust, batch=named)
         stored = payment.stored()
         if stored is not None:
-            return Learnt(read_weights(stored, descent.features), price, _deviation(first, law, len(rows)))
+            return Learnt(read_weights(stored, descent.features), price, noise)
         # what is left of a guarantee with a delta is filled up, as for any release with Gaussian noise
         charge = filled(privacy, price) if isinstance(privacy, ApproxDP) else privacy
         reservation = ledger.reserve(payment.question, statistic=NAME, charge=charge, secret=opening.secret)
@@ -166,17 +211,13 @@ def private_descent(
         query = descent.query(weights, step, law)
         if reservation is not None:
             reservation.bind(step, opening.context(query))
-        return query.gradient(opening.answer(query).values, len(rows))
+        return query.gradient(opening.answer(query).values, records)
 
     weights = descent.run(answered)
     if reservation is not None:
         recorded = reservation.record({"schema": SCHEMA, "weights": weights.tolist()})
         weights = read_weights(recorded, descent.features)
-    return Learnt(weights, price, _deviation(first, law, len(rows)))
-
-
-def _deviation(query: GradientQuery, law: DiscreteGaussian, records: int) -> float:
-    return float(law.sigma) * float(query.gradient(np.ones(1, dtype=np.int64), records)[0])
+    return Learnt(weights, price, noise)
 
 
 def read_weights(data: Any, features: int) -> Float64:

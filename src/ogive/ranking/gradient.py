@@ -172,15 +172,23 @@ def gradient_noise(privacy: Privacy, features: int, steps: int) -> DiscreteGauss
         ParameterError: the guarantee is pure, or asks for finer noise than integers can have.
         ScaleError: the noise is larger than can be drawn.
     """
+    return gaussian_noise(privacy, steps * change_squared(features), steps * features)
+
+
+def gaussian_noise(privacy: Privacy, change: int, integers: int) -> DiscreteGaussian:
+    """The least noise of so many integers whose squared changes add up to at most `change`.
+
+    Raises:
+        ParameterError: the guarantee is pure, or asks for finer noise than integers can have.
+        ScaleError: the noise is larger than can be drawn.
+    """
     if isinstance(privacy, PureDP):
         raise ParameterError(
             "gradients get Gaussian noise, which gives no pure guarantee; use `ApproxDP(epsilon, delta)` or "
             "`ZeroConcentratedDP(rho)`",
             parameter="privacy",
         )
-    law, _ = counted_noise(
-        privacy, l1=0, l2_squared=steps * change_squared(features), integers=steps * features, bits=0
-    )
+    law, _ = counted_noise(privacy, l1=0, l2_squared=change, integers=integers, bits=0)
     assert isinstance(law, DiscreteGaussian), "only a pure guarantee gets Laplace noise"
     return law
 

@@ -19,18 +19,20 @@ from ogive.noise import SystemSource
 from ogive.noise.base import RandomSource
 from ogive.privacy import Adjacency, Privacy, check_adjacency, check_privacy
 from ogive.ranking import gradient
-from ogive.ranking.descent import Descent, exact_descent, private_descent
-from ogive.ranking.rows import MOST_RECORDS, Ball, read_features, read_labels
+from ogive.ranking.descent import Descent, ReportedDescent, exact_descent, private_descent
+from ogive.ranking.rows import MOST_RECORDS, Ball, HeldRows, OwnedRows, read_features, read_labels
 from ogive.trust.base import TrustModel
 from ogive.trust.central.model import Central
 from ogive.trust.clear.model import Clear
+from ogive.trust.local.model import Local
 
 MOST_STEPS = 1000
 MOST_RATE = 1000
+STEPS, REPORTED_STEPS = 20, 1
+"""Steps by default, of a curator and of reports."""
 
 REFUSED = {
-    "local": "a step's gradient needs two people's records at once and a randomized report has one",
-    "pairs": "a step needs a vector of every pair at weights that change, and circuits are of fixed kernels",
+    "pairs": "a noisy vector of every pair of people would have more noise than their reports under `trust=Local`",
     "secagg": "a gradient over pairs is no sum of what parties compute alone",
     "servers": "a gradient over pairs is no sum of what clients compute alone",
 }
@@ -55,9 +57,11 @@ class PairwiseRanker:
         classes: The negative and the positive label, public.
         norm: Largest Euclidean norm of a record whose features were mapped from their bounds to [-1, 1]; longer records
             are shortened to it while learning. Noise grows with it.
-        steps: Number of gradients, 1 to 1000; each gets an equal part of the guarantee.
+        steps: Number of gradients, 1 to 1000; by default 20, or 1 with `trust=Local`. A curator's gradients each get an
+            equal part of the guarantee; reports are divided over the steps, and every owner takes part in one.
         rate: Length of the first step times `norm`.
-        trust: `Central`, a curator who sees all records; or `Clear`, without noise and without privacy.
+        trust: `Central`, a curator who sees all records; `Local`, owners who each send one report with noise, simulated
+            here; or `Clear`, a curator's descent without noise and without privacy.
         adjacency: REPLACE, which makes the number of records public.
 
     Raises:
@@ -88,7 +92,7 @@ class PairwiseRanker:
         privacy: Privacy | None = None,
         classes: Sequence[Any] = (0, 1),
         norm: float = 2.0,
-        steps: int = 20,
+        steps: int | None = None,
         rate: float = 10.0,
         trust: type[TrustModel] = Central,
         adjacency: Adjacency = Adjacency.REPLACE,
@@ -126,7 +130,8 @@ class PairwiseRanker:
 
         Returns:
             The ranker itself, with `coef_`, `intercept_`, `classes_`, `n_features_in_`, `price_` (the privacy loss;
-            None without privacy) and `noise_` (standard deviation of each coordinate of a gradient).
+            None without privacy) and `noise_` (standard deviation of each coordinate of a gradient; with `trust=Local`
+            of each number of a report).
 
         Raises:
             ParameterError: a parameter is out of range or missing.
@@ -157,14 +162,14 @@ class PairwiseRanker:
             check_privacy(self.privacy)
             learnt = private_descent(
                 descent,
-                rows,
+                OwnedRows(rows) if self.trust is Local else HeldRows(rows),
                 self.privacy,
                 ledger=ledger,
                 batch=batch,
                 source=SystemSource() if source is None else source,
             )
             weights, price, noise = learnt.weights, learnt.price, learnt.noise
-            if ledger is None and source is None:
+            if ledger is None and source is None and self.trust is not Local:
                 tell_unbooked()
         low, high = np.array(descent.ball.bounds).T
         self.coef_ = weights / ((high - low) / 2)
@@ -253,11 +258,13 @@ class PairwiseRanker:
             raise ParameterError(
                 "give the public bounds of the features, for example `bounds=(0, 1)`", parameter="bounds"
             )
-        steps = any_whole(self.steps, "steps", 1, MOST_STEPS)
+        reported = self.trust is Local
+        usual = REPORTED_STEPS if reported else STEPS
+        steps = usual if self.steps is None else any_whole(self.steps, "steps", 1, MOST_STEPS)
         rate = positive(self.rate, "rate")
         if rate > MOST_RATE:
             raise ParameterError(f"`rate` must be at most {MOST_RATE}, got {quoted(self.rate)}", parameter="rate")
-        return Descent(Ball.of(self.bounds, self.norm, features), steps, rate)
+        return (ReportedDescent if reported else Descent)(Ball.of(self.bounds, self.norm, features), steps, rate)
 
     def _check_classes(self) -> tuple[Any, Any]:
         classes = tuple(self.classes) if isinstance(self.classes, list | tuple | np.ndarray) else ()
@@ -270,12 +277,14 @@ class PairwiseRanker:
 
     def _check_trust(self) -> None:
         gradient.check_adjacency(check_adjacency(self.adjacency))
-        if self.trust in (Central, Clear):
+        if self.trust in (Central, Clear, Local):
             return
         reason = REFUSED.get(getattr(self.trust, "name", ""))
         if reason is not None:
-            raise UnsupportedError(f"trust {self.trust.name} does not learn a ranking: {reason}; use `trust=Central`")
-        raise ParameterError(f"`trust` must be the class Central or Clear, got {quoted(self.trust)}", parameter="trust")
+            raise UnsupportedError(f"trust {self.trust.name} does not learn a ranking: {reason}; use Central or Local")
+        raise ParameterError(
+            f"`trust` must be the class Central, Local or Clear, got {quoted(self.trust)}", parameter="trust"
+        )
 
 
 _PARAMETERS = {

@@ -11,7 +11,7 @@ import hashlib
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -21,8 +21,9 @@ from ogive.kernels.models import positive
 from ogive.noise import DerivedNodes
 from ogive.privacy import Adjacency, PrivacyUnit
 from ogive.queries import Answer
-from ogive.trust.base import Opening, TrustModel
+from ogive.trust.base import Opening, TrustModel, TrustOptions
 from ogive.trust.central.options import CentralOptions
+from ogive.trust.local.options import LocalOptions
 
 FEATURE_BITS = 12
 """Fractional bits of a feature that lies in [-1, 1]."""
@@ -111,12 +112,12 @@ class HeldRows(TrustModel):
         rows: Features and label of every record, shape (n, features + 1).
     """
 
-    options_type = CentralOptions
+    options_type: ClassVar[type[TrustOptions]] = CentralOptions
     digest_in_question = True
 
     def __init__(self, rows: Int64) -> None:
         self.rows = rows
-        self.options = CentralOptions()
+        self.options = self.options_type()
 
     def data_digest(self) -> bytes:
         """SHA-256 of the rows; as secret as they are."""
@@ -136,8 +137,14 @@ class HeldRows(TrustModel):
         return RowsOpening(self.rows, adjacency, secret)
 
 
+class OwnedRows(HeldRows):
+    """Labeled rows of owners who each send a report with noise; the owners are simulated in one process."""
+
+    options_type = LocalOptions
+
+
 class RowsOpening(Opening[Any]):
-    """One release by a curator of labeled rows, fixed to its rows, adjacency and noise key."""
+    """One release of labeled rows, fixed to the rows, the adjacency and the noise key."""
 
     def __init__(self, rows: Int64, adjacency: Adjacency, key: bytes) -> None:
         self._rows = rows
@@ -145,9 +152,9 @@ class RowsOpening(Opening[Any]):
         self.secret = key
 
     def answer(self, query: Any) -> Answer:
-        """A gradient with the release's own noise.
+        """A gradient, or a sum of reports, with the release's own noise.
 
-        Privacy: the loss of one gradient, however often it is opened.
+        Privacy: the loss of one step, however often it is opened.
         """
         nodes = DerivedNodes(self.secret, self.context(query))
         return Answer(query.answer(self._rows, nodes), (len(self._rows),))

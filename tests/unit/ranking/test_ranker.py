@@ -142,11 +142,10 @@ def test_a_ledger_that_protects_more_is_refused(tmp_path):
         ({"steps": 0}, ParameterError, "steps must be"),
         ({"rate": 1e9}, ParameterError, "rate must be at most"),
         ({"adjacency": Adjacency.ADD_OR_REMOVE}, ParameterError, "depends on the number of records"),
-        ({"trust": ogive.Local}, UnsupportedError, "trust local does not learn a ranking"),
         ({"trust": ogive.Pairs}, UnsupportedError, "trust pairs does not learn a ranking"),
         ({"trust": ogive.SecAgg}, UnsupportedError, "trust secagg does not learn a ranking"),
         ({"trust": ogive.Servers}, UnsupportedError, "trust servers does not learn a ranking"),
-        ({"trust": "central"}, ParameterError, "the class Central or Clear"),
+        ({"trust": "central"}, ParameterError, "the class Central, Local or Clear"),
         ({"trust": ogive.Clear}, ParameterError, "has no privacy"),
     ],
 )
