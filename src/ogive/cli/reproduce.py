@@ -84,15 +84,15 @@ def ecdf(
 def pate(*, figure: Numbers = (), table: Numbers = (), options: ReproduceOptions = DEFAULTS) -> None:
     """Redo tables and figures of "Scalable Private Learning with PATE".
 
-    Prices are worked out as in the paper and as the library does, from the real votes on MNIST and Adult. Those on
-    Glyph are private to the paper's authors and simulated here; students of SVHN and Glyph are quoted.
+    Prices are worked out as in the paper and as the library does, from the real votes on MNIST, SVHN and Adult. Those
+    on Glyph are private to the paper's authors and simulated here; students of SVHN and Glyph are quoted.
 
     Args:
         figure: Numbers of figures: 1 (answers, price, consensus), 4 (noises, sizes of ensembles), 5 (checks). All, and
             the tables, by default. All are of simulated votes, and beside them of the real ones on MNIST and Adult.
         table: Numbers of tables: 1 (answers, their price, students), 2 (sanitized epsilon). They read
-            pate_teacher_votes.npz, mnist.npz, adult.test and adult.data; for SVHN, counts of 250 teachers of the
-            shape (8500 or more, 10), svhn_250.npy or the array svhn_250 of an .npz.
+            pate_teacher_votes.npz, svhn_votes.npz, mnist.npz, adult.test and adult.data. Votes of your own on SVHN
+            are counts of 250 teachers of the shape (8500 or more, 10), in svhn_250.npy or an .npz.
         options: How thoroughly, and where to; 100 runs of Table 1 by default, 5 of the figures, 1 of Table 2.
     """
     _reproduce("pate", figures=figure, tables=table, options=options)

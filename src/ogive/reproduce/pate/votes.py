@@ -1,7 +1,7 @@
 """Votes of the paper's teachers and the true labels of their queries: where they lie, and what is read of them.
 
 Votes are arrays of counts, shape (queries, classes), in an .npz file or as NAME.npy: `mnist_250`, `adult_250` and
-`svhn_250`, each of 250 teachers. Those of SVHN were not published with the others, and those of Glyph never.
+`svhn_250`, each of 250 teachers. Those of SVHN lie in a file of their own; those of Glyph were never published.
 """
 
 from __future__ import annotations
@@ -35,6 +35,7 @@ class VoteSet:
     Fields:
         title: As the paper calls it.
         array: Name of the array of votes.
+        file: The file of a folder that holds them, as it is usually called.
         queries: Fewest that there must be.
         classes: Number of classes.
         labels: Files with the true labels of the queries, in their order; none for data that are not shared.
@@ -42,14 +43,15 @@ class VoteSet:
 
     title: str
     array: str
+    file: str
     queries: int
     classes: int
     labels: tuple[str, ...] = ()
 
 
-MNIST = VoteSet("MNIST", "mnist_250", 640, 10, ("mnist.npz",))
-ADULT = VoteSet("Adult", "adult_250", 1500, 2, ("adult.test.gz", "adult.test"))
-SVHN = VoteSet("SVHN", "svhn_250", 8500, 10)
+MNIST = VoteSet("MNIST", "mnist_250", PUBLISHED, 640, 10, ("mnist.npz",))
+ADULT = VoteSet("Adult", "adult_250", PUBLISHED, 1500, 2, ("adult.test.gz", "adult.test"))
+SVHN = VoteSet("SVHN", "svhn_250", "svhn_votes.npz", 8500, 10)
 
 TRAINING_ROWS = ("adult.data.gz", "adult.data")
 """Private rows of Adult, which models without privacy are trained on."""
@@ -69,7 +71,7 @@ def find_votes(votes: VoteSet, places: Places) -> Path | None:
             if votes.array in _arrays(place):
                 return place
             continue
-        for name in (PUBLISHED, f"{votes.array}.npz", f"{votes.array}.npy"):
+        for name in (votes.file, f"{votes.array}.npz", f"{votes.array}.npy"):
             if (place / name).is_file() and votes.array in _arrays(place / name):
                 return place / name
     return None
@@ -118,10 +120,9 @@ def votes_input(title: str) -> str:
 
 def absence(votes: VoteSet) -> str:
     """What to say where votes are needed and not there."""
-    file = PUBLISHED if votes.labels else f"{votes.array}.npy"
     return (
-        f"no array {votes.array} was found; name {file} or its folder with --data (counts of {TEACHERS} teachers, "
-        f"at least {votes.queries} x {votes.classes})"
+        f"no array {votes.array} was found; name {votes.file} or its folder with --data (counts of {TEACHERS} "
+        f"teachers, at least {votes.queries} x {votes.classes})"
     )
 
 

@@ -92,7 +92,7 @@ class Curve(CurveBase):
         return to_labels(self.grid, self.thresholds[np.searchsorted(self.probabilities, to_shares(p), side="left")])
 
     def quantile_interval(
-        self, p: Any, confidence_level: float = 0.95, *, target: Target = "population"
+        self, p: Any, confidence_level: float = 0.95, *, target: Target = "population", width: str = "even"
     ) -> QuantileInterval:
         """Simultaneous confidence intervals of the quantiles of all p, by inverting the band.
 
@@ -103,14 +103,16 @@ class Curve(CurveBase):
             p: Shares in [0, 1], any shape.
             confidence_level: Confidence level, above 0 and at most 0.9999.
             target: "population" or "sample"; see `band`.
+            width: "even", or "narrowing" for shorter intervals of extreme quantiles; see `band`.
 
         Returns:
             low and high, each of the shape of p.
 
         Raises:
             ParameterError: an argument is out of range.
+            UnsupportedError: no narrowing band is known for this curve or target.
         """
-        return curve_bins.quantile_interval(to_shares(p), self.band(confidence_level, target=target))
+        return curve_bins.quantile_interval(to_shares(p), self.band(confidence_level, target=target, width=width))
 
     # Error
 

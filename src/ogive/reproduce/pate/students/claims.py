@@ -16,7 +16,7 @@ BELOW = 0.5
 """Percentage points by which an accuracy may be below the printed one."""
 
 QUOTED = {
-    "SVHN": "neither its votes nor its images are among the data sets that are read here",
+    "SVHN": "its images are not among the data sets that are read here",
     GLYPH: "its votes and images are not public",
 }
 """Why students of other data sets are not trained."""

@@ -10,11 +10,12 @@ import numpy as np
 
 from ogive.arrays import Float64, Int64
 from ogive.checks import among, whole
-from ogive.errors import ParameterError
+from ogive.errors import ParameterError, UnsupportedError
 from ogive.grids import Grid
 from ogive.progress import Progress
 from ogive.statistics.confidence import TARGETS, check_level
 from ogive.statistics.curve.bands.approximating import common_ends
+from ogive.statistics.curve.bands.narrowing import narrowing_ends
 from ogive.statistics.curve.bands.simultaneous import (
     APPROXIMATION,
     Band,
@@ -25,6 +26,10 @@ from ogive.statistics.curve.bands.simultaneous import (
 from ogive.strategies import Approximating, Strategy
 from ogive.strategies.base import approximates
 from ogive.strategies.people import counts_people
+
+EVEN, NARROWING = "even", "narrowing"
+WIDTHS = (EVEN, NARROWING)
+"""How wide a band is: as wide everywhere, or narrower in the tails."""
 
 
 def simultaneous_band(
@@ -39,6 +44,7 @@ def simultaneous_band(
     progress: Progress | None = None,
     measured: Int64 | None = None,
     rows_per_person: int = 1,
+    width: str = EVEN,
 ) -> Band:
     """Compute the band around a raw linear estimate, or that of an approximating strategy (`approximating`).
 
@@ -56,9 +62,11 @@ def simultaneous_band(
         measured: Noisy measurements of an approximating strategy.
         rows_per_person: Most records of one person, which may all be alike; above 1, half of the error probability of a
             band for the population goes to the noise, and half to sampling: see `clustered_ends`.
+        width: "even", or "narrowing" in the tails: see `narrowing`.
 
     Raises:
         ParameterError: an argument is out of range.
+        UnsupportedError: no narrowing band is known for such a curve or target.
 
     Privacy:
         Post-processing of the release; the simulation uses public random numbers.
@@ -70,6 +78,15 @@ def simultaneous_band(
     among(target, "target", (*TARGETS, APPROXIMATION))
     if simulations is not None:
         whole(simulations, "simulations", 1)
+    among(width, "width", WIDTHS)
+    if width == NARROWING:
+        reason = _not_narrowing(strategy, total, target, rows_per_person)
+        if reason is not None:
+            raise UnsupportedError(f"a narrowing band is not known {reason}; use `width='even'`")
+        low, high = narrowing_ends(
+            raw, strategy=strategy, n=cast(int, total), tail=1 - level, simulations=simulations, progress=progress
+        )
+        return Band(grid, low, high, float(level), target)
 
     def ends(tail: Fraction, target: str) -> tuple[Float64, Float64]:
         if approximate:
@@ -99,6 +116,19 @@ def simultaneous_band(
             records = 1 / sum(weight**2 / size for weight, size in batches)
         low, high = clustered_ends(*ends(tail / 2, "sample"), records / rows_per_person, tail / 2)
     return Band(grid, low, high, float(level), target)
+
+
+def _not_narrowing(strategy: Strategy | None, total: int | None, target: str, rows_per_person: int) -> str | None:
+    """Why there is no narrowing band, as the end of a sentence, or None."""
+    if target != "population":
+        return f"for the {target}, which has no sampling error"
+    if strategy is not None and approximates(strategy):
+        return f"for method {strategy.name}, whose estimate has a bias"
+    if getattr(strategy, "samples", ()):
+        return "for mixtures"
+    if total is None:
+        return "where the number of records is private"
+    return None if rows_per_person == 1 else "where a person may have several rows"
 
 
 def clustered_ends(low: Float64, high: Float64, persons: float, tail: Fraction) -> tuple[Float64, Float64]:

@@ -1,0 +1,198 @@
+"""A band for the population that is narrow in the tails, from noise and sampling error simulated together.
+
+The sampling error of a curve at a threshold where it is u has variance u (1 - u) / n, little in the tails. A band of
+one width does not use that; and it adds the largest noise to the largest sampling error, which seldom meet. Both depend
+on the true curve F, so this band is made in two steps:
+
+1. A band of one width holds F with error probability b = a / 10. It says between which L_i and U_i each F_i lies.
+2. For any F between those, the errors of both kinds are simulated together. With A the error of the distribution
+   function of n uniform numbers, e the noise in records, s_i(u)^2 = var(e_i) / n^2 + (u (1 - u) + d) / n and d public,
+
+       z = quantile of max over i of (e_i / n + max of A over [L_i, U_i]) / min of s_i over [L_i, U_i]
+
+   is at least the same quantile of (e_i / n + A(F_i)) / s_i(F_i). Those u of [L_i, U_i] remain for which the estimate
+   is at most z s_i(u) above u, and, with the z of the errors of the other sign, at most that below u.
+
+The two steps together are wrong with probability a at most, for every F and n. Proof: `docs/proofs/narrowing.md`.
+
+Source:
+    Berger and Boos 1994 for maximizing over a confidence set.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from fractions import Fraction
+
+import numpy as np
+
+from ogive.arrays import Float64, Int64
+from ogive.noise.simulated import draw_public
+from ogive.progress import Progress
+from ogive.statistics.confidence import simulations_needed
+from ogive.statistics.curve.bands.simultaneous import (
+    MOST_SIMULATIONS,
+    one_sided_distances,
+    simulate_maxima,
+    simulations_for,
+    tidy,
+    upper_quantile,
+)
+from ogive.strategies import Strategy
+
+FIRST = Fraction(1, 10)
+"""Part of the error probability that the first band takes."""
+
+FLOOR = 4.0
+"""d, as a multiple of the half-width of the first band: less makes tails narrower and the middle wider."""
+
+_CELLS = 1 << 13
+SIMULATIONS = 1999
+_SEED = 0x6E6172726F77  # public and fixed
+_BATCH_VALUES = 1 << 22
+_ONE_BY_ONE = 1 << 16
+"""Records up to which it is faster to draw the cell of each."""
+_KEPT = 2
+
+
+def narrowing_ends(
+    raw: Float64,
+    *,
+    strategy: Strategy | None,
+    n: int,
+    tail: Fraction,
+    simulations: int | None = None,
+    progress: Progress | None = None,
+) -> tuple[Float64, Float64]:
+    """Ends of the band, shape (N,) each.
+
+    Args:
+        raw: Unbiased estimate of the cumulative counts, shape (N,).
+        strategy: What was measured; None where there is no noise.
+        n: Number of records, public.
+        tail: Error probability.
+        simulations: Number of simulated releases; by default 1999, more for high confidence.
+        progress: Called with simulations done and to do.
+
+    Raises:
+        ParameterError: the simulations are too few for the level.
+    """
+    if n == 0:
+        return np.zeros(len(raw)), np.ones(len(raw))
+    first = tail * FIRST
+    width = _first_width(strategy, n, first)
+    low, high = tidy(raw / n, width)
+    low[-1] = high[-1] = 1.0
+    runs = _runs(tail, first) if simulations is None else simulations
+    floor = FLOOR * width
+    ends = tuple(np.clip(each, 0.0, 1.0) for each in (low, high))
+    least = np.minimum(*(each * (1 - each) for each in ends))
+    noise = np.zeros(len(raw)) if strategy is None else strategy.variance(total_known=True) / n**2
+    above, below = _largest(strategy, n, ends, np.sqrt(noise + (least + floor) / n), runs, progress)
+    part = (tail - first) / 2
+    narrow = _solved(raw / n, noise + floor / n, n, upper_quantile(above, part), upper_quantile(below, part))
+    return _both(ends, narrow)
+
+
+def _first_width(strategy: Strategy | None, n: int, tail: Fraction) -> float:
+    """Half-width of the first band, a public number."""
+    if strategy is None:
+        runs = simulations_needed(1 - tail, share=Fraction(1, 2), nodes=1, usual=MOST_SIMULATIONS)
+        return upper_quantile(one_sided_distances(n, runs), tail / 2)
+    runs = simulations_for(strategy, 1 - tail)
+    maxima = simulate_maxima(strategy, total_known=True, simulations=runs)
+    return upper_quantile(maxima.above / n + one_sided_distances(n, runs), tail / 2)
+
+
+def _runs(tail: Fraction, first: Fraction) -> int:
+    """How many simulations: enough that 20 exceed the wanted quantile."""
+    return max(SIMULATIONS, int(40 / (tail - first)) + 1)
+
+
+def _largest(
+    strategy: Strategy | None,
+    n: int,
+    ends: tuple[Float64, ...],
+    scale: Float64,
+    runs: int,
+    progress: Progress | None,
+) -> tuple[Float64, Float64]:
+    """The largest errors of each simulation in units of `scale`, of either sign, shape (runs,) each."""
+    random = np.random.Generator(np.random.PCG64(_SEED))
+    first, last = np.floor(ends[0] * _CELLS).astype(np.int64), np.ceil(ends[1] * _CELLS).astype(np.int64)
+    above, below = np.empty(runs), np.empty(runs)
+    step = max(1, _BATCH_VALUES // (2 * _CELLS + len(scale)))
+    sampled = _sampling_errors(n, runs)
+    for start in range(0, runs, step):
+        rows = slice(start, min(start + step, runs))
+        errors = sampled[rows].astype(np.float64)
+        noise = np.zeros((len(errors), len(scale)))
+        if strategy is not None:
+            drawn = tuple(draw_public(level.law, (len(errors), level.nodes), random) for level in strategy.levels)
+            noise = strategy.estimate(strategy.spread(drawn), 0) / n
+        # between two cells' ends the curve of a sample rises, and so strays by a cell more at most
+        above[rows] = ((noise + _range_maxima(errors, first, last) + 1 / _CELLS) / scale).max(axis=1)
+        below[rows] = ((-noise + _range_maxima(-errors, first, last) + 1 / _CELLS) / scale).max(axis=1)
+        if progress is not None:
+            progress(rows.stop, runs)
+    return np.maximum(above, 0), np.maximum(below, 0)
+
+
+_kept: OrderedDict[tuple[int, int], np.ndarray[tuple[int, ...], np.dtype[np.float32]]] = OrderedDict()
+
+
+def _sampling_errors(n: int, runs: int) -> np.ndarray[tuple[int, ...], np.dtype[np.float32]]:
+    """F_n(u) - u of n uniform numbers at the ends of all cells, shape (runs, cells + 1); kept for those used last."""
+    key = (n, runs)
+    if key in _kept:
+        _kept.move_to_end(key)
+        return _kept[key]
+    random = np.random.Generator(np.random.PCG64(_SEED + 1))
+    found = np.zeros((runs, _CELLS + 1), dtype=np.float32)
+    uniform, even = np.arange(1, _CELLS + 1) / _CELLS, np.full(_CELLS, 1 / _CELLS)
+    for row in found:
+        if n <= _ONE_BY_ONE:
+            cells = random.integers(0, _CELLS, n, dtype=np.uint16)
+            counts = np.bincount(cells, minlength=_CELLS)
+        else:
+            counts = random.multinomial(n, even)
+        row[1:] = np.cumsum(counts) / n - uniform
+    _kept[key] = found
+    while len(_kept) > _KEPT:
+        _kept.popitem(last=False)
+    return found
+
+
+def _range_maxima(values: Float64, first: Int64, last: Int64) -> Float64:
+    """The largest of each row's values from `first` to `last`, both included, shape (rows, ranges)."""
+    powers = np.floor(np.log2(last - first + 1)).astype(np.int64)
+    found = np.empty((len(values), len(first)))
+    table = values
+    for power in range(int(powers.max()) + 1):
+        here = powers == power
+        found[:, here] = np.maximum(table[:, first[here]], table[:, last[here] + 1 - (1 << power)])
+        if table.shape[1] > 1 << power:
+            table = np.maximum(table[:, : -(1 << power)], table[:, 1 << power :])
+    return found
+
+
+def _solved(shares: Float64, flat: Float64, n: int, above: float, below: float) -> tuple[Float64, Float64]:
+    """The least and the largest u with |shares - u| at most z sqrt(flat + u (1 - u) / n), z of the error's sign."""
+    ends = []
+    for z, sign in ((above, -1.0), (below, 1.0)):
+        # (u - r)^2 <= z^2 (flat + (u - u^2) / n), a quadratic in u
+        weight = z * z / n
+        square, linear, constant = 1 + weight, 2 * shares + weight, shares**2 - z * z * flat
+        root = np.sqrt(np.maximum(linear**2 - 4 * square * constant, 0))
+        ends.append((linear + sign * root) / (2 * square))
+    return ends[0], ends[1]
+
+
+def _both(wide: tuple[Float64, ...], narrow: tuple[Float64, Float64]) -> tuple[Float64, Float64]:
+    """What is in both bands, made monotone; the wide band where nothing is."""
+    low = np.maximum.accumulate(np.maximum(wide[0], narrow[0]))
+    high = np.minimum.accumulate(np.minimum(wide[1], narrow[1])[::-1])[::-1]
+    if np.any(low > high):
+        low, high = wide[0].copy(), wide[1].copy()
+    low[-1] = high[-1] = 1.0
+    return low, high

@@ -1,0 +1,180 @@
+"""The band that narrows in the tails: its parts against slow ones, its coverage with a control, and its refusals."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import ogive
+from ogive.errors import ParameterError, UnsupportedError
+from ogive.noise import KeyedSource
+from ogive.statistics.curve.bands import narrowing
+
+RELEASES, RECORDS, BINS = 150, 2_000, 64
+FEWEST = int(stats.binom.ppf(0.001, RELEASES, 0.95))
+SPIKES = np.array([12.0, 25.0, 50.0, 51.0, 90.0])
+SHAPES = {
+    "lognormal": (lambda rng: rng.lognormal(3, 0.6, RECORDS), lambda t: stats.lognorm.cdf(t, 0.6, scale=np.exp(3))),
+    "spikes": (lambda rng: rng.choice(SPIKES, RECORDS), lambda t: np.searchsorted(SPIKES, t, side="right") / 5),
+    "one value": (lambda rng: np.full(RECORDS, 40.0), lambda t: (t >= 40) * 1.0),
+}
+
+
+@pytest.fixture
+def coarse(monkeypatch):
+    """Few cells and simulations: a wider band, computed faster."""
+    monkeypatch.setattr(narrowing, "_CELLS", 256)
+    monkeypatch.setattr(narrowing, "SIMULATIONS", 499)
+    monkeypatch.setattr(narrowing, "_kept", type(narrowing._kept)())
+
+
+def released(values, number=0, epsilon=1, **options):
+    return ogive.release(
+        ogive.Ecdf("x", (0, 100), **{"bins": BINS, "method": "hat_ls"} | options),
+        trust=ogive.Central({"x": values}),
+        privacy=ogive.PureDP(epsilon),
+        source=KeyedSource(number.to_bytes(32, "big")),
+    )
+
+
+@pytest.mark.slow
+@pytest.mark.distribution
+@pytest.mark.parametrize("shape", SHAPES)
+def test_it_holds_the_whole_population_curve_as_often_as_it_says(shape, coarse):
+    """At least `FEWEST` of 150; the control is a band of 0.6 of its width, which must fall short on spread values.
+
+    A true level of 95 % gives fewer with probability below 1 in 1000.
+    """
+    draw, cdf = SHAPES[shape]
+    rng = np.random.default_rng(sum(map(ord, shape)))
+    hits = shrunk = 0
+    for number in range(RELEASES):
+        curve = released(draw(rng), number)
+        truth = cdf(curve.thresholds)
+        truth[-1] = 1.0
+        band = curve.band(width="narrowing")
+        hits += bool(np.all((band.low <= truth + 1e-12) & (truth <= band.high + 1e-12)))
+        middle, half = (band.high + band.low) / 2, 0.6 * (band.high - band.low) / 2
+        shrunk += bool(np.all(np.abs(truth - middle) <= half + 1e-12))
+    assert hits >= FEWEST
+    assert shrunk < FEWEST or shape == "one value"
+
+
+def test_it_is_narrower_in_the_tails_and_hardly_wider_in_the_middle():
+    curve = released(np.random.default_rng(1).normal(50, 10, 20_000), bins=256)
+    even, narrow = curve.band(), curve.band(width="narrowing")
+    tail, middle = np.searchsorted(curve.thresholds, (20, 50))
+    ratio = ((narrow.high - narrow.low) / np.maximum(even.high - even.low, 1e-9))[:-1]
+    assert ratio[tail] < 0.6
+    assert ratio[middle] < 1.12
+    assert ratio.mean() < 0.8
+    assert (narrow.low <= narrow.high).all()
+    assert (np.diff(narrow.low) >= 0).all()
+    assert (np.diff(narrow.high) >= 0).all()
+    assert (narrow.low[-1], narrow.high[-1]) == (1, 1)
+    assert curve.band(width="narrowing") is narrow
+
+
+def test_range_maxima_are_those_of_every_range():
+    random = np.random.default_rng(3)
+    values = random.normal(size=(5, 40))
+    first = random.integers(0, 40, 300)
+    last = np.minimum(first + random.integers(0, 40, 300), 39)
+    slow = np.array([[row[a : b + 1].max() for a, b in zip(first, last, strict=True)] for row in values])
+    assert np.array_equal(narrowing._range_maxima(values, first, last), slow)
+
+
+@pytest.mark.parametrize("n", [10, 1000, 100_000])
+def test_ends_solve_the_inequality(n):
+    """Against a scan of u in steps of 1e-5."""
+    random = np.random.default_rng(n)
+    shares, flat = random.uniform(0, 1, 50), random.uniform(0.01, 0.2, 50) / n
+    above, below = 3.1, 2.7
+    low, high = narrowing._solved(shares, flat, n, above, below)
+    u = np.linspace(0, 1, 100_001)
+    for share, part, bottom, top in zip(shares, flat, low, high, strict=True):
+        scale = np.sqrt(part + u * (1 - u) / n)
+        left = u[(share - u <= above * scale) & (u <= share)]
+        right = u[(u - share <= below * scale) & (u >= share)]
+        assert np.clip(bottom, 0, 1) == pytest.approx(left.min(), abs=2e-5)
+        assert np.clip(top, 0, 1) == pytest.approx(right.max(), abs=2e-5)
+
+
+def test_cells_bound_what_a_sample_strays_between_their_ends(coarse):
+    """Of samples of 300 uniform numbers: the largest error at any u of a range, not only at ends of cells."""
+    random = np.random.default_rng(8)
+    cells = narrowing._CELLS
+    first, last = np.array([0, 100, 37, 255]), np.array([3, 180, 38, 256])
+    reached = 0
+    for _ in range(200):
+        sample = np.sort(random.random(300))
+        counts = np.bincount((sample * cells).astype(int), minlength=cells)
+        errors = np.append(0, np.cumsum(counts) / 300 - np.arange(1, cells + 1) / cells)[np.newaxis]
+        over = narrowing._range_maxima(errors, first, last)[0] + 1 / cells
+        under = narrowing._range_maxima(-errors, first, last)[0] + 1 / cells
+        for which, (a, b) in enumerate(zip(first / cells, last / cells, strict=True)):
+            inside = sample[(sample >= a) & (sample <= b)]
+            at = np.concatenate([inside, [a, b]])
+            rise = np.searchsorted(sample, at, side="right") / 300 - at
+            fall = at - np.searchsorted(sample, at, side="left") / 300
+            assert rise.max() <= over[which] + 1e-12
+            assert fall.max() <= under[which] + 1e-12
+            reached = max(reached, rise.max() - (over[which] - 1 / cells))
+    assert reached > 0, "control: without the cell's width some errors are larger"
+
+
+def test_sampling_errors_have_the_variance_of_uniform_numbers(coarse):
+    for n in (50, 1 << 17):
+        errors = narrowing._sampling_errors(n, 2000).astype(float)
+        u = np.array([0.1, 0.5, 0.9])
+        found = (errors[:, (u * narrowing._CELLS).astype(int)] ** 2).mean(axis=0)
+        exact = np.floor(u * narrowing._CELLS) / narrowing._CELLS
+        assert found == pytest.approx(exact * (1 - exact) / n, rel=6 * np.sqrt(2 / 2000))
+        assert (errors[:, 0] == 0).all()
+        assert np.abs(errors[:, -1]).max() < 1e-6
+
+
+@pytest.mark.parametrize("count", [1, 2, 30])
+def test_few_records_have_a_wide_band(count, coarse):
+    band = released(np.linspace(10, 90, count)).band(width="narrowing")
+    assert np.all((band.low >= 0) & (band.low <= band.high) & (band.high <= 1))
+    assert band.half_width > 0.2
+
+
+def test_exact_curves_have_one_too(coarse):
+    curve = ogive.release(
+        ogive.Ecdf("x", (0, 100), bins=BINS),
+        trust=ogive.Clear({"x": stats.norm.ppf(np.arange(0.5, 20_000) / 20_000, 50, 10)}),
+    )
+    narrow, even = curve.band(width="narrowing"), curve.band()
+    assert (narrow.high - narrow.low).mean() < (even.high - even.low).mean()
+
+
+def test_higher_levels_are_wider(coarse):
+    curve = released(np.random.default_rng(1).normal(50, 10, 2000))
+    bands = [curve.band(level, width="narrowing") for level in (0.8, 0.999)]
+    widths = [(band.high - band.low).mean() for band in bands]
+    assert widths[0] < widths[1]
+
+
+def test_what_has_no_narrowing_band_is_refused_in_a_line():
+    values = np.random.default_rng(1).normal(50, 10, 500)
+    curve = released(values)
+    with pytest.raises(UnsupportedError, match="not known for the sample, which has no sampling error"):
+        curve.band(target="sample", width="narrowing")
+    with pytest.raises(UnsupportedError, match="where a person may have several rows"):
+        curve.band(rows_per_person=2, width="narrowing")
+    with pytest.raises(UnsupportedError, match="for method projection, whose estimate has a bias"):
+        released(values, method="projection").band(width="narrowing")
+    with pytest.raises(ParameterError, match="width"):
+        curve.band(width="narrow")
+    private = ogive.release(
+        ogive.Ecdf("x", (0, 100), bins=BINS),
+        trust=ogive.Central({"x": values}),
+        privacy=ogive.PureDP(1),
+        adjacency=ogive.Adjacency.ADD_OR_REMOVE,
+    )
+    with pytest.raises(UnsupportedError, match="where the number of records is private"):
+        private.band(width="narrowing")
+    assert Fraction(1, 10) == narrowing.FIRST
