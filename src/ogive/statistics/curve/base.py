@@ -198,7 +198,8 @@ class CurveBase(Estimate):
         Raises:
             ParameterError: an argument is out of range.
             UnsupportedError: no narrowing band is known: for a sample, for a strategy that approximates, where the
-                number of records is private, where a person may have several rows, or for mixtures.
+                number of records is private, where a person may have several rows, where people are counted, or for
+                mixtures.
 
         Privacy:
             Post-processing.

@@ -126,6 +126,8 @@ def _not_narrowing(strategy: Strategy | None, total: int | None, target: str, ro
         return f"for method {strategy.name}, whose estimate has a bias"
     if getattr(strategy, "samples", ()):
         return "for mixtures"
+    if counts_people(strategy):
+        return "where people are counted, whose sampling error has another law"
     if total is None:
         return "where the number of records is private"
     return None if rows_per_person == 1 else "where a person may have several rows"
