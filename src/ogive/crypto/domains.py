@@ -40,6 +40,7 @@ class HashDomain(StrEnum):
     SERVERS_SET = "ogive/1/servers/set"
     SERVERS_COUNTED = "ogive/1/servers/counted"
     SERVERS_QUESTION = "ogive/1/servers/question"
+    SERVERS_LABELS = "ogive/1/servers/labels"
     SERVERS_NOISE = "ogive/1/servers/noise"
     SHARE_BATCH = "ogive/1/share/batch"
     SHARE_BLOCK = "ogive/1/share/block"

@@ -12,18 +12,18 @@ import numpy as np
 
 from ogive.arrays import Int64
 from ogive.queries.aggregates import GroupSums
-from ogive.queries.base import LinearQuery
+from ogive.queries.base import Query
 from ogive.queries.class_curves import ClassCurvesQuery
 from ogive.queries.curve import CurveQuery
 from ogive.strategies import GroupedHistogram, OpenedThresholds, OrthogonalProjection, Strategy
 
 
-def block_ends(query: LinearQuery) -> Int64:
+def block_ends(query: Query) -> Int64:
     """Last cells of the blocks that a query tells apart, increasing.
 
     Cells are numbered as those of `Contributions`: row by row, of sums per group of probabilities (label, group). The
-    very last cell always ends a block. If the counts of every block are moved to its last cell, `query.measure` stays
-    as it is.
+    very last cell always ends a block. If the counts of every block are moved to its last cell, what a linear query
+    measures stays as it is.
 
     Returns:
         Flat indices, shape (blocks,).

@@ -384,7 +384,14 @@ def _either(words: Sequence[str], last: str) -> str:
 def _not_linear(query: Query, limits: str) -> str:
     """Why those who only add up cannot answer a query that is not linear, and what would work."""
     from ogive.kernels.in_order import InOrder  # most queries are not about pairs of records
-    from ogive.queries import KernelQuery
+    from ogive.queries import KernelQuery, LabelsQuery
+
+    if isinstance(query, LabelsQuery):
+        return (
+            "a label of whose votes nothing else is opened needs a comparison inside the computation, by garbled "
+            "circuits, which this trust model does not have; use two servers (trust servers), LargestMargins, whose "
+            "noisy counts add up, or trust central"
+        )
 
     asked, adding_up = _INSTEAD.get(query.method, (query.method, "path"))
     reason = f"{asked} needs all records in one place, and {limits}; use trust central"

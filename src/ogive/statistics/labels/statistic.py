@@ -9,17 +9,11 @@ from typing import Any, ClassVar, Protocol, runtime_checkable
 import numpy as np
 
 from ogive.arrays import Int64
-from ogive.errors import ParameterError, UnsupportedError, quoted
-from ogive.queries import Answer, Ballots, LabelsQuery, Query, VotesQuery, design_votes
+from ogive.errors import ParameterError, quoted
+from ogive.queries import Answer, Ballots, LabelsQuery, Query, VotesQuery
 from ogive.queries.labels import NOT_ASKED
 from ogive.statistics.base import Terms, describe
 from ogive.statistics.labels.estimate import LabelsEstimate
-
-NEEDS_COMPARISON = (
-    "a label of whose votes nothing else is opened needs a comparison inside the computation, by garbled circuits say, "
-    "which this trust model has not; use LargestMargins, whose noisy counts add up, or trust central"
-)
-"""Why those who only add up cannot check a threshold or find the largest count."""
 
 
 @runtime_checkable
@@ -88,9 +82,6 @@ class Labels:
         query = self.aggregator.query(
             self.ballots, terms, max_answers=self.max_answers, probabilities=self.probabilities
         )
-        if isinstance(query, LabelsQuery) and terms.refusal(query) is not None:
-            reason = terms.refusal(design_votes(self.ballots, terms.privacy, terms.unit))
-            raise UnsupportedError(NEEDS_COMPARISON if reason is None else str(terms.refusal(query)))
         answer = yield query
         counted = isinstance(query, VotesQuery)
         labels = self.aggregator.labels(answer.values, probabilities=self.probabilities)

@@ -17,17 +17,17 @@ from ogive.noise.shares import share_of
 
 LARGEST = (1 << 63) - 1
 """Sums are read as numbers in [-2^63, 2^63)."""
-_TAIL_BITS = 41
 _NATURAL = 0.6931471806  # log 2, rounded up
 
 
-def noise_bound(laws: Iterable[Law], *, adding: int, honest: int) -> int:
-    """A bound on the noise of one number of a measurement, exceeded with probability at most 2^-40.
+def noise_bound(laws: Iterable[Law], *, adding: int, honest: int, tail_bits: int = 40) -> int:
+    """A bound on the noise of one number of a measurement, exceeded with probability at most 2^-tail_bits.
 
     Args:
         laws: Of the levels, of each of which a number gets one node's noise at most.
         adding: How many parties add a share.
         honest: How many shares make up a law.
+        tail_bits: How unlikely it is that the noise is larger.
 
     Source:
         Discrete Laplace noise of scale t exceeds T with probability below 2 exp(-T / t) / (1 + exp(-1 / t)), and m
@@ -36,7 +36,7 @@ def noise_bound(laws: Iterable[Law], *, adding: int, honest: int) -> int:
         sums of Poisson variables of the same variance needs 20 more.
     """
     counted = Counter(laws)
-    extra = _TAIL_BITS + counted.total().bit_length()
+    extra = tail_bits + 1 + counted.total().bit_length()
     bound = 0
     for law, levels in counted.items():
         if isinstance(law, DiscreteLaplace):

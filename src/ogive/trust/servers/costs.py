@@ -10,11 +10,12 @@ import numpy as np
 
 from ogive.arrays import Int64
 from ogive.crypto.upload_costs import UploadCost, exchanged_bytes, upload_cost
-from ogive.queries import Aggregate, Ballots, LinearQuery
+from ogive.queries import Aggregate, Ballots, LabelsQuery
 from ogive.queries.blocks import block_ends
 from ogive.trust.base import Traffic
+from ogive.trust.servers.comparing import Comparison
 from ogive.trust.servers.layout import Layout
-from ogive.trust.servers.settings import AggregateUploads
+from ogive.trust.servers.settings import AggregateUploads, ServedQuery
 from ogive.trust.servers.uploads import AUTO, KEYS, SUMS, TABLES, Uploads
 
 
@@ -58,7 +59,7 @@ def decided(uploads: Uploads, aggregate: Aggregate, clients: int) -> Uploads:
     return min(fitting(uploads, aggregate), key=elapsed)
 
 
-def traffic(uploads: Uploads, queries: Sequence[LinearQuery], clients: int) -> tuple[Traffic, ...]:
+def traffic(uploads: Uploads, queries: Sequence[ServedQuery], clients: int) -> tuple[Traffic, ...]:
     """The traffic of a release with keys where they fit, and with tables; the one that would be used comes first.
 
     An aggregate is uploaded once. A question is computed and verified where it tells more cells apart than those before
@@ -72,7 +73,7 @@ def traffic(uploads: Uploads, queries: Sequence[LinearQuery], clients: int) -> t
 
 
 def _with(
-    kind: str, ways: dict[Aggregate, tuple[Uploads, ...]], queries: Sequence[LinearQuery], clients: int
+    kind: str, ways: dict[Aggregate, tuple[Uploads, ...]], queries: Sequence[ServedQuery], clients: int
 ) -> Traffic:
     """The traffic of a release that uploads one kind wherever it fits."""
     sent, received, seconds = 0, 0, 0.0
@@ -82,6 +83,10 @@ def _with(
         aggregate = query.aggregate
         uploads = next((each for each in ways[aggregate] if each.kind == kind), ways[aggregate][0])
         collected = AggregateUploads(Layout(aggregate), uploads)
+        if isinstance(query, LabelsQuery):
+            compared = Comparison(query, clients).traffic()
+            received += compared.garbler_bytes
+            seconds += compared.seconds
         ends = collected.layout.ends(block_ends(query))
         known = counted.get(aggregate)
         if known is not None:

@@ -31,20 +31,23 @@ from ogive.noise import KeyedSource
 from ogive.noise.source import KEY_BYTES
 from ogive.privacy import Adjacency
 from ogive.progress import Progress
-from ogive.queries import Aggregate, Answer, LinearQuery
+from ogive.queries import Aggregate, Answer, LabelsQuery, LinearQuery
 from ogive.queries.blocks import block_ends
 from ogive.records import Records
 from ogive.records.contributions import Contributions, pieces
 from ogive.trust.base import Opening
 from ogive.trust.parties import naming, party_sums
 from ogive.trust.servers.clients import upload, upload_sums
+from ogive.trust.servers.comparing import Comparison
 from ogive.trust.servers.costs import decided
+from ogive.trust.servers.labeling import converse
 from ogive.trust.servers.layout import Layout
+from ogive.trust.servers.opened_labels import opened_labels
 from ogive.trust.servers.parts import added, signed
 from ogive.trust.servers.preparation import Preparation
 from ogive.trust.servers.ranges import check_range
 from ogive.trust.servers.server import ANALYST, ANSWER, Server, opened_totals
-from ogive.trust.servers.settings import AggregateUploads, question_digest, question_number
+from ogive.trust.servers.settings import AggregateUploads, ServedQuery, question_digest, question_number
 from ogive.trust.servers.state import ServerState
 from ogive.trust.servers.uploads import KEYS, SUMS, TABLES, Uploads
 
@@ -58,7 +61,7 @@ MOST_RECORDS = 10**12
 """Records of all organizations together."""
 
 
-class ServersOpening(Opening[LinearQuery]):
+class ServersOpening(Opening[ServedQuery]):
     """One release, fixed to the parties' data, the adjacency and the secret.
 
     Args:
@@ -87,10 +90,10 @@ class ServersOpening(Opening[LinearQuery]):
         self._progress: Progress = progress if progress is not None else lambda done, whole: None
         self._sums: dict[Aggregate, tuple[Int64, ...]] = {}
         self._servers: dict[Aggregate, list[Server]] = {}
-        self._cut_off = False
+        self._cut_off = self._compared = False
 
-    def answer(self, query: LinearQuery) -> Answer:
-        """Add up the servers' noisy answers.
+    def answer(self, query: ServedQuery) -> Answer:
+        """Add up the servers' noisy answers, or let two of them compute labels of votes that neither sees.
 
         Raises:
             ReleaseMismatchError: an earlier question was cut off between the messages that it takes.
@@ -108,14 +111,25 @@ class ServersOpening(Opening[LinearQuery]):
         self._cut_off = True
         servers = self._collected(query)
         collected = servers[0].collected
+        session = servers[0].session
         run([server.prepare(query) for server in servers])
+        if isinstance(query, LabelsQuery):
+            labelings = [server.label(query, self._adjacency) for server in servers]
+            converse(*labelings)
+            self._cut_off = False
+            self._compared = True
+            halves = [
+                server.answer_labels(query, self._adjacency, found)
+                for server, found in zip(servers, labelings, strict=True)
+            ]
+            labels = opened_labels(halves, collected, session=session, query=query, adjacency=self._adjacency)
+            return Answer(labels, query.totals(pooled, self._adjacency), adding=len(servers))
         self._cut_off = False
         answers = [server.answer(query, self._adjacency) for server in servers]
-        session = servers[0].session
         opened = opened_answer(answers, collected, session=session, query=query, adjacency=self._adjacency)
         return dataclasses.replace(opened, totals=query.totals(pooled, self._adjacency))
 
-    def takes(self, query: LinearQuery) -> bool:
+    def takes(self, query: ServedQuery) -> bool:
         """Whether clients upload, or uploads are verified anew; a resumed release repeats this in the same order."""
         servers = self._servers.get(query.aggregate)
         if servers is None:
@@ -136,9 +150,13 @@ class ServersOpening(Opening[LinearQuery]):
         sent = " and ".join(_WORDS[kind] for kind in kinds)
         count = len(self._parties)
         owners = f" by {count} organization{'s' if count > 1 else ''}" if self._uploads.organizations else ""
-        return f"Uploaded{owners} to {self._uploads.servers} servers: {sent}."
+        compared = (
+            " The two servers computed the labels from their shares and the noise of both in garbled circuits, which "
+            "hide votes only if both servers follow the protocol (semi-honest)."
+        )
+        return f"Uploaded{owners} to {self._uploads.servers} servers: {sent}.{compared if self._compared else ''}"
 
-    def context(self, query: LinearQuery) -> bytes:
+    def context(self, query: ServedQuery) -> bytes:
         """Digest of the parties' sums, the question, and how it is answered; as secret as the data.
 
         Raises:
@@ -152,14 +170,17 @@ class ServersOpening(Opening[LinearQuery]):
             found.update(query.digest(sums, self._adjacency))
         return found.digest()
 
-    def _check(self, query: LinearQuery) -> None:
+    def _check(self, query: ServedQuery) -> None:
         """Refuse sums that might wrap around, before anybody pays for them."""
         collected = AggregateUploads(Layout(query.aggregate), self._decided(query.aggregate))
         records = query.aggregate.records(np.stack(self._aggregates(query.aggregate)).sum(axis=0))
+        if isinstance(query, LabelsQuery):
+            Comparison(query, records)
+            return
         uploads = collected.uploads
         check_range(query, records=records, servers=uploads.servers, honest=uploads.honest, modulus=collected.modulus)
 
-    def _collected(self, query: LinearQuery) -> list[Server]:
+    def _collected(self, query: ServedQuery) -> list[Server]:
         """The servers that hold uploads of a query's aggregate, which clients make when it is first asked for."""
         aggregate = query.aggregate
         if aggregate not in self._servers:

@@ -20,8 +20,10 @@ from ogive.trust.servers.uploads import AUTO, KEYS, SUMS, TABLES, Promise, Uploa
 
 if TYPE_CHECKING:
     from ogive.privacy import Adjacency
-    from ogive.queries import Kind, LinearQuery, Query
+    from ogive.queries import Kind, Query
+    from ogive.trust.servers.settings import ServedQuery
 
+LABELING_SERVERS = 2
 MOST_SERVERS = 16
 MOST_VERIFICATIONS = 256
 UPLOADS = (AUTO, KEYS, TABLES, SUMS)
@@ -99,12 +101,13 @@ class ServersOptions(TrustOptions):
         return self.uploads.honest
 
     def refusal(self, query: Query) -> str | None:
-        """Answers that are not sums over records, and those in too many cells."""
-        from ogive.queries import Parted, Selected
+        """Answers that are not sums over records, but for labels of votes, and those in too many cells."""
+        from ogive.queries import LabelsQuery, Parted, Selected
         from ogive.trust.classes import check_classes_named
         from ogive.trust.servers.layout import Layout
 
-        reason = super().refusal(query)
+        # the other queries of a curator are not served, and labels from shares of votes are
+        reason = self._no_labels() if isinstance(query, LabelsQuery) else super().refusal(query)
         if reason is not None:
             return reason
         if isinstance(query.aggregate, Selected | Parted) and self.parties is None:
@@ -115,6 +118,22 @@ class ServersOptions(TrustOptions):
         check_classes_named(query, "clients" if self.parties is None else "parties")
         return self.cell_limit(Layout(query.aggregate).cells)
 
+    def _no_labels(self) -> str | None:
+        """Why labels of votes that nobody sees cannot be computed, and what would work, or None if they can."""
+        instead = "or use LargestMargins, whose noisy counts add up, or trust central"
+        if self.servers != LABELING_SERVERS:
+            return (
+                f"two servers compute labels of votes that nobody sees, in garbled circuits, and not {self.servers}; "
+                f"use `servers={LABELING_SERVERS}`, {instead}"
+            )
+        if self.upload == SUMS or not self.uploads.verified:
+            return (
+                "servers compute labels of votes that nobody sees, in garbled circuits, from verified votes, since one "
+                "false vote could make a check tell of others; leave out `upload='sums'` and `verified=False`, "
+                f"{instead}"
+            )
+        return None
+
     def cell_limit(self, cells: int) -> str | None:
         """Records that would have to be shared in more cells than any upload has."""
         from ogive.trust.servers.layout import MOST_CELLS
@@ -123,7 +142,7 @@ class ServersOptions(TrustOptions):
             return None
         return f"servers count records in at most {MOST_CELLS} cells, not in {cells}; use fewer bins"
 
-    def traffic(self, queries: Sequence[LinearQuery], *, records: int, adjacency: Adjacency) -> tuple[Traffic, ...]:
+    def traffic(self, queries: Sequence[ServedQuery], *, records: int, adjacency: Adjacency) -> tuple[Traffic, ...]:
         """What clients upload and servers compute, with keys and with tables where both fit."""
         from ogive.trust.servers.costs import fitting, traffic
 

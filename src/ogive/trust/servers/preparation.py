@@ -24,7 +24,7 @@ from ogive.crypto.sketch import Verifier
 from ogive.crypto.tables import ShareShape
 from ogive.crypto.tables.batch import Material
 from ogive.errors import PeerError
-from ogive.queries import LinearQuery
+from ogive.queries import Query
 from ogive.queries.blocks import block_ends
 from ogive.trust.servers.gathered import Gathered
 from ogive.trust.servers.settings import AggregateUploads
@@ -131,7 +131,7 @@ class Preparation:
             for no more verifications. In the first two cases the server has stopped, and its `state` says so.
     """
 
-    def __init__(self, server: Preparing, query: LinearQuery) -> None:
+    def __init__(self, server: Preparing, query: Query) -> None:
         self._server = server
         self._wanted = server.collected.layout.ends(block_ends(query))
         self._turn: Callable[[Sequence[bytes]], Messages] | None = None

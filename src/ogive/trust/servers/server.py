@@ -8,6 +8,11 @@ It takes bytes and gives bytes, in this order:
     prepare      before a question is answered: rounds of messages with the other servers, see `preparation`
     answer       its share of the exact answer, plus its share of the noise
 
+Of two servers that verify votes, labels may be asked for instead of sums; see `labeling`:
+
+    label        messages with the other server, in place of an answer of its own
+    answer_labels    its half of the labels
+
 A message has a sequence number that follows from what it is: 0 for the names, for a state how often the server has said
 where it stands, for an answer the number of its question. The reader compares it, so a message with another number, one
 that is late or comes twice, and one of another session is refused.
@@ -25,30 +30,34 @@ from __future__ import annotations
 import dataclasses
 import logging
 from collections.abc import Callable, Sequence
+from functools import partial
 
 import numpy as np
 
 from ogive.arrays import Bool, Int64, UInt64
 from ogive.crypto.domains import HashDomain, digest
 from ogive.crypto.sketch import most_rejected
+from ogive.crypto.twoparty.messages import write_bits
 from ogive.crypto.wire import Header, Inbox, Suite
 from ogive.errors import ParameterError, PeerError, UnsupportedError
 from ogive.noise import DerivedNodes
 from ogive.noise.shares import ShareNodes
 from ogive.privacy import Adjacency
 from ogive.progress import Progress
-from ogive.queries import LinearQuery
+from ogive.queries import LabelsQuery, LinearQuery
 from ogive.queries.blocks import block_ends
 from ogive.queries.modular import measure_modulo, totals_modulo
 from ogive.trust.servers.clients import CLIENTS, UPLOAD
+from ogive.trust.servers.comparing import Comparison
 from ogive.trust.servers.gathered import Gathered, read_names
+from ogive.trust.servers.labeling import SemiHonestLabeling, Votes
 from ogive.trust.servers.parts import Parts, added, residues, subtracted
 from ogive.trust.servers.preparation import GatheredMaterial, Preparation
-from ogive.trust.servers.settings import AggregateUploads, question_digest, question_number
+from ogive.trust.servers.settings import AggregateUploads, ServedQuery, question_digest, question_number
 from ogive.trust.servers.state import ServerState, Stop
 from ogive.trust.servers.uploads import SUMS
 
-FROZEN, ANSWER, STATE = 2, 3, 4
+FROZEN, ANSWER, STATE, LABELS = 2, 3, 4, 5
 """Kinds of messages."""
 
 ANALYST = 0xFFFFFFFE
@@ -182,7 +191,7 @@ class Server:
         if self.left_out:
             _log.warning("server %d leaves %d uploads out, which not all servers have", self._number, self.left_out)
 
-    def prepare(self, query: LinearQuery) -> Preparation:
+    def prepare(self, query: ServedQuery) -> Preparation:
         """Count records in the blocks that a query tells apart, verifying the uploads where these are new.
 
         Raises:
@@ -202,6 +211,57 @@ class Server:
         Privacy: with the noise of as many servers as are taken to tell nobody, the added answers cost the query's
             price, once for a query, however often it is asked.
         """
+        modulus = self.collected.modulus
+        sums = self._prepared(query)
+        exact = measure_modulo(query, sums, modulus)
+        noise = query.noise(ShareNodes(self._nodes(query, adjacency), self.collected.uploads.honest))
+        noisy = added(exact.ravel(), residues(noise.ravel(), modulus), modulus)
+        totals = opened_totals(self.collected, query, sums, adjacency)
+        self.state = dataclasses.replace(self.going(), answered=True)
+        question = question_digest(query, adjacency)
+        body = self._clients_digest() + question + noisy.astype("<u8").tobytes() + totals.astype("<u8").tobytes()
+        return self._message(ANSWER, ANALYST, question_number(question), body)
+
+    def label(self, query: LabelsQuery, adjacency: Adjacency) -> SemiHonestLabeling:
+        """The server's part in computing labels with the other one; its state must be stored before anything is sent.
+
+        Raises:
+            ParameterError: the query was not prepared.
+            UnsupportedError: the server has stopped, or counts and noise are too large.
+
+        Privacy: each server adds the whole noise. What the other one and the analyst learn together costs the query's
+            price, once for a query, if both servers follow the protocol.
+        """
+        sums = self._prepared(query)
+        self.state = dataclasses.replace(self.going(), answered=True)
+        (other,) = self._others
+        return SemiHonestLabeling(
+            Comparison(query, self.clients),
+            Votes(self._number, sums, self._nodes(query, adjacency)),
+            session=self.session,
+            question=question_digest(query, adjacency),
+            random=self.random,
+            channel=_Channel(partial(self._message, LABELS, other), self._read_labels),
+        )
+
+    def answer_labels(self, query: LabelsQuery, adjacency: Adjacency, found: SemiHonestLabeling) -> bytes:
+        """The server's half of labels, for the analyst; which queries have none both servers say.
+
+        Raises:
+            ParameterError: the labels are not found yet.
+        """
+        if not found.done:
+            raise ParameterError("the servers have not computed all labels yet")
+        question = question_digest(query, adjacency)
+        said = found.statuses.astype("<i1").tobytes() + write_bits(found.half.ravel())
+        return self._message(ANSWER, ANALYST, question_number(question), self._clients_digest() + question + said)
+
+    def _prepared(self, query: ServedQuery) -> UInt64:
+        """Shares of the aggregate, of a query that was prepared.
+
+        Raises:
+            ParameterError: it was not.
+        """
         state = self.going()
         layout, modulus = self.collected.layout, self.collected.modulus
         ends = layout.ends(block_ends(query))
@@ -211,18 +271,17 @@ class Server:
             raise ParameterError("prepare the question first: the others did not say yet that they count the same")
         counted = self._sums(state)
         blocks, amounts = _coarser(counted[: state.ends.size], state.ends, ends, modulus), counted[state.ends.size :]
-        sums = layout.sums(ends, blocks, amounts, modulus)
-        exact = measure_modulo(query, sums, modulus)
+        return layout.sums(ends, blocks, amounts, modulus)
+
+    def _nodes(self, query: ServedQuery, adjacency: Adjacency) -> DerivedNodes:
+        """The server's noise of a question."""
         public = query.digest(np.zeros(query.aggregate.shape, np.int64), adjacency)
-        nodes = DerivedNodes(self._secret, digest(HashDomain.SERVERS_NOISE, self.session, state.uploads, public))
-        noise = query.noise(ShareNodes(nodes, self.collected.uploads.honest))
-        noisy = added(exact.ravel(), residues(noise.ravel(), modulus), modulus)
-        totals = opened_totals(self.collected, query, sums, adjacency)
-        clients = digest(HashDomain.SERVERS_COUNTED, state.uploads, state.left_out.astype("<i8").tobytes())
-        self.state = dataclasses.replace(state, answered=True)
-        question = question_digest(query, adjacency)
-        body = clients + question + noisy.astype("<u8").tobytes() + totals.astype("<u8").tobytes()
-        return self._message(ANSWER, ANALYST, question_number(question), body)
+        return DerivedNodes(self._secret, digest(HashDomain.SERVERS_NOISE, self.session, self.going().uploads, public))
+
+    def _clients_digest(self) -> bytes:
+        """Digest of who is counted; 32 bytes."""
+        state = self.going()
+        return digest(HashDomain.SERVERS_COUNTED, state.uploads, state.left_out.astype("<i8").tobytes())
 
     # what a `Preparation` does with its server
 
@@ -388,10 +447,39 @@ class Server:
             raise PeerError(f"there is no message of server {missing[0]}")
         return [found[server] for server in self._others]
 
+    def _read_labels(self, message: bytes, sequence: int) -> bytes:
+        _, body = self._peers.read(
+            message, kind=LABELS, session=self.session, round=0, sequence=sequence, longest=self._longest
+        )
+        return body
+
     def _message(self, kind: int, receiver: int, sequence: int, body: bytes) -> bytes:
         study = self.collected.study
         header = Header(Suite.SERVERS, kind, study, self.session, self._number, receiver, 0, sequence)
         return header.message(body)
+
+
+class _Channel:
+    """Messages about one question between two servers, which each of them numbers from 0.
+
+    Args:
+        write: Makes a message of a number and a body.
+        read: Finds the body of a message that must have this number.
+    """
+
+    def __init__(self, write: Callable[[int, bytes], bytes], read: Callable[[bytes, int], bytes]) -> None:
+        self._write = write
+        self._read = read
+        self._said = self._heard = 0
+
+    def write(self, body: bytes) -> bytes:
+        self._said += 1
+        return self._write(self._said - 1, body)
+
+    def read(self, message: bytes) -> bytes:
+        body = self._read(message, self._heard)
+        self._heard += 1
+        return body
 
 
 def opened_totals(collected: AggregateUploads, query: LinearQuery, sums: UInt64, adjacency: Adjacency) -> UInt64:

@@ -16,7 +16,7 @@ from ogive.crypto.field import P
 from ogive.crypto.sketch import AmountClaim, CellClaim, Claim, StepClaim
 from ogive.crypto.tables import ShareShape
 from ogive.privacy import Adjacency
-from ogive.queries import LinearQuery
+from ogive.queries import LabelsQuery, LinearQuery
 from ogive.queries.blocks import block_ends
 from ogive.trust.servers.layout import Layout
 from ogive.trust.servers.uploads import KEYS, SUMS, Uploads
@@ -118,10 +118,15 @@ class AggregateUploads:
         return digest(HashDomain.SERVERS_BINDING, self.study, session, part.encode())
 
 
-def question_digest(query: LinearQuery, adjacency: Adjacency) -> bytes:
+ServedQuery = LinearQuery | LabelsQuery
+"""What servers answer: what adds up, and labels that two of them compute from their shares of the votes."""
+
+
+def question_digest(query: ServedQuery, adjacency: Adjacency) -> bytes:
     """Digest of a question with the points at which it is opened; 32 bytes."""
     nothing = np.zeros(query.aggregate.shape, np.int64)
-    cells, answers = block_ends(query).astype("<i8").tobytes(), query.measure(nothing).size
+    answers = len(nothing) if isinstance(query, LabelsQuery) else query.measure(nothing).size
+    cells = block_ends(query).astype("<i8").tobytes()
     return digest(HashDomain.SERVERS_QUESTION, query.digest(nothing, adjacency), cells, number(answers))
 
 
