@@ -35,6 +35,7 @@ QUICK = (
     "pairwise",
     "pairs",
     "secagg",
+    "secret_votes",
     "uploads",
     "study",
     "pate",

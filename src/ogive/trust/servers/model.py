@@ -8,6 +8,9 @@ noise key of its own; the analyst sees the servers' noisy answers, which make se
               adds shares up, adds noise
     analyst   adds the servers' answers
 
+Labels of teachers' votes two servers compute from their shares in garbled circuits, if both follow the protocol; see
+`labeling`. Each of them learns which queries pass their check, and the analyst the labels.
+
 A server learns how many uploads there are, and nothing else: each share by itself, and those of any m - 1 servers
 together, look the same whatever the records are. Every server adds the whole noise, so any one honest server suffices
 for the guarantee. Where fewer than m - 1 servers may collude, each adds the share of the noise that the others need.
@@ -70,7 +73,8 @@ class Servers(SeveralTables):
 
     Privacy:
         The price of a release holds against everybody who sees the answers and the views of any `colluding` servers.
-        The servers learn the number of uploads.
+        The servers learn the number of uploads. Labels of votes are computed by two servers that must be semi-honest:
+        garbled circuits hide votes from servers that follow the protocol, and not from those that do not.
 
     Example:
         >>> import numpy as np, ogive
