@@ -22,7 +22,7 @@ from ogive.planning.base import LeftOut
 from ogive.planning.rows import Plan, PlanRow
 from ogive.privacy import Adjacency, Privacy, PrivacyUnit, PureDP, check_adjacency, check_columns, check_privacy
 from ogive.progress import Progress
-from ogive.queries import Aggregate, Answer, LinearQuery, Query, undeclared
+from ogive.queries import Aggregate, Answer, LabelsQuery, LinearQuery, Query, undeclared
 from ogive.records.imagined import Repeated, Shape
 from ogive.statistics.base import (
     Estimate,
@@ -321,8 +321,8 @@ class Planner:
             measured = {query.measurement: query for query in reversed(asked)}
             price = total_loss([query.price(self.setting.unit) for query in measured.values()])
         row = PlanRow(name, privacy, price, noise, errors, written, spans=errors.spans)
-        linear = [query for query in asked if isinstance(query, LinearQuery)]
-        uploads = self.model.traffic(linear, records=self.setting.records, adjacency=self.setting.unit.adjacency)
+        sent = [query for query in asked if isinstance(query, LinearQuery | LabelsQuery)]
+        uploads = self.model.traffic(sent, records=self.setting.records, adjacency=self.setting.unit.adjacency)
         return [
             dataclasses.replace(row, traffic=each, chosen=written and number == 0)
             for number, each in enumerate(uploads)

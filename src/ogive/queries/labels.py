@@ -182,3 +182,7 @@ class LabelsQuery(base.CuratorQuery):
         if nodes is not None:
             heights = heights + nodes.values(self.check.law, 0, np.arange(len(sums)))
         return np.asarray(heights >= self.check.threshold)
+
+
+ServedQuery = base.LinearQuery | LabelsQuery
+"""What several machines answer of which none sees records: what adds up, and labels of votes."""

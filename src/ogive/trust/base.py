@@ -27,7 +27,8 @@ if TYPE_CHECKING:
     from ogive.noise.base import RandomSource
     from ogive.privacy import Adjacency, PrivacyUnit
     from ogive.progress import Progress
-    from ogive.queries import Answer, Kind, LinearQuery, Query
+    from ogive.queries import Answer, Kind, Query
+    from ogive.queries.labels import ServedQuery
 
 QueryT = TypeVar("QueryT", bound="Query", contravariant=True)
 
@@ -145,7 +146,7 @@ class TrustOptions(ABC):
         """Why records cannot be counted in so many cells and what would work, or None if they can."""
         return None
 
-    def traffic(self, queries: Sequence[LinearQuery], *, records: int, adjacency: Adjacency) -> tuple[Traffic, ...]:
+    def traffic(self, queries: Sequence[ServedQuery], *, records: int, adjacency: Adjacency) -> tuple[Traffic, ...]:
         """Bytes and seconds of all these questions together, for every protocol that fits; the one used comes first.
 
         Empty if no machines exchange bytes.

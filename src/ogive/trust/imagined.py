@@ -82,10 +82,15 @@ class Imagined:
     def with_noise(self, query: QueryT) -> QueryT:
         """The query with the noise that its answer will have."""
         strategy = getattr(query, "strategy", None)
-        if strategy is None:
-            return widened(query, self._adding, self._honest)
         held: Any = query
-        wider: QueryT = dataclasses.replace(held, strategy=widened(strategy, self._adding, self._honest))
+        wider: QueryT
+        if strategy is not None:
+            wider = dataclasses.replace(held, strategy=widened(strategy, self._adding, self._honest))
+            return wider
+        held = widened(held, self._adding, self._honest)
+        if isinstance(query, LabelsQuery) and query.check is not None:
+            held = dataclasses.replace(held, check=widened(query.check, self._adding, self._honest))
+        wider = held
         return wider
 
     def _counted(self, query: CuratorQuery) -> Answer:

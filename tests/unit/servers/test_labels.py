@@ -17,6 +17,7 @@ from helpers.labeling import (
 from helpers.serving import REPLACE
 from scipy import stats
 
+from ogive import plan
 from ogive.errors import ParameterError, UnsupportedError
 from ogive.noise import DiscreteLaplace
 from ogive.pate import ConfidentGNMax, GNMax, InteractiveGNMax, LNMax, label, tally
@@ -24,7 +25,9 @@ from ogive.pate.asking import expected_votes
 from ogive.privacy import Adjacency, ApproxDP, PureDP
 from ogive.queries import Ballots, LabelsQuery
 from ogive.queries.labels import NOT_ASKED, REFUSED, Check
+from ogive.statistics import Labels
 from ogive.trust import Servers
+from ogive.trust.imagined import Imagined
 from ogive.trust.servers.comparing import Comparison
 from ogive.trust.servers.labeling import converse
 
@@ -255,6 +258,17 @@ def test_what_cannot_label_says_what_would(trust, why):
     assert "LargestMargins" in str(problem.value)
     assert "trust central" in str(problem.value)
     assert "\n" not in str(problem.value)
+
+
+def test_a_plan_counts_with_the_noise_of_both_servers_in_checks_and_counts():
+    query = ConfidentGNMax(8, 40, 4).query(BALLOTS, None)
+    imagined = Imagined(lambda aggregate: tally(CAST, CLASSES), REPLACE, adding=2, honest=1, run=0)
+    wider = imagined.with_noise(query)
+    assert wider.law.variance == pytest.approx(2 * query.law.variance)
+    assert wider.check.law.variance == pytest.approx(2 * query.check.law.variance)
+    made = plan(Labels(ConfidentGNMax(8, 4, 4), BALLOTS), privacy=MUCH, records=TEACHERS, trust=Servers, runs=2)
+    assert [row.method for row in made.rows] == ["confident"]
+    assert made.rows[0].traffic.bytes_per_server > 0
 
 
 def test_a_plan_tells_bytes_and_seconds():

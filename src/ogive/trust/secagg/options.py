@@ -16,7 +16,8 @@ from ogive.trust.base import Traffic, TrustOptions
 
 if TYPE_CHECKING:
     from ogive.privacy import Adjacency
-    from ogive.queries import Kind, LinearQuery, Query
+    from ogive.queries import Kind, Query
+    from ogive.queries.labels import ServedQuery
     from ogive.trust.secagg.terms import AggregationTerms
 
 COLLUDING = 1
@@ -92,8 +93,11 @@ class SecAggOptions(TrustOptions):
             return "the noise of so many parties might not fit in 64 bits; use a larger epsilon or rho"
         return None
 
-    def traffic(self, queries: Sequence[LinearQuery], *, records: int, adjacency: Adjacency) -> tuple[Traffic, ...]:
+    def traffic(self, queries: Sequence[ServedQuery], *, records: int, adjacency: Adjacency) -> tuple[Traffic, ...]:
         """What parties send and compute: one secure aggregation per question."""
+        from ogive.queries import LabelsQuery
         from ogive.trust.secagg.traffic import traffic
 
-        return (traffic(self.terms, queries, adjacency),)
+        # labels were refused
+        added = [query for query in queries if not isinstance(query, LabelsQuery)]
+        return (traffic(self.terms, added, adjacency),)

@@ -33,6 +33,7 @@ from ogive.privacy import Adjacency
 from ogive.progress import Progress
 from ogive.queries import Aggregate, Answer, LabelsQuery, LinearQuery
 from ogive.queries.blocks import block_ends
+from ogive.queries.labels import ServedQuery
 from ogive.records import Records
 from ogive.records.contributions import Contributions, pieces
 from ogive.trust.base import Opening
@@ -47,7 +48,7 @@ from ogive.trust.servers.parts import added, signed
 from ogive.trust.servers.preparation import Preparation
 from ogive.trust.servers.ranges import check_range
 from ogive.trust.servers.server import ANALYST, ANSWER, Server, opened_totals
-from ogive.trust.servers.settings import AggregateUploads, ServedQuery, question_digest, question_number
+from ogive.trust.servers.settings import AggregateUploads, question_digest, question_number
 from ogive.trust.servers.state import ServerState
 from ogive.trust.servers.uploads import KEYS, SUMS, TABLES, Uploads
 

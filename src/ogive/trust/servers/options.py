@@ -21,7 +21,7 @@ from ogive.trust.servers.uploads import AUTO, KEYS, SUMS, TABLES, Promise, Uploa
 if TYPE_CHECKING:
     from ogive.privacy import Adjacency
     from ogive.queries import Kind, Query
-    from ogive.trust.servers.settings import ServedQuery
+    from ogive.queries.labels import ServedQuery
 
 LABELING_SERVERS = 2
 MOST_SERVERS = 16

@@ -46,6 +46,7 @@ from ogive.privacy import Adjacency
 from ogive.progress import Progress
 from ogive.queries import LabelsQuery, LinearQuery
 from ogive.queries.blocks import block_ends
+from ogive.queries.labels import ServedQuery
 from ogive.queries.modular import measure_modulo, totals_modulo
 from ogive.trust.servers.clients import CLIENTS, UPLOAD
 from ogive.trust.servers.comparing import Comparison
@@ -53,7 +54,7 @@ from ogive.trust.servers.gathered import Gathered, read_names
 from ogive.trust.servers.labeling import SemiHonestLabeling, Votes
 from ogive.trust.servers.parts import Parts, added, residues, subtracted
 from ogive.trust.servers.preparation import GatheredMaterial, Preparation
-from ogive.trust.servers.settings import AggregateUploads, ServedQuery, question_digest, question_number
+from ogive.trust.servers.settings import AggregateUploads, question_digest, question_number
 from ogive.trust.servers.state import ServerState, Stop
 from ogive.trust.servers.uploads import SUMS
 

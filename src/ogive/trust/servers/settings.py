@@ -16,8 +16,9 @@ from ogive.crypto.field import P
 from ogive.crypto.sketch import AmountClaim, CellClaim, Claim, StepClaim
 from ogive.crypto.tables import ShareShape
 from ogive.privacy import Adjacency
-from ogive.queries import LabelsQuery, LinearQuery
+from ogive.queries import LabelsQuery
 from ogive.queries.blocks import block_ends
+from ogive.queries.labels import ServedQuery
 from ogive.trust.servers.layout import Layout
 from ogive.trust.servers.uploads import KEYS, SUMS, Uploads
 
@@ -116,10 +117,6 @@ class AggregateUploads:
     def binding(self, part: str, session: bytes) -> bytes:
         """Digest that binds one part of an upload to the study and the session, and gives it AES keys of its own."""
         return digest(HashDomain.SERVERS_BINDING, self.study, session, part.encode())
-
-
-ServedQuery = LinearQuery | LabelsQuery
-"""What servers answer: what adds up, and labels that two of them compute from their shares of the votes."""
 
 
 def question_digest(query: ServedQuery, adjacency: Adjacency) -> bytes:
