@@ -121,6 +121,19 @@ def test_what_is_printed_says_how_many_were_answered_the_price_and_what_is_publi
     assert "the noisy votes" not in out
 
 
+def test_two_servers_label_a_table_of_single_votes_and_open_nothing_else(run):
+    asked = ("label", "table.csv", "--classes", CLASSES, "--first", 12, *CONFIDENT, *DELTA, "--max-answers", 5)
+    status, out, _ = run(*asked, "--trust", "servers", "--json")
+    found = LabelsEstimate.from_dict(fits(json.loads(out)))
+    alone = LabelsEstimate.from_dict(json.loads(run(*asked, "--json")[1]))
+    assert status == 0
+    assert found.provenance.price == alone.provenance.price
+    assert "semi-honest" in found.provenance.assumption
+    assert found.opened is None
+    assert len(found.labels) == 12
+    assert found.answered <= 5
+
+
 @pytest.mark.parametrize("trust", ["central", "secagg", "servers", "clear"])
 def test_a_table_of_single_votes_is_labelled_under_every_trust(run, trust):
     parties = ("--parties", 5) if trust in ("secagg", "servers") else ()
@@ -324,9 +337,14 @@ def test_what_is_no_probability_of_a_student_is_refused(run, wrong):
         (("label", "none.npy", *CONFIDENT, *DELTA), 2, "no such file"),
         (("label", "table.csv", "--classes", 2, *CONFIDENT, *DELTA), 2, "q"),
         (
-            ("label", "table.csv", "--classes", 4, *CONFIDENT, *DELTA, "--trust", "servers", "--parties", 5),
+            ("label", "table.csv", "--classes", 4, *CONFIDENT, *DELTA, "--trust", "secagg", "--parties", 5),
             1,
             "LargestMargins",
+        ),
+        (
+            ("label", "table.csv", "--classes", 4, *CONFIDENT, *DELTA, "--trust", "servers", "--servers", 3),
+            1,
+            "use --servers 2",
         ),
         (("label", "votes.npy", "--classes", 4, *CONFIDENT, *DELTA), 2, "--classes is for a table of single votes"),
         (("label", "bare.csv", "--classes", 4, *CONFIDENT, *DELTA), 2, "bare.csv must name the columns"),

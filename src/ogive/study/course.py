@@ -10,13 +10,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 from ogive.asking import Outcome, drive
 from ogive.errors import OgiveError, ParameterError, PeerError
 from ogive.privacy import Loss
-from ogive.queries import Answer, LabelsQuery, LinearQuery, Query
+from ogive.queries import Answer, LinearQuery, Query
 from ogive.statistics.base import Terms, settled
 from ogive.study.common import Document, StudyRelease
 from ogive.trust.central.options import CentralOptions
@@ -100,24 +99,13 @@ def terms_of(study: Document, release: StudyRelease) -> Terms:
     return Terms(
         release.privacy,
         study.unit,
-        partial(_refusal, study),
+        options.refusal,
         count=lambda: study.records,
         one_loss_type=True,
         adding=options.adding,
         honest=options.honest,
         cell_limit=options.cell_limit,
     )
-
-
-def _refusal(study: Document, query: Query) -> str | None:
-    """Why those who take part cannot answer a query, and what would work, or None if they can."""
-    reason = (study.options or CentralOptions()).refusal(query)
-    if reason is None and study.options is not None and isinstance(query, LabelsQuery):
-        return (
-            "servers of a study only add up, and labels of votes that nobody sees need garbled circuits between them, "
-            "which `ogive.pate.label` evaluates in one process; use LargestMargins, whose noisy counts add up"
-        )
-    return reason
 
 
 class _Waiting(Exception):  # noqa: N818 - no error: the sum of this query is not open yet
