@@ -42,8 +42,9 @@ def label(
 
     Args:
         votes: Vote counts, shape (queries, classes), or a file of them (.npy, .npz, CSV, Parquet); or a trust model
-            whose records are teachers, such as `SecAgg(teachers)`, or `Tallied(votes, person="hospital",
-            max_rows_per_person=4)` where a hospital may have several teachers.
+            whose records are teachers, such as `SecAgg(teachers)` for `LargestMargins`, `Servers(teachers)` for any
+            aggregator, or `Tallied(votes, person="hospital", max_rows_per_person=4)` where a hospital may have several
+            teachers. Two servers find labels of votes that neither sees, if both follow the protocol (semi-honest).
         aggregator: The aggregator that turns votes into labels.
         privacy: The guarantee. By default it is the exact cost of the labels, at `target_delta` for Gaussian noise;
             none if the trust model has no privacy.
