@@ -122,7 +122,7 @@ def test_what_is_served_is_looked_for_everywhere():
     assert ("ecdf", "secagg", "selected") not in demanded()
     assert {("ecdf", trust, "any") for trust in private if trust != "pairs"} <= covered()
     known = {method for _, _, method in demanded()}
-    assert {*METHODS, *MEANS_OVER_PAIRS, "bisection", "exponential", "five_numbers"} <= known
+    assert {*METHODS, *MEANS_OVER_PAIRS, "bisection", "exponential", "joint", "five_numbers"} <= known
 
 
 def test_a_forgotten_question_is_missed():

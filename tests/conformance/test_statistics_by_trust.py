@@ -35,7 +35,9 @@ CASES = [
     for number, statistic in enumerate(EXAMPLES[kind.name])
     for trust in TRUST_MODELS
     # these are chosen by who sees all records; that parties who only add up refuse is tested with each of them
-    if not (trust in ADDING and getattr(statistic, "method", None) in ("five_numbers", "selected", "exponential"))
+    if not (
+        trust in ADDING and getattr(statistic, "method", None) in ("five_numbers", "selected", "exponential", "joint")
+    )
     # what owners do has noise that cannot be turned off; see test_local.py and test_pairs.py
     if trust not in (Local, Pairs)
 ]

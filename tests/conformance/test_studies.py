@@ -23,7 +23,7 @@ STATISTICS = [
     each
     for examples in EXAMPLES.values()
     for each in examples
-    if getattr(each, "method", None) not in ("five_numbers", "selected", "exponential")
+    if getattr(each, "method", None) not in ("five_numbers", "selected", "exponential", "joint")
 ]
 ENDS = (0, 50, 600, 1_300, 2_000)
 

@@ -125,6 +125,7 @@ CURVES = [
     Quantiles("x", (0.25, 0.5), bounds=X, bins=8),
     Quantiles("x", (0.1, 0.9), bounds=X, bins=8, method="bisection"),
     Quantiles("x", (0.5,), bounds=X, bins=8, method="exponential"),
+    Quantiles("x", (0.5,), bounds=X, bins=8, method="joint"),
     Boxplot("x", X, bins=8),
     Boxplot("x", X, bins=8, method="five_numbers"),
     Boxplot("x", X, bins=8, method="five_numbers", beyond=2),

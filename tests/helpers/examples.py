@@ -72,6 +72,7 @@ EXAMPLES = {
         Quantiles("x", (0.1, 0.9), bounds=(0, 100), bins=64, method="bisection"),
         Quantiles("x", (0.25, 0.5), bounds=(0, 100), bins=64, method="histogram"),
         Quantiles("x", (0.5,), bounds=(0, 100), bins=64, method="exponential"),
+        Quantiles("x", (0.5, 0.25), bounds=(0, 100), bins=64, method="joint"),
     ],
     "roc": [
         Roc("x", "y", (0, 100), bins=64, outside="clip"),

@@ -31,7 +31,16 @@ from ogive.kernels import Kernel, Measure
 from ogive.ledger import Ledger
 from ogive.ledger.entries import plain_text, question_digest
 from ogive.local import Oracle
-from ogive.noise import DerivedNodes, DiscreteGaussian, DiscreteLaplace, Geometric, KeyedSource, Polya, Skellam
+from ogive.noise import (
+    DerivedNodes,
+    DiscreteGaussian,
+    DiscreteLaplace,
+    Geometric,
+    KeyedSource,
+    Polya,
+    Skellam,
+    UniformBits,
+)
 from ogive.pate import LargestMargins
 from ogive.queries import (
     Ballots,
@@ -41,6 +50,7 @@ from ogive.queries import (
     DiscoveryQuery,
     GroupedQuery,
     GroupSumsQuery,
+    JointQuantilesQuery,
     KernelQuery,
     LabelsQuery,
     LinearGroupsQuery,
@@ -164,6 +174,7 @@ QUERIES = {
     ExactMeansQuery: "exact means",
     GroupSumsQuery: "group sums",
     GroupedQuery: "groups",
+    JointQuantilesQuery: "joint quantiles",
     KernelQuery: "kernels",
     LabelsQuery: "labels",
     LinearGroupsQuery: "linear groups",
@@ -180,7 +191,7 @@ QUERIES = {
 }
 """What every query is called here, whatever its class is called."""
 
-LAWS = (DiscreteGaussian, DiscreteLaplace, Geometric, Polya, Skellam)
+LAWS = (DiscreteGaussian, DiscreteLaplace, Geometric, Polya, Skellam, UniformBits)
 ROOMS = {
     "strategies": lambda part: part.name if isinstance(part, Strategy) else None,
     "oracles": lambda part: part.name if isinstance(part, Oracle) else None,

@@ -193,6 +193,7 @@ def seeing_all():
     five = {"method": "five_numbers", "curve": "auto"}
     yield "boxplot five_numbers", Boxplot("age", **BOX, **five, public_groups=False), PURE
     yield "quantiles exponential", Quantiles("age", (0.25, 0.5), **READ, method="exponential"), PURE
+    yield "quantiles joint", Quantiles("age", (0.25, 0.5), **READ, method="joint"), PURE
     groups = {"by": "ward", "groups": ("north", "south"), "public_groups": False}
     yield "boxplot five_numbers groups", Boxplot("age", **BOX, **five, **groups), CONCENTRATED
     for aggregator in (
@@ -271,6 +272,8 @@ def axes():
     yield "quantiles bisection added", Quantiles("age", (0.5,), **READ, method="bisection"), PURE, ADD
     guess = {**READ, "expected_records": 100}
     yield "quantiles exponential added", Quantiles("age", (0.5,), **guess, method="exponential"), CONCENTRATED, ADD
+    alone = {**READ, "method": "joint", "interval_share": 0}
+    yield "quantiles joint added", Quantiles("age", (0.25, 0.5, 0.75), **alone), CONCENTRATED, ADD
     roc = {**SCORE, **ROC, "public_labels": False, "budget": "joint"}
     yield "roc added", Roc("risk", "ill", **roc, method="path"), PURE, ADD
     low = {**roc, "positive_when": "low", "outside": "clip", "missing": "low"}

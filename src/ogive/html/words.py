@@ -49,6 +49,8 @@ METHODS = {
     "labels": "noisy votes, of which only the labels are published",
     "votes": "noisy vote counts of every query, which are published",
     "exponential": "exponential noise on how far the rank of each bin is off, for each quantile by itself",
+    "joint": "an exponential choice among the bins of all quantiles together",
+    "joint_exponential": "an exponential choice among the bins of all quantiles together",
     "bisection": "path noise, opened only at the thresholds that the search for the quantiles visited",
 }
 ALMOST = Fraction(1, 2)

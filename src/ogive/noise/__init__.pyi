@@ -15,3 +15,4 @@ from .source import KeyedSource as KeyedSource
 from .source import SystemSource as SystemSource
 from .source import current_process as current_process
 from .stored import StoredNodes as StoredNodes
+from .uniform import UniformBits as UniformBits

@@ -11,6 +11,8 @@ from ogive.noise.discrete_laplace import DiscreteLaplace
 from ogive.noise.geometric import Geometric
 from ogive.noise.polya import Polya
 from ogive.noise.skellam import Skellam
+from ogive.noise.uniform import UniformBits
+from ogive.privacy import exact
 
 
 def law_from_dict(data: dict[str, Any]) -> Law:
@@ -31,6 +33,8 @@ def law_from_dict(data: dict[str, Any]) -> Law:
                 return Polya(data["scale"], data["shape"])
             case "skellam":
                 return Skellam(data["variance"])
+            case "uniform_bits":
+                return UniformBits(int(exact(data["bits"], "bits")))
             case other:
                 raise ParameterError(f"unknown noise law {quoted(str(other)[:40])}")
     except KeyError as missing:

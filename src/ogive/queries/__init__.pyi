@@ -24,6 +24,8 @@ from .discovery import design_discovery as design_discovery
 from .group_sums import GroupSumsQuery as GroupSumsQuery
 from .groups import GroupedQuery as GroupedQuery
 from .groups import LinearGroupsQuery as LinearGroupsQuery
+from .joint import JointQuantilesQuery as JointQuantilesQuery
+from .joint import design_joint as design_joint
 from .kernels import KernelQuery as KernelQuery
 from .labels import LabelsQuery as LabelsQuery
 from .moments import MomentsQuery as MomentsQuery

@@ -31,6 +31,7 @@ from ogive.queries import (
     Query,
     ReportsQuery,
 )
+from ogive.queries.joint import JointQuantilesQuery
 from ogive.queries.selection import NoisyMaxQuery
 from ogive.queries.threshold import ThresholdQuery
 from ogive.trust.clear.options import ClearOptions
@@ -131,7 +132,9 @@ def nodes_for(query: Query, run: int) -> NodeNoise:
     Where points are opened one by one, or counts of a few queries are compared, their nodes are derived one by one, as
     those of a real release, so that a search among very many points need not draw them all.
     """
-    if isinstance(query, LabelsQuery) or (isinstance(query, CurveQuery) and query.points is not None):
+    if isinstance(query, LabelsQuery | JointQuantilesQuery) or (
+        isinstance(query, CurveQuery) and query.points is not None
+    ):
         return DerivedNodes(KeyedSource.from_seed(_NODES + run).key(), b"plan")
     if isinstance(query, ThresholdQuery):  # every threshold is a measurement of its own, with noise of its own
         return _WholeLevels(run, query.point)

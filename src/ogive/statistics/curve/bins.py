@@ -98,12 +98,18 @@ def quantile_interval(shares: Float64, band: Band) -> QuantileInterval:
         shares: In [0, 1], any shape.
         band: Holds the whole function.
     """
-    # F is monotone, so each end may use the others; a band that crosses itself gives a point
     grid = band.grid
+    first, last = interval_bins(shares, band)
+    return QuantileInterval(to_labels(grid, lower_ends(grid)[first]), to_labels(grid, grid.thresholds[last]))
+
+
+def interval_bins(shares: Float64, band: Band) -> tuple[Int64, Int64]:
+    """The bins in which `quantile_interval` begins and ends, same shape as `shares`."""
+    # F is monotone, so each end may use the others; a band that crosses itself gives a point
     reachable = np.minimum.accumulate(band.high[::-1])[::-1]
     last = np.searchsorted(np.maximum.accumulate(band.low), shares, side="left")
     first = np.minimum(np.searchsorted(reachable, shares, side="left"), last)
-    return QuantileInterval(to_labels(grid, lower_ends(grid)[first]), to_labels(grid, grid.thresholds[last]))
+    return first, last
 
 
 def mean(grid: Grid, probabilities: Float64) -> float:

@@ -28,7 +28,7 @@ COMMAND = Command(
         "depend on how many.",
         "method": (
             "A method of ogive ecdf, which releases a curve with all its quantiles, bisection, which opens only the "
-            "points it visits, or exponential, which selects each of at most nine quantiles by itself."
+            "points it visits, or a selection of up to nine quantiles: exponential each by itself, joint all together."
         ),
     },
     table=_with_clipping,

@@ -8,14 +8,15 @@ from typing import Any, ClassVar, cast
 
 import numpy as np
 
-from ogive.queries import NoisyMaxQuery, QuantileScore
+from ogive.queries import JointQuantilesQuery, NoisyMaxQuery, QuantileScore
 from ogive.statistics.base import Statistic, Terms
 from ogive.statistics.ecdf.plan import curve_errors, curve_is_decided
 from ogive.statistics.methods.plan import CURVE_METRICS, CurvePrediction, decided_by_noise, errors_of_one_curve
 from ogive.statistics.prediction import Errors, Metric
+from ogive.statistics.quantiles.expected import joint_ranks_off
 from ogive.statistics.quantiles.statistic import Quantiles
 
-_EVENLY = "rank of exponential: on average, if values are spread evenly over the bounds"
+_EVENLY = "rank of {}: on average, if values are spread evenly over the bounds"
 
 
 class Prediction(CurvePrediction):
@@ -28,7 +29,7 @@ class Prediction(CurvePrediction):
     @staticmethod
     def measured(statistic: Quantiles) -> Statistic[Any]:
         """The curve, whose intervals need not be simulated to know what is asked of the records."""
-        return statistic if statistic.method in ("bisection", "exponential") else statistic.ecdf()
+        return statistic if statistic.method in ("bisection", "exponential", "joint") else statistic.ecdf()
 
     @property
     def decided(self) -> bool:
@@ -56,20 +57,24 @@ class Prediction(CurvePrediction):
         return cast(Quantiles, self.statistic).method == "bisection"
 
     def _rank_errors(self) -> Errors:
-        """The largest expected error of a selection, if values are spread evenly over the bins.
+        """The largest expected error of selections, if values are spread evenly over the bins.
 
-        Of the exponential mechanism with the same loss, which is never below that of the selection.
+        For single ones of the exponential mechanism with the same loss, which is never below that of the selection.
         """
+        first, records = self.queries[0], self.setting.records
+        if isinstance(first, JointQuantilesQuery):
+            rank = min(1.0, joint_ranks_off(first).largest / max(1, records))
+            return Errors({"rank": rank}, basis=(_EVENLY.format("joint"),))
         errors = [
-            _expected_rank(query, self.setting.records)
+            _expected_rank(query, records)
             for query in self.queries[: len(cast(Quantiles, self.statistic).probabilities)]
             if isinstance(query, NoisyMaxQuery)
         ]
-        return Errors({"rank": max(errors, default=float("nan"))}, basis=(_EVENLY,))
+        return Errors({"rank": max(errors, default=float("nan"))}, basis=(_EVENLY.format("exponential"),))
 
     @property
     def _selected(self) -> bool:
-        return cast(Quantiles, self.statistic).method == "exponential"
+        return cast(Quantiles, self.statistic).method in ("exponential", "joint")
 
 
 def _expected_rank(query: NoisyMaxQuery, records: int) -> float:

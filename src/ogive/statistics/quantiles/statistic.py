@@ -7,7 +7,7 @@ from collections.abc import Generator, Sequence
 from contextlib import suppress
 from dataclasses import KW_ONLY, dataclass
 from fractions import Fraction
-from typing import ClassVar, Literal, TypedDict
+from typing import ClassVar, Literal, TypedDict, cast
 
 import numpy as np
 
@@ -15,8 +15,10 @@ from ogive.arrays import Int64
 from ogive.columns import Missing
 from ogive.errors import ParameterError, quoted
 from ogive.grids import Bound, Grid, GridName
-from ogive.parameters import one_of
-from ogive.queries import Answer, CurveQuery, Query
+from ogive.noise import Geometric
+from ogive.parameters import added, one_of
+from ogive.privacy import Rational, exact
+from ogive.queries import Answer, CurveQuery, JointQuantilesQuery, Query
 from ogive.statistics.base import Terms
 from ogive.statistics.confidence import check_level, simulations_needed
 from ogive.statistics.curve import bins as curve_bins
@@ -28,15 +30,16 @@ from ogive.statistics.methods.unbiased import choose
 from ogive.statistics.quantiles.bisection import bisect_quantiles
 from ogive.statistics.quantiles.estimate import CONFIDENCE_LEVEL, QuantileEstimates
 from ogive.statistics.quantiles.exponential import scores_of, select_quantiles
+from ogive.statistics.quantiles.joint import INTERVAL_SHARE, LARGEST_INTERVAL_SHARE, exact_shares, select_jointly
 from ogive.strategies import Pointwise, Strategy
 
 DECILES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
 
 
-QuantileMethod = Method | Literal["bisection", "exponential"]
-"""A method of a whole curve, the bisection that opens only the points it visits, or a selection of each quantile."""
+QuantileMethod = Method | Literal["bisection", "exponential", "joint"]
+"""A method of a whole curve, the bisection that opens only the points it visits, or selections."""
 
-_BY_THEMSELVES = ("bisection", "exponential")
+_BY_THEMSELVES = ("bisection", "exponential", "joint")
 """Methods that release no curve."""
 
 _FEW = 3
@@ -53,6 +56,7 @@ class QuantilesOptions(TypedDict, total=False):
     missing: Missing
     confidence_level: float
     expected_records: int | None
+    interval_share: Rational
 
 
 @dataclass(frozen=True)
@@ -75,6 +79,8 @@ class Quantiles:
         confidence_level: Confidence level of the simultaneous intervals.
         expected_records: A public guess of the number of records, if that number is private. "auto" needs it to
             consider methods that are not unbiased.
+        interval_share: Of the guarantee, for the intervals of "joint", 0 to 0.9. With 0 all of it goes to the
+            quantiles, and each interval is the bounds.
     """
 
     name: ClassVar[str] = "quantiles"
@@ -89,6 +95,7 @@ class Quantiles:
     missing: Missing = one_of("refuse", "low", "high", "drop")
     confidence_level: float = CONFIDENCE_LEVEL
     expected_records: int | None = None
+    interval_share: Rational = added(INTERVAL_SHARE)
 
     def __post_init__(self) -> None:
         """Refuse what no release could use, before any data is touched."""
@@ -107,6 +114,10 @@ class Quantiles:
         level = check_level(self.confidence_level)
         object.__setattr__(self, "probabilities", tuple(float(p) for p in wanted))
         object.__setattr__(self, "confidence_level", float(level))
+        share = exact(self.interval_share, "interval_share")
+        if not 0 <= share <= LARGEST_INTERVAL_SHARE:
+            raise ParameterError(f"`interval_share` must be from 0 to 0.9, got {self.interval_share}")
+        object.__setattr__(self, "interval_share", share)
         binning = self.ecdf().binning()
         object.__setattr__(self, "missing", binning.missing)
         size = binning.grid.bins
@@ -114,12 +125,15 @@ class Quantiles:
         if self.method == "exponential":
             scores_of(self.probabilities, size)
             return
+        if self.method == "joint":
+            JointQuantilesQuery(binning, sorted(exact_shares(self.probabilities)), Geometric(1))
         nodes = sum(part.nodes for part in self.method.levels) if isinstance(self.method, Strategy) else 4 * size
         simulations_needed(level, share=Fraction(1, 2), nodes=nodes, usual=FEWEST_SIMULATIONS)
 
     def ecdf(self) -> Ecdf:
         """The curve from which quantiles are read; bisection opens single points of it."""
-        method = "path" if self.method == "bisection" or self.method == "exponential" else self.method
+        by_itself = self.method in _BY_THEMSELVES
+        method = "path" if by_itself else cast(Method, self.method)
         return Ecdf(
             self.column,
             self.bounds,
@@ -134,7 +148,8 @@ class Quantiles:
         """The canonical form of the statistic: the grid itself, and methods with their options."""
         grid = self.ecdf().binning().grid
         method = self.method if self.method in _BY_THEMSELVES else as_method(self.method)
-        return dataclasses.replace(self, bounds=None, bins=grid.bins, grid=grid, method=method)
+        share = self.interval_share if self.method == "joint" else INTERVAL_SHARE
+        return dataclasses.replace(self, bounds=None, bins=grid.bins, grid=grid, method=method, interval_share=share)
 
     def alternatives(self) -> dict[str, Quantiles]:
         """One statistic for each method of a whole curve, for bisection, and for a method that the user designed."""
@@ -143,17 +158,21 @@ class Quantiles:
         if len(self.probabilities) <= _FEW:
             with suppress(ParameterError):  # of a probability that is no short fraction
                 named["exponential"] = dataclasses.replace(self, method="exponential")
+        with suppress(ParameterError):
+            named["joint"] = dataclasses.replace(self, method="joint")
         return named if self.method in _BY_THEMSELVES else named | by_hand(self)
 
     def questions(self, terms: Terms) -> Generator[Query, Answer, QuantileEstimates]:
-        """Release a curve and read it, or bisect.
+        """Release a curve and read it, bisect, or select.
 
-        Privacy: one measurement at the whole of `terms.privacy`, however many quantiles.
+        Privacy: all answers together at most the whole of `terms.privacy`, however many quantiles.
         """
         if self.method == "bisection":
             return (yield from self._bisect(terms))
         if self.method == "exponential":
             return (yield from self._select(terms))
+        if self.method == "joint":
+            return (yield from self._select_jointly(terms))
         curve = yield from self.ecdf().questions(terms)
         probabilities = np.array(self.probabilities)
         low = high = curve.quantile(probabilities)
@@ -182,6 +201,17 @@ class Quantiles:
             self.probabilities,
             confidence_level=check_level(self.confidence_level),
             guess=self.expected_records,
+            terms=terms,
+        )
+        return self._at_bins(binning.grid, selected.found, selected.low, selected.high)
+
+    def _select_jointly(self, terms: Terms) -> Generator[Query, Answer, QuantileEstimates]:
+        binning = self.ecdf().binning()
+        selected = yield from select_jointly(
+            binning,
+            self.probabilities,
+            confidence_level=check_level(self.confidence_level),
+            interval_share=exact(self.interval_share, "interval_share"),
             terms=terms,
         )
         return self._at_bins(binning.grid, selected.found, selected.low, selected.high)

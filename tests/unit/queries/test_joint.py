@@ -1,0 +1,180 @@
+"""Joint selections of quantiles: costs against linear programs, choices against their exact probabilities.
+
+Level of the fits is that of `helpers.goodness`, and noise of another scale must fail.
+"""
+
+from fractions import Fraction
+
+import mpmath
+import numpy as np
+import pytest
+from helpers import goodness, joint
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from ogive.columns import Binning
+from ogive.errors import DataError, ParameterError
+from ogive.grids import Grid
+from ogive.noise import DerivedNodes, Geometric, UniformBits
+from ogive.privacy import Adjacency, PrivacyUnit, PureDP, ZeroConcentratedDP
+from ogive.queries import JointQuantilesQuery, design_joint, joint_choice
+from ogive.queries.joint import _factors, common_unit
+from ogive.queries.rank_paths import Ranks
+
+SHARES = [(Fraction(1, 2),), (Fraction(1, 4), Fraction(3, 4)), (Fraction(1, 4), Fraction(1, 2), Fraction(3, 4))]
+COUNTS = np.array([2, 0, 5, 1])
+
+
+def binning(bins=4):
+    return Binning("x", Grid.linear(0, bins, bins=bins))
+
+
+def ranks_of(histogram, shares):
+    unit = common_unit(shares)
+    return Ranks.of(np.array(histogram), unit, [int(share * unit) for share in shares])
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.lists(st.integers(0, 6), min_size=1, max_size=5), st.sampled_from([*SHARES, (Fraction(0), Fraction(1, 3))]))
+def test_shortest_walks_are_those_of_a_linear_program(histogram, shares):
+    ranks = ranks_of(histogram, shares)
+    bins = joint.candidates(len(histogram), len(shares))[::5]
+    fixed = ranks.lengths(bins, np.full(len(bins), ranks.records)) / ranks.unit
+    free = ranks.free_lengths(bins) / ranks.unit
+    wanted = [float(share) for share in shares]
+    for row, chosen in enumerate(bins):
+        assert fixed[row] == pytest.approx(joint.least_sum(histogram, chosen, wanted, ranks.records), abs=1e-6)
+        assert free[row] == pytest.approx(joint.least_free_sum(histogram, chosen, wanted), abs=1e-6)
+
+
+@given(st.lists(st.integers(0, 9), min_size=1, max_size=6), st.sampled_from(SHARES), st.booleans())
+def test_no_cost_is_below_what_the_proposals_assume(histogram, shares, free):
+    ranks = ranks_of(histogram, shares)
+    bins = joint.candidates(len(histogram), len(shares))
+    column = np.arange(len(shares))
+    high = np.stack([ranks.too_high(k) for k in column])[column, bins].max(axis=1)
+    low = np.stack([ranks.too_low(k) for k in column])[column, bins].max(axis=1)
+    factor, slope = _factors(shares, free_total=free)
+    lengths = ranks.free_lengths(bins) if free else ranks.lengths(bins, np.full(len(bins), ranks.records))
+    assert np.all(factor * lengths >= slope * (high + low))
+    # and bins that are exactly right cost nothing
+    assert lengths.min() == 0
+
+
+def drawn(query, counts, runs):
+    return np.array([query.answer(counts, DerivedNodes(n.to_bytes(32, "big"), b"")) for n in range(runs)])
+
+
+def p_value(found, chances):
+    keep = chances * len(found) >= 10
+    number = np.bincount(found, minlength=len(chances))
+    observed = np.append(number[keep], number[~keep].sum())
+    expected = np.append(chances[keep], chances[~keep].sum()) * len(found)
+    if expected[-1] < 5:
+        observed, expected = observed[:-1], expected[:-1] * observed[:-1].sum() / expected[:-1].sum()
+    return stats.power_divergence(observed, expected, lambda_="log-likelihood").pvalue
+
+
+@pytest.mark.parametrize("bits", [joint_choice.BITS, 3])
+@pytest.mark.parametrize("free", [False, True])
+@pytest.mark.parametrize("shares", SHARES, ids=len)
+def test_bins_are_chosen_as_often_as_their_exact_probabilities_say(shares, free, bits, monkeypatch):
+    """With three bits a draw, most draws need more bits than their first ones."""
+    monkeypatch.setattr(joint_choice, "BITS", bits)
+    monkeypatch.setattr(joint_choice, "UNIFORM", UniformBits(bits))
+    factor, _ = _factors(shares, free_total=free)
+    scale = Fraction(5 * factor * common_unit(shares))
+    query = JointQuantilesQuery(binning(), shares, Geometric(scale), free)
+    every = joint.candidates(4, len(shares))
+    ranks = ranks_of(COUNTS, shares)
+    lengths = ranks.free_lengths(every) if free else ranks.lengths(every, np.full(len(every), ranks.records))
+    runs = 1_200 if bits > 3 else 600
+    found = (drawn(query, COUNTS, runs)[:, None] == every[None]).all(axis=2).argmax(axis=1)
+    assert p_value(found, joint.chances(factor * lengths, scale)) > goodness.LEVEL
+    assert p_value(found, joint.chances(factor * lengths, scale / 3)) < goodness.LEVEL
+
+
+@pytest.mark.parametrize(
+    ("scale", "step", "bits"),
+    [(Fraction(40), 2, 174), (Fraction(7, 3), 1, 40), (Fraction(10**9 + 1, 7), 5, 120), (Fraction(1, 8), 1, 183)],
+    ids=str,
+)
+def test_tables_lie_above_exponentials_and_near_them(scale, step, bits):
+    table = joint_choice.Exponentials(scale, step, bits)
+    with mpmath.workprec(700):
+        for k in {0, 1, 2, 1023, 1024, 1025, table.reach // 2, table.reach}:
+            if k <= table.reach:
+                true = mpmath.exp(-mpmath.mpf(step * k * scale.denominator) / scale.numerator)
+                excess = mpmath.mpf(table.of(k)) / (mpmath.mpf(2) ** 400 * true) - 1
+                assert 0 < excess < mpmath.mpf(2) ** -126
+
+
+def test_what_a_table_was_rounded_up_by_is_taken_back():
+    table = joint_choice.Exponentials(Fraction(40), 2, 100)
+    # the true chance is 1 - 2^-128, nearly: draws below 1 - 2^-120 are kept at once, those above need a comparison
+    assert table.holds(3, 0, 46) == (1, 1)
+    assert table.holds(3, (1 << 46) - 1, 46) == (0, 1)
+    assert table.holds(3, (1 << 138) - (1 << 16), 138) == (1, 1)
+    assert table.holds(3, (1 << 138) - (1 << 9), 138) == (0, 0)
+    assert table.holds(3, (1 << 138) - (1 << 12), 138) == (1, 1)
+
+
+def test_what_records_share_is_found_and_bins_without_noise_are_exactly_right():
+    counts = np.array([0, 10, 0, 80, 0, 0, 10, 0])
+    shares = (Fraction(1, 4), Fraction(1, 2), Fraction(3, 4))
+    for adjacency in Adjacency:
+        query = design_joint(binning(8), shares, privacy=PureDP(2), unit=PrivacyUnit(adjacency))
+        assert query.answer(counts, None).tolist() == [3, 3, 3]
+        assert np.mean(drawn(query, counts, 40) == 3) > 0.95
+
+
+def test_no_records_and_one_bin_have_an_answer():
+    for shares in SHARES:
+        for adjacency in Adjacency:
+            query = design_joint(binning(6), shares, privacy=PureDP(1), unit=PrivacyUnit(adjacency))
+            assert (
+                sorted(query.answer(np.zeros(6, np.int64), DerivedNodes(bytes(32), b"")))
+                == query.answer(np.zeros(6, np.int64), DerivedNodes(bytes(32), b"")).tolist()
+            )
+            query = design_joint(binning(1), shares, privacy=PureDP(1), unit=PrivacyUnit(adjacency))
+            assert query.answer(np.array([7]), DerivedNodes(bytes(32), b"")).tolist() == [0] * len(shares)
+
+
+@pytest.mark.parametrize("adjacency", Adjacency)
+@pytest.mark.parametrize("rows", [1, 3])
+def test_designs_spend_what_is_granted(adjacency, rows):
+    if rows > 1 and adjacency is Adjacency.REPLACE:
+        pytest.skip("several rows of a person are added or removed")
+    unit = PrivacyUnit(adjacency) if rows == 1 else PrivacyUnit(adjacency, "who", rows)
+    for shares in SHARES:
+        assert design_joint(binning(), shares, privacy=PureDP("0.5"), unit=unit).price(unit) == PureDP("0.5")
+        rho = design_joint(binning(), shares, privacy=ZeroConcentratedDP("0.125"), unit=unit).price(unit).rho
+        assert Fraction(125, 1000) * (1 - Fraction(1, 2**28)) < rho <= Fraction(125, 1000)
+    # rho = 1/8 is a range of 1, twice the pure epsilon that implies it
+    ranged = design_joint(binning(), SHARES[1], privacy=ZeroConcentratedDP("0.125"), unit=unit)
+    pure = design_joint(binning(), SHARES[1], privacy=PureDP(1), unit=unit)
+    assert float(ranged.law.scale) == pytest.approx(float(pure.law.scale), rel=1e-8)
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: JointQuantilesQuery(binning(), (), Geometric(1)), "1 to 9 quantiles, got 0"),
+        (lambda: JointQuantilesQuery(binning(), ["0.1"] * 10, Geometric(1)), "1 to 9 quantiles, got 10"),
+        (lambda: JointQuantilesQuery(binning(), ["1.5"], Geometric(1)), "probabilities must be in"),
+        (lambda: JointQuantilesQuery(binning(), ["0.5", "0.25"], Geometric(1)), "must not decrease"),
+        (lambda: JointQuantilesQuery(binning(), ["0.12345"], Geometric(1)), "common denominator of at most 8192"),
+        (lambda: JointQuantilesQuery(binning(1 << 17), ["0.5"], Geometric(1)), "bins must be at most 65536"),
+    ],
+)
+def test_refuses_what_cannot_be_selected_in_one_line(make, message):
+    with pytest.raises(ParameterError, match=message) as refusal:
+        make()
+    assert "\n" not in str(refusal.value)
+
+
+def test_costs_that_would_wrap_are_refused():
+    query = JointQuantilesQuery(binning(2), ["0.001"], Geometric(1))
+    with pytest.raises(DataError, match="costs of so many records do not fit"):
+        query.answer(np.array([1 << 50, 0]), None)
