@@ -153,7 +153,7 @@ def test_every_oracle_law_and_kind_of_column_is_kept():
     assert seen("oracles") == set(ORACLES)
     laws = {kind for kind in classes_of(ogive.noise, having=("fill", "to_dict")) if kind is not ogive.noise.Law}
     assert laws == set(LAWS)
-    assert seen("drawn") == {"discrete_gaussian", "discrete_laplace", "geometric", "polya", "skellam"}
+    assert seen("drawn") == {"discrete_gaussian", "discrete_laplace", "geometric", "polya", "skellam", "uniform_bits"}
     assert seen("columns") == {kind.kind for kind in typing.get_args(Column)}
     assert seen("grids") == {
         "explicit number", "geometric number", "integers date", "integers number", "linear date", "linear datetime",
