@@ -66,3 +66,12 @@ def test_what_columns_say_is_said_once_and_by_whom_where_it_differs():
     assert sum(line.startswith("per party: ") for line in lines) == 1
     assert "noise of the mean: standard deviation of the noise of the mean" in said
     assert "noise of the count: standard deviation of the noise of the count" in said
+
+
+@pytest.mark.parametrize(("method", "quantiles"), [("exponential", 4), ("joint", 9)])
+def test_selections_of_more_quantiles_than_a_plan_compares_are_planned_where_they_are_asked_for(method, quantiles):
+    shares = [k / 10 for k in range(1, quantiles + 1)]
+    statistic = Quantiles("x", shares, bounds=(0, 1), bins=64, method=method)
+    taken = [row.method for row in plan(statistic, records=9_000, privacy=PureDP(1)).rows if row.chosen]
+    assert taken == [method]
+    assert method not in Quantiles("x", shares, bounds=(0, 1), bins=64, method="hat_ls").alternatives()

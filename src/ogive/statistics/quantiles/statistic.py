@@ -43,7 +43,10 @@ _BY_THEMSELVES = ("bisection", "exponential", "joint")
 """Methods that release no curve."""
 
 _FEW = 3
-"""Up to so many quantiles a plan compares selections with curves."""
+"""Up to so many quantiles a plan compares single selections with curves."""
+
+_FEW_TOGETHER = 5
+"""The same for joint selections."""
 
 
 class QuantilesOptions(TypedDict, total=False):
@@ -155,11 +158,12 @@ class Quantiles:
         """One statistic for each method of a whole curve, for bisection, and for a method that the user designed."""
         names: tuple[MethodName | Literal["bisection"], ...] = (*METHODS, "bisection")
         named: dict[str, Quantiles] = {name: dataclasses.replace(self, method=name) for name in names}
-        if len(self.probabilities) <= _FEW:
+        if len(self.probabilities) <= _FEW or self.method == "exponential":
             with suppress(ParameterError):  # of a probability that is no short fraction
                 named["exponential"] = dataclasses.replace(self, method="exponential")
-        with suppress(ParameterError):
-            named["joint"] = dataclasses.replace(self, method="joint")
+        if len(self.probabilities) <= _FEW_TOGETHER or self.method == "joint":
+            with suppress(ParameterError):
+                named["joint"] = dataclasses.replace(self, method="joint")
         return named if self.method in _BY_THEMSELVES else named | by_hand(self)
 
     def questions(self, terms: Terms) -> Generator[Query, Answer, QuantileEstimates]:
