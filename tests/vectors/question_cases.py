@@ -298,7 +298,7 @@ def over_pairs():
     for measure in ("gini", "gini_coefficient", "variance"):
         yield f"{measure} kernel", Ustatistic("age", measure, bounds=(0, 100), bins=8, method="kernel", **PAIRS)
     for measure in ("collision", "collision_probability"):
-        for method in ("kernel", "cells"):
+        for method in ("kernel", "cells", "degrees"):
             yield f"{measure} {method}", Ustatistic("vote", measure, categories=(0, 1, 2), method=method, **PAIRS)
     for measure in ("kendall", "kendall_b", "gamma"):
         for method in ("kernel", "cells"):

@@ -42,6 +42,7 @@ METHODS = {
     "haar": "randomized reports of the records' owners: one noisy bit of a wavelet",
     "paired": "values computed by pairs of people, with noise that neither of them knows",
     "kernel": "noise on the exact mean over all pairs of records",
+    "degrees": "noise on equal pairs, of which a record counts at most so many as a noisy bound of the counts says",
     "cells": "noisy counts of every combination of bins",
     "group_sums": "noisy sums for each group of records",
     "sparse_vector": "a search for the outermost values, by noisy counts of the records beyond",

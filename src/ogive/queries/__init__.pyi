@@ -19,6 +19,7 @@ from .cells import design_cells as design_cells
 from .class_curves import ClassCurvesQuery as ClassCurvesQuery
 from .class_curves import class_curves_price as class_curves_price
 from .curve import CurveQuery as CurveQuery
+from .degrees import DegreesQuery as DegreesQuery
 from .discovery import DiscoveryQuery as DiscoveryQuery
 from .discovery import design_discovery as design_discovery
 from .group_sums import GroupSumsQuery as GroupSumsQuery

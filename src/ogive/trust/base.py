@@ -36,7 +36,11 @@ _ELSEWHERE: dict[Kind, str] = {
     "reports": "these are reports that every record's owner randomizes; use trust local, or a method without reports",
     "pairs": "these are values that pairs of people compute between themselves; use trust pairs, or another method",
 }
-_INSTEAD = {"sparse_vector": ("five_numbers", "resample"), "kernel": ("kernel", "cells")}
+_INSTEAD = {
+    "sparse_vector": ("five_numbers", "resample"),
+    "kernel": ("kernel", "cells"),
+    "degrees": ("degrees", "cells"),
+}
 """For what is measured, the name by which it was asked for, and the method that adds up."""
 
 

@@ -130,6 +130,13 @@ def _released(estimate: UstatisticEstimate) -> tuple[Html, ...]:
     found = [say(f"One number about {tuples} of records, computed from {' and '.join(estimate.columns)}.")]
     if estimate.kernel in _READ:
         found.append(say(_READ[estimate.kernel]))
+    if estimate.method == "degrees":
+        found.append(
+            fine(
+                "Noise follows a noisy bound of the largest count. With a probability of at most 0.001 the bound was "
+                "too small, and equal pairs are too few; the interval has room for that."
+            )
+        )
     if estimate.clipped:
         found.append(say("Noise moved a part of it out of its range; it was set to the nearest possible value."))
     if estimate.private and estimate.classes is not None:

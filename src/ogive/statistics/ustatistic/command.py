@@ -22,8 +22,9 @@ COMMAND = Command(
         "kernel": "gini, gini_coefficient, variance, collision (entropy), collision_probability, kendall (tau-a), "
         "kendall_b, gamma, auc, auc_private (as auc with --private-labels) or vus.",
         "public_labels": "The label of an AUC is public; by default it is hidden too, unless --public declares it.",
-        "method": "auto (smallest predicted error), kernel, cells, krr, unary, haar, hierarchy or paired. The four "
-        "from krr on are read off reports of owners, paired is what pairs of people compute.",
+        "method": "auto (smallest predicted error), kernel, cells, degrees (of collisions), krr, unary, haar, "
+        "hierarchy or paired. The four from krr on are read off reports of owners, paired is what pairs of people "
+        "compute.",
     },
     groups=dict.fromkeys(("kernel", "categories", "matrix", "rounding"), "Question"),
     check=_check,

@@ -12,6 +12,7 @@ from ogive.checks import among
 from ogive.errors import ParameterError
 from ogive.kernels.measures import CollisionEntropy
 from ogive.provenance import CLEAR, Provenance
+from ogive.queries.degrees import MISSED
 from ogive.rooms import room
 from ogive.statistics.base import OF_RANGE, Estimate
 from ogive.statistics.confidence import TARGETS, Target, check_level
@@ -31,6 +32,9 @@ TITLES = {
     "vus": "Volume under the ROC surface",
 }
 """What people call the measures."""
+
+MOST_SURE = 1 - MISSED
+"""Level from which intervals that may miss a clipped value have one end."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +59,8 @@ class UstatisticEstimate(Estimate):
     Fields:
         kernel: Name of the measure, for example "kendall".
         columns: The columns that were used.
-        method: Method of the release: "exact", "kernel", "cells", "krr", "unary", "haar", "hierarchy" or "paired".
+        method: Method of the release: "exact", "kernel", "cells", "degrees", "krr", "unary", "haar", "hierarchy" or
+            "paired".
         value: The statistic; NaN where a denominator is not positive, because of noise or of the records.
         means: Means of kernels from which the value was computed; empty if it was computed otherwise.
         randomization_error: Standard deviation of the noise, given the records; for ratios of means by the delta
@@ -108,7 +113,7 @@ class UstatisticEstimate(Estimate):
     @property
     def sampling_is_a_bound(self) -> bool:
         """Whether `sampling_error` is an upper bound, because one mean does not determine the variance of pairs."""
-        return self.method in ("exact", "kernel")
+        return self.method in ("exact", "kernel", "degrees")
 
     @property
     def sampling_is_included(self) -> bool:
@@ -162,6 +167,9 @@ class UstatisticEstimate(Estimate):
         denominator, and as low as 88 percent for Gini's mean difference where the noise is a tenth to a sixth of the
         range (docs/proofs/pairwise.md gives the reason).
 
+        Method "degrees" may clip a frequent value, with a probability of at most 0.001, and is then too small. Its
+        intervals have room for that. Above a level of 0.998 they have no end on that side.
+
         Args:
             confidence_level: Above 0 and at most 0.9999; by default the estimate's own.
             target: "population", from which the records were drawn, or "sample", these records, for which only the
@@ -178,9 +186,13 @@ class UstatisticEstimate(Estimate):
         if not self.defined:
             return math.nan, math.nan
         error = self.standard_error if target == "population" else self.randomization_error
-        reach = float(ndtri((1 + level) / 2)) * error + self.quantization
         low, high = self.limits
-        below, above = self._ends(reach)
+        sure = level + MISSED if self.method == "degrees" and self.private else level
+        if sure > MOST_SURE:
+            below, above = self._ends(float(ndtri((1 + level) / 2)) * error + self.quantization)
+            below, above = (-math.inf, above) if self.kernel == CollisionEntropy.name else (below, math.inf)
+        else:
+            below, above = self._ends(float(ndtri((1 + sure) / 2)) * error + self.quantization)
         return min(max(below, low), high), max(min(above, high), low)
 
     def test(

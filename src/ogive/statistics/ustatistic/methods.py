@@ -16,6 +16,7 @@ from ogive.queries import PairsQuery, RowValues
 from ogive.statistics.base import Terms
 from ogive.statistics.methods.base import counts_records, owners_answer
 from ogive.statistics.ustatistic.base import DOES_NOT_FIT, MeanMethod, MeanTask, best, of_classes
+from ogive.statistics.ustatistic.curator.degrees import Degrees, counts_equal_pairs, degrees
 from ogive.statistics.ustatistic.curator.method import Counts, Exact, Kernels, counts, kernels
 from ogive.statistics.ustatistic.pairs.method import PeoplesPairs, paired
 from ogive.statistics.ustatistic.pairs.options import Paired
@@ -25,7 +26,11 @@ from ogive.statistics.ustatistic.reports.trees.method import Hierarchical, hiera
 from ogive.statistics.ustatistic.reports.trees.options import HierarchyAuc
 from ogive.statistics.ustatistic.reports.triples import triples
 
-BY_CURATORS: dict[str, Callable[[MeanTask], MeanMethod]] = {Kernels.name: kernels, Counts.name: counts}
+BY_CURATORS: dict[str, Callable[[MeanTask], MeanMethod]] = {
+    Kernels.name: kernels,
+    Counts.name: counts,
+    Degrees.name: degrees,
+}
 """What makes each method of those who see records, with its best number of bins where that is free."""
 
 
@@ -49,7 +54,7 @@ BY_OWNERS: dict[str, Callable[[MeanTask], MeanMethod]] = {
 BY_PAIRS: dict[str, Callable[[MeanTask], MeanMethod]] = {PeoplesPairs.name: paired}
 """The same of people who meet in pairs."""
 
-UstatisticMethod = Literal["auto", "kernel", "cells", "krr", "unary", "haar", "hierarchy", "paired"]
+UstatisticMethod = Literal["auto", "kernel", "cells", "degrees", "krr", "unary", "haar", "hierarchy", "paired"]
 METHODS = {**BY_CURATORS, **BY_OWNERS, **BY_PAIRS}
 
 ByHand = HierarchyAuc | Paired
@@ -70,6 +75,8 @@ def choose_method(task: MeanTask, method: str | ByHand) -> MeanMethod:
 
     Of a curator's methods those that round values compete only where no other fits: how far rounding moves the value
     depends on the records, so an interval that is right for all of them is wide.
+
+    Clipped degrees are taken where they err less than the best of the others on every reference shape.
 
     Raises:
         ParameterError, UnsupportedError, ScaleError: it does not fit, or none does.
@@ -93,4 +100,8 @@ def choose_method(task: MeanTask, method: str | ByHand) -> MeanMethod:
             return kernels(task)
         return counts(task)
     # counts first: more trust models can have them, so that it is of them one hears why nothing fits
-    return best(partial(make, task) for make in (counts, kernels))
+    found = best(partial(make, task) for make in (counts, kernels))
+    if counts_equal_pairs(task.measure):
+        with suppress(*DOES_NOT_FIT):
+            return degrees(task).unless_beaten(found)
+    return found

@@ -28,6 +28,7 @@ from ogive.arrays import Float64
 from ogive.errors import ParameterError
 from ogive.kernels import null_variance
 from ogive.privacy import PureDP
+from ogive.queries.degrees import MISSED
 from ogive.statistics.significance.result import Alternative, HypothesisTest, testable
 from ogive.statistics.significance.tails import p_value
 from ogive.statistics.ustatistic.estimate import UstatisticEstimate
@@ -161,6 +162,7 @@ def equality(one: UstatisticEstimate, other: UstatisticEstimate, alternative: Al
     null = _Null(shrunk, sampling, tuple(first.plus(second) for first, second in pairs))
     known = [degrees for each in (one, other) if (degrees := _degrees(each)) is not None]
     null = _Null(null.distance, null.sampling, null.laws, min(known) if known else None)
+    missed = MISSED * sum(each.method == "degrees" for each in (one, other))  # of values that were clipped
     private = one if one.private else other
     rounding = f"; rounding may account for {moved:.2g}" if moved else ""
     return HypothesisTest(
@@ -169,7 +171,7 @@ def equality(one: UstatisticEstimate, other: UstatisticEstimate, alternative: Al
         distance,
         0.0,
         null.deviation,
-        null.p_value(alternative),
+        min(1.0, null.p_value(alternative) + missed),
         alternative,
         f"estimated sampling errors{_noise_words(private)}{rounding}",
         private.provenance,
@@ -229,7 +231,7 @@ def _laws(estimate: UstatisticEstimate, *errors: float) -> tuple[_Law, ...]:
     """The laws that noise with these deviations of its independent parts may have."""
     normal = _Law(math.hypot(*errors))
     pure = estimate.provenance is not None and isinstance(estimate.provenance.price, PureDP)
-    if estimate.method == "kernel" and pure:
+    if estimate.method in ("kernel", "degrees") and pure:
         return (_Law(0.0, tuple(errors)),)
     if estimate.method == "cells" and pure:
         return normal, _Law(0.0, tuple(errors))

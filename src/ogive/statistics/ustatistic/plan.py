@@ -10,7 +10,7 @@ from ogive.accounting import covers
 from ogive.crypto.twoparty.messages import pair_bytes
 from ogive.errors import BudgetError, ParameterError
 from ogive.noise import DiscreteLaplace
-from ogive.queries import CellsQuery, PairsQuery, ReportsQuery
+from ogive.queries import CellsQuery, DegreesQuery, PairsQuery, ReportsQuery
 from ogive.records.imagined import Shape
 from ogive.statistics import prediction
 from ogive.statistics.base import Statistic, Terms
@@ -102,6 +102,8 @@ class Prediction(prediction.Prediction):
             return f"circuits of {circuit.ands} AND gates, {each} each of {sent:.3g} kB"
         laws = [level.law for level in query.levels]
         kind = "Laplace" if all(isinstance(law, DiscreteLaplace) for law in laws) else "Gaussian"
+        if isinstance(query, DegreesQuery):
+            return f"{kind} on equal pairs and on the largest count"
         if isinstance(query, CellsQuery):
             return f"{kind} on {bins} counts"
         return f"{kind} on {len(laws)} mean{'s' * (len(laws) > 1)} over pairs"

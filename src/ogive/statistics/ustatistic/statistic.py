@@ -39,6 +39,7 @@ from ogive.statistics.ustatistic.columns import (
     described_label,
     domain_of,
 )
+from ogive.statistics.ustatistic.curator.degrees import Degrees, counts_equal_pairs
 from ogive.statistics.ustatistic.estimate import KernelMean, UstatisticEstimate
 from ogive.statistics.ustatistic.methods import METHODS, ByHand, UstatisticMethod, choose_method
 from ogive.statistics.ustatistic.pairs.options import Paired
@@ -95,9 +96,9 @@ class Ustatistic:
             must declare the label public. By default, as the privacy unit declares. Measures that require public
             classes, such as "vus", take them as public.
         method: "auto" (smallest predicted error), "kernel" (noise on the exact mean), "cells" (noise on counts per
-            combination of bins), from local reports "krr", "unary", "haar" or "hierarchy" (AUC with public labels;
-            with options, `HierarchyAuc(branching=4)`); from people who meet in pairs "paired" (with options,
-            `Paired(rounds=2)`).
+            combination of bins), "degrees" (of collisions, noise that follows the largest count), from local reports
+            "krr", "unary", "haar" or "hierarchy" (AUC with public labels; with options, `HierarchyAuc(branching=4)`);
+            from people who meet in pairs "paired" (with options, `Paired(rounds=2)`).
         matrix: Value of the kernel for two bins: its "average" over both, or the "midpoint" of its extremes.
         rounding: "simple", or "randomized" to one of the two neighboring nodes (local reports only). With matrix
             "average" a Gini is then corrected for pairs within one cell, assuming values spread over the cell;
@@ -300,7 +301,12 @@ class Ustatistic:
 
     def alternatives(self) -> dict[str, Ustatistic]:
         """One statistic for each method, and one for a method with options."""
-        named = {name: dataclasses.replace(self, method=name) for name in get_args(UstatisticMethod)[1:]}
+        names = get_args(UstatisticMethod)[1:]
+        named = {
+            name: dataclasses.replace(self, method=name)
+            for name in names
+            if name != Degrees.name or counts_equal_pairs(self.measure)
+        }
         return named if isinstance(self.method, str) else {**named, f"{self.method.name} by hand": self}
 
     def questions(self, terms: Terms) -> Generator[Query, Answer, UstatisticEstimate]:

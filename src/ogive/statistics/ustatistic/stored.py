@@ -10,7 +10,7 @@ from ogive.statistics.plain_json import Fields, is_number, is_text, is_whole
 from ogive.statistics.ustatistic.estimate import KernelMean, UstatisticEstimate
 
 SCHEMA = UstatisticEstimate.schema
-METHODS = ("exact", "kernel", "cells", "krr", "unary", "haar", "hierarchy", "paired")
+METHODS = ("exact", "kernel", "cells", "degrees", "krr", "unary", "haar", "hierarchy", "paired")
 
 _WHAT = "a U-statistic"
 _MOST = 1000

@@ -38,6 +38,8 @@ def facts(estimate: UstatisticEstimate) -> list[tuple[str, str]]:
     rows.append(("value", number(estimate.value, ends[1] - ends[0])))
     if not estimate.possible:
         rows.append(("note", impossible(estimate)))
+    if estimate.method == "degrees":
+        rows.append(("note", "with probability 0.001 at most a frequent value was clipped, and pairs are too few"))
     if estimate.clipped:
         rows.append(("note", "a mean was set to the nearest possible value"))
     rows.append(("error", f"{estimate.total_error:.3g} ({parts(estimate)})"))
