@@ -342,6 +342,13 @@ def unserved(query: Query, serves: Collection[Kind], *, limits: str = "", instea
     """
     if query.kind in serves:
         return None
+    from ogive.queries import PeopleQuery  # most queries count rows
+
+    if isinstance(getattr(query, "query", query), PeopleQuery):
+        return (
+            "the rows of a person share one weight, which only a curator who sees all of them divides; use trust "
+            "central, or `counted='rows'`"
+        )
     if query.method == "discovery":
         return (
             "which values occur is found out only by a curator who sees all records; name the values, or use "

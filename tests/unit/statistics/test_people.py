@@ -229,8 +229,12 @@ def test_what_cannot_be_counted_is_refused_by_name():
     parties = ogive.SecAgg(
         [{name: values[part::3] for name, values in table.items()} for part in range(3)], person="who"
     )
-    with pytest.raises(UnsupportedError):
-        ogive.release(AGES, trust=parties, privacy=PURE)
+    for trust in (parties, ogive.Local(table, person="who"), ogive.Pairs(table, person="who", circuits="clear")):
+        for asked in (AGES, ogive.Subset(AGES, "age >= 4")):
+            with pytest.raises(UnsupportedError, match="use trust central"):
+                ogive.release(asked, trust=trust, privacy=PURE)
+    with pytest.raises(UnsupportedError, match="share one weight"):
+        ogive.release(AGES, trust=ogive.Local(table, person="who"), privacy=PURE)
     assert PrivacyUnit(ADD, "who").max_rows_per_person == 1
 
 

@@ -96,7 +96,7 @@ def released(method: Method, task: CurveTask) -> Generator[Query, Answer, Curve]
         reason = uncountable(method)
         if reason is not None:
             raise ParameterError(reason)
-    if resolved == "auto" and owners_answer(task.terms, task.binning):
+    if resolved == "auto" and not task.people and owners_answer(task.terms, task.binning):
         resolved = CURVE_METHODS[Reports.name]
     if resolved == "auto" and not task.people:
         for candidate in better(task):
