@@ -48,7 +48,9 @@ def reaches(classes: int, width: int, *, offset_width: int, shift: int) -> Circu
     """
     _check(classes, width)
     if not shift < offset_width <= MOST_BITS + 2:
-        raise ParameterError(f"`offset_width` must be above {shift} and at most {MOST_BITS + 2}, got {offset_width}")
+        raise ParameterError(
+            f"an offset must have more than {shift} bits and at most {MOST_BITS + 2}, got {offset_width}"
+        )
     builder = Builder()
     counts = _counts(builder, classes, width)
     sides = builder.garbler("offset", offset_width), builder.evaluator("offset", offset_width)
@@ -102,7 +104,7 @@ def share_bits(shares: UInt64, width: int, *, offsets: UInt64 | None = None, off
 def _check(classes: int, width: int) -> None:
     if classes < 2 or not 1 <= width <= MOST_BITS:
         raise ParameterError(
-            f"`classes` must be two or more, and `width` from 1 to {MOST_BITS}; got {classes} and {width}"
+            f"a count must have 1 to {MOST_BITS} bits, and there must be two or more; got {classes} of {width} bits"
         )
 
 
