@@ -196,16 +196,9 @@ def seeing_all():
     yield "quantiles joint", Quantiles("age", (0.25, 0.5), **READ, method="joint"), PURE
     groups = {"by": "ward", "groups": ("north", "south"), "public_groups": False}
     yield "boxplot five_numbers groups", Boxplot("age", **BOX, **five, **groups), CONCENTRATED
-    for aggregator in (
-        LNMax(20),
-        GNMax(40),
-        ConfidentGNMax(60, 30, 20),
-        InteractiveGNMax(20, 30, 20, "0.9"),
-        LargestMargins(40, keep=2),
-    ):
-        probabilities = STUDENT if aggregator.name == "interactive" else None
-        labels = Labels(aggregator, BALLOTS, max_answers=None, probabilities=probabilities)
-        yield f"labels {aggregator.name}", labels, ApproxDP(8, "1e-6")
+    yield from answered()
+    margins = Labels(LargestMargins(40, keep=2), BALLOTS, max_answers=None, probabilities=None)
+    yield f"labels {margins.aggregator.name}", margins, ApproxDP(8, "1e-6")
     found = Histogram("vote", values=None, other="refuse", missing="count", confidence_level=0.95)
     yield "histogram found", found, ApproxDP(8, "1e-6")
     yield (
@@ -214,6 +207,14 @@ def seeing_all():
         ApproxDP(8, "1e-6"),
     )
     yield "labels answered", Labels(GNMax(40), BALLOTS, max_answers=1, probabilities=None), ApproxDP(8, "1e-6")
+
+
+def answered():
+    """Labels that a curator gives, or two servers that do not see the votes."""
+    for aggregator in (LNMax(20), GNMax(40), ConfidentGNMax(60, 30, 20), InteractiveGNMax(20, 30, 20, "0.9")):
+        probabilities = STUDENT if aggregator.name == "interactive" else None
+        labels = Labels(aggregator, BALLOTS, max_answers=None, probabilities=probabilities)
+        yield f"labels {aggregator.name}", labels, ApproxDP(8, "1e-6")
 
 
 def options():
@@ -416,6 +417,8 @@ def cases():
         found[f"servers whole {name}"] = (statistic, voting if "labels m" in name else summed, grant, REPLACE)
     for name, statistic, grant in (*seeing_all(), *options()):
         found[f"central of all {name}"] = (statistic, central, grant, REPLACE)
+    for name, statistic, grant in answered():
+        found[f"servers of two {name}"] = (statistic, voting, grant, REPLACE)
     for name, statistic, grant, adjacency in axes():
         found[f"central axis {name}"] = (statistic, central, grant, adjacency)
     for name, statistic in over_pairs():
