@@ -21,7 +21,7 @@ from ogive.study.document import Study
 from ogive.study.fields import key_text
 from ogive.study.https.enrolment import equip
 from ogive.study.keys import make_key, write_new
-from ogive.study.store import Store
+from ogive.study.store import Kept, Store
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -174,10 +174,7 @@ class Loopback:
             StudyFailed: the release is over.
         """
         with self._store.read() as kept:
-            found = progress(kept, self.study).get(name)
-            if found is not None and found.state == "over":
-                raise StudyFailed(f"the release {name} is over: {plain(found.reason)}")
-            return result(kept, self.study, name)
+            return self._result(kept, name)
 
     def is_complete(self, name: str) -> bool:
         """Whether every party has the result of a release in its ledger.
@@ -185,9 +182,15 @@ class Loopback:
         Raises:
             StudyFailed: the release is over.
         """
+        # both of one moment: before it is published, nobody has a result to read
         with self._store.read() as kept:
-            waiting = unread(kept, self.study, name)
-        return self.result(name) is not None and not waiting
+            return self._result(kept, name) is not None and not unread(kept, self.study, name)
+
+    def _result(self, kept: Kept, name: str) -> dict[str, object] | None:
+        found = progress(kept, self.study).get(name)
+        if found is not None and found.state == "over":
+            raise StudyFailed(f"the release {name} is over: {plain(found.reason)}")
+        return result(kept, self.study, name)
 
     def _start(self, name: str, *words: object) -> None:
         with self._log(name).open("ab") as log:
