@@ -129,7 +129,7 @@ class ServersOptions(TrustOptions):
         if self.upload == SUMS or not self.uploads.verified:
             return (
                 "servers compute labels of votes that nobody sees, in garbled circuits, from verified votes, since one "
-                "false vote could make a check tell of others; leave out `upload='sums'` and `verified=False`, "
+                "false vote could make a check tell of others; let teachers upload tables or keys that are verified, "
                 f"{instead}"
             )
         return None

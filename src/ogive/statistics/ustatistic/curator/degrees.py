@@ -128,7 +128,7 @@ def degrees(task: MeanTask) -> Degrees:
     """
     if not counts_equal_pairs(task.measure):
         raise ParameterError(
-            "method degrees is for collision and collision_probability, whose pairs are equal or not; "
+            "method degrees is for the collision entropy and its probability, whose pairs are equal or not; "
             "use `method='kernel'`"
         )
     check_simple(task, Degrees.name)
