@@ -211,7 +211,7 @@ def test_auto_takes_it_where_public_numbers_say_so():
 def test_what_it_cannot_do_is_refused_by_name():
     with pytest.raises(ParameterError, match="private here"):
         released(sparse(1), asked_of(), 1, adjacency=ADD)
-    with pytest.raises(ParameterError, match="for collision and collision_probability"):
+    with pytest.raises(ParameterError, match="for the collision entropy and its probability"):
         released(sparse(1), ogive.Ustatistic("x", "gini", bounds=(0, LEVELS), method="degrees"), 1)
     with pytest.raises(ParameterError, match="private here"):
         query().price(PrivacyUnit(ADD))
