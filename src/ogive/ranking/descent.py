@@ -29,7 +29,7 @@ from ogive.ranking.gradient import (
     gradient_loss,
     gradient_noise,
 )
-from ogive.ranking.reports import ReportsQuery, intervals, report_loss, report_noise
+from ogive.ranking.reports import REPORT_BITS, ReportsQuery, intervals, report_loss, report_noise
 from ogive.ranking.rows import FEATURE_BITS, Ball, HeldRows
 from ogive.releasing import Payment, unit_of
 
@@ -136,7 +136,7 @@ class ReportedDescent(Descent):
 
     def deviation(self, law: DiscreteGaussian, records: int) -> float:
         """Standard deviation of the noise of every number of a report, features in [-1, 1]."""
-        return float(law.sigma) / (1 << FEATURE_BITS)
+        return float(law.sigma) / (1 << FEATURE_BITS + REPORT_BITS)
 
 
 def on_lattice(weights: Float64) -> Int64:

@@ -2,8 +2,9 @@
 
 Owners are divided at random into as many groups as there are steps, and those of a group report in its step, once. At
 the step's public weights a record of features x and label y has a cell: its label and one of K intervals of scores. The
-report has a part (R, x) for the cell of its record and zeros for all other cells, R being the norm bound, and every
-number gets noise. Two such vectors are at most 2 R apart in Euclidean norm, which is what the noise hides.
+report has a part (R, x) for the cell of its record and zeros for all other cells, R being the norm bound; all is
+multiplied by 2^10, and every number gets noise. Two such vectors are at most 2^11 R apart in Euclidean norm, which is
+what the noise hides.
 
 A group's reports add up to estimates of N[y, k], how many records are in a cell, and of M[y, k], the sum of their
 features. The gradient is a polynomial of these,
@@ -44,6 +45,9 @@ INTERVALS = 4
 
 INTERVAL_BITS = 1
 """An interval of scores is 2 wide; the outermost ones go on without end."""
+
+REPORT_BITS = 10
+"""Fractional bits that reports have more than records, so that discrete noise is as good as continuous noise."""
 
 _ORDER_SEED = 0x6F67697665
 _CHUNK = 1 << 21
@@ -95,7 +99,7 @@ class ReportsQuery:
         return np.asarray(rows[:, -1] * self.intervals + found)
 
     def vectors(self, rows: Int64) -> Int64:
-        """What records would report without noise, shape (n, 2 intervals, features + 1)."""
+        """What records would report without noise, over 2^10, shape (n, 2 intervals, features + 1)."""
         found = np.zeros((len(rows), 2 * self.intervals, self.features + 1), dtype=np.int64)
         cells = self.cells(rows)
         found[np.arange(len(rows)), cells, 0] = self.radius
@@ -121,7 +125,7 @@ class ReportsQuery:
         most = max(1, _CHUNK // numbers)
         total = np.zeros((2 * self.intervals, self.features + 1), dtype=np.int64)
         for start in range(0, len(here), most):
-            reports = self.vectors(here[start : start + most])
+            reports = self.vectors(here[start : start + most]) << REPORT_BITS
             if nodes is not None:
                 # a level for each chunk, a node for each number of each report
                 (noise,) = base.draw(nodes, (Level(reports.size, self.law),), first=start // most)
@@ -140,7 +144,7 @@ class ReportsQuery:
                 ones = self.intervals + positive
                 found += slope * (counts[ones] * sums[negative] - counts[negative] * sums[ones])
         size = len(range(self.step, records, self.steps))
-        unit = self.radius * (size * (size - 1) // 2) << (SLOPE_BITS + FEATURE_BITS)
+        unit = self.radius * (size * (size - 1) // 2) << (SLOPE_BITS + FEATURE_BITS + 2 * REPORT_BITS)
         # quotients of whole numbers are rounded once, the same on every machine
         return np.array([int(each) / unit for each in found])
 
@@ -158,7 +162,7 @@ def order(records: int) -> Int64:
 
 def report_loss(law: DiscreteGaussian, features: int, radius: int, steps: int) -> GaussianDP:
     """Privacy loss of one report, which is all that its owner sends."""
-    return discrete_loss(Fraction((2 * radius) ** 2), law.sigma, _numbers(features, steps))
+    return discrete_loss(Fraction(_apart_squared(radius)), law.sigma, _numbers(features, steps))
 
 
 def report_noise(privacy: Privacy, features: int, radius: int, steps: int) -> DiscreteGaussian:
@@ -168,7 +172,12 @@ def report_noise(privacy: Privacy, features: int, radius: int, steps: int) -> Di
         ParameterError: the guarantee is pure, or asks for finer noise than integers can have.
         ScaleError: the noise is larger than can be drawn.
     """
-    return gaussian_noise(privacy, (2 * radius) ** 2, _numbers(features, steps))
+    return gaussian_noise(privacy, _apart_squared(radius), _numbers(features, steps))
+
+
+def _apart_squared(radius: int) -> int:
+    """The largest squared distance of two reports before noise."""
+    return (2 * radius << REPORT_BITS) ** 2
 
 
 def _numbers(features: int, steps: int) -> int:
