@@ -91,13 +91,16 @@ def test_a_curator_rounds_nothing_where_he_need_not(statistic, records, privacy)
 
 
 def test_ways_on_points_compete_by_predicted_error():
+    """All but degrees, which must err less on every reference shape (test_degrees)."""
+    compared = set(BY_CURATORS) - {"degrees"}
+    assert len(compared) < len(BY_CURATORS)
     for statistic in (STATISTICS["collision"][0], ogive.Ustatistic("x", bounds=(0, 3), grid="integers")):
         for records, privacy in ((3_000, PureDP(1)), (100, PureDP("0.1"))):
             ways = [
-                dataclasses.replace(statistic, method=name).chosen_method(terms(records, privacy))
-                for name in BY_CURATORS
+                dataclasses.replace(statistic, method=name).chosen_method(terms(records, privacy)) for name in compared
             ]
             taken = statistic.chosen_method(terms(records, privacy))
+            assert taken.name in compared
             assert taken.predicted == min(way.predicted for way in ways)
     assert STATISTICS["collision"][0].chosen_method(terms(3_000, PureDP(1))).name == "cells"
 
