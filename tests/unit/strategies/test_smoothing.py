@@ -19,6 +19,7 @@ from ogive.strategies import (
     design_tree,
 )
 from ogive.strategies.path.tree import PathTree, uniform_tree
+from ogive.strategies.people import CountedPeople
 from ogive.strategies.registry import STRATEGIES
 from ogive.strategies.smoothing import LARGEST_SQUARE_ROOT, NEAREST, SMOOTHINGS, smooth, unsmoothable
 
@@ -68,7 +69,8 @@ def test_measurements_without_noise_are_kept(name, adjacency):
 
 def test_every_unbiased_strategy_but_a_sum_has_a_nearest_histogram():
     unbiased = {kind for kind in STRATEGIES if not hasattr(kind, "features")}
-    assert set(NEAREST) == unbiased - {PathNoise, SummedStrategies}
+    # people are smoothed in units, by the strategy that measured them
+    assert set(NEAREST) == unbiased - {PathNoise, SummedStrategies, CountedPeople}
     tree = design_tree(4, privacy=PureDP(1), adjacency=Adjacency.REPLACE)
     with pytest.raises(UnsupportedError, match="least_squares smoothing is not offered for sum"):
         smooth(SummedStrategies((tree, tree)), np.zeros(8, np.int64), total=0, kind="least_squares")
