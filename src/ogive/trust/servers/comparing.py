@@ -24,7 +24,6 @@ from ogive.arrays import Bool, Int64, UInt64
 from ogive.crypto.circuits import Circuit
 from ogive.crypto.circuits.largest import MOST_BITS, first_largest, reaches, share_bits
 from ogive.crypto.field import P
-from ogive.crypto.semi_honest import instances_at_once, sent_bytes
 from ogive.errors import UnsupportedError
 from ogive.noise.base import Law, NodeNoise
 from ogive.queries import LabelsQuery
@@ -134,6 +133,8 @@ class Comparison:
 
     def traffic(self) -> Compared:
         """What the two servers send and compute, if every query is checked and as many are answered as may be."""
+        from ogive.crypto.semi_honest import instances_at_once, sent_bytes  # a device that uploads has no group
+
         sent, gates, bits = np.zeros(2, np.int64), 0, 0
         for circuit, queries in ((self.check, len(self.query.ballots.queries)), (self.label, self.query.max_answers)):
             if circuit is not None:
