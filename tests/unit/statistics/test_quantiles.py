@@ -137,6 +137,17 @@ def test_a_line_lies_above_the_margin_of_sampling_for_every_number_of_records():
     assert exponential._sampling(Fraction(1, 1000), None, 100, 0.01).share == Fraction(1, 1000)
 
 
+def test_tertiles_in_floating_point_are_thirds():
+    values = np.random.default_rng(7).uniform(0, 90, size=3_000)
+    found = ogive.quantiles(
+        values, [1 / 3, 2 / 3], bounds=(0, 90), bins=90, privacy=ogive.PureDP(20), method="joint", interval_share=0
+    )
+    assert np.allclose(found.numbers, [30, 60], atol=3)
+    assert joint.short_shares([2 / 3, 0.1, 0.125]) == (Fraction(2, 3), Fraction(1, 10), Fraction(1, 8))
+    with pytest.raises(ParameterError, match="common denominator of at most 8192"):
+        joint.short_shares([0.123456789])
+
+
 def joint_ranks_off(method, adjacency, trials, **options):
     """By how many of 1,000 records the quartiles at epsilon 0.1 are off, on average."""
     off, values, wanted = [], np.random.default_rng(7).uniform(0, 100, size=1_000), np.array([0.25, 0.5, 0.75])

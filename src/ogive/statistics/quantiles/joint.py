@@ -19,9 +19,9 @@ from typing import Any
 import numpy as np
 
 from ogive.columns import Binning
-from ogive.privacy import Rational, exact
-from ogive.queries import CurveQuery, JointQuantilesQuery, design_joint
-from ogive.queries.joint import common_unit
+from ogive.privacy import exact
+from ogive.queries import CurveQuery, design_joint
+from ogive.queries.joint import MOST_UNIT, common_unit
 from ogive.statistics.base import Terms
 from ogive.statistics.curve import bins as curve_bins
 from ogive.statistics.curve.bands.simultaneous import interval_simulations
@@ -44,25 +44,22 @@ class JointlySelected:
     high: list[int]
 
 
-def exact_shares(probabilities: Sequence[float]) -> tuple[Fraction, ...]:
-    """The probabilities as exact fractions, in their order.
+def short_shares(probabilities: Sequence[float]) -> tuple[Fraction, ...]:
+    """The probabilities as fractions, in their order; one that is the nearest number to a short fraction is that.
+
+    So 1 / 3 in floating point is one third, of which there is a joint selection.
 
     Raises:
         ParameterError: a joint selection of them is not possible.
     """
-    shares = tuple(exact(share, "a probability") for share in probabilities)
+    shares = tuple(map(_short, probabilities))
     common_unit(shares)
     return shares
 
 
-def joint_query(binning: Binning, probabilities: Sequence[Rational], terms: Terms) -> JointQuantilesQuery:
-    """The selection at the whole of a pure or concentrated guarantee."""
-    return design_joint(
-        binning,
-        sorted(exact(share, "a probability") for share in probabilities),
-        privacy=terms.privacy,
-        unit=terms.unit,
-    )
+def _short(probability: float) -> Fraction:
+    short = Fraction(probability).limit_denominator(MOST_UNIT)
+    return short if float(short) == probability else exact(probability, "a probability")
 
 
 def select_jointly(
@@ -85,12 +82,12 @@ def select_jointly(
     Privacy:
         `terms.privacy` for both answers together.
     """
-    shares = exact_shares(probabilities)
+    shares = short_shares(probabilities)
     last = binning.grid.bins - 1
     order = sorted(range(len(shares)), key=lambda number: shares[number])
 
     def points(shared: Terms) -> Procedure[list[int]]:
-        answer = yield joint_query(binning, shares, shared)
+        answer = yield design_joint(binning, sorted(shares), privacy=shared.privacy, unit=shared.unit)
         chosen = answer.values.tolist()
         return [chosen[order.index(number)] for number in range(len(shares))]
 

@@ -30,7 +30,7 @@ from ogive.statistics.methods.unbiased import choose
 from ogive.statistics.quantiles.bisection import bisect_quantiles
 from ogive.statistics.quantiles.estimate import CONFIDENCE_LEVEL, QuantileEstimates
 from ogive.statistics.quantiles.exponential import scores_of, select_quantiles
-from ogive.statistics.quantiles.joint import INTERVAL_SHARE, LARGEST_INTERVAL_SHARE, exact_shares, select_jointly
+from ogive.statistics.quantiles.joint import INTERVAL_SHARE, LARGEST_INTERVAL_SHARE, select_jointly, short_shares
 from ogive.strategies import Pointwise, Strategy
 
 DECILES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
@@ -129,7 +129,7 @@ class Quantiles:
             scores_of(self.probabilities, size)
             return
         if self.method == "joint":
-            JointQuantilesQuery(binning, sorted(exact_shares(self.probabilities)), Geometric(1))
+            JointQuantilesQuery(binning, sorted(short_shares(self.probabilities)), Geometric(1))
         nodes = sum(part.nodes for part in self.method.levels) if isinstance(self.method, Strategy) else 4 * size
         simulations_needed(level, share=Fraction(1, 2), nodes=nodes, usual=FEWEST_SIMULATIONS)
 
