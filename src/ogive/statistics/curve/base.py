@@ -191,9 +191,9 @@ class CurveBase(Estimate):
                 the achieved a strays by about sqrt(a (1 - a) / simulations), 0.0022 by default.
             progress: Called with simulations done and to do.
             rows_per_person: Most records of one person, which may all be alike; by default what the release says.
-            width: "even": as wide everywhere, but for what monotony gives. "narrowing": for the population, narrower
-                in the tails, and on average from some 10,000 records on, about as wide in the middle; it takes a
-                second.
+            width: "even": as wide everywhere, but for what monotony gives. "narrowing", for the population alone:
+                narrower in the tails, where noise is not most of the error, and up to a quarter wider in the middle.
+                It takes seconds.
 
         Raises:
             ParameterError: an argument is out of range.
