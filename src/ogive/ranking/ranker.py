@@ -32,7 +32,7 @@ STEPS, REPORTED_STEPS = 20, 1
 """Steps by default, of a curator and of reports."""
 
 REFUSED = {
-    "pairs": "a noisy vector of every pair of people would have more noise than their reports under `trust=Local`",
+    "pairs": "vectors of pairs of people would have at least as much noise as their reports under `trust=Local`",
     "secagg": "a gradient over pairs is no sum of what parties compute alone",
     "servers": "a gradient over pairs is no sum of what clients compute alone",
 }

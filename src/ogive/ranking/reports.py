@@ -26,6 +26,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 
 import numpy as np
 
@@ -154,10 +155,13 @@ def intervals(steps: int) -> int:
     return 1 if steps == 1 else INTERVALS
 
 
+@lru_cache(maxsize=1)
 def order(records: int) -> Int64:
     """A public random order of so many records, by which they are divided into groups."""
     words = KeyedSource.from_seed(_ORDER_SEED).words(records)
-    return np.argsort(words, kind="stable")
+    found = np.argsort(words, kind="stable")
+    found.flags.writeable = False
+    return found
 
 
 def report_loss(law: DiscreteGaussian, features: int, radius: int, steps: int) -> GaussianDP:
