@@ -101,27 +101,48 @@ def test_ends_solve_the_inequality(n):
         assert np.clip(top, 0, 1) == pytest.approx(right.max(), abs=2e-5)
 
 
-def test_cells_bound_what_a_sample_strays_between_their_ends(coarse):
-    """Of samples of 300 uniform numbers: the largest error at any u of a range, not only at ends of cells."""
+@pytest.mark.parametrize("records", [300, 20_000])
+def test_cells_bound_what_a_sample_strays_between_their_ends(records, coarse):
+    """Quantiles of the largest error of uniform numbers at any u of a range, not only at ends of cells."""
     random = np.random.default_rng(8)
-    cells = narrowing._CELLS
-    first, last = np.array([0, 100, 37, 255]), np.array([3, 180, 38, 256])
-    reached = 0
-    for _ in range(200):
-        sample = np.sort(random.random(300))
+    cells, runs = narrowing._CELLS, 400
+    first, last = np.array([0, 100, 37, 255]), np.array([2, 179, 37, 255])
+    real, errors = np.empty((2, runs, len(first))), np.empty((runs, cells + 1))
+    for run in range(runs):
+        sample = np.sort(random.random(records))
         counts = np.bincount((sample * cells).astype(int), minlength=cells)
-        errors = np.append(0, np.cumsum(counts) / 300 - np.arange(1, cells + 1) / cells)[np.newaxis]
-        over = narrowing._range_maxima(errors, first, last)[0] + 1 / cells
-        under = narrowing._range_maxima(-errors, first, last)[0] + 1 / cells
-        for which, (a, b) in enumerate(zip(first / cells, last / cells, strict=True)):
+        errors[run] = np.append(0, np.cumsum(counts) / records - np.arange(1, cells + 1) / cells)
+        for which, (a, b) in enumerate(zip(first / cells, (last + 1) / cells, strict=True)):
             inside = sample[(sample >= a) & (sample <= b)]
             at = np.concatenate([inside, [a, b]])
-            rise = np.searchsorted(sample, at, side="right") / 300 - at
-            fall = at - np.searchsorted(sample, at, side="left") / 300
-            assert rise.max() <= over[which] + 1e-12
-            assert fall.max() <= under[which] + 1e-12
-            reached = max(reached, rise.max() - (over[which] - 1 / cells))
-    assert reached > 0, "control: without the cell's width some errors are larger"
+            real[0, run, which] = (np.searchsorted(sample, at, side="right") / records - at).max()
+            real[1, run, which] = (at - np.searchsorted(sample, at, side="left") / records).max()
+    bounds = narrowing._within_cells(errors, records, random)
+    short = 0
+    for side, (bound, ends) in enumerate(zip(bounds, (errors, -errors), strict=True)):
+        most = narrowing._range_maxima(bound, first, last)
+        at_ends = narrowing._range_maxima(ends, first, last + 1)
+        for level in (0.5, 0.9, 0.98):
+            found = np.quantile(real[side], level, axis=0)
+            slack = 0.03 * np.abs(found) + 1e-12
+            # the bound is on the law, not on each sample, so quantiles of 400 samples may be a little short
+            assert (np.quantile(most, level, axis=0) >= found - slack).all()
+            short += int((np.quantile(at_ends, level, axis=0) < found - slack).sum())
+    assert short > 3, "control: the errors at ends of cells alone fall short"
+
+
+@pytest.mark.parametrize("count", [1, 2, 5, 50])
+def test_records_of_a_cell_stray_at_least_as_far_as_uniform_numbers(count, monkeypatch):
+    """The exact law of the one-sided Kolmogorov-Smirnov distance; the control, 0.85 of the bound, falls short."""
+    monkeypatch.setattr(narrowing, "_CELLS", 1)
+    runs = 100_000
+    random = np.random.default_rng(count)
+    for bound in narrowing._within_cells(np.zeros((runs, 2)), count, random):
+        x = np.linspace(0.05, 0.95, 19) / np.sqrt(count)
+        exact = stats.ksone.sf(x, count)
+        error = 4 * np.sqrt(exact * (1 - exact) / runs) + 1e-5
+        assert ((bound > x).mean(axis=0) >= exact - error).all()
+        assert ((0.85 * bound > x).mean(axis=0) < exact - error).any()
 
 
 def test_sampling_errors_have_the_variance_of_uniform_numbers(coarse):

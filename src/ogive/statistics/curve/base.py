@@ -192,7 +192,7 @@ class CurveBase(Estimate):
             progress: Called with simulations done and to do.
             rows_per_person: Most records of one person, which may all be alike; by default what the release says.
             width: "even": as wide everywhere, but for what monotony gives. "narrowing", for the population alone:
-                narrower in the tails, where noise is not most of the error, and up to a quarter wider in the middle.
+                narrower in the tails, where noise is not most of the error, and up to an eighth wider in the middle.
                 It takes seconds.
 
         Raises:

@@ -230,6 +230,7 @@ class Curve(CurveBase):
         *,
         confidence_level: float | None = 0.95,
         target: Target = "population",
+        width: str = "even",
         **style: Unpack[Style],
     ) -> Any:
         """Draw the curve and its band; returns matplotlib axes.
@@ -238,9 +239,11 @@ class Curve(CurveBase):
             ax: Axes to draw into; new ones by default.
             confidence_level: Confidence level of the band; None for no band.
             target: Target of the band, "population" or "sample".
+            width: Of the band: "even", or "narrowing" in the tails; see `band`.
             style: Of the curve; see `ogive.plots.Style`.
         """
-        return room(type(self), "plot").draw(self, ax, confidence_level=confidence_level, target=target, **style)
+        options = {"confidence_level": confidence_level, "target": target, "width": width}
+        return room(type(self), "plot").draw(self, ax, **options, **style)
 
     def plot_histogram(self, bins: int | None = None, ax: Any = None) -> Any:
         """Draw the share of the records in groups of bins; returns matplotlib axes.

@@ -21,6 +21,7 @@ def draw(
     *,
     confidence_level: float | None = 0.95,
     target: Target = "population",
+    width: str = "even",
     truth: Curve | None = None,
     **style: Unpack[Style],
 ) -> Any:
@@ -31,6 +32,7 @@ def draw(
         ax: Axes to draw into; new ones by default.
         confidence_level: Confidence level of the band; None for no band.
         target: Of the band, "population" or "sample".
+        width: Of the band, "even" or "narrowing" in the tails.
         truth: An exact curve to compare with, drawn dashed; only where it may be shown.
         style: Of the curve; see `ogive.plots.Style`.
 
@@ -38,14 +40,14 @@ def draw(
         Matplotlib axes.
 
     Raises:
-        ParameterError: matplotlib is not installed, the style is none, or confidence_level or target is out of range.
+        ParameterError: matplotlib is not installed, the style is none, or confidence_level, target or width is out of range.
     """
     usual = {"color": BLUE, "linewidth": 1.8, "label": "released" if curve.private else "exact (not private)"}
     look = styled(style, **usual)
     axes = new_axes(ax)
     edges = _edges(curve.grid)
     if confidence_level is not None:
-        band = curve.band(confidence_level, target=target)
+        band = curve.band(confidence_level, target=target, width=width)
         axes.fill_between(
             edges,
             *band_steps(curve.grid, band.low, band.high),

@@ -21,6 +21,7 @@ Source:
 
 from __future__ import annotations
 
+import math
 from collections import OrderedDict
 from fractions import Fraction
 
@@ -44,7 +45,9 @@ FIRST = Fraction(1, 10)
 """Part of the error probability that the first band takes."""
 
 FLOOR = 4.0
-"""d, as a multiple of the half-width of the first band: less makes tails narrower and the middle wider."""
+LEAST_FLOOR = 0.02
+"""d is this multiple of the half-width of the first band, or this number if that is more: less makes tails narrower and
+the middle wider."""
 
 _CELLS = 1 << 13
 _ROUNDING = 2.0**-23
@@ -86,7 +89,7 @@ def narrowing_ends(
     low, high = tidy(raw / n, width)
     low[-1] = high[-1] = 1.0
     runs = _runs(tail, first) if simulations is None else simulations
-    floor = FLOOR * width
+    floor = max(FLOOR * width, LEAST_FLOOR)
     ends = tuple(np.clip(each, 0.0, 1.0) for each in (low, high))
     least = np.minimum(*(each * (1 - each) for each in ends))
     noise = np.zeros(len(raw)) if strategy is None else strategy.variance(total_known=True) / n**2
@@ -121,7 +124,8 @@ def _largest(
 ) -> tuple[Float64, Float64]:
     """The largest errors of each simulation in units of `scale`, of either sign, shape (runs,) each."""
     random = np.random.Generator(np.random.PCG64(_SEED))
-    first, last = np.floor(ends[0] * _CELLS).astype(np.int64), np.ceil(ends[1] * _CELLS).astype(np.int64)
+    first = np.minimum(np.floor(ends[0] * _CELLS).astype(np.int64), _CELLS - 1)
+    last = np.maximum(np.ceil(ends[1] * _CELLS).astype(np.int64) - 1, first)
     above, below = np.empty(runs), np.empty(runs)
     step = max(1, _BATCH_VALUES // (2 * _CELLS + len(scale)))
     sampled = _sampling_errors(n, runs)
@@ -134,8 +138,7 @@ def _largest(
         if strategy is not None:
             drawn = tuple(draw_public(level.law, (len(errors), level.nodes), random) for level in strategy.levels)
             noise = strategy.estimate(strategy.spread(drawn), 0) / n
-        # between two cells' ends the curve of a sample rises, and so strays by a cell more at most
-        over, under = (_range_maxima(each, *ranges) + 1 / _CELLS + _ROUNDING for each in (errors, -errors))
+        over, under = (_range_maxima(each, *ranges) + _ROUNDING for each in _within_cells(errors, n, random))
         above[rows] = ((noise + over[:, which.ravel()]) / scale).max(axis=1)
         below[rows] = ((-noise + under[:, which.ravel()]) / scale).max(axis=1)
         if progress is not None:
@@ -166,6 +169,29 @@ def _sampling_errors(n: int, runs: int) -> np.ndarray[tuple[int, ...], np.dtype[
     while len(_kept) > _KEPT:
         _kept.popitem(last=False)
     return found
+
+
+def _within_cells(errors: Float64, n: int, random: np.random.Generator) -> tuple[Float64, Float64]:
+    """At least the largest F_n(u) - u of each cell, and the largest u - F_n(u), from those at its ends.
+
+    The curve of a sample rises, so it strays by the length of a cell more at most. Where a cell has c records it also
+    strays from the line between its ends by at most c / n times the largest error of the distribution function of c
+    uniform numbers, which exceeds x with probability exp(-2 c x^2) at most, where that is 1/2 or less (Massart 1990).
+
+    Args:
+        errors: F_n(u) - u at the ends of the cells, shape (runs, cells + 1).
+        n: Number of records.
+        random: Draws how far the records of a cell stray.
+
+    Returns:
+        Bounds, shape (runs, cells) each.
+    """
+    before, after = errors[:, :-1], errors[:, 1:]
+    counts = (after - before + 1 / _CELLS + _ROUNDING) * n
+    strays = np.sqrt(counts / 2 * np.maximum(random.exponential(size=counts.shape), math.log(2))) / n
+    over = np.minimum(np.maximum(before, after) + strays, after + 1 / _CELLS)
+    under = np.minimum(np.maximum(-before, -after) + strays, -before + 1 / _CELLS)
+    return over, under
 
 
 def _range_maxima(values: Float64, first: Int64, last: Int64) -> Float64:
