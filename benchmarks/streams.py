@@ -25,6 +25,7 @@ from ogive.strategies.base import Strategy
 from ogive.strategies.hats.strategy import design_hats
 from ogive.strategies.square_root.strategy import design_square_root
 from ogive.streams import RunningTotal
+from ogive.streams.sqrt_ahead import factor
 
 MUST = 1.05
 """Times the deviation of the offline release."""
@@ -35,6 +36,13 @@ CASES = (
     (ZeroConcentratedDP("0.5"), "sqrt_ahead", 1 << 15, 400),
     (ZeroConcentratedDP("0.5"), "sqrt_ahead", 1 << 20, 15),
 )
+OPEN = (
+    (PureDP(1), "open_hats"),
+    (ZeroConcentratedDP("0.5"), "open_powers"),
+)
+LENGTHS = (1 << 10, 1 << 15, 1 << 20)
+OPEN_MUST = 1.25
+"""Times the deviation of a stream of known length."""
 SINGLE = 1000
 
 
@@ -93,12 +101,42 @@ def case_rows(
     yield row(work, "stored state", "bytes", len(begun.to_bytes()), runs=1)
 
 
+def open_rows(privacy: PureDP | ZeroConcentratedDP, method: str) -> Iterator[dict[str, Any]]:
+    """Deviations of a stream of unknown length against streams that were made for as many elements as came."""
+
+    def begun() -> None:
+        factor.cache_clear()
+        RunningTotal(None, privacy=privacy).add(1)
+
+    seconds = best_time(begun, runs=2, clock=time.process_time)
+    work = f"running total, {method}, {privacy}"
+    yield row(work, "time of making it and the first step", "s", seconds, runs=2)
+    stream = RunningTotal(None, privacy=privacy, method=method)
+    for length in LENGTHS:
+        known = RunningTotal(length, privacy=privacy)
+        steps = np.unique(np.linspace(1, length, 2000).astype(int))
+        ours, theirs = (math.sqrt(each.variance(steps).mean()) for each in (stream, known))
+        yield row(
+            f"{work}, after 2^{length.bit_length() - 1} elements",
+            "deviation",
+            "records",
+            ours,
+            runs=1,
+            peer=f"{known.method} of known length",
+            peer_value=theirs,
+            target=round(OPEN_MUST * theirs, 2),
+            larger_is_better=False,
+        )
+
+
 def rows(*, quick: bool) -> Iterator[dict[str, Any]]:
     """All rows."""
     for privacy, method, steps, runs in CASES:
         if quick and steps > 1 << 15:
             continue
         yield from case_rows(privacy, method, steps, min(runs, 5) if quick else runs, timed=2 if quick else 3)
+    for privacy, method in OPEN:
+        yield from open_rows(privacy, method)
 
 
 if __name__ == "__main__":

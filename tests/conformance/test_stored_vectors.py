@@ -51,7 +51,9 @@ from vectors.make_stored import (
     read,
     released_from,
     reports_of,
+    steps_of,
     told,
+    total_of,
     trained,
     training,
 )
@@ -224,17 +226,17 @@ def test_a_running_total_goes_on_with_its_noise(name):
     kept = STATE["totals"][name]
     options = {key: value for key, value in TOTALS[name].items() if key != "method"}
     method = TOTALS[name]["method"]
-    stream = RunningTotal.from_bytes(kept["bytes"].encode(), STEPS, method=method, **options)
+    stream = RunningTotal.from_bytes(kept["bytes"].encode(), steps_of(name), method=method, **options)
     assert stream.to_bytes() == kept["bytes"].encode()
     assert alike(stream.add_many(AFTER).tolist(), kept["after"])
-    begun = RunningTotal(STEPS, source=KeyedSource(SECRET), **TOTALS[name])
+    begun = total_of(name)
     assert alike(begun.add_many(BEFORE).tolist(), kept["before"])
     assert begun.to_bytes() == kept["bytes"].encode()
 
 
 def test_every_mechanism_of_streams_is_kept():
     kinds = {json.loads(kept["bytes"].partition("\n")[2])["parameters"]["method"] for kept in STATE["totals"].values()}
-    assert kinds == {"path", "sqrt", "tree", "hats", "sqrt_ahead"}
+    assert kinds == {"path", "sqrt", "tree", "hats", "sqrt_ahead", "open_hats", "open_powers"}
 
 
 @pytest.mark.parametrize("name", STATE["pointwise"])

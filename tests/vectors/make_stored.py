@@ -341,13 +341,20 @@ TOTALS = {
     "auto": {"privacy": PureDP(1), "method": "auto"},
     "hats": {"privacy": PureDP(1), "method": "hats", "low": -1},
     "sqrt ahead": {"privacy": ZeroConcentratedDP("0.5"), "method": "sqrt_ahead", "bound": 2, "resolution": "0.25"},
+    "open hats": {"privacy": PureDP(1), "method": "open_hats", "low": -1},
+    "open powers": {"privacy": ZeroConcentratedDP("0.5"), "method": "open_powers", "bound": 2, "resolution": "0.25"},
 }
 STEPS, BEFORE, AFTER = 40, [1, 0, 1, 1, 0, 0, 1] * 2, [0, 1, 1, 0, 1]
 POINTS, MORE_POINTS = [1, 5, 12], [0, 8, 15]
 
 
+def steps_of(name):
+    """Largest number of elements; None where it is unknown."""
+    return None if TOTALS[name]["method"].startswith("open") else STEPS
+
+
 def total_of(name):
-    return RunningTotal(STEPS, source=KeyedSource(SECRET), **TOTALS[name])
+    return RunningTotal(steps_of(name), source=KeyedSource(SECRET), **TOTALS[name])
 
 
 def totals():

@@ -57,17 +57,27 @@ class HatTotals:
         *,
         strategy: LeastSquaresHats | None = None,
     ) -> None:
-        if not isinstance(privacy, PureDP):
-            raise ParameterError("hats of a stream need `PureDP`; under zCDP use method 'sqrt' or 'sqrt_ahead'")
+        epsilon = self.pure(privacy).epsilon
         if steps > MAX_STEPS:
             raise ParameterError(f"hats of a stream take at most {MAX_STEPS} steps, got {steps}")
         self.steps, self.change = steps, change
         # an element that changes by d moves every sum by d times what one record more moves it by
-        price = PureDP(privacy.epsilon / change)
+        price = PureDP(epsilon / change)
         self.strategy = strategy or design_hats(steps, privacy=price, adjacency=Adjacency.ADD_OR_REMOVE)
         # corrections are rounded to about a billionth of the noise of an element
         coarse = math.frexp(math.sqrt(self.strategy.laws[0].variance))[1]
         self.bits = min(max(_FINE - coarse, 0), _MOST_BITS)
+
+    @staticmethod
+    def pure(privacy: PureDP | ZeroConcentratedDP) -> PureDP:
+        """The guarantee, which must be pure.
+
+        Raises:
+            ParameterError: it is not.
+        """
+        if not isinstance(privacy, PureDP):
+            raise ParameterError("hats of a stream need `PureDP`; under zCDP use method 'sqrt' or 'sqrt_ahead'")
+        return privacy
 
     @property
     def loss(self) -> PureDP | ZeroConcentratedDP:

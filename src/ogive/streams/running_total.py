@@ -9,6 +9,11 @@ Neighboring streams differ in one element. Methods, all with exact integer noise
     hats        noise of overlapping hats, drawn ahead: memory O(steps), time per step O(1); PureDP
     sqrt_ahead  square-root factorization with noise drawn ahead: memory O(steps), time per step O(1); zCDP
 
+Where the number of elements is not known:
+
+    open_hats    hats that favor the first elements: memory O(2^22), time per step O(1); PureDP
+    open_powers  a factorization that favors the first elements, drawn ahead in blocks; zCDP
+
 `auto` takes the one of least mean variance among those whose guarantee covers the stream:
 sqrt only up to 2^16 steps, where it holds a megabyte and a step takes microseconds, and sqrt_ahead
 beyond; hats above 64 steps, below which it keeps the choice that there was before hats.
@@ -40,8 +45,9 @@ from ogive.noise import DerivedNodes, SystemSource, current_process, too_much_no
 from ogive.noise.base import RandomSource
 from ogive.privacy import Adjacency, ApproxDP, Privacy, PrivacyUnit, PureDP, Rational, ZeroConcentratedDP, exact
 from ogive.provenance import check_batch_name
-from ogive.streams import hats, sqrt_ahead
+from ogive.streams import hats, open_ended, sqrt_ahead
 from ogive.streams.hats import HatTotals
+from ogive.streams.open_ended import OpenHats, OpenPowers
 from ogive.streams.path import PathTotals
 from ogive.streams.sqrt import SqrtTotals
 from ogive.streams.sqrt_ahead import SqrtAheadTotals
@@ -59,7 +65,9 @@ MAX_AUTO_WITHOUT_HATS = 1 << 6
 NAME = "running_total"
 """Of this release in a ledger."""
 
-METHODS = ("auto", "path", "tree", "sqrt", "hats", "sqrt_ahead")
+OPEN_METHODS = ("open_hats", "open_powers")
+"""For streams of unknown length."""
+METHODS = ("auto", "path", "tree", "sqrt", "hats", "sqrt_ahead", *OPEN_METHODS)
 _PIECE = 1 << 14
 _FORMAT = "ogive running total 1"
 _FIELDS = frozenset(("format", "parameters", "key", "taken", "total", "engine"))
@@ -113,14 +121,15 @@ class RunningTotal:
     refused; `to_bytes` and `from_bytes` move a stream.
 
     Args:
-        steps: Largest number of elements, from 1 to 2^40; must be known in advance.
+        steps: Largest number of elements, from 1 to 2^40. With None it need not be known: up to 2^22 elements, after
+            each of which the error is near that of a stream whose length was known.
         privacy: The guarantee for all totals together. ApproxDP is converted to zCDP.
         bound: Larger values count as `bound`, values below `low` as `low`.
         low: Smallest value. The noise protects a change of one element by `bound - low`.
         resolution: Values are rounded to multiples of it; `bound` and `low` must be multiples. With None, values must
             be whole numbers.
-        method: "auto", "path", "tree", "sqrt", "hats" or "sqrt_ahead". A stream that was begun under another choice of
-            "auto" keeps its method.
+        method: "auto", "path", "tree", "sqrt", "hats" or "sqrt_ahead"; without `steps` "auto", "open_hats" or
+            "open_powers". A stream that was begun under another choice of "auto" keeps its method.
         adaptive: True if later elements may depend on published totals. False allows path noise under zCDP, which is
             proved for streams that do not.
         ledger: The account to charge, from `Ledger.account`; None records no charge. The charge is recorded before the
@@ -142,7 +151,7 @@ class RunningTotal:
 
     Source:
         Barczewski, Mawass and Ramon, Theorem 3 (path); Honaker 2015 (tree); Denisov et al. 2022,
-        Fichtenberger, Henzinger and Upadhyay 2023 (sqrt, sqrt_ahead).
+        Fichtenberger, Henzinger and Upadhyay 2023 (sqrt, sqrt_ahead); see `open_ended` for streams of unknown length.
 
     Example:
         >>> totals = RunningTotal(1000, privacy=PureDP(1))
@@ -153,7 +162,7 @@ class RunningTotal:
 
     def __init__(
         self,
-        steps: int,
+        steps: int | None,
         *,
         privacy: Privacy,
         bound: Rational = 1,
@@ -176,7 +185,7 @@ class RunningTotal:
 
     def _prepare(
         self,
-        steps: int,
+        steps: int | None,
         privacy: Privacy,
         bound: Rational,
         low: Rational,
@@ -186,8 +195,15 @@ class RunningTotal:
         name: str | None,
     ) -> None:
         """Check the parameters and choose the engine; no noise is drawn and nothing is paid."""
-        self.steps = any_whole(steps, "steps", 1, MAX_STEPS)
+        self.steps = open_ended.MOST if steps is None else any_whole(steps, "steps", 1, MAX_STEPS)
+        self._open = steps is None
         among(method, "method", METHODS)
+        if method != "auto" and self._open != (method in OPEN_METHODS):
+            raise ParameterError(
+                f"method {method!r} must know the number of elements: say `steps`, or use method 'auto'"
+                if self._open
+                else f"method {method!r} is for streams of unknown length: say None for `steps`, or use method 'auto'"
+            )
         if not isinstance(privacy, PureDP | ZeroConcentratedDP | ApproxDP):
             raise ParameterError(
                 f"`privacy` must be `PureDP`, `ZeroConcentratedDP` or `ApproxDP`, got {quoted(privacy)}"
@@ -206,7 +222,7 @@ class RunningTotal:
             )
         self._engine = self._choose(method, adaptive)
         self._parameters = {
-            "steps": self.steps,
+            "steps": steps if steps is None else self.steps,
             "privacy": privacy.to_dict(),
             "low": self._low,
             "bound": self._high,
@@ -220,7 +236,7 @@ class RunningTotal:
 
     @property
     def method(self) -> str:
-        """The method in use: "path", "tree", "sqrt", "hats" or "sqrt_ahead"."""
+        """The method in use, never "auto"."""
         return self._engine.name
 
     @property
@@ -309,7 +325,7 @@ class RunningTotal:
     def from_bytes(
         cls,
         data: bytes,
-        steps: int,
+        steps: int | None,
         *,
         privacy: Privacy,
         bound: Rational = 1,
@@ -435,6 +451,8 @@ class RunningTotal:
 
     def _covering(self, adaptive: bool) -> list[str]:
         """Methods that "auto" chooses from: fit for so many steps, with a guarantee that covers the stream."""
+        if self._open:
+            return ["open_hats" if isinstance(self._granted, PureDP) else "open_powers"]
         if isinstance(self._granted, PureDP):
             quick = ["hats"] if MAX_AUTO_WITHOUT_HATS < self.steps <= hats.MAX_STEPS else []
             return ["tree", "path", *quick]
@@ -454,6 +472,8 @@ class RunningTotal:
             "sqrt": lambda: SqrtTotals(self.steps, privacy, change, largest),
             "hats": lambda: HatTotals(self.steps, privacy, change),
             "sqrt_ahead": lambda: SqrtAheadTotals(self.steps, privacy, change),
+            "open_hats": lambda: OpenHats(privacy, change),
+            "open_powers": lambda: OpenPowers(privacy, change),
         }
         if method == "path" and not isinstance(privacy, PureDP) and adaptive:
             raise ParameterError(
@@ -469,7 +489,7 @@ class RunningTotal:
                 failed.append((privacy, error))
         if not engines:
             raise too_much_noise(self.privacy, f"{self.steps} step{'s' if self.steps > 1 else ''}", failed)
-        return min(engines, key=lambda engine: engine.mean_variance)
+        return engines[0] if len(engines) == 1 else min(engines, key=lambda engine: engine.mean_variance)
 
     def _in_units(self, value: Rational, name: str) -> int:
         units: Fraction = exact(value, name) / self._unit

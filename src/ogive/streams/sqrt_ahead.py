@@ -1,16 +1,17 @@
-"""Running totals by the square-root factorization with noise computed ahead, in integers.
+"""Running totals by a factorization of their matrix with noise computed ahead, in integers.
 
-The lower-triangular matrix of ones is the square of the Toeplitz matrix C with coefficients r_0 = 1,
-r_k = r_{k-1} (2k - 1) / (2k). With D = 4^bits, integers w near 2^bits r, and n the integers that are left over,
+The lower-triangular matrix of ones is the product of the Toeplitz matrices of the coefficients of (1 - z)^-a and of
+(1 - z)^-(1 - a); with a = 1/2 both are its square root. With D = 4^bits, integers v and w near 2^bits times those
+coefficients, and n the integers that are left over,
 
-    D (1 + z + z^2 + ...) = w(z) w(z) + n(z),    |n_k| of about 2^bits,
+    D (1 + z + z^2 + ...) = v(z) w(z) + n(z),    |n_k| of about 2^bits,
 
-the stream publishes D S + W g + e: S are the totals, W the Toeplitz matrix of w, and g and e independent discrete
-Gaussians. As D S = W (W x) + N x, this follows step by step from the noisy integers W x + g and N x + e, in which
+the stream publishes D S + V g + e: S are the totals, V the Toeplitz matrix of v, and g and e independent discrete
+Gaussians. As D S = V (W x) + N x, this follows step by step from the noisy integers W x + g and N x + e, in which
 an element at p enters step t with the fixed weights w_{t-p} and n_{t-p}. So it is adaptive composition
 with known sensitivities, also for streams that react to what was published (`docs/proofs/streams.md`).
 
-The noise W g + e contains no element. It is computed by exact transforms in blocks that end at 2^12, 2^16, 2^20, ...
+The noise V g + e contains no element. It is computed by exact transforms in blocks that end at 2^12, 2^16, 2^20, ...
 """
 
 from __future__ import annotations
@@ -28,12 +29,9 @@ from ogive.noise import DerivedNodes, DiscreteGaussian, round_up_root
 from ogive.privacy import PureDP, ZeroConcentratedDP
 from ogive.strategies.square_root.integer import Convolver
 from ogive.streams.ahead import published
-from ogive.streams.sqrt import root_coefficients
 from ogive.streams.stored import Elements, fields
 
 MAX_STEPS = 1 << 22
-_BITS = (15, 12)
-"""Of the factor: fine, and less fine where the rest would need more noise than can be drawn."""
 _FIRST_BLOCK, _GROWTH = 1 << 12, 16
 _PRODUCT_BITS = 58
 """Sums of the exact transforms stay below 2^58."""
@@ -41,7 +39,7 @@ _SHARES = 1 << 20
 
 
 class SqrtAheadTotals:
-    """Square-root factorization with noise computed ahead of the elements.
+    """Square-root factorization with noise computed ahead of the elements; other powers in subclasses.
 
     A block of m steps takes time O(m log m) where it begins; then a step takes O(1).
 
@@ -56,6 +54,12 @@ class SqrtAheadTotals:
     """
 
     name = "sqrt_ahead"
+    digits: tuple[int, ...] = (15, 12)
+    """Binary digits of the factors: fine, and less fine where the rest would need more noise than can be drawn."""
+    power = Fraction(1, 2)
+    """a, of the factor that multiplies the noise."""
+    weighed: int | None = None
+    """Steps over which the mean variance is made least; None for all."""
 
     def __init__(self, steps: int, privacy: PureDP | ZeroConcentratedDP, change: int) -> None:
         if isinstance(privacy, PureDP):
@@ -63,21 +67,22 @@ class SqrtAheadTotals:
         if steps > MAX_STEPS:
             raise ParameterError(f"the square-root factorization takes at most {MAX_STEPS} steps, got {steps}")
         self.steps, self.change = steps, change
-        for bits in _BITS:
+        for bits in self.digits:
             self.bits = bits
-            self.weights, self.rest = factor(steps, bits)
-            self.squared = [_squared_norm(column) for column in (self.weights, self.rest)]
+            self.weights, self.measured, self.rest = factor(steps, bits, self.power)
+            self.squared = [_squared_norm(column) for column in (self.measured, self.rest)]
             try:
                 self.laws = self._laws(privacy)
                 break
             except ScaleError:
-                if bits == _BITS[-1]:
+                if bits == self.digits[-1]:
                     raise
 
     def _laws(self, privacy: ZeroConcentratedDP) -> tuple[DiscreteGaussian, DiscreteGaussian]:
         """Of g and e; the loss is divided so that the mean variance is least."""
         # in integers, so that every machine finds the same noise of a stored stream
-        mean = int(np.arange(self.steps, 0, -1) @ (self.weights * self.weights)) / self.steps
+        steps = self.steps if self.weighed is None else min(self.weighed, self.steps)
+        mean = int(np.arange(steps, 0, -1) @ (self.weights * self.weights)[:steps]) / steps
         parts = math.sqrt(mean * self.squared[0]), math.sqrt(self.squared[1])
         share = Fraction(max(round(_SHARES * parts[1] / sum(parts)), 1), _SHARES)
         norms = self.squared[0] / (1 - share), max(self.squared[1], 1) / share
@@ -153,18 +158,40 @@ class SqrtAheadTotals:
         fields(state, frozenset(), "the state of a square-root factorization with noise computed ahead")
 
 
-@lru_cache(maxsize=4)
-def factor(steps: int, bits: int) -> tuple[Int64, Int64]:
-    """Integers w near 2^bits r, and n = D - w w, each of shape (steps,), read-only.
+@lru_cache(maxsize=2)
+def factor(steps: int, bits: int, power: Fraction) -> tuple[Int64, Int64, Int64]:
+    """Integers v and w near 2^bits times the coefficients of (1 - z)^-a and (1 - z)^-(1 - a), and n = D - v w.
 
-    The sums of w are those of 2^bits r, rounded: errors that change their sign from step to step leave a small n.
+    Sums of the coefficients are rounded: errors that change their sign from step to step leave a small n.
+
+    Args:
+        steps: Number of coefficients.
+        bits: Base-2 logarithm of what they are multiplied by.
+        power: a, above 0 and below 1.
+
+    Returns:
+        v, w and n, shape (steps,) each, read-only.
     """
-    sums = np.rint(np.ldexp(np.cumsum(root_coefficients(steps)), bits)).astype(np.int64)
-    weights = np.diff(sums, prepend=0)
-    rest = (1 << 2 * bits) - Convolver(weights, steps).apply(weights)
-    weights.flags.writeable = rest.flags.writeable = False
-    return weights, rest
+    left = _rounded(steps, bits, power)
+    right = left if power == Fraction(1, 2) else _rounded(steps, bits, 1 - power)
+    rest = (1 << 2 * bits) - Convolver(left, steps).apply(right)
+    for each in (left, right, rest):
+        each.flags.writeable = False
+    return left, right, rest
+
+
+def _rounded(steps: int, bits: int, power: Fraction) -> Int64:
+    """Integers whose sums are the rounded sums of 2^bits times the coefficients of (1 - z)^-power."""
+    # quotients of whole numbers and their products in order, which every machine rounds alike
+    k = np.arange(1, steps)
+    whole = power.denominator * k
+    ratios = (whole - (power.denominator - power.numerator)) / whole
+    coefficients = np.concatenate(([1.0], np.cumprod(ratios)))
+    sums = np.rint(np.ldexp(np.cumsum(coefficients), bits)).astype(np.int64)
+    integers: Int64 = np.diff(sums, prepend=0)
+    return integers
 
 
 def _squared_norm(column: Int64) -> int:
-    return sum(entry * entry for entry in column.tolist())
+    # 2^22 entries of at most 19 digits: below 2^61
+    return int(column @ column)

@@ -40,7 +40,8 @@ def draw(
         Matplotlib axes.
 
     Raises:
-        ParameterError: matplotlib is not installed, the style is none, or confidence_level, target or width is out of range.
+        ParameterError: matplotlib is not installed, the style is none, or confidence_level, target or width is out of
+            range.
     """
     usual = {"color": BLUE, "linewidth": 1.8, "label": "released" if curve.private else "exact (not private)"}
     look = styled(style, **usual)

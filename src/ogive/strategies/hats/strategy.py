@@ -9,6 +9,7 @@ and r = x - 2 B_l j. Everything is an integer and every record adds exactly 2 B_
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -153,5 +154,28 @@ def design_hats(size: int, *, privacy: PureDP | ZeroConcentratedDP, adjacency: A
     check_privacy(privacy, adjacency)
     exponent = 2 if isinstance(privacy, PureDP) else 1
     spacings, shares = hats_design(size, exponent, adjacency is Adjacency.REPLACE)
+    return shared_hats(size, spacings, shares, privacy=privacy, adjacency=adjacency)
+
+
+def shared_hats(
+    size: int,
+    spacings: tuple[int, ...],
+    shares: tuple[Fraction, ...],
+    *,
+    privacy: PureDP | ZeroConcentratedDP,
+    adjacency: Adjacency,
+) -> LeastSquaresHats:
+    """Hats of given spacings and shares of the loss.
+
+    Args:
+        size: Number of bins, N.
+        spacings: Of each level of hats.
+        shares: Of the bins and of each level, which add up to 1.
+        privacy: Loss to spend; PureDP takes Laplace noise, ZeroConcentratedDP Gaussian.
+        adjacency: Under REPLACE the total is public and the estimate is conditioned on it.
+
+    Privacy:
+        `loss(adjacency)` of the result is at most `privacy`.
+    """
     l1, l2_squared = _all_changes(size, spacings, adjacency)
     return LeastSquaresHats(size, spacings, measured_laws(privacy, shares, l1=l1, l2_squared=l2_squared))
