@@ -1,6 +1,6 @@
 """How accurate is `auto` on real columns? RMSE against the best single method of each cell, KS against `hat_ls`.
 
-    python benchmarks/accuracy.py [--runs 4]
+    python benchmarks/accuracy.py [--runs 12]
 
 Columns are those of `auto_columns` that have at least thirty values, within bounds that somebody who knows the subject
 would state, on 1024 thresholds, under pure epsilon with one record replaced. There `auto` measures what `hat_ls` does,
@@ -142,7 +142,7 @@ def rows(cells: dict[str, dict[int, dict[str, float]]], runs: int) -> list[dict[
 def main() -> None:
     """Measure every column."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--runs", type=int, default=4, help="releases of a method in a cell")
+    parser.add_argument("--runs", type=int, default=12, help="releases of a method in a cell")
     runs = parser.parse_args().runs
     cells: dict[str, dict[int, dict[str, float]]] = {}
     for column in chosen():

@@ -34,10 +34,11 @@ FEWEST_BINS = 16
 LARGEST_BINS = 1 << 16
 """On more bins a fit takes seconds, and `auto` shrinks."""
 
-LOUDEST, QUIETEST = 0.2, 0.004
+LOUDEST, LOUDEST_REPORTS, QUIETEST = 0.65, 0.2, 0.004
 """Noise at a threshold, as a share of the records, between which `auto` fits a density.
 
-With more noise a density cannot be told from an atom; with less, the unbiased curve is as good as any fit.
+With more noise a density cannot be told from an atom; with less, the unbiased curve is as good as any fit. Reports
+have a limit of their own, up to which `benchmarks/local_curves.py` measures them.
 """
 
 _FAR = 8.0  # times the largest deviation of a measured sum: estimates from them deviate by less
@@ -106,7 +107,8 @@ def suits(strategy: Strategy, answer: Int64, total: int | None) -> bool:
     hashable: Any = strategy
     if _FAR * _largest(hashable) < QUIETEST * records:
         return False  # without the exact variance, whose loops would be compiled for it
-    return QUIETEST * records < _deviation(hashable, total is not None) < LOUDEST * records
+    loudest = LOUDEST_REPORTS if isinstance(strategy, ReportedTree) else LOUDEST
+    return QUIETEST * records < deviation(hashable, total_known=total is not None) < loudest * records
 
 
 @lru_cache(maxsize=64)
@@ -117,7 +119,7 @@ def _largest(strategy: Any) -> float:
 
 
 @lru_cache(maxsize=64)
-def _deviation(strategy: Any, total_known: bool) -> float:
+def deviation(strategy: Any, *, total_known: bool) -> float:
     """Root mean square of the noise over the thresholds, in records."""
     return math.sqrt(float(np.mean(strategy.variance(total_known=total_known))))
 

@@ -21,11 +21,10 @@ from ogive.strategies.density.fit import Smooth
 from ogive.strategies.density.likelihood import Likelihood
 
 _SIZES = np.array([0.03, 0.15, 0.6])  # deviations of the prior of an atom, as shares of the records
-_ENDS = 0.2  # prior probability of either end: values are clipped to the bounds, and zero is often one of them
-_PENALTY = 1.0  # subtracted from the log odds of an atom
+_ENDS = 0.35  # prior probability of either end: values are clipped to the bounds, and zero is often one of them
 _ADDED, _KEPT = 0.5, 0.4  # probability from which an atom is added, and kept
 _MOST = 30
-_NEEDED = 2.0  # what an atom costs in evidence, besides the distance of its places from their prior
+_NEEDED = 1.0  # what an atom costs in evidence, besides the distance of its places from their prior
 _NEGLIGIBLE = 1e-12  # share of an atom at a place, of which its cost has nothing
 _PLACES = 256  # bins that are looked at: those that stand out most, and the ends
 
@@ -166,5 +165,5 @@ class Search:
 
 def _chance(odds: float, atom: Float64) -> tuple[float, Float64]:
     """The probability of an atom, and its expected size when it may not be there."""
-    chance = float(1 / (1 + np.exp(-np.clip(odds - _PENALTY, -50.0, 50.0))))
+    chance = float(1 / (1 + np.exp(-np.clip(odds, -50.0, 50.0))))
     return chance, chance * atom
