@@ -28,7 +28,8 @@ DRAWN: dict[str, tuple[str, str, str]] = {
 }
 
 
-def _light(axes: Any) -> None:
+def light(axes: Any) -> None:
+    """Thin lines and no frame."""
     axes.grid(color=GRID, linewidth=0.7)
     axes.spines[["top", "right"]].set_visible(False)
     axes.tick_params(labelsize=9)
@@ -53,7 +54,7 @@ def distances(results: Results) -> Figure:
         axes.set_xscale("log")
         axes.set_xticks(RECORDS, [f"$10^{{{len(str(records)) - 1}}}$" for records in RECORDS])
         _logarithmic(axes)
-        _light(axes)
+        light(axes)
     for axes in panels[-1]:
         axes.set_xlabel("records", fontsize=10)
     figure.supylabel("energy distance to the truth, times the sampling error", fontsize=10.5)
@@ -88,7 +89,7 @@ def against_best(results: Results) -> Figure:
         "energy distance, times that of the best single method of the cell (known only afterwards)", fontsize=9
     )
     axes.legend(frameon=False, fontsize=9, loc="lower right")
-    _light(axes)
+    light(axes)
     return figure
 
 
@@ -106,7 +107,7 @@ def degrees(results: Results) -> Figure:
         axes.axhline(1, color=INK, linewidth=0.8)
         axes.set_title(name, loc="left", fontsize=10.5, color=INK)
         _logarithmic(axes)
-        _light(axes)
+        light(axes)
     for axes in panels[-1]:
         axes.set_xlabel("K", fontsize=10)
     figure.supylabel("energy distance to the truth, times the sampling error", fontsize=10.5)

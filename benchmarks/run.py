@@ -54,6 +54,7 @@ LONG = (
     "auto_columns",
     "accuracy",
     "projection_figures",
+    "accuracy_figures",
 )
 QUICK_RESULTS = Path("bench-quick.json")
 
