@@ -23,6 +23,7 @@ QUICK = (
     "samplers",
     "smoothing",
     "curves",
+    "few_quantiles",
     "roots",
     "roc",
     "files",

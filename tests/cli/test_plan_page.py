@@ -7,7 +7,8 @@ import pytest
 import ogive
 from ogive.cli import main
 
-GLUCOSE = ("plan", "quantiles", "--column", "glucose", "--bounds", "0", "400", "--records", "20000", "--epsilon", "1")
+SELECTED = ("plan", "quantiles", "--column", "glucose", "--bounds", "0", "400", "--records", "20000", "--epsilon", "1")
+GLUCOSE = (*SELECTED, "--few", "curve")
 
 
 @pytest.fixture
@@ -138,12 +139,23 @@ def test_a_description_says_it_for_every_variable_whose_policy_differs(run):
 def test_errors_of_quantiles_are_in_units_of_the_column(run):
     """By the share of the records times the range, and a step of the grid."""
     page = " ".join(run(*GLUCOSE, "--unit", "mg/dL")[1].split())
-    row = ogive.plan(ogive.Quantiles("glucose", bounds=(0, 400)), privacy=ogive.PureDP(1), records=20_000).chosen
+    row = ogive.plan(
+        ogive.Quantiles("glucose", bounds=(0, 400), few="curve"), privacy=ogive.PureDP(1), records=20_000
+    ).chosen
     step = 400 / 1023
     median, every = (float(each) for each in re.findall(r"within ([\d.]+) mg/dL", page))
     assert median == pytest.approx(2 * row.errors["rmse"] * 400 + step, rel=0.05)
     assert every == pytest.approx(row.errors["ks_95"] * 400 + step, rel=0.05)
     assert "if values are spread evenly over the bounds" in page
+
+
+def test_errors_of_selected_quantiles_are_told_on_average(run):
+    page = " ".join(run(*SELECTED, "--unit", "mg/dL")[1].split())
+    row = ogive.plan(ogive.Quantiles("glucose", bounds=(0, 400)), privacy=ogive.PureDP(1), records=20_000).chosen
+    assert row.method == "joint"
+    (farthest,) = (float(each) for each in re.findall(r"within ([\d.]+) mg/dL on average", page))
+    assert farthest == pytest.approx(row.errors["rank"] * 400 + 400 / 1023, rel=0.05)
+    assert "* joint will be used: --method auto chooses it" in page
 
 
 def test_dates_are_told_in_days_and_uneven_grids_not_at_all(run):
@@ -157,12 +169,12 @@ def test_dates_are_told_in_days_and_uneven_grids_not_at_all(run):
 
 def test_the_stated_distance_holds_for_values_that_are_spread_evenly():
     """In 95 of 100 releases; 60 releases may then miss it 9 times, with a chance below 0.5 %."""
-    row = ogive.plan(ogive.Quantiles("x", bounds=(0, 400)), privacy=ogive.PureDP(1), records=2000).chosen
+    row = ogive.plan(ogive.Quantiles("x", bounds=(0, 400), few="curve"), privacy=ogive.PureDP(1), records=2000).chosen
     within = row.errors["ks_95"] * 400 + 400 / 1023
     values = [400 * (number + 0.5) / 2000 for number in range(2000)]
     shares = (0.1, 0.25, 0.5, 0.75, 0.9)
     missed = 0
     for _ in range(60):
-        found = ogive.quantiles(values, shares, bounds=(0, 400), privacy=ogive.PureDP(1))
+        found = ogive.quantiles(values, shares, bounds=(0, 400), privacy=ogive.PureDP(1), few="curve")
         missed += max(abs(value - 400 * share) for value, share in zip(found.values, shares, strict=True)) > within
     assert missed <= 9

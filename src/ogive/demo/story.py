@@ -63,7 +63,7 @@ def wishes() -> tuple[Wish, ...]:
     calibration = HosmerLemeshow("probability", "label", confidence_level=CONFIDENCE_LEVEL)
 
     def deciles(column: str, grid: Grid) -> Quantiles:
-        return Quantiles(column, DECILES, grid=grid, confidence_level=CONFIDENCE_LEVEL)
+        return Quantiles(column, DECILES, grid=grid, confidence_level=CONFIDENCE_LEVEL, few="curve")
 
     boxes = Boxplot("age", grid=ages, by="label", groups=(0, 1))
     quarter, half, more = PureDP("0.25"), PureDP("0.5"), PureDP("0.75")

@@ -225,13 +225,19 @@ class _Shown:
 
     def distances(self, row: PlanRow) -> str:
         """Errors of quantiles as distances of values; nothing where they are not read, or the grid is not even."""
-        if self.statistic.get("name") not in _READ_OFF or "ks_95" not in row.errors or self.scale.step is None:
+        if self.statistic.get("name") not in _READ_OFF or self.scale.step is None:
             return ""
-        told = f"every quantile within {self.scale.within(row.errors['ks_95'])}"
-        if "rmse" in row.errors:
-            told = f"median within {self.scale.within(2 * row.errors['rmse'])}, {told}"
+        if "ks_95" in row.errors:
+            told = f"every quantile within {self.scale.within(row.errors['ks_95'])}"
+            if "rmse" in row.errors:
+                told = f"median within {self.scale.within(2 * row.errors['rmse'])}, {told}"
+            told += " in 95 of 100 releases"
+        elif "rank" in row.errors:
+            told = f"the farthest quantile within {self.scale.within(row.errors['rank'])} on average"
+        else:
+            return ""
         return (
-            f"  {told} in 95 of 100 releases, a step of the grid included and sampling error not, if values are "
+            f"  {told}, a step of the grid included and sampling error not, if values are "
             "spread evenly over the bounds; where they are dense it is less, where they are sparse more"
         )
 

@@ -15,7 +15,7 @@ from ogive.statistics.kinds import read_estimate
 
 AGES = np.random.default_rng(5).integers(20, 80, 4_000)
 GRID = ogive.Grid.integers(0, 110)
-CURVE, QUANTILES = ogive.Ecdf("age", grid=GRID), ogive.Quantiles("age", (0.2, 0.8), grid=GRID)
+CURVE, QUANTILES = ogive.Ecdf("age", grid=GRID), ogive.Quantiles("age", (0.2, 0.8), grid=GRID, few="curve")
 
 
 def released(statistic=CURVE, epsilon="0.5", account=None):

@@ -150,7 +150,8 @@ def test_by_hand_is_beside_the_named_ones():
     assert "histogram by hand" not in Ecdf("x", (0, 1), method=HistogramQueries()).alternatives()
     strategy = design_projection(64, privacy=ApproxDP(1, "1e-6"), adjacency=REPLACE)
     assert "projection by hand" in Ecdf("x", (0, 1), bins=64, method=strategy).alternatives()
-    assert (*METHODS, "bisection") == tuple(Quantiles("x", bounds=(0, 1)).alternatives())
+    assert (*METHODS, "bisection") == tuple(Quantiles("x", bounds=(0, 1), few="curve").alternatives())
+    assert (*METHODS, "bisection", "joint") == tuple(Quantiles("x", bounds=(0, 1)).alternatives())
 
 
 def test_what_is_no_method_is_refused_in_one_line():

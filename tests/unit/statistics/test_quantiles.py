@@ -252,7 +252,7 @@ def test_quantiles_and_their_intervals_increase():
 
 
 def test_reads_quantiles_off_a_curve_that_it_hands_over():
-    result = ogive.quantiles(VALUES, [0.5], bounds=(0, 200), privacy=ogive.PureDP(1))
+    result = ogive.quantiles(VALUES, [0.5], bounds=(0, 200), privacy=ogive.PureDP(1), few="curve")
     assert result.curve is not None
     assert result.values[0] == result.curve.quantile(0.5)
     assert result.curve.provenance == result.provenance

@@ -12,7 +12,7 @@ from ogive.queries import JointQuantilesQuery, NoisyMaxQuery, QuantileScore
 from ogive.statistics.base import Statistic, Terms
 from ogive.statistics.ecdf.plan import curve_errors, curve_is_decided
 from ogive.statistics.methods.plan import CURVE_METRICS, CurvePrediction, decided_by_noise, errors_of_one_curve
-from ogive.statistics.prediction import Errors, Metric
+from ogive.statistics.prediction import Errors, Metric, Setting
 from ogive.statistics.quantiles.expected import joint_ranks_off
 from ogive.statistics.quantiles.statistic import Quantiles
 
@@ -25,6 +25,9 @@ class Prediction(CurvePrediction):
     metrics: ClassVar[Mapping[str, Metric]] = CURVE_METRICS | {
         "rank": Metric("rank", "largest distance of a quantile from its wanted share, on average, simulated")
     }
+
+    def __init__(self, statistic: Quantiles, terms: Terms, setting: Setting) -> None:
+        super().__init__(statistic.resolved(terms), terms, setting)
 
     @staticmethod
     def measured(statistic: Quantiles) -> Statistic[Any]:
@@ -63,7 +66,7 @@ class Prediction(CurvePrediction):
         """
         first, records = self.queries[0], self.setting.records
         if isinstance(first, JointQuantilesQuery):
-            rank = min(1.0, joint_ranks_off(first).largest / max(1, records))
+            rank = min(1.0, joint_ranks_off(first, records).largest / max(1, records))
             return Errors({"rank": rank}, basis=(_EVENLY.format("joint"),))
         errors = [
             _expected_rank(query, records)

@@ -7,11 +7,12 @@ from collections.abc import Generator, Sequence
 from contextlib import suppress
 from dataclasses import KW_ONLY, dataclass
 from fractions import Fraction
-from typing import ClassVar, Literal, TypedDict, cast
+from typing import ClassVar, Literal, TypedDict, cast, get_args
 
 import numpy as np
 
 from ogive.arrays import Int64
+from ogive.checks import among
 from ogive.columns import Missing
 from ogive.errors import ParameterError, quoted
 from ogive.grids import Bound, Grid, GridName
@@ -19,6 +20,7 @@ from ogive.noise import Geometric
 from ogive.parameters import added, one_of
 from ogive.privacy import Rational, exact
 from ogive.queries import Answer, CurveQuery, JointQuantilesQuery, Query
+from ogive.queries.joint import MOST_BINS
 from ogive.statistics.base import Terms
 from ogive.statistics.confidence import check_level, simulations_needed
 from ogive.statistics.curve import bins as curve_bins
@@ -28,6 +30,7 @@ from ogive.statistics.ecdf.statistic import DEFAULT_BINS, Ecdf, by_hand
 from ogive.statistics.methods.choose import METHODS, Method, MethodName, as_method
 from ogive.statistics.methods.unbiased import choose
 from ogive.statistics.quantiles.bisection import bisect_quantiles
+from ogive.statistics.quantiles.choice import Few, Selection, selection
 from ogive.statistics.quantiles.estimate import CONFIDENCE_LEVEL, QuantileEstimates
 from ogive.statistics.quantiles.exponential import scores_of, select_quantiles
 from ogive.statistics.quantiles.joint import INTERVAL_SHARE, LARGEST_INTERVAL_SHARE, select_jointly, short_shares
@@ -60,6 +63,7 @@ class QuantilesOptions(TypedDict, total=False):
     confidence_level: float
     expected_records: int | None
     interval_share: Rational
+    few: Few
 
 
 @dataclass(frozen=True)
@@ -76,14 +80,16 @@ class Quantiles:
         missing: What a missing value means: "refuse" (an error), "low" or "high" (the lower or the upper bound), a
             public value within the bounds, as which it counts, or "drop" (not counted; ADD_OR_REMOVE only).
         method: "bisection" opens only the points it visits (path noise). "exponential" selects each of at most nine
-            quantiles by itself, which suits one or two of them and few records; it needs a curator who sees all
-            records. Any other method is one of `Ecdf`, and the quantiles are read from the whole curve at the same
-            cost; so does "auto".
+            quantiles by itself, and "joint" all of them together; both suit few quantiles and need a curator who sees
+            all records. Any other method is one of `Ecdf`, and the quantiles are read from the whole curve at the same
+            cost. "auto" selects or reads, whichever is predicted to be nearer; see `few`.
         confidence_level: Confidence level of the simultaneous intervals.
         expected_records: A public guess of the number of records, if that number is private. "auto" needs it to
             consider methods that are not unbiased.
         interval_share: Of the guarantee, for the intervals of "joint", 0 to 0.9. With 0 all of it goes to the
             quantiles, and each interval is the bounds.
+        few: What "auto" may do with up to nine quantiles: "selected" (select them where that is predicted to be nearer,
+            without a curve) or "curve" (read them off a curve, which has all other quantiles and narrower intervals).
     """
 
     name: ClassVar[str] = "quantiles"
@@ -99,6 +105,7 @@ class Quantiles:
     confidence_level: float = CONFIDENCE_LEVEL
     expected_records: int | None = None
     interval_share: Rational = added(INTERVAL_SHARE)
+    few: Few = added("curve", default="selected", words=("selected", "curve"))
 
     def __post_init__(self) -> None:
         """Refuse what no release could use, before any data is touched."""
@@ -121,6 +128,7 @@ class Quantiles:
         if not 0 <= share <= LARGEST_INTERVAL_SHARE:
             raise ParameterError(f"`interval_share` must be from 0 to 0.9, got {self.interval_share}")
         object.__setattr__(self, "interval_share", share)
+        among(self.few, "few", get_args(Few))
         binning = self.ecdf().binning()
         object.__setattr__(self, "missing", binning.missing)
         size = binning.grid.bins
@@ -151,8 +159,32 @@ class Quantiles:
         """The canonical form of the statistic: the grid itself, and methods with their options."""
         grid = self.ecdf().binning().grid
         method = self.method if self.method in _BY_THEMSELVES else as_method(self.method)
-        share = self.interval_share if self.method == "joint" else INTERVAL_SHARE
-        return dataclasses.replace(self, bounds=None, bins=grid.bins, grid=grid, method=method, interval_share=share)
+        few: Few = "selected" if self.may_select else "curve"
+        share = self.interval_share if self.method == "joint" or self.may_select else INTERVAL_SHARE
+        return dataclasses.replace(
+            self, bounds=None, bins=grid.bins, grid=grid, method=method, interval_share=share, few=few
+        )
+
+    @property
+    def may_select(self) -> bool:
+        """Whether the method is "auto", and these quantiles can be selected jointly."""
+        if self.method != "auto" or self.few != "selected" or self.ecdf().binning().grid.bins > MOST_BINS:
+            return False
+        with suppress(ParameterError):
+            return bool(short_shares(self.probabilities))
+        return False
+
+    def resolved(self, terms: Terms) -> Quantiles:
+        """The same by the method that "auto" takes under some terms, if that is a selection; else itself."""
+        if not self.may_select:
+            return self
+
+        def ask(method: Selection, trial: Terms) -> Generator[Query, Answer, QuantileEstimates]:
+            return dataclasses.replace(self, method=method).questions(trial)
+
+        binning, wanted = self.ecdf().binning(), len(self.probabilities)
+        method = selection(binning, wanted, ask, guess=self.expected_records, terms=terms)
+        return self if method is None else dataclasses.replace(self, method=method)
 
     def alternatives(self) -> dict[str, Quantiles]:
         """One statistic for each method of a whole curve, for bisection, and for a method that the user designed."""
@@ -161,7 +193,7 @@ class Quantiles:
         if len(self.probabilities) <= _FEW or self.method == "exponential":
             with suppress(ParameterError):  # of a probability that is no short fraction
                 named["exponential"] = dataclasses.replace(self, method="exponential")
-        if len(self.probabilities) <= _FEW_TOGETHER or self.method == "joint":
+        if len(self.probabilities) <= _FEW_TOGETHER or self.method == "joint" or self.may_select:
             with suppress(ParameterError):
                 named["joint"] = dataclasses.replace(self, method="joint")
         return named if self.method in _BY_THEMSELVES else named | by_hand(self)
@@ -171,6 +203,9 @@ class Quantiles:
 
         Privacy: all answers together at most the whole of `terms.privacy`, however many quantiles.
         """
+        resolved = self.resolved(terms)
+        if resolved is not self:
+            return (yield from resolved.questions(terms))
         if self.method == "bisection":
             return (yield from self._bisect(terms))
         if self.method == "exponential":
