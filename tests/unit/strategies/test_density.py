@@ -11,11 +11,12 @@ from ogive.errors import UnsupportedError
 from ogive.noise import KeyedSource
 from ogive.privacy import Adjacency, PureDP, ZeroConcentratedDP
 from ogive.statistics.methods.reference_shapes import Shapes
-from ogive.strategies import design_hats
+from ogive.strategies import design_hats, design_reports
 from ogive.strategies import fitted as fitted_curves
 from ogive.strategies.density import atoms, residual
 from ogive.strategies.density.fit import STIFF, Prior, fit
 from ogive.strategies.fitted import fitted_curve, suits
+from ogive.strategies.reported.design import expected_tree
 from ogive.strategies.smoothing import DENSITY, automatic_smoothing, smooth
 
 REPLACE, ADD = Adjacency.REPLACE, Adjacency.ADD_OR_REMOVE
@@ -191,6 +192,16 @@ def test_auto_takes_a_density_where_noise_is_neither_loud_nor_quiet():
     assert suits(private, private.measure(np.ones(1024, np.int64)), None)
     assert not suits(private, private.measure(np.zeros(1024, np.int64)), None)
     assert not suits(designed("square_root", 64, REPLACE), np.zeros(64, np.int64), 1000)
+
+
+@pytest.mark.parametrize(("people", "taken"), [(200, False), (3000, True)], ids=["loud", "quiet"])
+def test_reports_get_a_density_up_to_noise_of_a_fifth_of_the_records_and_hats_up_to_more(people, taken):
+    reports = expected_tree(design_reports(256, Fraction(1)), people)
+    even = reports.measure(np.full(256, people // 256 + 1))
+    share = fitted_curves.deviation(reports, total_known=True) / people
+    assert (fitted_curves.QUIETEST < share < fitted_curves.LOUDEST_REPORTS) is taken
+    assert share < fitted_curves.LOUDEST
+    assert suits(reports, even, people) is taken
 
 
 @pytest.mark.parametrize("adjacency", Adjacency)
