@@ -55,7 +55,7 @@ def curves(session):
     yield session.ecdf("age", **AGE, method="hat_ls", smooth="auto", privacy=QUARTER)
     yield session.quantiles("age", (0.25, 0.5, 0.75), **AGE, method="tree_ls", privacy=QUARTER)
     yield session.quantiles("age", (0.5,), **AGE, method="bisection", privacy=QUARTER)
-    yield session.boxplot("age", **AGE, method="five_numbers", privacy=QUARTER)
+    yield session.boxplot("age", **AGE, method="five_numbers", quartiles="single", privacy=QUARTER)
     yield session.roc(
         "risk", "ill", **RISK, public_labels=False, budget="joint", method="auto", smooth="auto", privacy=QUARTER
     )

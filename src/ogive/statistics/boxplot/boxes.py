@@ -21,7 +21,7 @@ from ogive.arrays import Float64
 from ogive.columns import Binning, LabelValue
 from ogive.grids import Grid
 from ogive.privacy import ApproxDP, Privacy, PureDP, ZeroConcentratedDP
-from ogive.queries import Answer, QuantileScore, Query, design_noisy_max, design_sparse_vector
+from ogive.queries import Answer, QuantileScore, Query, design_joint, design_noisy_max, design_sparse_vector
 from ogive.statistics.base import Terms
 from ogive.statistics.curve.bins import lower_ends
 
@@ -174,14 +174,27 @@ def selection_grants(privacy: Privacy, shares: Sequence[Fraction]) -> tuple[tupl
     return squares, True
 
 
+def _joined(grants: Sequence[PureDP], *, concentrated: bool) -> PureDP | ZeroConcentratedDP:
+    """What several selections that are priced alike cost together."""
+    if concentrated:
+        return ZeroConcentratedDP(sum((grant.epsilon**2 / 2 for grant in grants), Fraction(0)))
+    return PureDP(sum((grant.epsilon for grant in grants), Fraction(0)))
+
+
 def _size(grant: PureDP) -> Fraction:
     return grant.epsilon
 
 
 def five_numbers(
-    binning: Binning, group: LabelValue | None, terms: Terms, *, shares: Sequence[Fraction], beyond: int
+    binning: Binning,
+    group: LabelValue | None,
+    terms: Terms,
+    *,
+    shares: Sequence[Fraction],
+    beyond: int,
+    together: bool,
 ) -> Generator[Query, Answer, Box]:
-    """Find both ends and then the quartiles between them, each by a selection of its own.
+    """Find both ends, each by a selection of its own, and then the quartiles between them.
 
     Args:
         binning: Column and grid; candidates are its bins, and of the chosen one the middle is told.
@@ -189,8 +202,9 @@ def five_numbers(
         terms: What all five may cost together.
         shares: Of the lower end, the first quartile, the median, the third quartile and the upper end.
         beyond: How many records may lie beyond each end.
+        together: Whether one selection of the three quartiles has the shares of all of them.
 
-    Privacy: five selections; their losses add up to at most `terms.privacy`.
+    Privacy: the losses of three or five selections add up to at most `terms.privacy`.
     """
     grants, concentrated = selection_grants(terms.privacy, shares)
     ends = []
@@ -201,10 +215,17 @@ def five_numbers(
         ends.append(int(answer.values[0]))
     first, last = min(ends), max(ends)
     found = []
-    for quarter, grant in zip((1, 2, 3), grants[1:4], strict=True):
-        score = QuantileScore(Fraction(quarter, 4), first=first, last=last)
-        answer = yield design_noisy_max(binning, score, privacy=grant, unit=terms.unit, concentrated=concentrated)
-        found.append(first + int(answer.values[0]))
+    if together:
+        quarters = [Fraction(quarter, 4) for quarter in (1, 2, 3)]
+        answer = yield design_joint(
+            binning, quarters, privacy=_joined(grants[1:4], concentrated=concentrated), unit=terms.unit
+        )
+        found = np.clip(answer.values, first, last).tolist()
+    else:
+        for quarter, grant in zip((1, 2, 3), grants[1:4], strict=True):
+            score = QuantileScore(Fraction(quarter, 4), first=first, last=last)
+            answer = yield design_noisy_max(binning, score, privacy=grant, unit=terms.unit, concentrated=concentrated)
+            found.append(first + int(answer.values[0]))
     q1, median, q3 = (middle(binning.grid, place) for place in sorted(found))
     return Box(
         group,

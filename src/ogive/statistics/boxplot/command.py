@@ -13,7 +13,12 @@ from ogive.statistics.options import Command, Picture
 def _check(given: Mapping[str, Any], trust: str) -> None:
     """Refuse options of the method that is not taken; a plan, which compares both methods, takes all."""
     five = given.get("method") == "five_numbers"
-    for name, usual, of_five in (("shares", None, True), ("beyond", 0, True), ("curve", "auto", False)):
+    for name, usual, of_five in (
+        ("shares", None, True),
+        ("beyond", 0, True),
+        ("quartiles", "together", True),
+        ("curve", "auto", False),
+    ):
         if given.get(name, usual) != usual and of_five is not five:
             owner = "five_numbers" if of_five else "resample"
             raise ParameterError(f"--{name} belongs to --method {owner}; leave it out, or use that method")
@@ -29,7 +34,7 @@ COMMAND = Command(
     help=HELP
     | {
         "method": "resample: box, whiskers and outliers of one private curve. five_numbers: both ends and the three "
-        "quartiles, found one by one; no outliers.",
+        "quartiles; no outliers.",
         "curve": "How resample releases the curve; a method of ogive ecdf.",
         "groups": "All values of that column, public; also those that no record has.",
         "public_groups": (
@@ -41,7 +46,9 @@ COMMAND = Command(
             "each by default."
         ),
     },
-    groups=dict.fromkeys(("by", "groups", "public_groups", "method", "curve", "shares", "beyond"), "Boxes"),
+    groups=dict.fromkeys(
+        ("by", "groups", "public_groups", "method", "curve", "shares", "beyond", "quartiles"), "Boxes"
+    ),
     check=_check,
     picture=Picture(
         "violins",

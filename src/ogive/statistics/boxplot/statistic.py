@@ -14,9 +14,10 @@ from ogive.checks import among, truth, whole
 from ogive.columns import Binning, LabelValue, Missing
 from ogive.errors import ParameterError, quoted
 from ogive.grids import Bound, Grid, GridName
-from ogive.parameters import one_of
+from ogive.parameters import added, one_of
 from ogive.privacy import Adjacency, PrivacyUnit, Rational, exact
 from ogive.queries import Answer, GroupBinning, Query
+from ogive.queries.joint import MOST_BINS
 from ogive.queries.sparse_vector import MAX_BEYOND
 from ogive.statistics.base import Terms
 from ogive.statistics.boxplot.boxes import NUMBERS, Box, box_of, five_numbers
@@ -29,6 +30,9 @@ from ogive.statistics.methods.groups import ask_groups
 
 BoxMethod = Literal["resample", "five_numbers"]
 BOX_METHODS: tuple[BoxMethod, ...] = get_args(BoxMethod)
+Quartiles = Literal["together", "single"]
+"""How "five_numbers" finds the quartiles: by one selection, or each by its own."""
+
 CurveChoice = Method
 DEFAULT_CURVE: CurveChoice = "auto"  # a projection has a bias that shows in no band where the bounds are far too wide
 EQUAL_SHARES = (Fraction(1, 5),) * 5
@@ -49,6 +53,7 @@ class BoxplotOptions(TypedDict, total=False):
     beyond: int
     missing: Missing
     expected_records: int | None
+    quartiles: Quartiles
 
 
 @dataclass(frozen=True)
@@ -74,6 +79,8 @@ class Boxplot:
         missing: What a missing value means: "refuse" (an error), "low" or "high" (the lower or the upper bound), a
             public value within the bounds, as which it counts, or "drop" (not counted; ADD_OR_REMOVE only).
         expected_records: A public guess of the number of all records, where that number is private; see `Ecdf`.
+        quartiles: How "five_numbers" finds the quartiles: "together" by one joint selection, which errs about half as
+            much and is for up to 65,536 thresholds, or "single" each by a noisy maximum between the two ends.
     """
 
     name: ClassVar[str] = "boxplot"
@@ -92,10 +99,12 @@ class Boxplot:
     beyond: int = 0
     missing: Missing = one_of("refuse", "low", "high", "drop")
     expected_records: int | None = None
+    quartiles: Quartiles = added("single", default="together", words=("together", "single"))
 
     def __post_init__(self) -> None:
         """Refuse what no release could use, before any data is touched."""
         among(self.method, "method", BOX_METHODS)
+        among(self.quartiles, "quartiles", get_args(Quartiles))
         if self.by is None and self.groups is not None:
             raise ParameterError("`groups` needs `by`, the column that says which group a record belongs to")
         if self.by is not None:
@@ -155,7 +164,14 @@ class Boxplot:
             shares=self.shares if five else EQUAL_SHARES,
             beyond=self.beyond if five else 0,
             public_groups=bool(self.public_groups),
+            quartiles="together" if self._together else "single",
         )
+
+    @property
+    def _together(self) -> bool:
+        """Whether the quartiles are found by one selection."""
+        few = self.binning().grid.bins <= MOST_BINS
+        return self.method == "five_numbers" and self.quartiles == "together" and few
 
     def settled_by(self, unit: PrivacyUnit) -> Boxplot:
         """The same with groups public or not."""
@@ -215,7 +231,7 @@ class Boxplot:
 
     def _five(self, terms: Terms) -> Generator[Query, Answer, Box]:
         shares = [exact(share, "a share") for share in self.shares]
-        return five_numbers(self.binning(), None, terms, shares=shares, beyond=self.beyond)
+        return five_numbers(self.binning(), None, terms, shares=shares, beyond=self.beyond, together=self._together)
 
 
 def _values(given: Any) -> tuple[LabelValue, ...]:
