@@ -134,7 +134,7 @@ def rows(adjacency: Adjacency, quantiles: tuple[int, ...], records: tuple[int, .
                     target=float(f"{AT_MOST * best:.4g}"),
                     larger_is_better=False,
                     peer=PEER,
-                    peer_value=best,
+                    peer_value=best or None,  # there is no ratio to an error of nothing
                 )
 
 
