@@ -1,5 +1,6 @@
 """The band that narrows in the tails: its parts against slow ones, its coverage with a control, and its refusals."""
 
+import tracemalloc
 from fractions import Fraction
 
 import numpy as np
@@ -9,6 +10,7 @@ from scipy import stats
 import ogive
 from ogive.errors import ParameterError, UnsupportedError
 from ogive.noise import KeyedSource
+from ogive.statistics import confidence
 from ogive.statistics.curve.bands import narrowing
 
 RELEASES, RECORDS, BINS = 150, 2_000, 64
@@ -101,6 +103,59 @@ def test_ends_solve_the_inequality(n):
         assert np.clip(top, 0, 1) == pytest.approx(right.max(), abs=2e-5)
 
 
+def test_estimates_out_of_range_leave_out_no_share_that_is_allowed():
+    """The least and the largest u that a scan allows, where noise took the estimate out of [0, 1]."""
+    random = np.random.default_rng(5)
+    u = np.linspace(0, 1, 2001)
+    crossed = 0
+    for _ in range(3000):
+        n = int(10 ** random.uniform(0, 6))
+        share = random.choice([random.uniform(-0.5, 0), random.uniform(1, 1.5)])
+        flat, (above, below) = (random.uniform(0, 1) ** 4 + 1e-9), random.uniform(0, 5, 2)
+        ((low,), (high,)) = narrowing._solved(np.array([share]), np.array([flat]), n, above, below)
+        scale = np.sqrt(flat + u * (1 - u) / n)
+        allowed = u[(share - u <= above * scale) & (u - share <= below * scale)]
+        if not len(allowed):
+            crossed += max(low, 0) > min(high, 1)
+            continue
+        assert low <= allowed[0] + 1e-9
+        assert high >= allowed[-1] - 1e-9
+        inner = allowed[0] if share > 1 else allowed[-1]
+        assert np.clip(low if share > 1 else high, 0, 1) == pytest.approx(inner, abs=1e-3)
+    assert crossed > 100
+
+
+def test_simulations_beyond_the_usual_are_drawn_in_batches_and_not_kept(coarse):
+    usual = np.concatenate(list(narrowing._sampling_errors(50, narrowing.SIMULATIONS, 64)))
+    assert list(narrowing._kept) == [(50, narrowing.SIMULATIONS)]
+    runs, step = 4 * narrowing.SIMULATIONS, 64
+    tracemalloc.start()
+    drawn = np.zeros((runs, narrowing._CELLS + 1), dtype=np.float32)
+    for number, batch in enumerate(narrowing._sampling_errors(50, runs, step)):
+        drawn[number * step : number * step + len(batch)] = batch
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert most < 1.5 * drawn.nbytes, "all runs are in memory once here, and not once more there"
+    assert np.array_equal(drawn[: len(usual)], usual)
+    assert np.abs(drawn[len(usual) :]).max(axis=1).min() > 0
+    assert list(narrowing._kept) == [(50, narrowing.SIMULATIONS)]
+
+
+def test_levels_that_would_take_too_long_are_refused_with_one_that_does_not(coarse, monkeypatch):
+    curve = released(np.random.default_rng(1).normal(50, 10, 2000))
+    with pytest.raises(ParameterError, match=r"must be at most 0.9997, beyond .* got 0.9999; use width='even'"):
+        curve.band(0.9999, width="narrowing")
+    assert narrowing._runs(Fraction(3, 10_000)) == 148_149
+    monkeypatch.setattr(narrowing, "MOST_RUNS", 1000)
+    reported = []
+    band = curve.band(0.95, width="narrowing", simulations=2000, progress=lambda *done: reported.append(done))
+    assert band.confidence_level == 0.95
+    assert reported[-1] == (2000, 2000)
+    monkeypatch.setattr(confidence, "MOST_VALUES", 1000)
+    with pytest.raises(ParameterError, match=r"at most 0.9979 on so many thresholds, got 0.999; use fewer bins"):
+        curve.band(0.999, width="narrowing", simulations=2000)
+
+
 @pytest.mark.parametrize("records", [300, 20_000])
 def test_cells_bound_what_a_sample_strays_between_their_ends(records, coarse):
     """Quantiles of the largest error of uniform numbers at any u of a range, not only at ends of cells."""
@@ -147,7 +202,7 @@ def test_records_of_a_cell_stray_at_least_as_far_as_uniform_numbers(count, monke
 
 def test_sampling_errors_have_the_variance_of_uniform_numbers(coarse):
     for n in (50, 1 << 17):
-        errors = narrowing._sampling_errors(n, 2000).astype(float)
+        errors = np.concatenate(list(narrowing._sampling_errors(n, 2000, 300))).astype(float)
         u = np.array([0.1, 0.5, 0.9])
         found = (errors[:, (u * narrowing._CELLS).astype(int)] ** 2).mean(axis=0)
         exact = np.floor(u * narrowing._CELLS) / narrowing._CELLS

@@ -23,11 +23,13 @@ from __future__ import annotations
 
 import math
 from collections import OrderedDict
+from collections.abc import Iterator
 from fractions import Fraction
 
 import numpy as np
 
 from ogive.arrays import Float64, Int64
+from ogive.errors import ParameterError
 from ogive.noise.simulated import draw_public
 from ogive.progress import Progress
 from ogive.statistics.confidence import simulations_needed
@@ -53,11 +55,15 @@ _CELLS = 1 << 13
 _ROUNDING = 2.0**-23
 """More than what errors are off by that are kept with 24 digits."""
 SIMULATIONS = 1999
+MOST_RUNS = 150_000
+"""Simulations by default at the highest level, two minutes of a processor for 10,000 records and 1024 thresholds."""
+_EXCEED = 20
 _SEED = 0x6E6172726F77  # public and fixed
 _BATCH_VALUES = 1 << 22
 _ONE_BY_ONE = 1 << 16
 """Records up to which it is faster to draw the cell of each."""
 _KEPT = 2
+_Float32 = np.ndarray[tuple[int, ...], np.dtype[np.float32]]
 
 
 def narrowing_ends(
@@ -80,38 +86,49 @@ def narrowing_ends(
         progress: Called with simulations done and to do.
 
     Raises:
-        ParameterError: the simulations are too few for the level.
+        ParameterError: the simulations are too few for the level, or it takes too many.
     """
     if n == 0:
         return np.zeros(len(raw)), np.ones(len(raw))
-    first = tail * FIRST
-    width = _first_width(strategy, n, first)
+    runs = _runs(tail) if simulations is None else simulations
+    width = _first_width(strategy, n, tail)
     low, high = tidy(raw / n, width)
     low[-1] = high[-1] = 1.0
-    runs = _runs(tail, first) if simulations is None else simulations
     floor = max(FLOOR * width, LEAST_FLOOR)
     ends = tuple(np.clip(each, 0.0, 1.0) for each in (low, high))
     least = np.minimum(*(each * (1 - each) for each in ends))
     noise = np.zeros(len(raw)) if strategy is None else strategy.variance(total_known=True) / n**2
     above, below = _largest(strategy, n, ends, np.sqrt(noise + (least + floor) / n), runs, progress)
-    part = (tail - first) / 2
+    part = tail * (1 - FIRST) / 2
     narrow = _solved(raw / n, noise + floor / n, n, upper_quantile(above, part), upper_quantile(below, part))
     return _both(ends, narrow)
 
 
 def _first_width(strategy: Strategy | None, n: int, tail: Fraction) -> float:
-    """Half-width of the first band, a public number."""
+    """Half-width of the first band, a public number; `tail` is the error probability of the whole."""
+    share = FIRST / 2
     if strategy is None:
-        runs = simulations_needed(1 - tail, share=Fraction(1, 2), nodes=1, usual=MOST_SIMULATIONS)
-        return upper_quantile(one_sided_distances(n, runs), tail / 2)
-    runs = simulations_for(strategy, 1 - tail)
+        runs = simulations_needed(1 - tail, share=share, nodes=1, usual=MOST_SIMULATIONS)
+        return upper_quantile(one_sided_distances(n, runs), tail * share)
+    runs = simulations_for(strategy, 1 - tail, share=share)
     maxima = simulate_maxima(strategy, total_known=True, simulations=runs)
-    return upper_quantile(maxima.above / n + one_sided_distances(n, runs), tail / 2)
+    return upper_quantile(maxima.above / n + one_sided_distances(n, runs), tail * share)
 
 
-def _runs(tail: Fraction, first: Fraction) -> int:
-    """How many simulations: enough that 20 exceed the wanted quantile."""
-    return max(SIMULATIONS, int(40 / (tail - first)) + 1)
+def _runs(tail: Fraction) -> int:
+    """How many simulations: enough that 20 exceed the wanted quantile.
+
+    Raises:
+        ParameterError: they are more than there is time for.
+    """
+    needed = 2 * _EXCEED / (1 - FIRST)
+    if int(needed / tail) >= MOST_RUNS:
+        most = math.floor((1 - needed / MOST_RUNS) * 10_000) / 10_000
+        raise ParameterError(
+            f"`confidence_level` of a narrowing band must be at most {most:g}, beyond which it takes several minutes, "
+            f"got {float(1 - tail):g}; use `width='even'`"
+        )
+    return max(SIMULATIONS, int(needed / tail) + 1)
 
 
 def _largest(
@@ -128,12 +145,12 @@ def _largest(
     last = np.maximum(np.ceil(ends[1] * _CELLS).astype(np.int64) - 1, first)
     above, below = np.empty(runs), np.empty(runs)
     step = max(1, _BATCH_VALUES // (2 * _CELLS + len(scale)))
-    sampled = _sampling_errors(n, runs)
+    sampled = _sampling_errors(n, runs, step)
     # thresholds with the same cells have the same largest errors
     ranges, which = np.unique(np.stack([first, last]), axis=1, return_inverse=True)
-    for start in range(0, runs, step):
-        rows = slice(start, min(start + step, runs))
-        errors = sampled[rows].astype(np.float64)
+    for start, drawn_errors in zip(range(0, runs, step), sampled, strict=True):
+        rows = slice(start, start + len(drawn_errors))
+        errors = drawn_errors.astype(np.float64)
         noise = np.zeros((len(errors), len(scale)))
         if strategy is not None:
             drawn = tuple(draw_public(level.law, (len(errors), level.nodes), random) for level in strategy.levels)
@@ -146,16 +163,29 @@ def _largest(
     return np.maximum(above, 0), np.maximum(below, 0)
 
 
-_kept: OrderedDict[tuple[int, int], np.ndarray[tuple[int, ...], np.dtype[np.float32]]] = OrderedDict()
+_kept: OrderedDict[tuple[int, int], _Float32] = OrderedDict()
 
 
-def _sampling_errors(n: int, runs: int) -> np.ndarray[tuple[int, ...], np.dtype[np.float32]]:
-    """F_n(u) - u of n uniform numbers at the ends of all cells, shape (runs, cells + 1); kept for those used last."""
-    key = (n, runs)
-    if key in _kept:
-        _kept.move_to_end(key)
-        return _kept[key]
+def _sampling_errors(n: int, runs: int, step: int) -> Iterator[_Float32]:
+    """F_n(u) - u of n uniform numbers at the ends of all cells, in batches of shape (step, cells + 1) or fewer.
+
+    Those of as many runs as are usual are kept for the numbers of records used last; more are drawn batch by batch.
+    """
     random = np.random.Generator(np.random.PCG64(_SEED + 1))
+    if runs > SIMULATIONS:
+        yield from (_drawn_errors(n, min(step, runs - start), random) for start in range(0, runs, step))
+        return
+    key = (n, runs)
+    if key not in _kept:
+        _kept[key] = _drawn_errors(n, runs, random)
+    _kept.move_to_end(key)
+    while len(_kept) > _KEPT:
+        _kept.popitem(last=False)
+    whole = _kept[key]
+    yield from (whole[start : start + step] for start in range(0, runs, step))
+
+
+def _drawn_errors(n: int, runs: int, random: np.random.Generator) -> _Float32:
     found = np.zeros((runs, _CELLS + 1), dtype=np.float32)
     uniform, even = np.arange(1, _CELLS + 1) / _CELLS, np.full(_CELLS, 1 / _CELLS)
     for row in found:
@@ -165,9 +195,6 @@ def _sampling_errors(n: int, runs: int) -> np.ndarray[tuple[int, ...], np.dtype[
         else:
             counts = random.multinomial(n, even)
         row[1:] = np.cumsum(counts) / n - uniform
-    _kept[key] = found
-    while len(_kept) > _KEPT:
-        _kept.popitem(last=False)
     return found
 
 
@@ -208,14 +235,21 @@ def _range_maxima(values: Float64, first: Int64, last: Int64) -> Float64:
 
 
 def _solved(shares: Float64, flat: Float64, n: int, above: float, below: float) -> tuple[Float64, Float64]:
-    """The least and the largest u with |shares - u| at most z sqrt(flat + u (1 - u) / n), z of the error's sign."""
+    """The least u with shares - u <= above s(u) and the largest with u - shares <= below s(u), or numbers further out.
+
+    s(u) is sqrt(flat + u (1 - u) / n). Where no u is allowed, the end is infinite, so that the ends cross.
+    """
     ends = []
-    for z, sign in ((above, -1.0), (below, 1.0)):
+    sides = ((above, -1.0, np.minimum, shares > 1), (below, 1.0, np.maximum, shares < 0))
+    for z, sign, outermost, none_trivial in sides:
         # (u - r)^2 <= z^2 (flat + (u - u^2) / n), a quadratic in u
         weight = z * z / n
         square, linear, constant = 1 + weight, 2 * shares + weight, shares**2 - z * z * flat
         root = np.sqrt(np.maximum(linear**2 - 4 * square * constant, 0))
-        ends.append((linear + sign * root) / (2 * square))
+        # every u is allowed on the other side of the estimate, whatever the quadratic says
+        end = outermost((linear + sign * root) / (2 * square), shares)
+        none = none_trivial & (linear**2 < 4 * square * constant)
+        ends.append(np.where(none, -sign * np.inf, end))
     return ends[0], ends[1]
 
 

@@ -143,14 +143,19 @@ def default_simulations(strategy: Strategy) -> int:
     return min(MOST_SIMULATIONS, max(FEWEST_SIMULATIONS, SIMULATED_VALUES // nodes))
 
 
-def simulations_for(strategy: Strategy, level: Fraction) -> int:
+def simulations_for(strategy: Strategy, level: Fraction, *, share: Fraction = Fraction(1, 2)) -> int:
     """Simulations for a band of that level, for sample and population alike.
+
+    Args:
+        strategy: What was measured.
+        level: Confidence level.
+        share: Smallest part of the error probability that a quantile is asked for.
 
     Raises:
         ParameterError: the level takes too many on so many thresholds.
     """
     nodes = sum(part.nodes for part in strategy.levels)
-    return simulations_needed(level, share=Fraction(1, 2), nodes=nodes, usual=default_simulations(strategy))
+    return simulations_needed(level, share=share, nodes=nodes, usual=default_simulations(strategy))
 
 
 def interval_simulations(strategy: Strategy | None, level: Fraction, usual: int | None) -> int | None:
