@@ -22,6 +22,8 @@ from ogive.strategies.base import Level, Strategy, approximates
 
 PERSON_UNITS = 840
 """Units of a person, the least common multiple of 1 to 8. More would leave less room for people in 64 bits."""
+SHARE_ROUNDING = 1 / (2 * PERSON_UNITS)
+"""Most that the share of a person's rows at or below a threshold changes when it is rounded to whole units."""
 
 
 @dataclass(frozen=True)

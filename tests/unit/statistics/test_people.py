@@ -14,6 +14,7 @@ from ogive.grids import Grid
 from ogive.noise import DiscreteGaussian, DiscreteLaplace, KeyedSource
 from ogive.privacy import Adjacency, PrivacyUnit, PureDP, ZeroConcentratedDP
 from ogive.statistics import Ecdf
+from ogive.statistics.curve.bands.band import simultaneous_band
 from ogive.statistics.curve.estimate import Curve
 from ogive.statistics.methods.choose import PEOPLE_METHODS
 from ogive.statistics.methods.unbiased import candidates
@@ -168,6 +169,49 @@ def test_a_band_for_the_sample_holds_counts_that_are_not_whole():
         truth = exact(table).probabilities
         missed += not (np.all(band.low <= truth + 1e-9) and np.all(truth <= band.high + 1e-9))
     assert missed <= 20
+
+
+@pytest.mark.parametrize("target", ["sample", "population"])
+@pytest.mark.parametrize("adjacency", Adjacency)
+def test_bands_hold_the_curve_that_rounding_moves_for_all_people_alike(target, adjacency):
+    """Eleven equal rows each: rounding moves the curve by 1/2640, and little noise does not hide that."""
+    people, rows = 20_000, 11
+    table = {"who": np.repeat(np.arange(people), rows), "age": np.tile([0] + [9] * (rows - 1), people)}
+    truth = np.append(np.full(9, 1 / rows), 1.0)
+    statistic = Ecdf("age", grid=Grid.integers(0, 9), counted="people", method="hat_ls")
+    curves = [
+        released(table, statistic=statistic, privacy=PureDP(20), adjacency=adjacency, seed=seed) for seed in range(3)
+    ]
+    for curve in curves:
+        rounded = curve.raw / curve.raw[-1]
+        assert np.abs(rounded - truth).max() == pytest.approx(1 / 2640, abs=1e-4)
+        band = curve.band(target=target)
+        assert np.all((band.low <= truth) & (truth <= band.high))
+        plain = simultaneous_band(
+            curve.grid, curve.raw, strategy=curve.strategy, total=curve.total, confidence_level=0.95, target=target
+        )
+        for ends, others, sign in ((band.low, plain.low, -1), (band.high, plain.high, 1)):
+            # counts that are taken for whole ones are rounded outwards, by less than one person
+            assert ends[:-1] == pytest.approx(others[:-1] + sign / 1680, abs=1 / people)
+            assert ends[-1] == 1
+        if target == "sample":
+            assert curve.quantile_interval(1 / rows - 1e-9, target=target).low == 0
+            outside = (plain.low > truth) | (truth > plain.high)
+            assert outside[:-1].any(), "control: without room for rounding the band misses the curve"
+
+
+def test_exact_curves_of_people_have_room_for_rounding_and_no_narrowing_band():
+    table = {"who": np.repeat(np.arange(40), 11), "age": np.tile([0] + [9] * 10, 40)}
+    found = exact(table)
+    band = found.band(target="sample")
+    assert np.all((band.low[:-1] <= 1 / 11) & (band.high[:-1] >= 1 / 11))
+    assert band.high[0] - band.low[0] == pytest.approx(1 / 840)
+    with pytest.raises(UnsupportedError, match="where people are counted"):
+        found.band(width="narrowing")
+    with pytest.raises(UnsupportedError, match="where people are counted"):
+        released(table).band(width="narrowing")
+    rows = exact(table, Ecdf("age", grid=Grid.integers(0, 9)))
+    assert rows.band(target="sample").half_width == 0
 
 
 def test_curves_of_people_add_up_are_stored_and_do_not_add_up_with_rows():

@@ -149,7 +149,9 @@ class Curve(CurveBase):
         """Standard deviation of the raw estimate at each t, as a share of the records.
 
         It is valid at one point at a time; for a whole curve use `band`. It leaves out the noise of a private number
-        of records, and the bias of an approximating strategy, which cannot be estimated from the release.
+        of records, and the bias of an approximating strategy, which cannot be estimated from the release. Where people
+        are counted it leaves out what rounding their shares to whole units does, a bias of at most 1/1680 of the
+        people, which `band` and `quantile_interval` include.
 
         Args:
             t: As for `evaluate`.

@@ -25,7 +25,7 @@ from ogive.statistics.curve.bands.simultaneous import (
 )
 from ogive.strategies import Approximating, Strategy
 from ogive.strategies.base import approximates
-from ogive.strategies.people import counts_people
+from ogive.strategies.people import SHARE_ROUNDING
 
 EVEN, NARROWING = "even", "narrowing"
 WIDTHS = (EVEN, NARROWING)
@@ -44,6 +44,7 @@ def simultaneous_band(
     progress: Progress | None = None,
     measured: Int64 | None = None,
     rows_per_person: int = 1,
+    people: bool = False,
     width: str = EVEN,
 ) -> Band:
     """Compute the band around a raw linear estimate, or that of an approximating strategy (`approximating`).
@@ -62,6 +63,8 @@ def simultaneous_band(
         measured: Noisy measurements of an approximating strategy.
         rows_per_person: Most records of one person, which may all be alike; above 1, half of the error probability of a
             band for the population goes to the noise, and half to sampling: see `clustered_ends`.
+        people: Whether people were counted, whose exact counts need not be whole, and whose shares were rounded: the
+            ends are apart by twice `SHARE_ROUNDING` more.
         width: "even", or "narrowing" in the tails: see `narrowing`.
 
     Raises:
@@ -80,7 +83,7 @@ def simultaneous_band(
         whole(simulations, "simulations", 1)
     among(width, "width", WIDTHS)
     if width == NARROWING:
-        reason = _not_narrowing(strategy, total, target, rows_per_person)
+        reason = _not_narrowing(strategy, total, target, rows_per_person, people)
         if reason is not None:
             raise UnsupportedError(f"a narrowing band is not known {reason}; use `width='even'`")
         low, high = narrowing_ends(
@@ -104,7 +107,7 @@ def simultaneous_band(
         if strategy is not None:
             runs = simulations_for(strategy, 1 - tail) if simulations is None else simulations
             maxima = simulate_maxima(strategy, total_known=total is not None, simulations=runs, progress=progress)
-        return band_ends(raw, maxima, tail, target, total, whole_counts=not counts_people(strategy))
+        return band_ends(raw, maxima, tail, target, total, whole_counts=not people)
 
     tail = 1 - level
     if rows_per_person == 1 or target != "population":
@@ -115,10 +118,14 @@ def simultaneous_band(
         if batches:
             records = 1 / sum(weight**2 / size for weight, size in batches)
         low, high = clustered_ends(*ends(tail / 2, "sample"), records / rows_per_person, tail / 2)
+    if people:
+        low, high = _around_rounded(low, high)
     return Band(grid, low, high, float(level), target)
 
 
-def _not_narrowing(strategy: Strategy | None, total: int | None, target: str, rows_per_person: int) -> str | None:
+def _not_narrowing(
+    strategy: Strategy | None, total: int | None, target: str, rows_per_person: int, people: bool
+) -> str | None:
     """Why there is no narrowing band, as the end of a sentence, or None."""
     if target != "population":
         return f"for the {target}, which has no sampling error"
@@ -126,11 +133,18 @@ def _not_narrowing(strategy: Strategy | None, total: int | None, target: str, ro
         return f"for method {strategy.name}, whose estimate has a bias"
     if getattr(strategy, "samples", ()):
         return "for mixtures"
-    if counts_people(strategy):
+    if people:
         return "where people are counted, whose sampling error has another law"
     if total is None:
         return "where the number of records is private"
     return None if rows_per_person == 1 else "where a person may have several rows"
+
+
+def _around_rounded(low: Float64, high: Float64) -> tuple[Float64, Float64]:
+    """Ends for the curve of people as it is, around those for the curve of their rounded shares."""
+    low, high = np.clip(low - SHARE_ROUNDING, 0, 1), np.clip(high + SHARE_ROUNDING, 0, 1)
+    low[-1] = high[-1] = 1.0
+    return low, high
 
 
 def clustered_ends(low: Float64, high: Float64, persons: float, tail: Fraction) -> tuple[Float64, Float64]:
