@@ -17,27 +17,24 @@ from vectors.make_stored import (
     DOCUMENTS,
     FOLDER,
     KEY,
-    SECRET,
     STATES,
-    STEPS,
     TOTALS,
     collected,
     collections,
     read,
     reports_of,
+    total_of,
 )
 
 import ogive
 from ogive.columns import Binning, Categories, Column, Domain, Label, Listed, Membership
 from ogive.grids import Grid
 from ogive.local import Collection
-from ogive.noise import KeyedSource
 from ogive.parameters import is_added
 from ogive.pate import LabelsPlan, LabelsPlanRow, PrivacyCost, SanitizedCost, aggregators
 from ogive.pate.kept_teachers import Terms
 from ogive.statistics import STATISTICS
 from ogive.statistics.methods.choose import CURVE_METHODS
-from ogive.streams import RunningTotal
 from ogive.study.coordinator import Progress
 from ogive.trust.base import Traffic
 
@@ -112,8 +109,8 @@ def test_renaming_every_class_changes_no_report_and_no_state():
             state = (FOLDER / f"{name}.state").read_bytes()
             assert collected(description, reports).to_bytes(key=KEY) == state
             assert Collection.load(state, key=KEY).to_bytes(key=KEY) == state
-        for name, options in TOTALS.items():
-            begun = RunningTotal(STEPS, source=KeyedSource(SECRET), **options)
+        for name in TOTALS:
+            begun = total_of(name)
             begun.add_many([1, 0, 1, 1, 0, 0, 1] * 2)
             assert begun.to_bytes().decode() == streams[name]["bytes"], name
 

@@ -29,7 +29,8 @@ from ogive.noise import Geometric, round_up_scale
 from ogive.noise.base import NodeNoise
 from ogive.privacy import Adjacency, Loss, Privacy, PrivacyUnit, PureDP, Rational, ZeroConcentratedDP, exact
 from ogive.queries import base
-from ogive.queries.joint_choice import Costs, choose_bins
+from ogive.queries.joint_choice.exact import Costs
+from ogive.queries.joint_choice.proposals import choose_bins
 from ogive.queries.rank_paths import Ranks
 from ogive.strategies.base import Level
 
@@ -146,7 +147,9 @@ class JointQuantilesQuery(base.CuratorQuery):
                 return factor * ranks.free_lengths(bins)
             return factor * ranks.lengths(bins, np.full(len(bins), ranks.records, np.int64))
 
-        return choose_bins(ranks, Costs(self.law, slope, cost), nodes)
+        # with a free total walks are shorter, at least 1 / 2 (1 - s) of those with the fixed one
+        per_length = Fraction(unit, 2) if self.free_total else Fraction(factor)
+        return choose_bins(ranks, Costs(self.law, slope, per_length, cost), nodes)
 
 
 def common_unit(probabilities: Sequence[Fraction]) -> int:

@@ -3,6 +3,9 @@
 Level of the fits is that of `helpers.goodness`, and noise of another scale must fail.
 """
 
+import itertools
+import math
+import time
 from fractions import Fraction
 
 import mpmath
@@ -18,8 +21,9 @@ from ogive.errors import DataError, ParameterError
 from ogive.grids import Grid
 from ogive.noise import DerivedNodes, Geometric, UniformBits
 from ogive.privacy import Adjacency, PrivacyUnit, PureDP, ZeroConcentratedDP
-from ogive.queries import JointQuantilesQuery, design_joint, joint_choice
+from ogive.queries import JointQuantilesQuery, design_joint
 from ogive.queries.joint import _factors, common_unit
+from ogive.queries.joint_choice import exact, proposals, walks
 from ogive.queries.rank_paths import Ranks
 
 SHARES = [(Fraction(1, 2),), (Fraction(1, 4), Fraction(3, 4)), (Fraction(1, 4), Fraction(1, 2), Fraction(3, 4))]
@@ -76,13 +80,14 @@ def p_value(found, chances):
     return stats.power_divergence(observed, expected, lambda_="log-likelihood").pvalue
 
 
-@pytest.mark.parametrize("bits", [joint_choice.BITS, 3])
+@pytest.mark.parametrize("bits", [exact.BITS, 3])
 @pytest.mark.parametrize("free", [False, True])
 @pytest.mark.parametrize("shares", SHARES, ids=len)
 def test_bins_are_chosen_as_often_as_their_exact_probabilities_say(shares, free, bits, monkeypatch):
     """With three bits a draw, most draws need more bits than their first ones."""
-    monkeypatch.setattr(joint_choice, "BITS", bits)
-    monkeypatch.setattr(joint_choice, "UNIFORM", UniformBits(bits))
+    for module in (exact, proposals):
+        monkeypatch.setattr(module, "BITS", bits)
+    monkeypatch.setattr(exact, "UNIFORM", UniformBits(bits))
     factor, _ = _factors(shares, free_total=free)
     scale = Fraction(5 * factor * common_unit(shares))
     query = JointQuantilesQuery(binning(), shares, Geometric(scale), free)
@@ -95,13 +100,94 @@ def test_bins_are_chosen_as_often_as_their_exact_probabilities_say(shares, free,
     assert p_value(found, joint.chances(factor * lengths, scale / 3)) < goodness.LEVEL
 
 
+@pytest.mark.parametrize("merged", [False, True], ids=["every bin", "blocks"])
+@pytest.mark.parametrize("free", [False, True])
+@pytest.mark.parametrize("shares", SHARES, ids=len)
+def test_walks_propose_the_exact_probabilities_too(shares, free, merged, monkeypatch):
+    """Without proposals of single bins; in blocks of several bins, most proposals are dropped."""
+    monkeypatch.setattr(proposals, "MOST_PROPOSALS", 0)
+    counts = np.array([2, 0, 0, 5, 1, 1, 0, 3])
+    if merged:
+        monkeypatch.setattr(walks, "MOST_BLOCKS", 3)
+    factor, _ = _factors(shares, free_total=free)
+    scale = Fraction(5 * factor * common_unit(shares))
+    query = JointQuantilesQuery(binning(8), shares, Geometric(scale), free)
+    every = joint.candidates(8, len(shares))
+    ranks = ranks_of(counts, shares)
+    lengths = ranks.free_lengths(every) if free else ranks.lengths(every, np.full(len(every), ranks.records))
+    found = (drawn(query, counts, 800)[:, None] == every[None]).all(axis=2).argmax(axis=1)
+    assert p_value(found, joint.chances(factor * lengths, scale)) > goodness.LEVEL
+    assert p_value(found, joint.chances(factor * lengths, scale / 3)) < goodness.LEVEL
+
+
+@pytest.mark.parametrize("free", [False, True])
+@pytest.mark.parametrize("most", [512, 2])
+def test_every_walk_is_proposed_often_enough_to_be_accepted_as_wanted(free, most, monkeypatch):
+    """Exactly, for all candidates: what is accepted of each is exp(-cost / scale) over one number, and at most 1."""
+    monkeypatch.setattr(walks, "MOST_BLOCKS", most)
+    shares = SHARES[2]
+    ranks = ranks_of([1, 1, 0, 0, 1, 5, 1], shares)
+    factor, _ = _factors(shares, free_total=free)
+    unit = common_unit(shares)
+    per_length = Fraction(unit, 2) if free else Fraction(1)
+    law = Geometric(Fraction(5 * factor * unit))
+    every = joint.candidates(7, len(shares))
+    lengths = ranks.free_lengths(every) if free else ranks.lengths(every, np.full(len(every), ranks.records))
+    found = walks.Walks(ranks, exact.Costs(law, 1, per_length, None))
+    blocks = np.searchsorted(found.blocks.first, every, side="right") - 1
+    assert (len(found.blocks.first) == 6) == (most == 512)
+    total = Fraction(0)
+    for row, length in zip(blocks.tolist(), (factor * lengths).tolist(), strict=True):
+        state = run = 0
+        chance = Fraction(1)
+        for number, block in enumerate(row):
+            upto, into, states = found.options(number, state, run)
+            run = run + 1 if number and block == row[number - 1] else 1
+            # of two steps into the same block, the one that stays is the last
+            at = len(into) - 1 - into[::-1].index(block)
+            chance *= Fraction(upto[at] - (upto[at - 1] if at else 0), upto[-1])
+            state = states[at]
+        for block in set(row):
+            runs = row.count(block)
+            chance /= math.comb(int(found.blocks.size[block]) + runs - 1, runs)
+        total += chance
+        kept = Fraction(1 << exact.ONE, found.total) / chance * Fraction(math.exp(-length / float(law.scale)))
+        assert kept < 1 + Fraction(1, 10**12)
+    assert total == 1
+
+
+def test_places_in_order_are_each_choice_once():
+    for size, run in ((1, 3), (4, 1), (4, 3), (3, 5)):
+        found = [tuple(walks.in_order(number, run, size)) for number in range(math.comb(size + run - 1, run))]
+        assert sorted(found) == list(itertools.combinations_with_replacement(range(size), run))
+    assert walks.in_order(math.comb((1 << 16) + 8, 9) - 1, 9, 1 << 16) == [(1 << 16) - 1] * 9
+
+
+@pytest.mark.parametrize("adjacency", Adjacency)
+def test_few_values_that_most_records_share_are_answered_in_seconds(adjacency):
+    """Proposals of single bins alone would take years here: the control shows that one in a million is not accepted."""
+    counts = np.zeros(1024, np.int64)
+    counts[[102, 921]] = 500
+    deciles = [Fraction(k, 10) for k in range(1, 10)]
+    bins = Binning("x", Grid.linear(0, 1024, bins=1024))
+    query = design_joint(bins, deciles, privacy=PureDP("0.1"), unit=PrivacyUnit(adjacency))
+    begun = time.process_time()
+    answer = query.answer(counts, DerivedNodes(bytes(32), b""))
+    assert time.process_time() - begun < 60
+    assert (np.diff(answer) >= 0).all()
+    assert np.isin(answer, [102, 921]).sum() >= 3
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(proposals, "choose_by_walks", lambda *rest: np.array([rest[-1]]))
+        assert query.answer(counts, DerivedNodes(bytes(32), b"")).tolist()[0] >= proposals.MOST_PROPOSALS
+
+
 @pytest.mark.parametrize(
     ("scale", "step", "bits"),
     [(Fraction(40), 2, 174), (Fraction(7, 3), 1, 40), (Fraction(10**9 + 1, 7), 5, 120), (Fraction(1, 8), 1, 183)],
     ids=str,
 )
 def test_tables_lie_above_exponentials_and_near_them(scale, step, bits):
-    table = joint_choice.Exponentials(scale, step, bits)
+    table = exact.Exponentials(scale, step, bits)
     with mpmath.workprec(700):
         for k in {0, 1, 2, 1023, 1024, 1025, table.reach // 2, table.reach}:
             if k <= table.reach:
@@ -111,7 +197,7 @@ def test_tables_lie_above_exponentials_and_near_them(scale, step, bits):
 
 
 def test_what_a_table_was_rounded_up_by_is_taken_back():
-    table = joint_choice.Exponentials(Fraction(40), 2, 100)
+    table = exact.Exponentials(Fraction(40), 2, 100)
     # the true chance is 1 - 2^-128, nearly: draws below 1 - 2^-120 are kept at once, those above need a comparison
     assert table.holds(3, 0, 46) == (1, 1)
     assert table.holds(3, (1 << 46) - 1, 46) == (0, 1)
