@@ -2,8 +2,8 @@
 
     python benchmarks/accuracy_figures.py [NAME ...]
 
-Errors over the columns are read from the page, those of roots from results.json; the others are computed here, in about
-two minutes. The noise of each release has a fixed key, so a second run gives the same pictures.
+Errors over the columns are read from the page, those of quantiles and roots from results.json; the others are computed
+here, in about two minutes. The noise of each release has a fixed key, so a second run gives the same pictures.
 """
 
 from __future__ import annotations
@@ -147,6 +147,28 @@ def roots() -> Figure:
     return figure
 
 
+def quantiles() -> Figure:
+    """By how many records `auto` is off for 1 to 9 quantiles, by number of records and epsilon."""
+    rows = json.loads(RESULTS.read_text(encoding="utf-8"))
+    figure = Figure(figsize=(8.4, 3.8), layout="constrained")
+    looks = {"1,000": (ORANGE, "s"), "10,000": (GREEN, "^"), "100,000": (SKY, "v"), "1,000,000": (BLUE, "o")}
+    for axes, epsilon in zip(figure.subplots(1, 2), ("0.1", "1"), strict=True):
+        for records, (color, marker) in looks.items():
+            work = re.compile(rf"few quantiles, (\d) of {records} records, epsilon {epsilon}, replace")
+            found = {int(cell[1]): row["value"] for row in rows if (cell := work.fullmatch(row["work"]))}
+            axes.plot(list(found), list(found.values()), color=color, marker=marker, markersize=4.5, label=records)
+        axes.set_yscale("log")
+        ticks = [5, 10, 20, 50, 100] if epsilon == "0.1" else [0.2, 0.5, 1, 2, 5, 10]
+        axes.set_yticks(ticks, [f"{tick:g}" for tick in ticks])
+        axes.minorticks_off()
+        axes.set_title(f"epsilon = {epsilon}, REPLACE", loc="left", fontsize=10.5, color=INK)
+        axes.set_xlabel("quantiles", fontsize=10)
+        axes.legend(frameon=False, fontsize=9, title="records", ncols=2)
+        light(axes)
+    figure.supylabel("distance of ranks, records", fontsize=10)
+    return figure
+
+
 def people() -> Figure:
     """Noise of a curve of rows and of one of people against the most rows of a person."""
     rng = np.random.default_rng(3)
@@ -213,7 +235,7 @@ def degrees() -> Figure:
 
 
 PICTURES: dict[str, Callable[[], Figure]] = {
-    drawn.__name__: drawn for drawn in (columns, bands, streams, roots, people, degrees)
+    drawn.__name__: drawn for drawn in (columns, quantiles, bands, streams, roots, people, degrees)
 }
 
 
