@@ -98,6 +98,8 @@ class Provenance:
             hexadecimal. It looks random without the ledger's key. None without a ledger.
         where: The condition that selects the records, as text; None for all records.
         row_choice: What the kept rows of a person were chosen by, "siphash" or "md5".
+        all_rows: Whether all rows of a person count and share one weight. The plain data of the estimate say so, and
+            `to_dict` leaves it out.
 
     Raises:
         ParameterError: the release id or the account is not hexadecimal; a private release has no price, or one
@@ -122,6 +124,7 @@ class Provenance:
     public: tuple[str, ...] = ()
     where: str | None = None
     row_choice: str = BY_CONTENTS
+    all_rows: bool = False
 
     def __post_init__(self) -> None:
         check_batch_name(self.batch)
@@ -148,15 +151,17 @@ class Provenance:
         """Whether the release carries noise."""
         return self.trust != CLEAR
 
-    def __str__(self) -> str:
-        return self.clause(self.unit.words)
+    @property
+    def hides(self) -> str:
+        """What the guarantee hides, as an English clause."""
+        return self.unit.all_rows_words if self.all_rows else self.unit.words
 
-    def clause(self, hidden: str) -> str:
+    def __str__(self) -> str:
         """One clause for captions: the guarantee and what it hides, or "not private"."""
         of = "" if self.where is None else f"records where {self.where}; "
         if self.privacy is None:
             return f"{of}not private: exact values"
-        return f"{of}{self.privacy}, {hidden}; trust model {self.trust}"
+        return f"{of}{self.privacy}, {self.hides}; trust model {self.trust}"
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data; exact numbers are strings."""

@@ -243,10 +243,11 @@ def _batch_name(batch: str | None, account: Account | None) -> str | None:
     return check_batch_name(part if batch is None else batch)
 
 
-def _check_records(account: Account, question: dict[str, Any]) -> None:
+def _check_records(account: Account, question: dict[str, Any], held: str) -> None:
     """Refuse the same question about other records: whether they are others must decide neither price nor answer.
 
-    An account with a fingerprint refuses other records itself, unless it is said that they were updated.
+    An account with a fingerprint refuses other records itself, unless it is said that they were updated. `held` is what
+    a message calls them.
 
     Raises:
         ReleaseMismatchError: it was asked of others under the same name.
@@ -259,7 +260,7 @@ def _check_records(account: Account, question: dict[str, Any]) -> None:
         others = entry.part == account.part_name and asked.get("records") not in (None, question["records"])
         if others and plain_text(asked | {"records": None}) == public:
             raise ReleaseMismatchError(
-                "this question was asked of other votes before; if these belong to another round, give the round a "
+                f"this question was asked of other {held} before; if these belong to another round, give the round a "
                 "public name, for example `batch='second'`"
             )
 
@@ -372,7 +373,7 @@ class Payment:
         if not trust.digest_in_question:
             return _tell_records(account, question, mark)
         question |= {"batch": self._batch, "records": mark}
-        _check_records(account, question)
+        _check_records(account, question, trust.holds)
         return question
 
     @property

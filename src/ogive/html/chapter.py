@@ -134,7 +134,7 @@ def _price(provenance: Provenance) -> list[Html]:
         figure(words.amount(provenance.privacy)),
         say(words.promise(provenance.privacy, provenance.unit)),
         say(words.certainty(provenance.privacy, provenance.unit)),
-        fine(f"Protects {provenance.unit.words}. Type: {words.kind_words(provenance.privacy)}."),
+        fine(f"Protects {provenance.hides}. Type: {words.kind_words(provenance.privacy)}."),
     ]
 
 

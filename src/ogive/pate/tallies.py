@@ -58,6 +58,7 @@ class Tallied(TrustModel):
 
     options_type = TallyOptions
     digest_in_question = True
+    holds = "votes"
 
     def __init__(self, votes: Any, *, person: str | None = None, max_rows_per_person: int = 1) -> None:
         self._several = PrivacyUnit(Adjacency.ADD_OR_REMOVE, person, max_rows_per_person)

@@ -165,13 +165,22 @@ def common_unit(probabilities: Sequence[Fraction]) -> int:
         )
     for share in probabilities:
         if not 0 <= share <= 1:
-            raise ParameterError(f"`probabilities` must be in [0, 1], got {float(share):g}")
+            raise ParameterError(f"`probabilities` must be in [0, 1], got {_given(share)}")
     unit = math.lcm(*(share.denominator for share in probabilities))
     if unit > MOST_UNIT:
+        longest = max(probabilities, key=lambda share: share.denominator)
+        given = [longest] if longest.denominator > MOST_UNIT else probabilities
         raise ParameterError(
-            f"a joint selection needs probabilities with a common denominator of at most {MOST_UNIT}, got {unit}"
+            f"a joint selection needs probabilities with a common denominator of at most {MOST_UNIT}, got "
+            + ", ".join(map(_given, given))
         )
     return unit
+
+
+def _given(share: Fraction) -> str:
+    """A probability as it was given: as a decimal number where that is the same number, else as a fraction."""
+    number = repr(float(share))
+    return number if Fraction(number) == share else str(share)
 
 
 def _factors(probabilities: Sequence[Fraction], *, free_total: bool) -> tuple[int, int]:

@@ -173,6 +173,9 @@ class TrustModel(ABC):
     digest_in_question: ClassVar[bool] = False
     """Whether questions in the same words may be about other records, so that a digest of these is part of them."""
 
+    holds: ClassVar[str] = "records"
+    """What questions are asked of, in a word."""
+
     made_of: ClassVar[str] = (
         "records: a file, a data frame or a dict of columns, as in `ogive.{name}('patients.parquet')`; where the "
         "records are given elsewhere, as in a `Session`, name the type alone, `trust=ogive.{name}`"

@@ -247,9 +247,14 @@ def test_designs_spend_what_is_granted(adjacency, rows):
     [
         (lambda: JointQuantilesQuery(binning(), (), Geometric(1)), "1 to 9 quantiles, got 0"),
         (lambda: JointQuantilesQuery(binning(), ["0.1"] * 10, Geometric(1)), "1 to 9 quantiles, got 10"),
-        (lambda: JointQuantilesQuery(binning(), ["1.5"], Geometric(1)), "probabilities must be in"),
+        (lambda: JointQuantilesQuery(binning(), ["1.0000001"], Geometric(1)), r"must be in \[0, 1\], got 1.0000001"),
+        (lambda: JointQuantilesQuery(binning(), ["4/3"], Geometric(1)), "got 4/3"),
         (lambda: JointQuantilesQuery(binning(), ["0.5", "0.25"], Geometric(1)), "must not decrease"),
-        (lambda: JointQuantilesQuery(binning(), ["0.12345"], Geometric(1)), "common denominator of at most 8192"),
+        (
+            lambda: JointQuantilesQuery(binning(), ["0.12345"], Geometric(1)),
+            "at most 8192, got 0.12345$",
+        ),
+        (lambda: JointQuantilesQuery(binning(), ["1/8191", "0.5"], Geometric(1)), "8192, got 1/8191, 0.5$"),
         (lambda: JointQuantilesQuery(binning(1 << 17), ["0.5"], Geometric(1)), "bins must be at most 65536"),
     ],
 )

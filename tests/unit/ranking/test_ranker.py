@@ -96,7 +96,7 @@ def test_an_interrupted_fit_goes_on_with_the_same_noise(account, monkeypatch):
 
 def test_other_records_are_refused_or_paid_for(account):
     ranker().fit(X, Y, ledger=account)
-    with pytest.raises(ReleaseMismatchError):
+    with pytest.raises(ReleaseMismatchError, match="asked of other records before"):
         ranker().fit(X[::-1], Y, ledger=account)
     ranker().fit(X[::-1], Y[::-1], ledger=account, batch="reversed")
     assert len(account.history) == 2

@@ -140,6 +140,12 @@ def test_what_was_dropped_before_is_counted_now_and_the_limit_has_no_effect():
     np.testing.assert_array_equal(one.raw, many.raw)
     assert str(one.provenance.price) == str(many.provenance.price) == "epsilon = 1"
     assert "with all rows added or removed" in one.caption
+    assert str(one.provenance) == one.caption
+    assert "all_rows" not in one.provenance.to_dict()
+    read = Curve.from_json(released(table).to_json())
+    assert "one person (column who) with all rows replaced" in str(read.provenance)
+    rows = released(table, statistic=Ecdf("age", grid=Grid.integers(0, 9)))
+    assert "replaced by any other, one row each" in str(rows.provenance)
 
 
 @pytest.mark.slow

@@ -144,8 +144,11 @@ def test_tertiles_in_floating_point_are_thirds():
     )
     assert np.allclose(found.numbers, [30, 60], atol=3)
     assert joint.short_shares([2 / 3, 0.1, 0.125]) == (Fraction(2, 3), Fraction(1, 10), Fraction(1, 8))
-    with pytest.raises(ParameterError, match="common denominator of at most 8192"):
+    with pytest.raises(ParameterError, match=r"common denominator of at most 8192, got 0.123456789"):
         joint.short_shares([0.123456789])
+    for method in ("auto", "joint"):
+        with pytest.raises(ParameterError, match=r"must be in \[0, 1\], got 1.0000001"):
+            ogive.quantiles(values, [1.0000001], bounds=(0, 90), privacy=ogive.PureDP(1), method=method)
 
 
 def joint_ranks_off(method, adjacency, trials, **options):

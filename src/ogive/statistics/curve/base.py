@@ -77,6 +77,8 @@ class CurveBase(Estimate):
             raise ParameterError(f"the number of records must be at least 0, got {self.total}")
         if self.strategy is not None and self.strategy.size != self.grid.bins:
             raise ParameterError(f"the strategy is for {self.strategy.size} bins, the grid has {self.grid.bins}")
+        if self.provenance is not None and self.provenance.all_rows is not self.people:
+            object.__setattr__(self, "provenance", dataclasses.replace(self.provenance, all_rows=self.people))
         for name, values in (("raw", raw), ("cumulative", cumulative)):
             values.flags.writeable = False
             object.__setattr__(self, name, values)
@@ -243,8 +245,6 @@ class CurveBase(Estimate):
         """The guarantee in a clause, or "not private"."""
         if self.provenance is None and self.strategy is not None:
             return f"{self.strategy.loss(self.adjacency)}, {self.adjacency.words}"
-        if self.people and self.provenance is not None:
-            return self.provenance.clause(self.provenance.unit.all_rows_words)
         return super().caption
 
     def check_defined(self) -> None:

@@ -119,7 +119,7 @@ class Quantiles:
             raise ParameterError("ask for at least one probability")
         if not np.all((wanted >= 0) & (wanted <= 1)):
             raise ParameterError(
-                f"`probabilities` must be in [0, 1], got {wanted[~((wanted >= 0) & (wanted <= 1))][0]:g}"
+                f"`probabilities` must be in [0, 1], got {float(wanted[~((wanted >= 0) & (wanted <= 1))][0])!r}"
             )
         level = check_level(self.confidence_level)
         object.__setattr__(self, "probabilities", tuple(float(p) for p in wanted))

@@ -6,17 +6,17 @@ import math
 from dataclasses import dataclass
 from typing import Any, ClassVar, cast
 
-from scipy.special import ndtri
-
 from ogive.checks import among
 from ogive.errors import ParameterError
 from ogive.kernels.measures import CollisionEntropy
+from ogive.privacy import PureDP
 from ogive.provenance import CLEAR, Provenance
 from ogive.queries.degrees import MISSED
 from ogive.rooms import room
 from ogive.statistics.base import OF_RANGE, Estimate
 from ogive.statistics.confidence import TARGETS, Target, check_level
 from ogive.statistics.significance.result import ALTERNATIVES, Alternative, HypothesisTest, check_independent_records
+from ogive.statistics.ustatistic.reach import laplace_reach, normal_reach
 
 TITLES = {
     "gini": "Gini mean difference",
@@ -78,6 +78,8 @@ class UstatisticEstimate(Estimate):
         provenance: Origin of the release: statistic, price and trust model.
         null_variance: Without noise, variance of the first mean if the columns are independent, with the ties of these
             records; None where there is noise, or of other measures than Kendall's tau and an AUC.
+        taken_as_normal: Whether intervals take Laplace noise for normal, as those did that were stored before December
+            2026. Stored estimates keep the interval that they were stored with.
     """
 
     schema: ClassVar[str] = "ogive.ustatistic/1"
@@ -99,6 +101,7 @@ class UstatisticEstimate(Estimate):
     confidence_level: float = 0.95
     provenance: Provenance | None = None
     null_variance: float | None = None
+    taken_as_normal: bool = False
 
     @property
     def defined(self) -> bool:
@@ -109,6 +112,12 @@ class UstatisticEstimate(Estimate):
     def private(self) -> bool:
         """Whether the value carries noise."""
         return self.method != "exact" if self.provenance is None else self.provenance.trust != CLEAR
+
+    @property
+    def noise_is_laplace(self) -> bool:
+        """Whether the noise of each mean is one Laplace variable, not a normal one and no sum of many."""
+        source = self.provenance
+        return self.method in ("kernel", "degrees") and source is not None and isinstance(source.price, PureDP)
 
     @property
     def sampling_is_a_bound(self) -> bool:
@@ -160,7 +169,10 @@ class UstatisticEstimate(Estimate):
         return any(math.isclose(self.value, limit, rel_tol=1e-9, abs_tol=1e-12) for limit in self.limits)
 
     def interval(self, confidence_level: Any = None, *, target: Target = "population") -> tuple[float, float]:
-        """Confidence interval by the normal approximation, widened by `quantization` on either side.
+        """Confidence interval, widened by `quantization` on either side.
+
+        Sampling is taken as normal. So is noise, unless it is one Laplace variable a mean: then the end is at the
+        quantile of a normal and a Laplace variable together, or of a normal one if that is farther out.
 
         The interval of a collision entropy is computed for the probability, then transformed. In simulations, 93 to 97
         percent of the 95 % intervals from reports contained the true value. Coverage is higher for ratios with a noisy
@@ -185,14 +197,13 @@ class UstatisticEstimate(Estimate):
         among(target, "target", TARGETS)
         if not self.defined:
             return math.nan, math.nan
-        error = self.standard_error if target == "population" else self.randomization_error
         low, high = self.limits
         sure = level + MISSED if self.method == "degrees" and self.private else level
         if sure > MOST_SURE:
-            below, above = self._ends(float(ndtri((1 + level) / 2)) * error + self.quantization)
+            below, above = self._ends(self._reach(level, target) + self.quantization)
             below, above = (-math.inf, above) if self.kernel == CollisionEntropy.name else (below, math.inf)
         else:
-            below, above = self._ends(float(ndtri((1 + sure) / 2)) * error + self.quantization)
+            below, above = self._ends(self._reach(sure, target) + self.quantization)
         return min(max(below, low), high), max(min(above, high), low)
 
     def test(
@@ -230,6 +241,12 @@ class UstatisticEstimate(Estimate):
             raise ParameterError(f"`other` must be an estimate of the same kernel, got {type(other).__name__}")
         check_independent_records(other.provenance)
         return cast(HypothesisTest, room(type(self), "null").equality(self, other, alternative))
+
+    def _reach(self, level: float, target: Target) -> float:
+        sampling = (self.sampling_error or 0.0) if target == "population" else 0.0
+        if self.noise_is_laplace and not self.taken_as_normal:
+            return laplace_reach(level, sampling, self.randomization_error)
+        return normal_reach(level, math.hypot(self.randomization_error, sampling))
 
     def _ends(self, reach: float) -> tuple[float, float]:
         if self.kernel != CollisionEntropy.name:

@@ -230,9 +230,9 @@ def _sampling(estimate: UstatisticEstimate) -> float:
 def _laws(estimate: UstatisticEstimate, *errors: float) -> tuple[_Law, ...]:
     """The laws that noise with these deviations of its independent parts may have."""
     normal = _Law(math.hypot(*errors))
-    pure = estimate.provenance is not None and isinstance(estimate.provenance.price, PureDP)
-    if estimate.method in ("kernel", "degrees") and pure:
+    if estimate.noise_is_laplace:
         return (_Law(0.0, tuple(errors)),)
+    pure = estimate.provenance is not None and isinstance(estimate.provenance.price, PureDP)
     if estimate.method == "cells" and pure:
         return normal, _Law(0.0, tuple(errors))
     return (normal,)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from typing import Any
 
@@ -88,16 +89,15 @@ def from_dict(data: Any) -> UstatisticEstimate:
         provenance=known.provenance(*(() if classes is None else columns[-1:])),
         null_variance=_error(data, "null_variance") if "null_variance" in data else None,
     )
-    _check_derived(estimate, data)
-    return estimate
+    for found in (estimate, dataclasses.replace(estimate, taken_as_normal=True)):
+        wrong = _contradiction(found, data)
+        if wrong is None:
+            return found
+    raise DataError(f"the field {quoted(wrong)} of {_WHAT} contradicts the others")
 
 
-def _check_derived(estimate: UstatisticEstimate, data: dict[str, Any]) -> None:
-    """Refuse plain data whose errors of all parts together or interval, which people read, do not follow from the rest.
-
-    Raises:
-        DataError: they do not.
-    """
+def _contradiction(estimate: UstatisticEstimate, data: dict[str, Any]) -> str | None:
+    """Which field does not follow from the rest: errors of all parts together or the interval, which people read."""
     for name, wanted in _derived(estimate).items():
         got = data[name]
         written, expected = ([each] if not isinstance(each, list) else each for each in (got, wanted))
@@ -106,7 +106,8 @@ def _check_derived(estimate: UstatisticEstimate, data: dict[str, Any]) -> None:
             for one, other in zip(written, expected, strict=True)
         )
         if not fits:
-            raise DataError(f"the field {quoted(name)} of {_WHAT} contradicts the others")
+            return name
+    return None
 
 
 def _list(data: dict[str, Any], name: str) -> list[Any]:
