@@ -18,7 +18,7 @@ from ogive.errors import OgiveError
 from ogive.queries import CurveQuery, JointQuantilesQuery, Query
 from ogive.statistics.base import Terms
 from ogive.statistics.methods.unbiased import choose, mean_variance
-from ogive.statistics.quantiles.expected import joint_ranks_off, room
+from ogive.statistics.quantiles.expected import joint_ranks_off, smallest_part
 
 Few = Literal["selected", "curve"]
 Selection = Literal["exponential", "joint"]
@@ -73,7 +73,7 @@ def selection(binning: Binning, quantiles: int, ask: Ask, *, guess: int | None, 
 def _slow(query: JointQuantilesQuery, records: int) -> bool:
     """Whether drawing may take seconds: many quantiles are proposed that are not in order, or lie among empty bins."""
     beyond = len(query.probabilities) - _MOST_QUICK
-    return query.free_total and room(query, records) < beyond / 2 * math.log(query.binning.grid.bins)
+    return query.free_total and smallest_part(query, records) < beyond / 2 * math.log(query.binning.grid.bins)
 
 
 def _crowded(query: JointQuantilesQuery, records: int, terms: Terms) -> bool:

@@ -50,7 +50,7 @@ def joint_ranks_off(query: JointQuantilesQuery, records: int | None = None) -> R
     return RanksOff(mean * scale, largest * scale)
 
 
-def room(query: JointQuantilesQuery, records: int) -> float:
+def smallest_part(query: JointQuantilesQuery, records: int) -> float:
     """How large the smallest part between quantiles is beside the distances of a selection from its ranks."""
     adjacency = Adjacency.ADD_OR_REMOVE if query.free_total else Adjacency.REPLACE
     smallest = min(part for part in _parts(query) if part > 0)
@@ -59,7 +59,7 @@ def room(query: JointQuantilesQuery, records: int) -> float:
 
 def _lost(query: JointQuantilesQuery, records: int) -> float:
     """How many times farther off the quantiles of few records are than those of many."""
-    return min(_MOST_LOST, 1 + _LOST * (math.log(query.binning.grid.bins) / room(query, records)) ** 2)
+    return min(_MOST_LOST, 1 + _LOST * (math.log(query.binning.grid.bins) / smallest_part(query, records)) ** 2)
 
 
 def _parts(query: JointQuantilesQuery) -> list[float]:

@@ -118,9 +118,8 @@ class Quantiles:
         if wanted.ndim != 1 or wanted.size == 0:
             raise ParameterError("ask for at least one probability")
         if not np.all((wanted >= 0) & (wanted <= 1)):
-            raise ParameterError(
-                f"`probabilities` must be in [0, 1], got {float(wanted[~((wanted >= 0) & (wanted <= 1))][0])!r}"
-            )
+            outside = float(wanted[~((wanted >= 0) & (wanted <= 1))][0])
+            raise ParameterError(f"`probabilities` must be in [0, 1], got {quoted(outside)}")
         level = check_level(self.confidence_level)
         object.__setattr__(self, "probabilities", tuple(float(p) for p in wanted))
         object.__setattr__(self, "confidence_level", float(level))
