@@ -15,10 +15,11 @@ from typing import Any, Literal
 
 from ogive.columns import Binning
 from ogive.errors import OgiveError
-from ogive.queries import CurveQuery, JointQuantilesQuery, Query
+from ogive.queries import JointQuantilesQuery, Query
 from ogive.statistics.base import Terms
-from ogive.statistics.methods.unbiased import choose, mean_variance
+from ogive.statistics.methods.unbiased import mean_variance
 from ogive.statistics.quantiles.expected import joint_ranks_off, smallest_part
+from ogive.statistics.quantiles.joint import unbiased_strategy
 
 Few = Literal["selected", "curve"]
 Selection = Literal["exponential", "joint"]
@@ -88,12 +89,5 @@ def _quiet(terms: Terms) -> Terms:
 
 def _curve_off(binning: Binning, terms: Terms) -> float:
     """By how many records a quantile is off that is read off a curve, on average."""
-    strategy = choose(
-        binning.grid.bins,
-        terms.privacy,
-        terms.adjacency,
-        "auto",
-        lambda candidate: terms.refusal(CurveQuery(binning, candidate)),
-        rows=terms.unit.max_rows_per_person,
-    )
+    strategy = unbiased_strategy(binning, terms)
     return _SMOOTHED * _MEAN_OF_NORMAL * math.sqrt(mean_variance(strategy, terms.adjacency))

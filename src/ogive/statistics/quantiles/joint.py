@@ -28,6 +28,7 @@ from ogive.statistics.curve.bands.simultaneous import interval_simulations
 from ogive.statistics.methods.base import curve_from
 from ogive.statistics.methods.together import Asked, Procedure, ask_together, check_served
 from ogive.statistics.methods.unbiased import choose
+from ogive.strategies import Strategy
 
 INTERVAL_SHARE = Fraction(1, 4)
 """Of the guarantee, for the curve that intervals are read off."""
@@ -106,11 +107,9 @@ def select_jointly(
     return JointlySelected(found, list(map(min, low, found)), list(map(max, high, found)))
 
 
-def _ends(
-    binning: Binning, shares: Sequence[Fraction], confidence_level: Fraction, terms: Terms
-) -> Procedure[tuple[list[int], list[int]]]:
-    """The bins in which the intervals of quantiles begin and end."""
-    strategy = choose(
+def unbiased_strategy(binning: Binning, terms: Terms) -> Strategy:
+    """The unbiased strategy of a curve that is served and has the least error."""
+    return choose(
         binning.grid.bins,
         terms.privacy,
         terms.adjacency,
@@ -118,6 +117,13 @@ def _ends(
         lambda candidate: terms.refusal(CurveQuery(binning, candidate)),
         rows=terms.unit.max_rows_per_person,
     )
+
+
+def _ends(
+    binning: Binning, shares: Sequence[Fraction], confidence_level: Fraction, terms: Terms
+) -> Procedure[tuple[list[int], list[int]]]:
+    """The bins in which the intervals of quantiles begin and end."""
+    strategy = unbiased_strategy(binning, terms)
     answer = yield CurveQuery(binning, strategy)
     wanted = np.array([float(share) for share in shares])
     if terms.simulations == 0:
