@@ -1,11 +1,12 @@
 # make demo    describe a bank's customers and judge a model of them on one budget, ends in demo/report.html
-# make test    everything that can be checked on one machine
-# make test-alone  the last commit in a clone alone: no public data, no home, LC_ALL=C, another time zone and umask
+# make test    all that a change must pass: every function of the tests, of large products and simulations a part
+# make test-all  the same with whole products and simulations at full size; it goes on where it was interrupted
 # make test-wheel  wheel and source distribution, built and used in an empty environment outside the repository
 # make test-floors  every test with the lowest versions that pyproject.toml allows, in .venv-floors
 # make lint    style and types
 # make papers  write the lists of every item of the papers into the manual
 # make stubs   complete the stubs of public names from the lists of statistics and trust models
+# make words   rewrite what people read of stored files, tests/vectors/stored/words.txt; changed numbers are refused
 # make docs    the manual as HTML, in docs/_build/html
 # make services  what some tests drive and pip cannot install: PostgreSQL and Chromium (Debian, as root)
 # make store   an object store, and DuckDB's extension that reads it; without them their tests are skipped
@@ -26,8 +27,11 @@ FONTS := dejavu liberation freefont-ttf adf-accanthis adf-baskervald adf-berenis
 	roboto-unhinted roboto-slab sil-andika sil-charis sil-doulos sil-gentiumplus texgyre urw-base35 vollkorn lmodern \
 	yrsa-rasa noto-core
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
+PYTEST := $(BIN)/python -m pytest -n $(JOBS) --dist worksteal
+# more words for pytest, such as a folder of tests
+OPTIONS ?=
 
-.PHONY: demo test test-alone test-wheel test-floors lint docs papers stubs services fonts characters store torch bench bench-quick clean
+.PHONY: demo test test-all test-wheel test-floors lint docs papers stubs words services fonts characters store torch bench bench-quick clean
 .DELETE_ON_ERROR:
 
 $(BIN)/python:
@@ -61,10 +65,12 @@ demo: $(VENV)/use.stamp
 	$(BIN)/ogive demo -o demo
 
 test: $(VENV)/work.stamp
-	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal
+	$(PYTEST) $(OPTIONS)
 
-test-alone: $(VENV)/work.stamp
-	.ci/alone $(BIN)/python
+# what has passed is written under a name that stands for the state of the sources
+test-all: $(VENV)/work.stamp
+	@state=$$( { git rev-parse HEAD; git diff HEAD; git ls-files --others --exclude-standard; } | sha256sum | cut -c 1-12) && \
+	set -x && $(PYTEST) --everything --record=out/all-$$state --unfinished=out/all-$$state $(OPTIONS)
 
 test-wheel: $(VENV)/work.stamp
 	.ci/wheel $(BIN)/python
@@ -77,7 +83,7 @@ $(FLOORS)/use.stamp: pyproject.toml .ci/floors
 
 # compiled code of another numba lies apart, so that neither throws away the other's
 test-floors: $(FLOORS)/use.stamp
-	NUMBA_CACHE_DIR=$(CURDIR)/$(FLOORS)/numba $(FLOORS)/bin/python -m pytest -n $(JOBS) --dist worksteal
+	NUMBA_CACHE_DIR=$(CURDIR)/$(FLOORS)/numba $(FLOORS)/bin/python -m pytest -n $(JOBS) --dist worksteal $(OPTIONS)
 
 lint: $(VENV)/work.stamp
 	$(BIN)/ruff check .
@@ -89,6 +95,9 @@ papers: $(VENV)/use.stamp
 
 stubs: $(VENV)/use.stamp
 	$(BIN)/python tools/front_door.py
+
+words: $(VENV)/use.stamp
+	$(BIN)/python tests/vectors/make_stored.py words
 
 docs: $(VENV)/work.stamp
 	$(BIN)/sphinx-build -W --keep-going -b html docs docs/_build/html

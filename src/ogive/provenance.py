@@ -7,6 +7,7 @@ import importlib.metadata
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 from ogive.checks import whole
@@ -71,6 +72,7 @@ def trust_rows(statement: str) -> list[tuple[str, str]]:
     return [("" if i else "trust", row) for i, row in enumerate(rows)]
 
 
+@cache
 def _library_version() -> str:
     return importlib.metadata.version("ogive")
 

@@ -1,10 +1,10 @@
-"""One browser for the tests of a file."""
+"""One browser for all tests of a process."""
 
 import pytest
 from helpers.chromium import Browser, find
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def browser(tmp_path_factory):
     program = find()
     if program is None:

@@ -1,11 +1,11 @@
 """The page of owners in a real browser, on a desk and on a phone; the report that it makes is one of a device."""
 
-import time
 from fractions import Fraction
 
 import pytest
 from helpers.chromium import Page
 from helpers.local_service import LocalProcess, LocalTrial, described
+from helpers.waiting import until
 
 import ogive
 from ogive.local import Collection
@@ -86,10 +86,14 @@ def test_the_status_page_shows_the_released_curve(browser, status_file, screen, 
 
 def said(page, wanted):
     """What the page says of a report, once it says so."""
-    end = time.monotonic() + 20
-    while wanted not in (text := page.ask("document.querySelector('output').value")):
-        assert time.monotonic() < end, text
-        time.sleep(0.05)
+    text = ""
+
+    def says():
+        nonlocal text
+        text = page.ask("document.querySelector('output').value")
+        return wanted in text
+
+    until(says, told=lambda: text, every=0.05)
     return text
 
 

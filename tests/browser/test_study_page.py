@@ -4,7 +4,8 @@ import httpx
 import pytest
 from helpers.chromium import Browser, Page, find
 from helpers.study import AGE, Trial, text_of
-from helpers.study_service import Serving, running, until
+from helpers.study_service import Serving, running
+from helpers.waiting import until
 
 PHONE, DESK = {"width": 360, "height": 740}, {"width": 1100}
 OTHER = AGE | {"name": "later"}

@@ -84,8 +84,15 @@ GRIDS = {
 }
 
 
-@pytest.mark.parametrize("between", [None, "steps", "lines"])
-@pytest.mark.parametrize("name", GRIDS)
+# each grid by default and in one of two ways; `make test-all` takes all
+@pytest.mark.parametrize(
+    ("name", "between"),
+    [
+        pytest.param(name, between, marks=pytest.mark.everything if way == number % 2 else ())
+        for number, name in enumerate(GRIDS)
+        for way, between in enumerate(("steps", "lines", None))
+    ],
+)
 def test_records_are_not_rounded_to_the_thresholds_of_the_curve(name, between, tmp_path, capsys):
     """Values are heaped, so that a curve on 20 thresholds is far from a staircase on the same."""
     rng = np.random.default_rng(1)

@@ -14,6 +14,7 @@ from ogive.cli.settings import on_the_command_line
 from ogive.cli.table import COMMANDS
 
 PROGRAM = Path(sys.executable).with_name("ogive")
+BASH = shutil.which("bash")
 ASK = ("ecdf", "people.csv", "--column", "age", "--epsilon", "1")
 
 
@@ -130,12 +131,11 @@ def test_neither_grants_privacy_nor_takes_it_away(folder, run, monkeypatch, name
     ask = ("ecdf", "people.csv", "--column", "age", "--bounds", "0", "120")
     words = f"give --{name} on the command line"
     variable = name.upper().replace("-", "_")
-    for content in (f'{name} = "1"', f'[ecdf]\n{name} = "clear"'):
+    for content, options in ((f'{name} = "1"', ()), (f'[ecdf]\n{name} = "clear"', ("--epsilon", "1"))):
         (folder / "ogive.toml").write_text(content)
-        for options in ((), ("--epsilon", "1")):
-            status, out, err = run(*ask, *options)
-            assert (status, out, err.count("\n")) == (2, "", 1)
-            assert words in err
+        status, out, err = run(*ask, *options)
+        assert (status, out, err.count("\n")) == (2, "", 1)
+        assert words in err
     (folder / "ogive.toml").unlink()
     for setting in (f"OGIVE_{variable}", f"OGIVE_ECDF_{variable}"):
         with monkeypatch.context() as patch:
@@ -161,19 +161,19 @@ def complete(script, *words):
         'printf "%s\\n" "${COMPREPLY[@]}"',
     ]
     done = subprocess.run(
-        [shutil.which("bash"), "--norc", "-c", "\n".join(lines)], capture_output=True, text=True, check=True, timeout=30
+        [BASH, "--norc", "-c", "\n".join(lines)], capture_output=True, text=True, check=True, timeout=30
     )
     assert done.stderr == ""
     return set(done.stdout.split())
 
 
-@pytest.mark.skipif(shutil.which("bash") is None, reason="no bash here")
+@pytest.mark.skipif(BASH is None, reason="bash is not installed (Debian: bash)")
 def test_bash_completes_commands_and_options(folder, run):
     status, out, err = run("completion", "bash")
     assert (status, err) == (0, "")
     script = folder / "ogive.bash"
     script.write_text(out)
-    subprocess.run([shutil.which("bash"), "-n", script], check=True, timeout=30)
+    subprocess.run([BASH, "-n", script], check=True, timeout=30)
     assert complete(script, "ogive", "ec") == {"ecdf"}
     assert complete(script, "ogive", "") >= set(COMMANDS)
     assert complete(script, "ogive", "ecdf", "people.csv", "--eps") == {"--epsilon"}
@@ -184,7 +184,13 @@ def test_bash_completes_commands_and_options(folder, run):
     assert complete(script, "ogive", "nonsense", "--nonsense") == set()
 
 
-@pytest.mark.parametrize(("shell", "words"), [("zsh", "#compdef ogive"), ("fish", "complete -c ogive")])
+@pytest.mark.parametrize(
+    ("shell", "words"),
+    [
+        ("zsh", "#compdef ogive"),
+        pytest.param("fish", "complete -c ogive", marks=pytest.mark.everything),
+    ],
+)
 def test_other_shells_get_scripts_of_their_own(run, shell, words):
     status, out, err = run("completion", shell)
     assert (status, err) == (0, "")

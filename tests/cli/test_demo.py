@@ -1,18 +1,20 @@
 """The demonstration from the records to the report, on a part of the bank's customers."""
 
 import csv
+import io
 import json
 import re
 import shutil
 import subprocess
 import sys
 import xml.etree.ElementTree as ET
-from contextlib import nullcontext
+from contextlib import nullcontext, redirect_stderr, redirect_stdout
 from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
 import pytest
+from helpers.forked import program
 
 from ogive.cli import main
 from ogive.cli.demo import LEDGER_FILES
@@ -63,28 +65,44 @@ def table(tmp_path_factory):
     return write_table(tmp_path_factory.mktemp("data") / "customers.csv", SIZE)
 
 
-def run(table, folder, *options):
-    found = subprocess.run(
-        [Path(sys.executable).with_name("ogive"), "demo", "--data", str(table), "-o", str(folder), *options],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
-    assert found.returncode == 0, found.stderr
+def said(folder, *options):
+    """What a demonstration says where its pages are."""
     pages = str(folder / "report.html")
     if "--no-banks" in options:
-        assert found.stderr == f"wrote {pages}: open it in a browser\n"
-    else:
-        assert found.stderr == f"wrote {pages} and {folder / 'banks.html'}: open them in a browser\n"
-    return found.stdout
+        return f"wrote {pages}: open it in a browser\n"
+    return f"wrote {pages} and {folder / 'banks.html'}: open them in a browser\n"
+
+
+def run(table, folder, *options):
+    """Run the demonstration in this process; returns what it printed."""
+    out, err = io.StringIO(), io.StringIO()
+    with redirect_stdout(out), redirect_stderr(err):
+        status = main(["demo", "--data", str(table), "-o", str(folder), *options])
+    assert (status, err.getvalue()) == (0, said(folder, *options))
+    return out.getvalue()
 
 
 @pytest.fixture(scope="module")
 def told(table, tmp_path_factory):
-    """The folder that one run leaves, and its comparison."""
+    """The folder that one run leaves, whose banks are forked and not started anew, and its comparison."""
     folder = tmp_path_factory.mktemp("told") / "demo"
-    return folder, json.loads(run(table, folder, "--json"))
+    forked, started = program(tmp_path_factory.mktemp("program")), subprocess.Popen
+
+    def fork(command, **options):
+        assert command[:3] == [sys.executable, "-m", "ogive"]
+        return started([forked, *command[3:]], **options)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("ogive.demo.loopback.subprocess.Popen", fork)
+        return folder, json.loads(run(table, folder, "--json"))
+
+
+@pytest.fixture(scope="module")
+def second(told, table, tmp_path_factory):
+    """A copy of this folder in which the demonstration ran again, and its comparison."""
+    again = tmp_path_factory.mktemp("second") / "again"
+    shutil.copytree(told[0], again)
+    return again, json.loads(run(table, again, "--json"))
 
 
 def releases(summary):
@@ -176,16 +194,27 @@ def test_the_true_area_is_that_of_all_pairs(told, table):
     assert true == pytest.approx(roc_auc_score(columns["label"], columns["probability"]), abs=1e-3)
 
 
-def test_a_second_run_is_free_and_says_the_same(told, table, tmp_path, capsys):
-    folder, first = told
-    again = tmp_path / "again"
-    shutil.copytree(folder, again)
-    second = json.loads(run(table, again, "--json"))
-    assert all(release["free"] and release["remaining"] == "0.25" for release in second["releases"])
-    for before, after in zip(first["releases"], second["releases"], strict=True):
+@pytest.mark.everything
+def test_the_program_starts_its_banks_itself(table, tmp_path):
+    folder = tmp_path / "demo"
+    found = subprocess.run(
+        [Path(sys.executable).with_name("ogive"), "demo", "--data", str(table), "-o", str(folder), "--json"],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert (found.returncode, found.stderr) == (0, said(folder))
+    assert json.loads(found.stdout)["banks"]["killed"] == "bank-3"
+    assert {entry.name for entry in folder.iterdir()} == FILES
+
+
+def test_a_second_run_is_free_and_says_the_same(told, second, table):
+    again, summary = second
+    assert all(release["free"] and release["remaining"] == "0.25" for release in summary["releases"])
+    for before, after in zip(told[1]["releases"], summary["releases"], strict=True):
         assert {**before, "free": True, "remaining": "0.25"} == after
-    assert main(["demo", "--data", str(table), "-o", str(again), "--no-banks"]) == 0
-    printed = capsys.readouterr().out
+    printed = run(table, again, "--no-banks")
     assert printed.count("free: answered from the ledger") == 5
     assert "--fresh" in printed
 
@@ -213,12 +242,10 @@ def test_five_banks_release_the_same_of_the_same_model_and_one_was_killed(told):
     assert "No row leaves its bank" in page
 
 
-def test_a_study_of_other_customers_is_refused_and_one_that_stopped_goes_on(told, table, tmp_path, capsys):
-    folder, first = told
+def test_a_study_of_other_customers_is_refused_and_one_that_stopped_goes_on(told, second, tmp_path, capsys):
     again = tmp_path / "again"
-    shutil.copytree(folder, again)
-    second = json.loads(run(table, again, "--json"))
-    assert second["banks"] == first["banks"] | {"killed": None}
+    shutil.copytree(second[0], again)
+    assert second[1]["banks"] == told[1]["banks"] | {"killed": None}
     for name in LEDGER_FILES:
         (again / name).unlink(missing_ok=True)
     other = write_table(tmp_path / "customers.csv", 4_000)
@@ -270,10 +297,10 @@ def test_tables_show_the_account_and_every_decile(table, tmp_path, capsys):
     assert [(line[3], line[5]) for line in errors] == list(zip(typical, largest, strict=True))
     test = re.search(r"Statistic H (\S+) (\S+) H corrected for noise (\S+) \S+ p-value ((?:&lt; )?\S+) ", page).groups()
     statistic, exact, debiased, p_value = test
-    said = " ".join(printed.split())
+    shown = " ".join(printed.split())
     p_value = p_value.replace("&lt;", "<") if p_value.startswith("&lt;") else f"= {p_value}"
-    assert f"statistic {statistic} ({debiased} corrected for noise), p {p_value}:" in said
-    assert f"true statistic {exact}" in said
+    assert f"statistic {statistic} ({debiased} corrected for noise), p {p_value}:" in shown
+    assert f"true statistic {exact}" in shown
     page_ends = [float(end) for end in re.search(r"AUC is \S+ \(95 % CI (\S+) to (\S+)\)", page).groups()]
     here = [float(end) for end in re.search(r"AUC (\S+) to (\S+) for these records", page).groups()]
     intervals = {
@@ -360,11 +387,11 @@ def test_grids_have_round_increasing_thresholds():
 
 
 def test_every_stage_is_announced_and_the_story_ends_with_a_refusal(table):
-    said = []
+    told = []
     found = find_table(table)
     evaluation = evaluate(found)
     with Session(evaluation.records, limit=LIMIT) as session:
-        steps = list(tell(found, evaluation, session, lambda message: said.append(message) or nullcontext()))
+        steps = list(tell(found, evaluation, session, lambda message: told.append(message) or nullcontext()))
     assert [type(step) for step in steps] == [Part] * 5 + [Refusal]
-    assert len([words for words in said if words.startswith("releasing") and "epsilon = 0." in words]) == 5
-    assert len([words for words in said if "truth" in words]) == 5
+    assert len([words for words in told if words.startswith("releasing") and "epsilon = 0." in words]) == 5
+    assert len([words for words in told if "truth" in words]) == 5

@@ -10,6 +10,7 @@ import time
 from pathlib import Path
 
 import pytest
+from helpers.waiting import PATIENCE, until
 
 import ogive
 
@@ -18,7 +19,7 @@ AGE = ["--column", "age", "--bounds", "0", "120", "--bins", "120", "--epsilon", 
 
 
 def run(*arguments, **options):
-    return subprocess.run([PROGRAM, *map(str, arguments)], capture_output=True, text=True, timeout=60, **options)
+    return subprocess.run([PROGRAM, *map(str, arguments)], capture_output=True, text=True, timeout=PATIENCE, **options)
 
 
 @pytest.fixture
@@ -39,7 +40,7 @@ def test_help_loads_nothing_heavy():
         "heavy = {'numpy', 'scipy', 'numba', 'ibis', 'duckdb', 'pyarrow', 'matplotlib'} & set(sys.modules); "
         "sys.exit(f'loaded {heavy}' if heavy else status)"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=PATIENCE)
     assert (done.returncode, done.stderr) == (0, "")
 
 
@@ -63,7 +64,7 @@ def test_a_reader_that_leaves_is_no_fault(table):
     program.stdout.close()
     assert program.stderr.read() == b""
     program.stderr.close()
-    assert program.wait(60) == 141
+    assert program.wait(PATIENCE) == 141
 
 
 def catches(program, number):
@@ -71,13 +72,6 @@ def catches(program, number):
     status = Path(f"/proc/{program.pid}/status").read_text(encoding="utf-8")
     caught = int(re.search(r"SigCgt:\s*(\w+)", status)[1], 16)
     return bool(caught >> (number - 1) & 1)
-
-
-def until(holds):
-    deadline = time.monotonic() + 60
-    while not holds():
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
 
 
 @pytest.mark.parametrize(
@@ -95,7 +89,7 @@ def test_a_signal_ends_in_one_line(tmp_path, number, status, seconds):
         until(lambda: catches(program, signal.SIGTERM))
         time.sleep(seconds)
         program.send_signal(number)
-        out, err = program.communicate(timeout=60)
+        out, err = program.communicate(timeout=PATIENCE)
     finally:
         if program.poll() is None:
             program.kill()
@@ -115,11 +109,11 @@ class Last:
         signal.raise_signal({int(number)})
 def run(words):
     Last()
-    time.sleep(50)
+    time.sleep(3000)
 cli._run = run
 sys.exit(cli.main([]))
 """
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=40)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=PATIENCE)
     assert (done.returncode, done.stdout, done.stderr) == (status, "", "ogive: stopped\n")
 
 

@@ -4,7 +4,7 @@ import json
 import re
 
 import pytest
-from vectors.make_stored import DOCUMENTS, FOLDER, WORDS
+from vectors.make_stored import DOCUMENTS, FOLDER, read
 
 from ogive.cli import main
 from ogive.cli.show import printable
@@ -22,7 +22,7 @@ def written(path, data):
 @pytest.mark.parametrize("name", KEPT)
 def test_what_is_shown_says_what_was_released(name, tmp_path, capsys):
     assert main(["show", written(tmp_path / "a.json", KEPT[name])]) == 0
-    told, words = capsys.readouterr().out, json.loads(WORDS.read_text(encoding="utf-8"))[name]["text"]
+    told, words = capsys.readouterr().out, str(read(KEPT[name]))
     if KEPT[name]["schema"].startswith(("ogive.curve", "ogive.roc", "ogive.bounds")):
         assert told.strip() == words.strip()
     else:

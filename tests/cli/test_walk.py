@@ -1,7 +1,9 @@
 """A new user's walk, from a table as it is downloaded to the report: every command works at the first attempt."""
 
+import contextlib
 import csv
 import importlib.util
+import io
 import itertools
 import subprocess
 import sys
@@ -12,6 +14,7 @@ import numpy as np
 import pytest
 
 import ogive
+from ogive.cli import main
 from ogive.ledger import Ledger
 
 ROOT = Path(__file__).parents[2]
@@ -28,15 +31,15 @@ def walk():
 
 
 @pytest.fixture(scope="module")
-def walked(shared_data, tmp_path_factory):
-    """The folder that a walk leaves, and what it printed."""
+def walked(shared_data, tmp_path_factory, walk):
+    """The folder that a walk leaves whose commands run in this process, and what they printed."""
     folder = tmp_path_factory.mktemp("walk")
-    done = subprocess.run(
-        [sys.executable, SCRIPT, shared_data("framingham.csv.gz"), "--folder", folder],
-        capture_output=True, text=True, timeout=300, check=False,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stdout + done.stderr
-    return folder, done.stdout, done.stderr
+    walk.make_table(shared_data("framingham.csv.gz"), folder / walk.TABLE)
+    out, err = io.StringIO(), io.StringIO()
+    with contextlib.chdir(folder), contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        for words in walk.COMMANDS:
+            assert main(words) == 0, (words, err.getvalue())
+    return folder, out.getvalue(), err.getvalue()
 
 
 @pytest.fixture(scope="module")
@@ -55,13 +58,26 @@ def test_the_table_is_like_a_download(rows):
 @pytest.mark.slow
 def test_every_command_of_the_walk_works_and_leaves_its_files(walked, walk):
     folder, printed, told = walked
-    assert printed.count("$ ogive") == len(walk.COMMANDS)
+    assert "plan for ecdf" in printed
     assert "error" not in told
     assert "Traceback" not in told
     for words in walk.COMMANDS:
         for option, name in itertools.pairwise(words):
             if option in ("-o", "--plot"):
                 assert (folder / name).stat().st_size > 500, name
+
+
+@pytest.mark.everything
+def test_the_script_walks_in_processes_of_its_own(shared_data, tmp_path, walk):
+    """`make test-wheel` does it with the wheel."""
+    done = subprocess.run(
+        [sys.executable, SCRIPT, shared_data("framingham.csv.gz"), "--folder", tmp_path],
+        capture_output=True, text=True, timeout=300, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.count("$ ogive") == len(walk.COMMANDS)
+    assert "Traceback" not in done.stderr
+    assert (tmp_path / "report.html").stat().st_size > 500
 
 
 @pytest.mark.slow

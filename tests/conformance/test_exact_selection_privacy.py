@@ -119,6 +119,31 @@ def test_a_rank_outside_all_records_is_that_of_the_outermost_bin():
     assert QuantileScore("1/2", first=0, last=3).scores(counts).tolist() == [-2, -2, 0, -4]
 
 
+def geometric_max(scores, scale):
+    """The chances of `selection.noisy_max`, whose sums are too long where scales are thousands.
+
+    What is summed over k is (1 - r) r^k times the product over the others of 1 - r^(k + d + 1). Its terms are powers of
+    r, so that each of them is a geometric series.
+    """
+    found = []
+    for j, own in enumerate(scores):
+        ahead = [own - other - (i < j) for i, other in enumerate(scores) if i != j]
+        first = max(0, -min(ahead))
+        chance = 0.0
+        for number in range(len(ahead) + 1):
+            series = math.expm1(-1 / scale) / math.expm1(-(number + 1) / scale)
+            powers = (sum(chosen) + number + (number + 1) * first for chosen in itertools.combinations(ahead, number))
+            chance += (-1) ** number * series * sum(math.exp(-power / scale) for power in powers)
+        found.append(chance)
+    return np.array(found)
+
+
+@pytest.mark.parametrize("scale", [3, 24])
+@pytest.mark.parametrize("scores", [(0, -3, -1, -1), (-2, -2, 0, -4), (-7, 0, 0, -9)], ids=str)
+def test_chances_by_series_are_those_by_sums(scores, scale):
+    assert geometric_max(scores, scale) == pytest.approx(selection.noisy_max(scores, scale), rel=1e-10)
+
+
 @pytest.mark.parametrize("adjacency", Adjacency)
 @pytest.mark.parametrize("wanted", [(0.5,), (0.25, 0.5)], ids=str)
 def test_quantiles_with_their_intervals_cost_their_price_and_no_more(wanted, adjacency):
@@ -135,7 +160,7 @@ def test_quantiles_with_their_intervals_cost_their_price_and_no_more(wanted, adj
     def losses(query):
         def probabilities(histogram):
             scores = query.score.scores(np.array(histogram))
-            return selection.noisy_max(scores, query.law.scale / 2**query.bits, reach=30)
+            return geometric_max(scores.tolist(), float(query.law.scale) / 2**query.bits)
 
         return worst(adjacency, probabilities)
 

@@ -1,35 +1,37 @@
 """The intervals of a box hold the population's quartiles and median, all three, in at least 95 % of releases.
 
-200 releases for each distribution and adjacency, of groups that make up half of the records. A true level of 95 % gives
-fewer than `FEWEST` hits with probability below 1 in 1000 (binomial); seeds are fixed, so a pass stays a pass. The
-control are intervals for the sample used as ones for the population: they must fall short. They do where noise is small
-beside sampling, so epsilon is large. A second measurement at epsilon 1 has noise as large as the sampling error.
+200 releases, or 30 in `make test`, for each distribution and adjacency, of groups that make up half of the records. A
+true level of 95 % gives fewer than `FEWEST` hits with probability below 1 in 1000 (binomial); seeds are fixed, so a
+pass stays a pass. The control are intervals for the sample used as ones for the population: they must fall short. They
+do where noise is small beside sampling, so epsilon is large. A second measurement at epsilon 1 has noise as large as
+the sampling error.
 """
 
 import numpy as np
 import pytest
+from helpers.coverage import fewest
+from helpers.scope import size
 from scipy import stats
 
 import ogive
 from ogive.noise import KeyedSource
 from ogive.statistics.boxplot.boxes import QUARTERS
 
-RELEASES, RECORDS, BINS = 200, 1_000, 512
-FEWEST = int(stats.binom.ppf(0.001, RELEASES, 0.95))
+RELEASES, RECORDS, BINS = size(200, part=30), 1_000, 512
+FEWEST = fewest(RELEASES, chance=0.001)
 
 DISTRIBUTIONS = {
-    "uniform": stats.uniform(0, 100),
-    "lognormal": stats.lognorm(0.6, scale=np.exp(3)),
-    "whole numbers": stats.binom(100, 0.3),
+    "uniform": (stats.uniform(0, 100), {"bounds": (0, 100), "bins": BINS}),
+    "lognormal": (stats.lognorm(0.6, scale=np.exp(3)), {"bounds": (0, 100), "bins": BINS}),
+    "whole numbers": (stats.binom(900, 0.3), {"bounds": (0, 500), "grid": "integers"}),
 }
 
 
 def hits(name, adjacency, epsilon):
     """How often all three intervals hold the truth, and how often those for the sample do."""
-    law = DISTRIBUTIONS[name]
+    law, grid = DISTRIBUTIONS[name]
     rng = np.random.default_rng(sum(map(ord, name + adjacency.value)))
-    grid = {"grid": "integers"} if name == "whole numbers" else {"bins": BINS}
-    asked = ogive.Boxplot("x", (0, 100), curve="tree_ls", by="g", groups=("a", "b"), **grid)
+    asked = ogive.Boxplot("x", curve="tree_ls", by="g", groups=("a", "b"), **grid)
     truth = law.ppf(QUARTERS)
     held = of_sample = 0
     for number in range(RELEASES):

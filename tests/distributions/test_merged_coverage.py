@@ -1,21 +1,22 @@
 """The 95 % band for the records holds in at least 95 % of merged curves, and where more parties than needed add noise.
 
-120 releases each of 500 records in 64 bins. A true level of 95 % gives fewer than `FEWEST` hits with probability below
-1 in 1000 (binomial); seeds are fixed. Controls: the band of one batch's noise alone, and that of the noise which the
-honest parties alone would add.
+120 releases, or 60 in `make test`, each of 500 records in 64 bins. A true level of 95 % gives fewer than `FEWEST` hits
+with probability below 1 in 1000 (binomial); seeds are fixed. Controls: the band of one batch's noise alone, and that of
+the noise which the honest parties alone would add.
 """
 
 import dataclasses
 
 import numpy as np
 import pytest
-from scipy import stats
+from helpers.coverage import fewest
+from helpers.scope import size
 
 import ogive
 from ogive.noise import KeyedSource
 
-RELEASES, BINS = 120, 64
-FEWEST = int(stats.binom.ppf(0.001, RELEASES, 0.95))
+RELEASES, BINS = size(120, part=60), 64
+FEWEST = fewest(RELEASES, chance=0.001)
 WISH = ogive.Ecdf("x", (0, 100), bins=BINS, method="hat_ls")
 SITES = [{"x": np.random.default_rng(seed).normal(50, 15, size)} for seed, size in enumerate((100, 150, 250))]
 TRUTHS = [ogive.release(WISH, trust=ogive.Clear(site)) for site in SITES]

@@ -1,8 +1,8 @@
 """95 % intervals of pairwise statistics from reports hold the truth as often as is said, for records and population.
 
-200 collections each, of 400 and of 4000 records, by the sums that reports add up to. A true level of 95 % gives fewer
-than `FEWEST` hits with probability below 1 in 10 000 (binomial); of a tenth of them a ratio may be undefined.
-Seeds are fixed. Control: intervals of half the width.
+200 collections each, or 60 in `make test`, of 400 and of 4000 records, by the sums that reports add up to. A true level
+of 95 % gives fewer than `FEWEST` hits with probability below 1 in 10 000 (binomial); of a tenth of them a ratio may be
+undefined. Seeds are fixed. Control: intervals of half the width.
 """
 
 import dataclasses
@@ -10,7 +10,8 @@ import math
 
 import numpy as np
 import pytest
-from scipy import stats
+from helpers.coverage import fewest
+from helpers.scope import size
 
 from ogive.kernels import measure_of
 from ogive.local import simulate
@@ -19,8 +20,8 @@ from ogive.queries import Answer
 from ogive.statistics import Ustatistic
 from ogive.statistics.base import Terms
 
-RUNS = 200
-FEWEST = int(stats.binom.ppf(1e-4, RUNS, 0.95))
+RUNS = size(200, part=60)
+FEWEST = fewest(RUNS, chance=1e-4)
 
 
 def skewed(generator, n):
@@ -118,4 +119,4 @@ def test_intervals_of_half_the_width_do_not(name):
 @pytest.mark.parametrize(("method", "records", "epsilon"), [("unary", 1000, 0.5), ("krr", 200, 1)])
 def test_where_noise_is_a_sixth_of_the_range_intervals_hold_as_often_as_is_said(method, records, epsilon):
     held, _ = trials("gini", method, records, epsilon)
-    assert (held * RUNS >= stats.binom.ppf(1e-4, RUNS, 0.88)).all()
+    assert (held * RUNS >= fewest(RUNS, 0.88, chance=1e-4)).all()

@@ -29,7 +29,7 @@ def test_the_tutorial_works_as_it_is_written(machines):
     assert len(COMMANDS) == 11
     said = {}
     for machine, command in COMMANDS:
-        for _ in range(20):  # a service that was started a moment ago may not answer yet
+        for _ in range(600):  # a service that was started a moment ago may not answer yet
             done = machines.run(machine, command)
             if done is None or done.returncode == 0 or not command.startswith("ogive local send"):
                 break

@@ -5,7 +5,7 @@ import json
 import logging
 import re
 import shlex
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 
 import pytest
@@ -32,7 +32,14 @@ def blocks(page, language):
 RUNNABLE = [page for page in PAGES if blocks(page, "python")]
 
 
-@pytest.mark.parametrize("page", RUNNABLE, ids=lambda page: page.name)
+LONG = {"choose.md", "planning.md", "tutorial_clinic.md"}
+"""Pages whose examples take half a minute of many plans, or of one large table."""
+
+
+@pytest.mark.parametrize(
+    "page",
+    [pytest.param(page, id=page.name, marks=pytest.mark.everything if page.name in LONG else ()) for page in RUNNABLE],
+)
 def test_examples_run(page, tmp_path, monkeypatch, request):
     if page.name == "engines.md":
         if not Path.home().is_dir():
@@ -142,7 +149,13 @@ def parsed(line):
     words = shlex.split(line)[1:]
     if ">" in words:
         words = words[: words.index(">")]
-    cli.build().parse_args(words, exit_on_error=False, print_error=False)
+    program().parse_args(words, exit_on_error=False, print_error=False)
+
+
+@cache
+def program():
+    """All commands, read once."""
+    return cli.build()
 
 
 def test_files_named_in_the_readme_exist():

@@ -101,7 +101,7 @@ def test_the_small_run_of_the_page_goes_from_records_to_a_student(tmp_path, monk
 
 
 def test_the_page_on_teachers_shows_how_far_a_network_is(capsys):
-    pytest.importorskip("torch")
+    pytest.importorskip("torch", reason="torch is not installed (pip install 'ogive[students]')")
     from ogive.pate import VirtualAdversarialStudent, train_semi_supervised
     from ogive.pate.networks import perceptron
 

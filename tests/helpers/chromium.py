@@ -26,7 +26,7 @@ FLAGS = (
     "--hide-scrollbars",
     "--remote-debugging-pipe",
 )
-PATIENCE = 30.0
+PATIENCE = 300.0
 
 # the protocol wants descriptors 3 and 4: a small process moves ours there, and then is the browser
 MOVE = """

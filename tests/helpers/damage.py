@@ -111,12 +111,18 @@ def _watched():
     def hang(*_: object) -> None:
         raise HangError("took too long")
 
-    before = signal.signal(signal.SIGALRM, hang)
+    def watch(seconds: float) -> None:
+        """Interrupt after so many seconds of processor time, or where it waits, after a hundred times as many."""
+        signal.setitimer(signal.ITIMER_PROF, seconds)
+        signal.setitimer(signal.ITIMER_REAL, 100 * seconds)
+
+    before = {number: signal.signal(number, hang) for number in (signal.SIGALRM, signal.SIGPROF)}
     try:
-        yield lambda seconds: signal.setitimer(signal.ITIMER_REAL, seconds)
+        yield watch
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
+        watch(0)
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 # --- damages

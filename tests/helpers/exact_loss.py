@@ -8,6 +8,7 @@ both, and since noise is added, it depends only on d = measure(x') - measure(x).
 import itertools
 
 import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
 from scipy.optimize import linprog
 
 from ogive.privacy import Adjacency
@@ -68,12 +69,15 @@ class PathOutputs:
         assert isinstance(strategy, Pointwise)
         self.reach = reach
         self.laws = [node_probabilities(level.law, 2 * reach) for level in strategy.levels]
+        # row a of a law's matrix has p(-span - a), ..., p(span - a)
+        self.shifted = [sliding_window_view(law, 2 * reach + 1)[::-1] for law in self.laws]
         points = np.arange(strategy.size)
         self.parents = [nodes.tolist() for nodes in strategy.nodes_at(points)]
 
     def log_probability(self, noise):
         """Log-probability that the noise of all points is exactly this."""
-        span, size = self.reach, 2 * self.reach + 1
+        span = self.reach
+        size = 2 * span + 1
         offsets = np.arange(-span, span + 1)
         messages = {}
         for point, value in enumerate(noise):
@@ -86,11 +90,7 @@ class PathOutputs:
             for child, parent in dict(zip(below, above, strict=True)).items():
                 product[parent] = product.get(parent, np.ones(size)) * messages[child]
             # f(node, a) = sum_e p(e) g(a + e): a correlation of g with p
-            law = self.laws[level]
-            messages = {
-                node: np.array([law[2 * span - (a + span) : 2 * span - (a + span) + size] @ g for a in offsets])
-                for node, g in product.items()
-            }
+            messages = {node: self.shifted[level] @ g for node, g in product.items()}
             below = above
         # above the highest level there is nothing: a = 0
         return float(sum(np.log(message[span]) for message in messages.values()))

@@ -3,7 +3,6 @@
 import contextlib
 import os
 import signal
-import socket
 import subprocess
 import sys
 import threading
@@ -13,6 +12,7 @@ from pathlib import Path
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, PublicFormat
 from helpers.study_service import free_port
+from helpers.waiting import PATIENCE, ended, listens, until
 
 from ogive.study.flower.relay.quiet import QUIET
 from ogive.study.local_socket import listen_at
@@ -75,7 +75,7 @@ class Federation:
         process = self.running.pop(name)
         with contextlib.suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
-        process.wait(10)
+        process.wait(PATIENCE)
 
     def superlink(self):
         self.start(
@@ -84,13 +84,8 @@ class Federation:
             "--database", self.folder / "flower.db", "--disable-runtime-dependency-installation",
             "--host", "127.0.0.1", "--port", self.port,
         )  # fmt: skip
-        until = time.monotonic() + 60
-        while time.monotonic() < until:
-            with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", self.port), 1):
-                return
-            assert self.running["superlink"].poll() is None, self.log("superlink").read_text()[-2000:]
-            time.sleep(0.1)
-        raise AssertionError("the SuperLink does not listen")
+        until(lambda: listens(self.port) or self.running["superlink"].poll() is not None, every=0.1)
+        assert self.running["superlink"].poll() is None, self.log("superlink").read_text()[-2000:]
 
     def node(self, number):
         (path,) = [socket for (each, _), socket in self.agents.items() if each == number]
@@ -101,7 +96,7 @@ class Federation:
             free_port(), "--node-config", f'agent="{path}" party="{party}"',
         )  # fmt: skip
 
-    def node_again(self, number, seconds=180):
+    def node_again(self, number, seconds=PATIENCE):
         """Start a node that was killed, until the SuperLink has noticed that the other is gone."""
         end = time.monotonic() + seconds
         while time.monotonic() < end:
@@ -124,7 +119,7 @@ class Federation:
             for number, _ in self.agents
         ]
         for process in registering:
-            process.wait(60)
+            process.wait(PATIENCE)
         for number, _ in self.agents:
             del self.running[f"register{number}"]
             self.node(number)
@@ -165,5 +160,4 @@ def listening(trial, folder, only=None):
         yield sockets
     finally:
         stop.set()
-        for thread in threads:
-            thread.join(10)
+        ended(*threads)

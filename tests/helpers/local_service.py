@@ -1,15 +1,12 @@
 """A collection of local reports with tokens, reports of all its participants, and its service as a process."""
 
-import os
-import signal
 import ssl
-import subprocess
-import sys
-import time
 
 import httpx
 import numpy as np
+from helpers.forked import Forked
 from helpers.study_service import free_port
+from helpers.waiting import PATIENCE, until
 
 import ogive
 from ogive.local import Randomizer
@@ -75,7 +72,7 @@ class LocalTrial:
 
 
 class LocalProcess:
-    """The service of a trial, a process in a group of its own."""
+    """The service of a trial, a process of its own."""
 
     def __init__(self, trial):
         self.trial, self.port, self.running = trial, free_port(), None
@@ -88,34 +85,35 @@ class LocalProcess:
 
     def start(self):
         words = ["local", "serve", "study.json", "--service", "tls", "--store", "store", "--port", str(self.port)]
-        with (self.trial.folder / "log").open("a") as log:
-            self.running = subprocess.Popen(
-                [sys.executable, "-m", "ogive", *words],
-                cwd=self.trial.folder, stdout=log, stderr=log, start_new_session=True,
-            )  # fmt: skip
+        self.running = Forked(words, self.trial.folder, self.trial.folder / "log")
 
     def kill(self):
         if self.running is not None:
-            os.killpg(self.running.pid, signal.SIGKILL)
-            self.running.wait(10)
+            self.running.kill(PATIENCE)
             self.running = None
 
     def status(self):
         """What the service tells, once it answers."""
-        end = time.monotonic() + 90
-        while True:
+        context = self.context
+
+        def answer():
             try:
-                return httpx.get(f"{self.base}/v1/status", verify=self.context, timeout=20, trust_env=False).json()
+                return httpx.get(f"{self.base}/v1/status", verify=context, timeout=PATIENCE, trust_env=False).json()
             except httpx.HTTPError:
-                assert time.monotonic() < end, (self.trial.folder / "log").read_text()[-1500:]
-                time.sleep(0.05)
+                return None
+
+        return until(answer, told=lambda: (self.trial.folder / "log").read_text()[-1500:], every=0.05)
 
     def client(self):
-        return httpx.Client(verify=self.context, base_url=self.base, timeout=20, trust_env=False)
+        return httpx.Client(verify=self.context, base_url=self.base, timeout=PATIENCE, trust_env=False)
 
     def __enter__(self):
-        self.start()
-        self.status()
+        try:
+            self.start()
+            self.status()
+        except BaseException:
+            self.kill()
+            raise
         return self
 
     def __exit__(self, *_):

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import os
-import socket
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 from helpers.study_service import free_port
+from helpers.waiting import PATIENCE, listens, until
 
 STORE = Path(sys.prefix) / "store"
 KEYS = {"AWS_ACCESS_KEY_ID": "reader", "AWS_SECRET_ACCESS_KEY": "secret", "AWS_DEFAULT_REGION": "us-east-1"}
@@ -56,17 +55,13 @@ class ObjectStore:
         self._process = subprocess.Popen(
             server, env=self._with("server"), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
         )
-        end = time.monotonic() + 60
-        while time.monotonic() < end:
-            with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", self.port), 1):
-                return
-            time.sleep(0.1)
-        raise AssertionError("the object store does not listen")
+        until(lambda: listens(self.port) or self._process.poll() is not None, every=0.1)
+        assert self._process.poll() is None, "the object store does not listen"
 
     def stop(self):
         with contextlib.suppress(ProcessLookupError):
             self._process.kill()
-        self._process.wait(10)
+        self._process.wait(PATIENCE)
 
     def upload(self, *paths):
         self._python(_UPLOAD, "server", *paths)
@@ -78,7 +73,7 @@ class ObjectStore:
         """Run a command with a DuckDB that can read the store."""
         done = subprocess.run(
             [sys.executable, "-m", "ogive", *map(str, words)],
-            env=self._with("duckdb"), cwd=self.home, capture_output=True, text=True, timeout=120,
+            env=self._with("duckdb"), cwd=self.home, capture_output=True, text=True, timeout=PATIENCE,
         )  # fmt: skip
         assert done.returncode == code, done.stderr
         return done
@@ -86,7 +81,7 @@ class ObjectStore:
     def _python(self, program, packages, *words):
         subprocess.run(
             [sys.executable, "-c", program, str(self.port), *map(str, words)],
-            env=self._with(packages), check=True, timeout=120,
+            env=self._with(packages), check=True, timeout=PATIENCE,
         )  # fmt: skip
 
     def _with(self, packages):

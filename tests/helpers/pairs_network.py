@@ -7,10 +7,12 @@ import os
 import signal
 import socket
 import sys
+import time
 from multiprocessing import forkserver
 
 import uvicorn
 from helpers.twoparty import Notes, enrolment, public
+from helpers.waiting import PATIENCE
 from starlette.applications import Starlette
 from starlette.routing import WebSocketRoute
 
@@ -23,7 +25,7 @@ from ogive.runtime.pairs.history import Met, read_passes, write_pass
 from ogive.runtime.pairs.websocket import connect, endpoint, largest_frame
 
 HOST = "127.0.0.1"
-SECONDS = 30.0
+SECONDS = PATIENCE
 """No process lives much longer, whatever happens."""
 
 
@@ -45,8 +47,29 @@ def person_of(study, user, value, note=None):
     return Person(study, user, {"x": value}, key=enrolment(user + 1), note=note or Notes())
 
 
-def collector_of(study, **more):
-    return Collector(study, key=enrolment(0), **{"seconds": 10.0, **more})
+def collector_of(study, kind=Collector, **more):
+    return kind(study, key=enrolment(0), **{"seconds": PATIENCE, **more})
+
+
+class Watched(Collector):
+    """A collector that begins when as many people are there as come, and looks at its deadline often.
+
+    A test decides when the deadline is, by `close`: after what it waits for, and not after a time.
+    """
+
+    coming = 0
+
+    @property
+    def everybody(self):
+        return len(self._been) >= self.coming
+
+    @property
+    def until(self):
+        return min(time.monotonic() + 0.05, super().until)
+
+    def close(self):
+        """Let no pair begin any more."""
+        self._deadline = time.monotonic()
 
 
 # --- processes
@@ -159,7 +182,7 @@ class Processes:
                 process.kill()
                 process.join()
 
-    def collect(self, collector, patience=10.0):
+    def collect(self, collector, patience=PATIENCE):
         """Relay and aggregator."""
 
         async def run():

@@ -5,7 +5,9 @@ from datetime import UTC, datetime, timedelta
 
 import uvicorn
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from helpers.pairs_network import Watched
 from helpers.study_service import free_port
+from helpers.waiting import PATIENCE, ended, until
 
 from ogive.runtime.pairs.websocket import largest_frame
 from ogive.study.fields import key_text
@@ -37,7 +39,7 @@ def public_text(number):
     return key_text(key_of(number).public_key().public_bytes_raw())
 
 
-def study_text(count=8, *, seconds=60, release=RELEASE, **fields):
+def study_text(count=8, *, seconds=2 * PATIENCE, release=RELEASE, **fields):
     """A study's file; `fields` are written instead of its own, as TOML, None for none."""
     listed = ", ".join(f'"{public_text(number)}"' for number in range(1, count + 1))
     deadline = datetime.now(UTC) + timedelta(seconds=seconds)
@@ -56,16 +58,26 @@ def study_text(count=8, *, seconds=60, release=RELEASE, **fields):
 
 
 class Serving:
-    """The service of a study with TLS, until the block ends."""
+    """The service of a study with TLS, until the block ends.
 
-    def __init__(self, folder, study, *, patience=10.0, pair_seconds=5.0):
+    Args:
+        folder: For all its files.
+        study: The study.
+        coming: How many people come; the pairs begin when they are there. None for all.
+        pair_seconds: How long a pair may take.
+    """
+
+    def __init__(self, folder, study, *, coming=None, pair_seconds=PATIENCE):
         self.study, self.folder, self.port = study, folder, free_port()
         equip(folder / "service", study, hosts=("127.0.0.1",))
         self.store = Store(folder / "state.db")
         meeting = Meeting.of(study)
         self.service = PairsService(
-            meeting, key=key_of(0), store=self.store, patience=patience, pair_seconds=pair_seconds
+            meeting, key=key_of(0), store=self.store, patience=PATIENCE, pair_seconds=pair_seconds
         )
+        self.collector = self.service._collector
+        if coming is not None:
+            self.collector.__class__ = type("Expecting", (Watched,), {"coming": coming})
         self._server = uvicorn.Server(
             uvicorn.Config(
                 self.service.application(), host="127.0.0.1", port=self.port,
@@ -79,17 +91,16 @@ class Serving:
     def __enter__(self):
         self._thread = threading.Thread(target=self._server.run, daemon=True)
         self._thread.start()
-        for _ in range(500):
-            if self._server.started:
-                return self
-            threading.Event().wait(0.02)
-        raise AssertionError("the service did not start")
+        until(lambda: self._server.started or not self._thread.is_alive())
+        assert self._server.started, "the service did not start"
+        return self
 
     def __exit__(self, *_):
         self._server.should_exit = True
-        self._thread.join(10)
-        assert not self._thread.is_alive()
-        self.store.close()
+        try:
+            ended(self._thread)
+        finally:
+            self.store.close()
 
     @property
     def url(self):
@@ -123,8 +134,7 @@ class Serving:
         threads = [threading.Thread(target=one, args=each, daemon=True) for each in wards.items()]
         for thread in threads:
             thread.start()
-        for thread in threads:
-            thread.join(90)
+        ended(*threads)
         return found
 
 

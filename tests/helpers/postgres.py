@@ -18,7 +18,7 @@ from pathlib import Path
 import pytest
 
 _USER = "ogive_tests"
-_PATIENCE_SECONDS = 60
+_PATIENCE_SECONDS = 300
 
 
 def _binaries() -> Path | None:

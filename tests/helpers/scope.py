@@ -5,7 +5,8 @@ of both. Three doors lead here: the mark `covering` on a parametrized test, the 
 `make test-all` runs, and `size` where a simulation has two sizes. At its end a run says what it left out.
 
 `--record FILE` appends the outcome of each test to a file, and `--unfinished FILE` runs only the tests that have not
-passed according to it. So an interrupted run is resumed, and what was skipped for want of something runs once it is there.
+passed according to it. So an interrupted run is resumed, and what was skipped for want of something runs once that is
+there. Both take their file after `=`: as a word of its own it would be taken for a folder of tests.
 """
 
 from __future__ import annotations
@@ -76,7 +77,7 @@ def _itself(value: object) -> Hashable:
 
 
 def label(value: object) -> Hashable:
-    """What counts as the same value of a parameter by default: plain values themselves, objects by their name or type."""
+    """What counts as the same value of a parameter by default: plain values themselves, objects by name or type."""
     if isinstance(value, str | int | float | Enum | type) or value is None:
         return value
     name = getattr(value, "name", None)
@@ -95,8 +96,8 @@ def pytest_configure(config):
     _EVERYTHING = config.getoption("everything")
     config.addinivalue_line(
         "markers",
-        "covering(*each, **labels): `make test` runs cases in which each pair of values of two parameters occurs; `each` "
-        "names parameters of which every value occurs, a keyword the attribute or function by which a parameter counts",
+        "covering(*each, **labels): `make test` runs cases in which each pair of values of two parameters occurs; "
+        "`each` names parameters of which every value occurs, a keyword how a parameter counts (attribute, function)",
     )
     config.addinivalue_line("markers", "everything: only `make test-all` runs this test")
     record = config.getoption("record")
@@ -160,7 +161,7 @@ def _passed(config) -> set[str]:
     for line in path.read_text(encoding="utf-8").splitlines():
         try:
             outcome, nodeid = json.loads(line)
-        except ValueError:  # the last line of a run that was killed
+        except ValueError:  # a line of a run that was killed
             continue
         last[nodeid] = outcome
     return {nodeid for nodeid, outcome in last.items() if outcome == "passed"}
@@ -172,6 +173,8 @@ class _Record:
     def __init__(self, path: Path) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         self._file = path.open("a", encoding="utf-8", buffering=1)
+        if path.stat().st_size and not path.read_bytes().endswith(b"\n"):  # a run was killed while it wrote
+            self._file.write("\n")
         self._worst: dict[str, str] = {}
 
     def pytest_runtest_logreport(self, report):
@@ -184,7 +187,11 @@ class _Record:
         self._file.close()
 
 
-def pytest_sessionfinish(session):
+@pytest.hookimpl(tryfirst=True)
+def pytest_sessionfinish(session, exitstatus):
+    # nothing is left of a run that is resumed
+    if exitstatus == pytest.ExitCode.NO_TESTS_COLLECTED and _passed(session.config):
+        session.exitstatus = pytest.ExitCode.OK
     output = getattr(session.config, "workeroutput", None)
     if output is not None:
         output["left"], output["smaller"] = dict(_left), sorted(_smaller)

@@ -5,18 +5,19 @@ import signal
 import ssl
 import subprocess
 import sys
-import time
 
 import httpx
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
+from helpers.forked import Forked
 from helpers.servers_study import key_of
 from helpers.study_service import free_port
+from helpers.waiting import PATIENCE, until
 
 from ogive.study.https.enrolment import equip
 
 
 class Processes:
-    """The servers of a trial, each a process in a group of its own."""
+    """The servers of a trial, each a process of its own."""
 
     def __init__(self, trial):
         self.trial, self.folder, self.running = trial, trial.folder, {}
@@ -35,7 +36,7 @@ class Processes:
             "server", "study.toml", "--key", f"{number}.key", "--store", f"server-{number}", "--enrolled",
             f"server-{number}/enrolled", "--service", f"tls-{number}", "--port", self.ports[number], *connect,
         ]  # fmt: skip
-        self.run(number, "-m", "ogive", *map(str, words))
+        self.running[number] = Forked(words, self.folder, self.folder / f"{number}.log")
 
     def run(self, number, *words):
         """Python with these arguments as a server."""
@@ -46,24 +47,34 @@ class Processes:
 
     def kill(self, number):
         process = self.running.pop(number)
-        os.killpg(process.pid, signal.SIGKILL)
-        process.wait(10)
+        if isinstance(process, Forked):
+            process.kill(PATIENCE)
+            return
+        os.killpg(process.pid, signal.SIGKILL)  # with all its workers
+        process.wait(PATIENCE)
 
     def status(self, number):
         context = ssl.create_default_context(cafile=str(self.folder / f"tls-{number}" / "ca.pem"))
         url = f"https://127.0.0.1:{self.ports[number]}/v1/status"
         try:
-            return httpx.get(url, verify=context, timeout=20, trust_env=False).json()
+            return httpx.get(url, verify=context, timeout=PATIENCE, trust_env=False).json()
         except httpx.HTTPError:
             return None
 
-    def until(self, number, true, seconds=90):
-        end = time.monotonic() + seconds
-        while (found := self.status(number)) is None or not true(found):
-            log = (self.folder / f"{number}.log").read_text()[-1500:]
-            assert time.monotonic() < end, f"server {number}: {found}: {log}"
-            time.sleep(0.05)
+    def until(self, number, true):
+        """What a server tells, once that is as wanted."""
+        found = None
+
+        def wanted():
+            nonlocal found
+            found = self.status(number)
+            return found is not None and true(found)
+
+        until(wanted, told=lambda: f"server {number}: {found}: {self.log(number)}", every=0.05)
         return found
+
+    def log(self, number):
+        return (self.folder / f"{number}.log").read_text()[-1500:]
 
     def __enter__(self):
         return self

@@ -8,6 +8,7 @@ import ssl
 import threading
 
 import uvicorn
+from helpers.waiting import PATIENCE, ended, until
 
 from ogive.study.https.client import Connection
 from ogive.study.https.enrolment import equip, read_token
@@ -60,18 +61,15 @@ class Serving:
     def __enter__(self):
         self._thread = threading.Thread(target=asyncio.run, args=(self._serve(),), daemon=True)
         self._thread.start()
-        for _ in range(500):
-            if self._server.started:
-                return self
-            threading.Event().wait(0.02)
-        raise AssertionError("the service did not start")
+        until(lambda: self._server.started or not self._thread.is_alive())
+        assert self._server.started, "the service did not start"
+        return self
 
     def __exit__(self, *_):
         for connection in self._connections:  # those that a test did not close
             connection.close()
         self._server.should_exit = True
-        self._thread.join(10)
-        assert not self._thread.is_alive()
+        ended(self._thread)
 
     def connection(self, number, *, port=None, token=None):
         name = self.trial.study.parties[number - 1].name
@@ -97,21 +95,12 @@ def running(serving, numbers=None, *, port=None):
         yield
     finally:
         stop.set()
-        for thread in threads:
-            thread.join(30)
+        ended(*threads)
 
 
 def work(connection, agent, stop):
     with connection:
         connection.run(agent, stop)
-
-
-def until(true, seconds=60):
-    for _ in range(int(seconds / 0.05)):
-        if true():
-            return
-        threading.Event().wait(0.05)
-    raise AssertionError(f"not true within {seconds} s")
 
 
 class Proxy:
@@ -134,7 +123,7 @@ class Proxy:
         self._thread.start()
         self._server = asyncio.run_coroutine_threadsafe(
             asyncio.start_server(self._serve, "127.0.0.1", self.port), self._loop
-        ).result(10)
+        ).result(PATIENCE)
         return self
 
     def __exit__(self, *_):
@@ -145,9 +134,9 @@ class Proxy:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
 
-        asyncio.run_coroutine_threadsafe(end(), self._loop).result(10)
+        asyncio.run_coroutine_threadsafe(end(), self._loop).result(PATIENCE)
         self._loop.call_soon_threadsafe(self._loop.stop)
-        self._thread.join(10)
+        ended(self._thread)
         self._loop.close()
 
     async def _serve(self, reader, writer):

@@ -1,7 +1,8 @@
 """What the processes do that the ledger's tests start, race and kill. Run as a program it forks them on request.
 
-One JSON line in: {"task": name, "out": file, ...}. One line out when the child is over, {"status": wait status};
-with "kill_after" it is killed after so many seconds, with "background" all are answered at {"task": "wait"}.
+One JSON line in: {"task": name, "out": file, "keys": folder of keys or null, ...}. One line out when the child is
+over, {"status": wait status}; with "kill_after" it is killed after so many seconds, with "background" all are answered
+at {"task": "wait"}.
 Forking from a process that has imported everything costs milliseconds where starting Python costs a second.
 """
 
@@ -17,6 +18,7 @@ import sys
 import time
 import traceback
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 CHARGE = "1/10"
@@ -220,6 +222,17 @@ def do_release(request: dict, notes: Notes) -> None:
     notes.add("answer", json.dumps(curve.to_dict(), sort_keys=True))
 
 
+def wait_for_all(request: dict) -> None:
+    """Be ready, and wait until all who race are; a process without a gate races against nobody."""
+    if "gate" not in request:
+        return
+    folder, count = request["gate"]
+    (Path(folder) / str(os.getpid())).touch()
+    end = time.monotonic() + 300
+    while len(list(Path(folder).iterdir())) < count and time.monotonic() < end:
+        time.sleep(0.002)
+
+
 def do_spend(request: dict, notes: Notes) -> None:
     """Reserve different questions until the account refuses; note how many were granted."""
     import ogive
@@ -237,7 +250,7 @@ def do_spend(request: dict, notes: Notes) -> None:
     granted = 0
     with ogive.Ledger.open(request["place"]) as ledger:
         account = ledger.account(ACCOUNT)
-        time.sleep(max(0.0, request["start"] - time.time()))
+        wait_for_all(request)
         with contextlib.suppress(ogive.BudgetError):
             while True:
                 question = {"who": request["number"], "what": granted}
@@ -251,7 +264,7 @@ def do_open(request: dict, notes: Notes) -> None:
     """Open a ledger that may not exist yet, as others do at the same moment, and name its key."""
     import ogive
 
-    time.sleep(max(0.0, request["start"] - time.time()))
+    wait_for_all(request)
     with ogive.Ledger.open(request["place"]) as ledger:
         unit = ogive.PrivacyUnit(ogive.Adjacency.REPLACE)
         ledger.account(ACCOUNT, unit=unit)
@@ -263,6 +276,9 @@ TASKS = {"release": do_release, "spend": do_spend, "open": do_open}
 
 def _child(request: dict) -> None:
     notes = Notes(request["out"])
+    os.environ.pop("XDG_CONFIG_HOME", None)
+    if request["keys"] is not None:
+        os.environ["XDG_CONFIG_HOME"] = request["keys"]
     try:
         TASKS[request["task"]](request, notes)
     except BaseException as problem:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import json
 import os
@@ -9,10 +10,11 @@ import random
 import signal
 import subprocess
 import sys
-import time
+import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import cache
 from pathlib import Path
 
 from helpers import trial_children
@@ -24,16 +26,27 @@ KILLED = signal.SIGKILL
 CHARGED = Fraction(CHARGE)
 
 
+@cache
+def _program() -> subprocess.Popen[str]:
+    """The program that forks for all tests of this process, and ends with it."""
+    with tempfile.TemporaryDirectory() as keys:  # of the release with which it warms up
+        started = subprocess.Popen(
+            [sys.executable, trial_children.__file__],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=os.environ | {"XDG_CONFIG_HOME": keys},
+        )  # fmt: skip
+        atexit.register(started.communicate)
+        assert started.stdout is not None
+        assert started.stdout.readline().strip() == "ready"
+    return started
+
+
 class Forks:
-    """A program that forks children on request."""
+    """A program that forks children on request; they see the keys that the test which asks sees."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self._notes = 0
-        self._program = subprocess.Popen(
-            [sys.executable, trial_children.__file__], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-        )
-        assert self._read_line().strip() == "ready"
+        self._program = _program()
 
     def _read_line(self) -> str:
         assert self._program.stdout is not None
@@ -41,7 +54,8 @@ class Forks:
 
     def _ask(self, request: dict) -> dict:
         assert self._program.stdin is not None
-        self._program.stdin.write(json.dumps(request) + "\n")
+        keys = os.environ.get("XDG_CONFIG_HOME")
+        self._program.stdin.write(json.dumps({**request, "keys": keys}) + "\n")
         self._program.stdin.flush()
         return json.loads(self._read_line())
 
@@ -56,21 +70,14 @@ class Forks:
         return self._ask({**request, **killing, "out": str(path)})["status"], read_notes(path)
 
     def race(self, requests: list[dict]) -> list[tuple[int, list[tuple[str, str]]]]:
-        """Run children at once; all wait for the same moment to start."""
-        start = time.time() + 1.0
+        """Run children at once: each begins when all are ready."""
+        gate = self._new_notes()
+        gate.mkdir()
         paths = [self._new_notes() for _ in requests]
         for request, path in zip(requests, paths, strict=True):
-            self._ask({**request, "out": str(path), "start": start, "background": True})
+            self._ask({**request, "out": str(path), "gate": [str(gate), len(requests)], "background": True})
         statuses = self._ask({"task": "wait"})["statuses"]
         return [(status, read_notes(path)) for status, path in zip(statuses, paths, strict=True)]
-
-    def close(self) -> None:
-        """End the program; its children are over."""
-        assert self._program.stdin is not None
-        assert self._program.stdout is not None
-        self._program.stdin.close()
-        self._program.wait(30)
-        self._program.stdout.close()
 
 
 def read_notes(path: Path) -> list[tuple[str, str]]:
@@ -82,12 +89,13 @@ def read_notes(path: Path) -> list[tuple[str, str]]:
 
 @contextlib.contextmanager
 def forks(folder: Path) -> Iterator[Forks]:
-    """A `Forks` that is closed at the end."""
-    program = Forks(folder)
+    """A `Forks`; after a failure the next one has a program of its own, which has no children at work."""
     try:
-        yield program
-    finally:
-        program.close()
+        yield Forks(folder)
+    except BaseException:
+        _program().kill()
+        _program.cache_clear()
+        raise
 
 
 @dataclass

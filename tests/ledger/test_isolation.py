@@ -4,7 +4,6 @@ import os
 import subprocess
 import sys
 import threading
-import time
 from fractions import Fraction
 from urllib.parse import quote
 
@@ -12,6 +11,7 @@ import pytest
 from helpers.postgres import server
 from helpers.trial_children import ACCOUNT, CHARGE
 from helpers.trials import forks
+from helpers.waiting import PATIENCE, Beside, until
 
 import ogive
 from ogive.errors import BudgetError, LedgerError, ParameterError
@@ -41,14 +41,21 @@ def keys(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
 
 
+def waiting_in(url):
+    """How many connections to a database wait for a lock."""
+    asked = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = '{}'"
+    return server().execute(asked.format(url.partition("?")[0].rsplit("/", 1)[1]))[0][0]
+
+
 def two_threads(url, monkeypatch):
     """How many of two threads, the second of which waits for the first one's lock, got the whole budget."""
     charges, first_is_in = Books.charges, threading.Event()
 
     def slow_charges(self, *arguments, **named):
         found = charges(self, *arguments, **named)
-        first_is_in.set()
-        time.sleep(0.3)
+        if not first_is_in.is_set():
+            first_is_in.set()
+            until(lambda: waiting_in(url) == 1)
         return found
 
     granted = []
@@ -63,12 +70,9 @@ def two_threads(url, monkeypatch):
     with ogive.Ledger.open(url) as ledger:
         account = ledger.account(ACCOUNT, unit=UNIT, limit=ogive.PureDP(1))
         monkeypatch.setattr(Books, "charges", slow_charges)
-        threads = [threading.Thread(target=spend, args=(number,)) for number in range(2)]
-        threads[0].start()
-        assert first_is_in.wait(30)
-        threads[1].start()
-        for thread in threads:
-            thread.join()
+        with Beside(spend, 0):
+            assert first_is_in.wait(PATIENCE)
+            spend(1)
     return len(granted)
 
 
@@ -175,8 +179,7 @@ def test_a_deadlock_is_tried_again():
                 ledger._books.data_set(connection, second._spot.number, lock=True)
                 if len(tried) == 1:
                     holds.set()
-                    assert waits.wait(30)
-                    time.sleep(0.3)
+                    until(lambda: waiting_in(url) == 1)
                 ledger._books.data_set(connection, first._spot.number, lock=True)
 
         def in_the_other_order():
@@ -184,15 +187,12 @@ def test_a_deadlock_is_tried_again():
                 # whoever waits longer than this looks for a deadlock, and that is not this one
                 other.execute("SET LOCAL deadlock_timeout = '60s'")
                 other.execute(row.format("p"))
-                assert holds.wait(30)
-                waits.set()
+                assert holds.wait(PATIENCE)
                 other.execute(row.format("q"))
 
-        holds, waits = threading.Event(), threading.Event()
-        thread = threading.Thread(target=in_the_other_order)
-        thread.start()
-        one_then_the_other()
-        thread.join()
+        holds = threading.Event()
+        with Beside(in_the_other_order, stop=holds.set):
+            one_then_the_other()
         assert len(tried) == 2
 
 

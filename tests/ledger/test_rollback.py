@@ -8,6 +8,7 @@ import sqlite3
 
 import pytest
 from helpers.postgres import server
+from helpers.scope import size
 from helpers.trials import kill_trials
 
 import ogive
@@ -391,7 +392,9 @@ def test_processes_at_once_advance_one_mark(place, program):
 
 
 def test_kills_between_ledger_and_mark_refuse_no_honest_ledger(place, program):
-    found = kill_trials(program, place, trials=60, seed=5, steps=("before mark", "inside mark", "after mark"))
+    found = kill_trials(
+        program, place, trials=size(60, part=30), seed=5, steps=("before mark", "inside mark", "after mark")
+    )
     assert not found.faults, found.faults[:3]
     assert min(found.steps[step] for step in ("before mark", "inside mark", "after mark")) >= 5
 

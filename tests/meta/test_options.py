@@ -121,6 +121,7 @@ ogive.Session({}).boxplot("age", bounds=(0, 3), method="five", grid="log")
 """
 
 
+@pytest.mark.everything
 @pytest.mark.skipif(importlib.util.find_spec("mypy") is None, reason="mypy is not installed")
 def test_a_users_script_is_checked_as_strictly_as_before(tmp_path):
     for name, text in (("good", GOOD), ("bad", BAD)):

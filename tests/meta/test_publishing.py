@@ -62,7 +62,8 @@ def test_workflows_call_targets_of_the_makefile_that_there_are():
     called = {name: re.findall(r"run: make ([\w-]+)", words) for name, words in workflows.items()}
     assert called["docs"] == ["docs"]
     assert called["publish"] == ["test-wheel"]
-    assert {"lint", "test", "test-alone", "test-floors"} <= set(called["tests"])
+    assert {"lint", "test", "test-floors"} <= set(called["tests"])
+    assert "test-all" in called["nightly"]
     assert set().union(*called.values()) <= targets
 
 

@@ -1,5 +1,6 @@
 """A statistic and a trust model of the manual, added to a copy of the package, are served everywhere."""
 
+import json
 import os
 import re
 import shutil
@@ -40,35 +41,99 @@ def add(package, blocks):
     return changed
 
 
+SHELL = """
+import contextlib, io, json, sys, traceback
+for line in sys.stdin:
+    out, err, status = io.StringIO(), io.StringIO(), 0
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        try:
+            exec(compile(json.loads(line), "<asked>", "exec"), {"__name__": "__main__"})
+        except SystemExit as ended:
+            status = ended.code
+        except BaseException:
+            traceback.print_exc()
+            status = 1
+    print(json.dumps([status or 0, out.getvalue(), err.getvalue()]), flush=True)
+"""
+"""A process that runs programs one after the other, since each new one would load the package again."""
+
+
+@pytest.fixture(scope="module")
+def shells():
+    """Processes by the folder of their package, which end with the last test."""
+    found = {}
+    yield found
+    for shell in found.values():
+        shell.communicate(timeout=60)
+
+
+def machine_code(folder, names):
+    """Names of files of machine code, which the package of this folder would not share with its copy."""
+    return [name for name in names if Path(folder).name == "__pycache__" and not name.endswith(".pyc")]
+
+
 def copied(root):
-    """Copy the package without what was compiled of it into a folder, beside a table of scores; returns the copy."""
-    shutil.copytree(PACKAGE, root / "ogive", ignore=shutil.ignore_patterns("__pycache__"))
+    """Copy the package without its machine code into a folder, beside a table of scores; returns the copy."""
+    shutil.copytree(PACKAGE, root / "ogive", ignore=machine_code)
     rows = "".join(f"{number / 200}\n" for number in range(200))
     (root / "scores.csv").write_text(f"score\n{rows}", encoding="utf-8")
     return root / "ogive"
 
 
 @pytest.fixture(scope="module")
-def house(tmp_path_factory):
-    """A copy of the package with the page's files and lines, and the stubs completed."""
+def house(tmp_path_factory, shells):
+    """A copy of the package with the page's files and lines, an option more, and the stubs completed."""
     root = tmp_path_factory.mktemp("house")
     package = copied(root)
     assert add(package, BLOCKS) == ["statistics/kinds.py", "trust/models.py"]
+    path = package / "statistics" / "bounds" / "statistic.py"
+    text = path.read_text(encoding="utf-8")
+    for after, more in MARGIN.items():
+        assert text.count(after) == 1, after
+        text = text.replace(after, after + more)
+    path.write_text(text, encoding="utf-8")
     subprocess.run([sys.executable, ROOT / "tools" / "front_door.py", package], check=True, timeout=120)
-    return root
+    return House(root, shells)
+
+
+@pytest.fixture(scope="module")
+def bare(tmp_path_factory, shells):
+    """The control: a copy of the package with the page's files, and without its lines and the option."""
+    root = tmp_path_factory.mktemp("bare")
+    assert add(copied(root), [block for block in BLOCKS if LINE.fullmatch(block[0]) is None]) == []
+    return House(root, shells)
+
+
+class House:
+    """A folder with a copy of the package, and a process whose package it is."""
+
+    def __init__(self, root, shells):
+        self.root, self._shells = root, shells
+
+    @property
+    def shell(self):
+        if self.root not in self._shells:
+            # no settings of whoever runs the tests, and no other package: neither installed nor compiled elsewhere
+            kept = {name: value for name, value in os.environ.items() if not name.startswith(("OGIVE_", "PYTHON"))}
+            environment = {**kept, "PYTHONPATH": str(self.root), "COLUMNS": "200", "NO_COLOR": "1"}
+            self._shells[self.root] = subprocess.Popen(
+                [sys.executable, "-c", SHELL], cwd=self.root, env=environment, text=True, encoding="utf-8",
+                stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+            )  # fmt: skip
+        return self._shells[self.root]
 
 
 def run(house, code, *, fails=False):
-    """Run code in a process whose package is the copy; returns what it printed, or its error."""
-    # no settings of whoever runs the tests, and no other package: neither installed nor compiled elsewhere
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(("OGIVE_", "PYTHON"))}
-    environment = {**kept, "PYTHONPATH": str(house), "COLUMNS": "200", "NO_COLOR": "1"}
-    copy = f"import ogive; assert ogive.__file__ == {str(house / 'ogive' / '__init__.py')!r}, ogive.__file__\n"
-    done = subprocess.run(
-        [sys.executable, "-c", copy + code], cwd=house, env=environment, capture_output=True, text=True, timeout=600
-    )
-    assert bool(done.returncode) is fails, done.stderr
-    return done.stderr if fails else done.stdout
+    """Run code in the process whose package is the copy; returns what it printed, or its error."""
+    place = str(house.root / "ogive" / "__init__.py")
+    copy = f"import ogive; assert ogive.__file__ == {place!r}, ogive.__file__\n"
+    house.shell.stdin.write(json.dumps(copy + code) + "\n")
+    house.shell.stdin.flush()
+    answer = house.shell.stdout.readline()
+    assert answer, "the process has ended"
+    status, out, err = json.loads(answer)
+    assert bool(status) is fails, err
+    return err if fails else out
 
 
 def command(house, *words, fails=False):
@@ -87,7 +152,7 @@ assert isinstance(found, ogive.ShareEstimate) and found.errors(exact)["share"] <
 assert str(inspect.signature(ogive.share)).count("threshold: 'float' = 0.5") == 1
 assert list(inspect.signature(ogive.share).parameters)[0] == "values" and found.column == "value"
 assert "threshold: Values above it are counted." in inspect.getdoc(ogive.share)
-session = ogive.Session({"score": values}, limit=ogive.PureDP(1), ledger="books.db", name="scores")
+session = ogive.Session({"score": values}, limit=ogive.PureDP(1), ledger="share.db", name="scores")
 paid = session.share("score", privacy=ogive.PureDP(1))
 again = session.share("score", privacy=ogive.PureDP(1))
 assert paid == again
@@ -121,7 +186,7 @@ def test_a_statistic_is_a_command_and_a_chapter(house):
     )
     command(house, "share", "scores.csv", "--column", "score", "--epsilon", "1", "--json", "-o", "share.json")
     command(house, "report", "share.json", "-o", "page.html")
-    assert "Share of score above 0.5" in (house / "page.html").read_text(encoding="utf-8")
+    assert "Share of score above 0.5" in (house.root / "page.html").read_text(encoding="utf-8")
     assert "--threshold" in command(house, "completion", "bash")
     wrong = command(
         house, "share", "scores.csv", "--column", "score", "--missing", "drop", "--epsilon", "1", fails=True
@@ -186,13 +251,11 @@ assert found.provenance.trust == "agreed", found.provenance
     assert "1,000 records, trust agreed\n" in command(house, "plan", "ecdf", "--records", "1000", *asked, "agreed")
 
 
-def test_without_its_line_a_statistic_is_not_found(house, tmp_path):
+def test_without_its_line_a_statistic_is_not_found(bare):
     """The control."""
-    package = copied(tmp_path)
-    assert add(package, [block for block in BLOCKS if LINE.fullmatch(block[0]) is None]) == []
-    assert "Share" in run(tmp_path, "from ogive.statistics.share.statistic import Share; print(Share('x'))")
-    assert "module 'ogive' has no attribute 'share'" in run(tmp_path, "import ogive; ogive.share", fails=True)
-    wrong = command(tmp_path, "share", "--help", fails=True)
+    assert "Share" in run(bare, "from ogive.statistics.share.statistic import Share; print(Share('x'))")
+    assert "module 'ogive' has no attribute 'share'" in run(bare, "import ogive; ogive.share", fails=True)
+    wrong = command(bare, "share", "--help", fails=True)
     assert "ogive has no command share" in wrong
 
 
@@ -215,7 +278,7 @@ MARGIN = {
 BY_CALLS = """
 import inspect, ogive
 values = [number / 200 for number in range(200)]
-session = ogive.Session({"score": values}, limit=ogive.PureDP(3), ledger="books.db", name="scores")
+session = ogive.Session({"score": values}, limit=ogive.PureDP(3), ledger="bounds.db", name="scores")
 for call, data in ((ogive.find_bounds, values), (session.find_bounds, "score")):
     assert str(inspect.signature(call)).count("margin: 'float' = 1.0") == 1
     assert "margin: Factor of the bounds, at least 1." in inspect.getdoc(call)
@@ -233,36 +296,29 @@ print(session.spent)
 """
 
 
-def test_an_option_more_is_one_field_and_its_entries(tmp_path):
-    package = copied(tmp_path)
-    path = package / "statistics" / "bounds" / "statistic.py"
-    text = path.read_text(encoding="utf-8")
-    for after, more in MARGIN.items():
-        assert text.count(after) == 1, after
-        text = text.replace(after, after + more)
-    path.write_text(text, encoding="utf-8")
-    assert run(tmp_path, BY_CALLS) == "epsilon = 2\n", "a question of its own, and the usual one by two names"
+def test_an_option_more_is_one_field_and_its_entries(house):
+    assert run(house, BY_CALLS) == "epsilon = 2\n", "a question of its own, and the usual one by two names"
     commands = {
         "bounds": ("bounds", "scores.csv", "--column", "score", "--epsilon", "1"),
         "plan": ("plan", "bounds", "--records", "1000", "--epsilon", "1"),
     }
     for name, words in commands.items():
-        shown = command(tmp_path, *(words[:1] if name == "bounds" else words[:2]), "--help")
+        shown = command(house, *(words[:1] if name == "bounds" else words[:2]), "--help")
         assert "Factor of the bounds, at least 1. [default: 1]" in " ".join(shown.split()), shown
-        assert command(tmp_path, *words, "--margin", "2")
-        wrong = command(tmp_path, *words, "--margin", "0.5", fails=True)
+        assert command(house, *words, "--margin", "2")
+        wrong = command(house, *words, "--margin", "0.5", fails=True)
         assert wrong == "ogive: error: --margin must be at least 1, got 0.5\n"
 
 
-def test_without_its_field_an_option_is_not_found(house):
+def test_without_its_field_an_option_is_not_found(bare):
     """The control."""
-    wrong = command(house, "bounds", "scores.csv", "--column", "score", "--epsilon", "1", "--margin", "2", fails=True)
+    wrong = command(bare, "bounds", "scores.csv", "--column", "score", "--epsilon", "1", "--margin", "2", fails=True)
     assert "--margin" in wrong
     code = "import ogive; ogive.find_bounds([1.0], margin=2.0, privacy=ogive.PureDP(1))"
-    assert "unexpected keyword argument 'margin'" in run(house, code, fails=True)
+    assert "unexpected keyword argument 'margin'" in run(bare, code, fails=True)
 
 
-def test_a_trust_model_that_has_only_the_options_of_another_is_refused(tmp_path):
+def test_a_trust_model_that_has_only_the_options_of_another_is_refused(tmp_path, shells):
     """The control: it would answer as the other, here as a trusted curator."""
     package = copied(tmp_path)
     model = '"""None."""\nfrom ogive.trust.central.model import Central\nclass Derived(Central):\n    """None."""\n'
@@ -270,5 +326,5 @@ def test_a_trust_model_that_has_only_the_options_of_another_is_refused(tmp_path)
     add(package, [("one line of MODELS in trust/models.py", '"derived": "derived:Derived",\n')])
     code = "import ogive; ogive.ecdf([1.0], bounds=(0, 1), trust='derived', privacy=ogive.PureDP(1))"
     assert "derived:Derived is listed as derived, and its options are those of central" in run(
-        tmp_path, code, fails=True
+        House(tmp_path, shells), code, fails=True
     )

@@ -106,6 +106,9 @@ def test_what_was_skipped_or_not_reached_runs_later_and_nothing_twice(run, tmp_p
     with (tmp_path / "out" / "record").open("a") as file:
         file.write('["passed", "test_mod')  # a run that was killed
     assert "1 passed, 110 deselected" in run(*words)[1]
+    status, text = run(*words, jobs=1)
+    assert status == 0
+    assert "passed" not in text
     assert len(cases(tmp_path)) == 108
 
 

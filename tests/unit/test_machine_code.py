@@ -3,7 +3,6 @@
 import os
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
@@ -128,7 +127,7 @@ CALL = "from {package}.outer import whole; print(whole(3.0))"
 
 
 def call(folder, package, before="", **variables):
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(folder), str(Path(ogive.__file__).parents[1])])}
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(folder), *sys.path])}
     done = subprocess.run(
         [sys.executable, "-c", before + CALL.format(package=package)],
         capture_output=True, text=True, check=True, timeout=120, env={**environment, **variables},

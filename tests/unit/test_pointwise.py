@@ -182,13 +182,13 @@ def test_sizes_that_are_only_declared_take_no_memory(tmp_path):
     }
     trust = ogive.Central({"x": VALUES})
     tracemalloc.start()
-    started = time.monotonic()
+    started = time.thread_time()
     for path, value in sizes.items():
         state.write_text(json.dumps(absurd.replaced(content, path, value)))
         with pytest.raises((DataError, ReleaseMismatchError)):
             ogive.PointwiseCurve.resume(state, trust=trust)
     assert tracemalloc.get_traced_memory()[1] < 10 << 20
-    assert time.monotonic() - started < 5
+    assert time.thread_time() - started < 5
     tracemalloc.stop()
 
 

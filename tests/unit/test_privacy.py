@@ -62,10 +62,10 @@ LONG = {
 @pytest.mark.parametrize("make", [PureDP, ZeroConcentratedDP, GaussianDP, lambda value: ApproxDP(value, "1e-6")])
 @pytest.mark.parametrize("value", LONG.values(), ids=LONG)
 def test_refuses_numbers_too_long_for_python_at_once_and_in_one_line(make, value):
-    begun = time.perf_counter()
+    begun = time.thread_time()
     with pytest.raises(ParameterError) as caught:
         make(value)
-    assert time.perf_counter() - begun < 1
+    assert time.thread_time() - begun < 1
     assert "\n" not in str(caught.value)
     assert len(str(caught.value)) < 200
 

@@ -62,10 +62,7 @@ def test_a_unit_names_its_public_columns_and_one_without_is_written_as_before():
     for unit in (plain, one, two):
         assert PrivacyUnit.from_dict(json.loads(json.dumps(unit.to_dict()))) == unit
     person = PrivacyUnit(Adjacency.REPLACE, "who", public=("ill",))
-    assert person.words == (
-        "one person (column who) replaced by any other with the same value in column ill, one row each "
-        "(the number of persons and column ill are public)"
-    )
+    assert "(the number of persons and column ill are public)" in person.words  # the whole: `word_cases.py`
 
 
 @pytest.mark.parametrize(

@@ -56,6 +56,7 @@ print("new:", *sorted(signatures() - before), sep="\\n")
 """
 
 
+@pytest.mark.everything
 def test_releases_after_it_need_no_other_code(tmp_path):
     environment = {**os.environ, "PYTHONPATH": str(Path(ogive.__file__).parents[1])}
     done = subprocess.run(

@@ -10,7 +10,9 @@ and which node got which noise, in which order, is kept too.
 
 import contextlib
 import dataclasses
+import functools
 import hashlib
+import itertools
 import json
 import sys
 from pathlib import Path
@@ -265,15 +267,24 @@ def opening_of(trust, adjacency):
         del trust.open
 
 
+@functools.cache
+def books():
+    """One ledger for all questions, each of which has an account of its own there."""
+    return Ledger.open()
+
+
+ACCOUNTS = itertools.count()
+
+
 def asked(statistic, trust, privacy, adjacency):
     """What is kept of a question and its answer, and what is kept of how it was measured."""
     unit = dataclasses.replace(trust.unit(adjacency), public=public_of(statistic, adjacency))
     with opening_of(trust, adjacency) as (queries, answers, log):
         if trust.private:
-            with Ledger.open() as ledger:
-                account = ledger.account("any", unit=unit, fingerprint=ledger.fingerprint(b"any"))
-                estimate = ogive.release(statistic, trust=trust, privacy=privacy, adjacency=adjacency, ledger=account)
-                (entry,) = account.history
+            name = f"people {next(ACCOUNTS)}"
+            account = books().account(name, unit=unit, fingerprint=books().fingerprint(name.encode()))
+            estimate = ogive.release(statistic, trust=trust, privacy=privacy, adjacency=adjacency, ledger=account)
+            (entry,) = account.history
             question, charge = entry.question, entry.charge.to_dict()
         else:
             estimate = ogive.release(statistic, trust=trust, adjacency=adjacency)
@@ -323,6 +334,7 @@ def strategies_in(data):
         yield from strategies_in(value)
 
 
+@functools.cache
 def all_cases():
     """The first questions that were kept, and those that came later, in their order."""
     first, later = cases(), question_cases.cases()

@@ -1,7 +1,10 @@
 """What is stored or sent, as of November 2026: writes the files in `stored/` but those of ledgers.
 
     python tests/vectors/make_stored.py          all of them
-    python tests/vectors/make_stored.py words    words.json alone: what people are told of the documents that are there
+    python tests/vectors/make_stored.py words    words.txt alone: what people are told of these, and in
+                                                 the cases of `word_cases.py`
+
+`words` refuses to write where a number in a text is another, since numbers are no wording; `words --numbers` writes it.
 
 Words may change, and are then written again on purpose. Data may not: whoever has such a file will read it with a later
 version. All that is random has a fixed source, so the same files come out every time.
@@ -27,6 +30,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from helpers import serving
 from helpers.declared import public_of
 from vectors.question_cases import AREAS, BOX, CURVE, GAUSSIAN, PAIRS, READ, ROC, SCORE, TEST, records
+from vectors.word_cases import CASES
 
 import ogive
 from ogive import (
@@ -76,8 +80,9 @@ from ogive.statistics.kinds import SCHEMAS, read_estimate
 from ogive.streams import RunningTotal
 
 FOLDER = Path(__file__).with_name("stored")
-DOCUMENTS, WORDS, STATES = (FOLDER / name for name in ("documents.json", "words.json", "states.json"))
+DOCUMENTS, WORDS, STATES = (FOLDER / name for name in ("documents.json", "words.txt", "states.json"))
 TEACHERS = FOLDER / "teachers"
+CHAPTER = "chapter {} with numbers {}"
 REPORTS = 160
 KEY = bytes(range(64, 96))
 SECRET = bytes(range(32))
@@ -480,30 +485,64 @@ def read(data):
 
 
 def told(document):
-    """What people are told of a document: the text, and a digest of its section of a report, without its pictures."""
-    found = {"text": document.words if isinstance(document, Description) else str(document)}
+    """What people are told of a document, as a text.
+
+    A last line has digests of its section of a report, without its pictures: of all its words, and of its numbers.
+    """
+    text = document.words if isinstance(document, Description) else str(document)
     if getattr(document, "provenance", None) is not None:
         page = render_report([document], title="kept")
         article = re.search(r"<article.*</article>", page, re.DOTALL)[0]
         words = re.sub(r"\s*<[^>]*>\s*", "\n", re.sub(r"<svg.*?</svg>", "", article, flags=re.DOTALL))
-        found["chapter"] = hashlib.sha256(words.encode()).hexdigest()
-    return found
+        digests = (hashlib.sha256(each.encode()).hexdigest()[:32] for each in (words, " ".join(numbers_in(words))))
+        text = text.strip("\n") + "\n" + CHAPTER.format(*digests)
+    return text.strip("\n")
 
 
-def write_words():
+def numbers_in(text):
+    """The numbers of a text in their order, but of the digest of a chapter's words, which is none."""
+    return re.findall(r"\d+(?:[.,]\d+)*", re.sub(r"(?m)^chapter \w+ with numbers ", "", text))
+
+
+def all_words():
+    """What people are told, by the name of a document or a case."""
     documents = json.loads(DOCUMENTS.read_text(encoding="utf-8"))
     found = {name: told(read(data)) for name, data in documents.items() if name != "training"}
-    WORDS.write_text(lines_of(found), encoding="utf-8")
+    return found | {name: words() for name, words in CASES.items()}
+
+
+def kept_words():
+    """The same, as it was written and reviewed."""
+    parts = re.split(r"(?m)^=== (.*)\n", WORDS.read_text(encoding="utf-8"))
+    return {name: text.strip("\n") for name, text in zip(parts[1::2], parts[2::2], strict=True)}
+
+
+def changed_numbers(before, after):
+    """Names of the texts whose numbers are others; new texts are none."""
+    return [name for name in before if name in after and numbers_in(before[name]) != numbers_in(after[name])]
+
+
+def write_words(*, numbers=False):
+    """Write what people are told.
+
+    Args:
+        numbers: Whether numbers may be others than they were.
+    """
+    found = all_words()
+    changed = [] if numbers or not WORDS.exists() else changed_numbers(kept_words(), found)
+    if changed:
+        sys.exit(f"numbers changed, and nothing is written; --numbers writes them: {', '.join(changed)}")
+    WORDS.write_text("\n".join(f"=== {name}\n{text}\n" for name, text in found.items()), encoding="utf-8")
 
 
 def main():
     FOLDER.mkdir(exist_ok=True)
-    if sys.argv[1:] != ["words"]:
+    if sys.argv[1:2] != ["words"]:
         write_documents()
         states = {"totals": dict(totals()), "pointwise": dict(opened_curves()), "noise": noise(), "servers": servers()}
         STATES.write_text(json.dumps(states, indent=1) + "\n", encoding="utf-8")
         teachers()
-    write_words()
+    write_words(numbers="--numbers" in sys.argv)
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import inspect
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, cast
 
@@ -53,9 +54,14 @@ _NAMED = inspect.Parameter.KEYWORD_ONLY
 
 
 def __getattr__(name: str) -> Callable[..., None]:
-    """The command of a kind, made when it is used."""
+    """The command of a kind, made when it is first used."""
     if name not in COMMANDED:
         raise AttributeError(name)
+    return _command(name)
+
+
+@cache
+def _command(name: str) -> Callable[..., None]:
     return release_command(COMMANDED[name])
 
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import ast
 import shlex
-from collections.abc import Collection, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Collection, Sequence
+from typing import TYPE_CHECKING, Any
 
 from ogive.errors import OgiveError, parts, plain
 
@@ -27,6 +27,9 @@ _OPTIONS = {
     "sigma_2": "--sigma2",
 }
 """Parameters that have another name as options."""
+
+_NAMES: dict[Callable[..., Any], frozenset[str]] = {}
+"""The options of commands that were asked for."""
 
 _SPANS = {
     "PureDP": "--epsilon without --delta",
@@ -70,9 +73,12 @@ def in_options(marked: str, options: Collection[str] | None = None) -> str:
 def options_of(app: App, arguments: Sequence[str]) -> frozenset[str]:
     """The options of the command of an application that some arguments call."""
     app = app.parse_commands(list(arguments))[1][-1]
-    if app.default_command is None:
+    command = app.default_command
+    if command is None:
         return frozenset()
-    return frozenset(name for argument in app.assemble_argument_collection() for name in argument.names)
+    if command not in _NAMES:
+        _NAMES[command] = frozenset(name for argument in app.assemble_argument_collection() for name in argument.names)
+    return _NAMES[command]
 
 
 def remedied(arguments: Sequence[str], added: Sequence[str]) -> str:

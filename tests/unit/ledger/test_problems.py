@@ -383,14 +383,14 @@ def test_the_address_shown_has_no_password():
     shown = database.Database("postgresql://user:hidden@host:5433/name").words
     assert shown == "postgresql://user:***@host:5433/name"
     assert database.Database("postgres://user@host/name").words == "postgresql://user@host/name"
-    pytest.importorskip("psycopg")
+    pytest.importorskip("psycopg", reason="the PostgreSQL driver is not installed (pip install 'ogive[postgres]')")
     place = "postgresql://user@host/name?password=hidden&sslpassword=hidden&sslmode=require"
     assert database.Database(place).words == "postgresql://user@host/name?sslmode=require"
 
 
 @pytest.mark.parametrize("option", ["autocommit=1", "row_factory=x", "prepare_threshold=0", "other=1"])
 def test_options_of_the_driver_are_refused(option):
-    pytest.importorskip("psycopg")
+    pytest.importorskip("psycopg", reason="the PostgreSQL driver is not installed (pip install 'ogive[postgres]')")
     message = refused(f"postgresql://user@host/name?{option}", ogive.ParameterError)
     assert message == f"a ledger's place on PostgreSQL takes no option {option.split('=')[0]!r}"
 

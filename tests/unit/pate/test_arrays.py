@@ -132,14 +132,13 @@ HOSTILE = {
 def test_hostile_files_are_one_line(tmp_path, content, suffix):
     path = tmp_path / f"votes.{suffix}"
     path.write_bytes(content)
-    begun, since = time.thread_time(), time.perf_counter()  # a pool of an earlier test may be at work beside it
+    begun = time.thread_time()  # a pool of an earlier test may be at work beside it
     for read in (lambda: read_array(path, None), lambda: read_votes(path)):
         with pytest.raises(DataError) as caught:
             read()
         assert "\n" not in str(caught.value)
         assert str(path) in str(caught.value)
     assert time.thread_time() - begun < 5  # a machine that does other work stretches processor time, too
-    assert time.perf_counter() - since < 30  # nor does it wait
 
 
 def test_a_bomb_is_refused_before_it_is_unpacked(tmp_path):

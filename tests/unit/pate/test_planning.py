@@ -1,6 +1,7 @@
 """Plans of labels: what they predict is what happens, what they take costs no more than is granted, and less would."""
 
 import dataclasses
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -14,8 +15,22 @@ from ogive.privacy import ApproxDP
 
 VOTES, TRUTH = simulated_votes(300, 250, 5, seed=8)
 DELTA = 1e-5
-PLAN = plan_labels(VOTES, truth=TRUTH, epsilons=[1, 3], target_delta=DELTA, answers=[40, 150])
+EPSILONS, ANSWERS = (1, 3), (40, 150)
 RUNS = 40
+
+
+PLANNED = [
+    (float(epsilon), most, name)
+    for epsilon in EPSILONS
+    for most in ANSWERS
+    for name in ("confident", "margins", "gnmax")
+]
+
+
+@cache
+def planned():
+    """The plan that most tests are about."""
+    return plan_labels(VOTES, truth=TRUTH, epsilons=EPSILONS, target_delta=DELTA, answers=ANSWERS)
 
 
 def ran(row, votes, wanted):
@@ -41,20 +56,29 @@ def agrees(row, votes, wanted):
     )
 
 
-@pytest.mark.parametrize("row", PLAN.rows, ids=lambda row: f"{row.epsilon}-{row.max_answers}-{row.aggregator}")
+@pytest.fixture(params=PLANNED, ids=lambda terms: "-".join(map(str, terms)))
+def row(request):
+    """Each row of the plan."""
+    return next(row for row in planned().rows if (row.epsilon, row.max_answers, row.aggregator) == request.param)
+
+
+def test_every_row_of_the_plans_is_looked_at():
+    assert [(row.epsilon, row.max_answers, row.aggregator) for row in planned().rows] == PLANNED
+    assert [(row.epsilon, row.aggregator) for row in second().rows] == CORRECTING
+
+
 def test_what_is_predicted_is_what_aggregators_do(row):
     assert agrees(row, VOTES, TRUTH)
 
 
 def test_the_comparison_sees_another_threshold_and_more_noise():
-    row = next(row for row in PLAN.rows if row.aggregator == "confident" and row.max_answers == 150)
+    row = next(row for row in planned().rows if row.aggregator == "confident" and row.max_answers == 150)
     shifted = row.parameters | {"threshold": 2 * row.parameters["threshold"]}
     assert not agrees(dataclasses.replace(row, parameters=shifted), VOTES, TRUTH)
     louder = row.parameters | {"sigma_2": 2 * row.parameters["sigma_2"]}
     assert not agrees(dataclasses.replace(row, parameters=louder), VOTES, TRUTH)
 
 
-@pytest.mark.parametrize("row", PLAN.rows, ids=lambda row: f"{row.epsilon}-{row.max_answers}-{row.aggregator}")
 def test_labels_as_planned_cost_what_is_granted_and_nearly_all_of_it(row):
     most = None if row.aggregator == "margins" else row.max_answers
     asked = VOTES[: row.asked]
@@ -67,7 +91,7 @@ def test_labels_as_planned_cost_what_is_granted_and_nearly_all_of_it(row):
 def test_rows_are_the_best_of_what_was_tried():
     """Exhaustive and independent: no threshold of the grid beats the planned one at its own noise."""
     rehearsal = Rehearsal(VOTES, TRUTH)
-    for row in PLAN.rows:
+    for row in planned().rows:
         if row.aggregator != "confident":
             continue
         said = row.parameters
@@ -81,15 +105,15 @@ def test_rows_are_the_best_of_what_was_tried():
 
 def test_margins_beat_the_check_at_equal_price_on_votes_like_the_specifications():
     """C31: one opened histogram per query, filtered by its margin, beats the threshold where many are answered."""
-    rows = {row.aggregator: row for row in PLAN.rows if (row.epsilon, row.max_answers) == (3, 150)}
+    rows = {row.aggregator: row for row in planned().rows if (row.epsilon, row.max_answers) == (3, 150)}
     gain = {name: row.answered * row.right for name, row in rows.items()}
     assert gain["margins"] > gain["confident"]
     assert gain["margins"] > gain["gnmax"]
-    assert PLAN.best == rows["margins"]
+    assert planned().best == rows["margins"]
 
 
 def test_fewer_queries_are_asked_where_noise_is_loud():
-    row = next(row for row in PLAN.rows if (row.epsilon, row.aggregator, row.max_answers) == (1, "margins", 40))
+    row = next(row for row in planned().rows if (row.epsilon, row.aggregator, row.max_answers) == (1, "margins", 40))
     assert row.asked < len(VOTES)
     mu = np.sqrt(2 * row.asked) / row.parameters["sigma"]
     rehearsal = Rehearsal(VOTES, TRUTH)
@@ -99,9 +123,11 @@ def test_fewer_queries_are_asked_where_noise_is_loud():
 
 def test_margins_are_never_worse_than_answers_to_as_many_queries():
     """To open the histograms of all that are answered costs what their labels cost."""
-    for row in PLAN.rows:
+    for row in planned().rows:
         if row.aggregator == "gnmax":
-            others = (each for each in PLAN.rows if (each.epsilon, each.max_answers) == (row.epsilon, row.max_answers))
+            others = (
+                each for each in planned().rows if (each.epsilon, each.max_answers) == (row.epsilon, row.max_answers)
+            )
             margins = next(each for each in others if each.aggregator == "margins")
             assert margins.answered * margins.right >= row.answered * row.right - 1e-9
 
@@ -122,19 +148,30 @@ def test_margins_of_a_rehearsal_are_those_of_a_slow_oracle():
 def test_the_plurality_stands_in_for_the_truth_and_joint_costs_are_below_the_guarantee():
     plan = plan_labels(VOTES, epsilons=[3], target_delta=DELTA, answers=[100])
     assert not plan.known
-    assert PLAN.known
+    assert planned().known
     assert "agree with the plurality" in str(plan)
-    assert "agree with the truth" in str(PLAN)
-    for row in (*plan.rows, *PLAN.rows):
+    assert "agree with the truth" in str(planned())
+    for row in (*plan.rows, *planned().rows):
         assert (row.joint is None) == (row.aggregator == "margins")
         assert row.joint is None or 0 < row.joint <= row.epsilon
 
 
 SCORES = np.random.default_rng(4).dirichlet(np.full(5, 0.2), 300)
 SECOND_VOTES, SECOND_TRUTH = simulated_votes(300, 250, 5, probabilities=SCORES, seed=6)
-SECOND = plan_labels(
-    SECOND_VOTES, truth=SECOND_TRUTH, probabilities=SCORES, epsilons=[1, 4], target_delta=DELTA, answers=[30]
-)
+SECOND_EPSILONS = (1, 4)
+
+
+@cache
+def second():
+    """The plan for a student who has scores."""
+    return plan_labels(
+        SECOND_VOTES,
+        truth=SECOND_TRUTH,
+        probabilities=SCORES,
+        epsilons=SECOND_EPSILONS,
+        target_delta=DELTA,
+        answers=[30],
+    )
 
 
 def corrects(row, scores):
@@ -152,34 +189,40 @@ def corrects(row, scores):
     return np.mean(found), np.std(found) / np.sqrt(RUNS)
 
 
-@pytest.mark.parametrize("row", SECOND.rows, ids=lambda row: f"{row.epsilon}-{row.aggregator}")
-def test_what_corrects_a_student_is_predicted_too(row):
+CORRECTING = [
+    (float(epsilon), name) for epsilon in SECOND_EPSILONS for name in ("confident", "interactive", "margins", "gnmax")
+]
+
+
+@pytest.mark.parametrize("terms", CORRECTING, ids=lambda terms: "-".join(map(str, terms)))
+def test_what_corrects_a_student_is_predicted_too(terms):
+    row = next(row for row in second().rows if (row.epsilon, row.aggregator) == terms)
     mean, error = corrects(row, SCORES)
     assert abs(mean - row.corrected) <= 7 * error + 0.5
 
 
 def test_the_check_of_corrections_sees_another_student():
     """The control: a plan for one student predicts nothing about another."""
-    row = next(row for row in SECOND.rows if (row.epsilon, row.aggregator) == (4, "interactive"))
+    row = next(row for row in second().rows if (row.epsilon, row.aggregator) == (4, "interactive"))
     mean, error = corrects(row, SCORES[::-1])
     assert abs(mean - row.corrected) > 7 * error + 0.5
 
 
 def test_a_second_round_asks_what_the_student_does_not_know():
     for epsilon in (1, 4):
-        rows = {row.aggregator: row for row in SECOND.rows if row.epsilon == epsilon}
+        rows = {row.aggregator: row for row in second().rows if row.epsilon == epsilon}
         assert list(rows) == ["confident", "interactive", "margins", "gnmax"]
         others = [row.corrected for name, row in rows.items() if name != "interactive"]
         assert rows["interactive"].corrected > 1.5 * max(others)
         assert rows["interactive"].parameters["confidence"] == 0.9
-    assert SECOND.best.aggregator == "interactive"
-    assert "corrects" in str(SECOND)
-    assert "corrects" not in str(PLAN)
-    assert LabelsPlan.from_json(SECOND.to_json()) == SECOND
+    assert second().best.aggregator == "interactive"
+    assert "corrects" in str(second())
+    assert "corrects" not in str(planned())
+    assert LabelsPlan.from_json(second().to_json()) == second()
 
 
 def test_a_second_round_costs_what_is_granted():
-    for row in SECOND.rows:
+    for row in second().rows:
         if row.aggregator == "interactive":
             asked, scores = SECOND_VOTES[: row.asked], SCORES[: row.asked]
             granted = ApproxDP(row.epsilon, DELTA)
@@ -201,7 +244,7 @@ def test_more_privacy_loss_brings_more_right_answers():
     for most in (40, 150):
         for name in ("confident", "margins", "gnmax"):
             low, high = (
-                next(r for r in PLAN.rows if (r.epsilon, r.max_answers, r.aggregator) == (epsilon, most, name))
+                next(r for r in planned().rows if (r.epsilon, r.max_answers, r.aggregator) == (epsilon, most, name))
                 for epsilon in (1, 3)
             )
             assert high.answered * high.right > low.answered * low.right
@@ -209,9 +252,9 @@ def test_more_privacy_loss_brings_more_right_answers():
 
 def test_a_plan_is_the_same_again_and_plain_data():
     again = plan_labels(VOTES, truth=TRUTH, epsilons=[1, 3], target_delta=DELTA, answers=[40, 150])
-    assert again == PLAN
-    plain = PLAN.to_dict()
-    assert [LabelsPlanRow(**row) for row in plain["rows"]] == list(PLAN.rows)
+    assert again == planned()
+    plain = planned().to_dict()
+    assert [LabelsPlanRow(**row) for row in plain["rows"]] == list(planned().rows)
     told = []
     plan_labels(VOTES, epsilons=[1], target_delta=DELTA, progress=lambda *done: told.append(done))
     assert told == [(n, 6) for n in range(1, 7)]

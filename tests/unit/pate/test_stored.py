@@ -4,6 +4,7 @@ import copy
 import json
 import subprocess
 import sys
+from functools import cache
 
 import jsonschema
 import numpy as np
@@ -28,22 +29,35 @@ from ogive.pate import (
 VOTES, TRUTH = simulated_votes(40, 60, 3, seed=2)
 CONFIDENT = ConfidentGNMax(40, 20, 8)
 DELTA = {"target_delta": 1e-5}
-SOURCE = KeyedSource.from_seed(1)
 ANSWERED = VOTES.max(axis=1) >= 40
-EXAMPLES = {
-    "independent": privacy_cost(VOTES, CONFIDENT, mode="independent", max_answers=5, **DELTA),
-    "independent by order": privacy_cost(VOTES, CONFIDENT, mode="independent", order=8, **DELTA),
-    "laplace": privacy_cost(VOTES, LNMax(40), mode="independent", **DELTA),
-    "joint": privacy_cost(VOTES, CONFIDENT, mode="joint", noise="scaled", **DELTA),
-    "exact": privacy_cost(VOTES, GNMax(9), mode="exact", **DELTA),
-    "expected": privacy_cost(VOTES, CONFIDENT, mode="expected", **DELTA),
-    "realised": privacy_cost(VOTES, CONFIDENT, mode="realised", order=8, answered=ANSWERED, **DELTA),
-    "sanitized": sanitize(VOTES, CONFIDENT, source=SOURCE, **DELTA),
-    "sanitized answers": sanitize(
-        VOTES, CONFIDENT, form="additive", answered=ANSWERED, upper_limit=False, source=SOURCE, **DELTA
+MAKERS = {
+    "independent": lambda: privacy_cost(VOTES, CONFIDENT, mode="independent", max_answers=5, **DELTA),
+    "independent by order": lambda: privacy_cost(VOTES, CONFIDENT, mode="independent", order=8, **DELTA),
+    "laplace": lambda: privacy_cost(VOTES, LNMax(40), mode="independent", **DELTA),
+    "joint": lambda: privacy_cost(VOTES, CONFIDENT, mode="joint", noise="scaled", **DELTA),
+    "exact": lambda: privacy_cost(VOTES, GNMax(9), mode="exact", **DELTA),
+    "expected": lambda: privacy_cost(VOTES, CONFIDENT, mode="expected", **DELTA),
+    "realised": lambda: privacy_cost(VOTES, CONFIDENT, mode="realised", order=8, answered=ANSWERED, **DELTA),
+    "sanitized": lambda: sanitize(VOTES, CONFIDENT, source=KeyedSource.from_seed(1), **DELTA),
+    "sanitized answers": lambda: sanitize(
+        VOTES,
+        CONFIDENT,
+        form="additive",
+        answered=ANSWERED,
+        upper_limit=False,
+        source=KeyedSource.from_seed(2),
+        **DELTA,
     ),
-    "plan": plan_labels(VOTES, truth=TRUTH, epsilons=[1, 2], answers=[10, 20], **DELTA),
+    "plan": lambda: plan_labels(VOTES, truth=TRUTH, epsilons=[1, 2], answers=[10, 20], **DELTA),
 }
+
+
+@cache
+def example(name):
+    """A cost or a plan, made once; what it stores is made anew each time."""
+    return MAKERS[name]()
+
+
 DAMAGED = [
     ("joint", "epsilon", -0.1, "from 0"),
     ("joint", "epsilon", float("nan"), "from 0"),
@@ -107,9 +121,9 @@ ROWS = [
 ]
 
 
-@pytest.mark.parametrize("name", EXAMPLES)
+@pytest.mark.parametrize("name", MAKERS)
 def test_they_fit_their_schema_and_come_back(name, tmp_path):
-    found = EXAMPLES[name]
+    found = example(name)
     data = fits(json.loads(found.to_json()))
     assert data["schema"] == found.schema
     assert type(found).from_dict(data) == type(found).from_json(found.to_json()) == found
@@ -119,15 +133,15 @@ def test_they_fit_their_schema_and_come_back(name, tmp_path):
 
 @pytest.mark.parametrize(("name", "field", "value", "message"), DAMAGED, ids=lambda each: str(each)[:30])
 def test_damaged_ones_are_refused_in_one_line(name, field, value, message):
-    kind = type(EXAMPLES[name])
+    kind = type(example(name))
     with pytest.raises(DataError, match=message) as why:
-        kind.from_dict({**EXAMPLES[name].to_dict(), field: value})
+        kind.from_dict({**example(name).to_dict(), field: value})
     assert "\n" not in str(why.value)
 
 
 @pytest.mark.parametrize(("field", "value", "message"), ROWS, ids=str)
 def test_a_plan_with_a_damaged_row_is_refused_in_one_line(field, value, message):
-    data = copy.deepcopy(EXAMPLES["plan"].to_dict())
+    data = copy.deepcopy(example("plan").to_dict())
     row = next(row for row in data["rows"] if row["aggregator"] == "confident")
     row[field] = value
     with pytest.raises(DataError, match=message) as why:
@@ -137,7 +151,7 @@ def test_a_plan_with_a_damaged_row_is_refused_in_one_line(field, value, message)
 
 @pytest.mark.parametrize("name", ["joint", "sanitized", "plan"])
 def test_a_lacking_field_another_schema_and_no_object_are_refused(name):
-    found = EXAMPLES[name]
+    found = example(name)
     data = found.to_dict()
     for strange in (None, [], 3, {}, data | {"schema": "ogive.labels/1"}, data | {"schema": 1}):
         with pytest.raises(DataError, match=f"expected a JSON object of schema {found.schema}"):
@@ -149,7 +163,7 @@ def test_a_lacking_field_another_schema_and_no_object_are_refused(name):
 
 
 def test_costs_below_zero_and_orders_that_do_not_increase_are_refused():
-    data = EXAMPLES["joint"].to_dict()
+    data = example("joint").to_dict()
     with pytest.raises(DataError, match="numbers from 0, got -1"):
         PrivacyCost.from_dict(data | {"rdp": [-1.0, *data["rdp"][1:]]})
     with pytest.raises(DataError, match="orders must increase"):
@@ -157,13 +171,13 @@ def test_costs_below_zero_and_orders_that_do_not_increase_are_refused():
 
 
 def test_what_follows_from_a_sanitized_cost_is_derived_and_not_believed():
-    found = EXAMPLES["sanitized"]
+    found = example("sanitized")
     forged = found.to_dict() | {"epsilon": 0.0, "upper_limit": 0.1, "statement": "Nothing was lost."}
     assert SanitizedCost.from_dict(forged).to_dict() == found.to_dict()
 
 
 def test_the_largest_sanitized_cost_that_is_read_can_be_written():
-    data = EXAMPLES["sanitized"].to_dict() | {"rdp": 1e9, "log_sensitivity": 1e9, "scale": 1e9}
+    data = example("sanitized").to_dict() | {"rdp": 1e9, "log_sensitivity": 1e9, "scale": 1e9}
     again = SanitizedCost.from_dict(data)
     assert np.isfinite(again.upper_limit)
     assert SanitizedCost.from_json(again.to_json()) == again
@@ -172,7 +186,7 @@ def test_the_largest_sanitized_cost_that_is_read_can_be_written():
 def test_the_schema_of_a_cost_knows_what_may_be_published():
     for name, publishable in (("joint", True), ("independent", False)):
         with pytest.raises(jsonschema.ValidationError):
-            fits(json.loads(EXAMPLES[name].to_json()) | {"publishable": publishable})
+            fits(json.loads(example(name).to_json()) | {"publishable": publishable})
 
 
 def test_to_price_loads_nothing_that_only_files_need():

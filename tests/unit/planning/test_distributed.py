@@ -11,8 +11,9 @@ import pytest
 import ogive
 from ogive.errors import ParameterError, UnsupportedError
 from ogive.noise import KeyedSource
+from ogive.planning.taken import plan_taken
 from ogive.planning.text import table
-from ogive.privacy import Adjacency, PureDP, ZeroConcentratedDP
+from ogive.privacy import Adjacency, PrivacyUnit, PureDP, ZeroConcentratedDP
 from ogive.queries import CurveQuery
 from ogive.strategies import design_path
 from ogive.trust import Central, SecAgg, Servers, Simulation
@@ -28,13 +29,19 @@ def planned(trust, statistic=WISH, privacy=PureDP(1)):  # noqa: B008
     return ogive.plan(statistic, privacy=privacy, records=RECORDS, trust=trust)
 
 
+def taken(trust, statistic=WISH, privacy=PureDP(1)):  # noqa: B008
+    """The row that a plan marks, without the others."""
+    unit = PrivacyUnit(Adjacency.REPLACE)
+    return plan_taken(statistic, privacy=privacy, records=RECORDS, unit=unit, trust=trust).chosen
+
+
 @pytest.mark.parametrize("privacy", [PureDP("0.1"), ZeroConcentratedDP("0.01")], ids=str)
 @pytest.mark.parametrize(
     ("trust", "factor"),
     [(AMONG_FOUR, 2), (Simulation(SecAgg, parties=5), 5 / 4), (Servers, 2), (Simulation(Servers, servers=3), 3)],
 )
 def test_noise_of_all_who_add_is_counted(trust, factor, privacy):
-    alone, together = (planned(each, privacy=privacy).chosen for each in (Central, trust))
+    alone, together = (taken(each, privacy=privacy) for each in (Central, trust))
     assert together.price == alone.price
     for name in ("rmse", "ks", "ks_95"):
         assert together.errors[name] == pytest.approx(math.sqrt(factor) * alone.errors[name], rel=0.02), name
@@ -47,19 +54,19 @@ def test_the_predicted_error_is_that_of_releases():
     exact = ogive.ecdf(values, bounds=(0, 100), bins=64, trust=ogive.Clear).raw
     for trust in (AMONG_FOUR, Servers):
         privacy = PureDP("0.05")
-        rows = planned(trust, privacy=privacy)
+        row = taken(trust, privacy=privacy)
         curves = [
             ogive.ecdf(values, bounds=(0, 100), bins=64, method="tree_ls", trust=trust, privacy=privacy).raw
             for _ in range(12)
         ]
         found = math.sqrt(np.mean([(curve - exact) ** 2 for curve in curves])) / RECORDS
         # twelve curves of some sixty correlated errors each; without the factor of two it would be 0.71
-        assert found == pytest.approx(rows.chosen.rmse, rel=0.25)
+        assert found == pytest.approx(row.rmse, rel=0.25)
 
 
 def test_pairs_count_the_noise_of_all_servers_too():
     gini = ogive.Ustatistic("x", "gini", bounds=(0, 100), bins=16, method="cells")
-    alone, together = (planned(each, gini).chosen for each in (Central, Servers))
+    alone, together = (taken(each, gini) for each in (Central, Servers))
     assert together.errors["value"] > alone.errors["value"]
 
 
@@ -67,17 +74,17 @@ def test_both_uploads_are_shown_and_what_a_release_takes_comes_first():
     rows = [row for row in planned(Servers).rows if row.method == "tree_ls"]
     assert {row.traffic.upload for row in rows} == {"keys", "tables"}
     assert [row.chosen for row in rows] == [True, False]
-    few = planned(Servers, ogive.Ecdf("x", bounds=(0, 100), bins=4, method="tree_ls"))
-    assert few.chosen.traffic.upload == "tables"
-    many = planned(Servers, ogive.Ecdf("x", bounds=(0, 100), bins=4096, method="tree_ls"))
-    assert many.chosen.traffic.upload == "keys"
+    few = taken(Servers, ogive.Ecdf("x", bounds=(0, 100), bins=4, method="tree_ls"))
+    assert few.traffic.upload == "tables"
+    many = taken(Servers, ogive.Ecdf("x", bounds=(0, 100), bins=4096, method="tree_ls"))
+    assert many.traffic.upload == "keys"
     only = planned(Simulation(Servers, servers=3)).rows
     assert {row.traffic.upload for row in only} == {"tables"}
-    sums = planned(Simulation(Servers, parties=7)).chosen.traffic
+    sums = taken(Simulation(Servers, parties=7)).traffic
     assert (sums.upload, sums.bytes_per_party) == ("sums", 2 * (16 + 32) + 64 * 8)
     assert {row.traffic.upload for row in planned(AMONG_FOUR).rows} == {"vectors"}
-    test = planned(Servers, ogive.HosmerLemeshow("p", "y", bins=32, groups=4))
-    assert test.chosen.traffic.bytes_per_party > 2 * 8 * 4
+    test = taken(Servers, ogive.HosmerLemeshow("p", "y", bins=32, groups=4))
+    assert test.traffic.bytes_per_party > 2 * 8 * 4
     assert all(row.traffic is None for row in planned(Central).rows)
 
 
@@ -95,7 +102,7 @@ def test_planned_bytes_are_those_that_servers_receive(upload, monkeypatch):
     values = np.random.default_rng(1).integers(0, 101, size=RECORDS)
     ogive.ecdf(values, bounds=(0, 100), bins=64, method="tree_ls", trust=trust, privacy=PureDP(1))
     exchanged = (16 + 32) * RECORDS  # of the verification and of names, which are not among the uploads
-    assert max(received.values()) == pytest.approx(planned(trust).chosen.traffic.bytes_per_server - exchanged, rel=0.01)
+    assert max(received.values()) == pytest.approx(taken(trust).traffic.bytes_per_server - exchanged, rel=0.01)
 
 
 @pytest.mark.parametrize(("upload", "times"), [("keys", 4), ("tables", 1)])

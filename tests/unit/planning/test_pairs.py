@@ -2,9 +2,11 @@
 
 import dataclasses
 import json
+import re
 
 import numpy as np
 import pytest
+from helpers.scope import size
 
 import ogive
 from ogive.errors import DataError, ParameterError, UnsupportedError
@@ -54,12 +56,11 @@ def test_what_is_left_out_is_said_once_and_the_same_of_one_trust_model_and_of_se
         *(("local", name) for name in curators),
     }
     told = " ".join(next(part for part in str(both).split("\n\n") if "does not apply" in part).split())
-    assert told == (
-        "does not apply under central: krr, unary and haar (these are reports that every record's owner randomizes) "
-        "does not apply: hierarchy (is for an AUC with public labels), paired (these are values that pairs of people "
-        "compute between themselves) "
-        "does not apply under local: kernel and cells (needs somebody who sees records, and nobody does here)"
-    )
+    # the whole of it is a case of `word_cases.py`
+    assert re.findall(r"does not apply( under \w+)?: (\w[\w, ]*?) \(", told) == [
+        (" under central", "krr, unary and haar"), ("", "hierarchy"), (" under local", "kernel and cells")
+    ]  # fmt: skip
+    assert "kernel and cells (needs somebody who sees records, and nobody does here)" in told
     one = ogive.plan(TAU, records=N, privacy=[ONE, PureDP(4)], trust=Local)
     assert {each.method for each in one.left_out} == curators
     assert str(one).count("does not apply") == 1
@@ -88,7 +89,7 @@ def test_a_plan_of_several_is_read_back_and_drawn(both):
     [(Central, "kernel"), (Central, "cells"), (Local, "krr"), (Local, "unary"), (Local, "haar"), (Pairs, "paired")],
 )
 def test_a_predicted_error_is_what_releases_of_the_reference_records_show(trust, method):
-    """Root mean square over 150 releases, which is right within 6 % or so (one standard deviation)."""
+    """Root mean square over 150 releases, which is right within 6 % or so (one standard deviation), or 9 % of 60."""
     statistic = dataclasses.replace(TAU, method=method)
     [row] = [r for r in ogive.plan(TAU, records=ROWS, privacy=ONE, trust=trust).rows if r.method == method]
     squares = []
@@ -97,7 +98,7 @@ def test_a_predicted_error_is_what_releases_of_the_reference_records_show(trust,
         table = {"a": rows[:, 0], "b": rows[:, 1]}
         truth = ogive.release(TAU, trust=ogive.Clear(table)).value
         model = trust(table)
-        for run in range(75):
+        for run in range(size(75, part=30)):
             source = KeyedSource.from_seed(run)
             squares.append((ogive.release(statistic, trust=model, privacy=ONE, source=source).value - truth) ** 2)
     seen = np.sqrt(np.mean(squares))
@@ -138,7 +139,10 @@ SETTINGS = {
 
 @pytest.mark.parametrize("setting", SETTINGS)
 def test_both_errors_of_a_comparison_are_within_a_fifth_of_measured_ones(setting):
-    """What each trust model takes, 200 releases: right within 5 %, or 8 % of Laplace noise (one standard deviation)."""
+    """What each trust model takes, 200 releases: right within 5 %, or 8 % of Laplace noise (one standard deviation).
+
+    Of 100 releases these are 7 % and 11 %.
+    """
     statistic, privacy, columns, table_of = SETTINGS[setting]
     rounding = (statistic.bounds is not None,) * columns
     plan = ogive.plan(statistic, records=ROWS, privacy=privacy, trust=[Central, Local])
@@ -151,7 +155,7 @@ def test_both_errors_of_a_comparison_are_within_a_fifth_of_measured_ones(setting
             table = table_of(reference)
             truth = ogive.release(statistic, trust=ogive.Clear(table)).value
             model = trust(table)
-            for run in range(200 // len(shapes)):
+            for run in range(size(200, part=100) // len(shapes)):
                 source = KeyedSource.from_seed(run)
                 found = ogive.release(taken, trust=model, privacy=privacy, source=source)
                 squares.append((found.value - truth) ** 2)

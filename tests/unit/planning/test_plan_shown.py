@@ -2,6 +2,7 @@
 
 import copy
 import json
+from functools import cache
 from importlib.resources import files
 
 import jsonschema
@@ -28,10 +29,16 @@ PLANS = {
 }
 
 
+@cache
+def planned(name):
+    """One of these plans, made once."""
+    statistic, arguments = PLANS[name]
+    return ogive.plan(statistic, records=1000, **arguments)
+
+
 @pytest.mark.parametrize("name", PLANS)
 def test_json_follows_the_published_schema(name, tmp_path):
-    statistic, arguments = PLANS[name]
-    plan = ogive.plan(statistic, records=1000, **arguments)
+    plan = planned(name)
     jsonschema.validate(plan.to_dict(), SCHEMA)
     path = tmp_path / "plan.json"
     assert json.loads(plan.to_json(path)) == json.loads(path.read_text()) == plan.to_dict()
@@ -40,7 +47,7 @@ def test_json_follows_the_published_schema(name, tmp_path):
 
 
 def test_the_schema_refuses_what_is_no_plan():
-    plan = ogive.plan(ECDF, privacy=PureDP(1), records=1000).to_dict()
+    plan = planned("ladder").to_dict()
     for damage in ({"records": 0}, {"schema": "ogive.plan/2"}, {"rows": []}, {"extra": 1}):
         with pytest.raises(jsonschema.ValidationError):
             jsonschema.validate({**plan, **damage}, SCHEMA)
@@ -88,7 +95,7 @@ def test_no_plan_is_read_from_something_else():
 
 
 def test_a_picture_has_a_line_for_each_method_on_logarithmic_axes():
-    axes = ogive.plan(ECDF, records=1000).plot()
+    axes = planned("ladder").plot()
     assert (axes.get_xscale(), axes.get_yscale()) == ("log", "log")
     lines = {line.get_label(): line.get_xydata() for line in axes.get_lines()}
     assert set(lines) == {"path", "tree_ls", "hat_ls", *CURVE_METHODS} - {"reports"}
@@ -112,7 +119,7 @@ def test_a_picture_shows_the_error_that_is_asked_for():
 
 
 def test_a_plan_can_be_read_by_people():
-    text = str(ogive.plan(Roc("s", "y", bounds=(0, 1), bins=32), privacy=PureDP(1), records=1000, runs=3))
+    text = str(planned("roc"))
     assert "plan for roc of s: 1,000 records" in text
     assert "an assumed model: binormal scores, 30 % positives, AUC 0.8" in text
     assert "hat_ls, split" in text

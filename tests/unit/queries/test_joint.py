@@ -12,6 +12,7 @@ import mpmath
 import numpy as np
 import pytest
 from helpers import goodness, joint
+from helpers.scope import size
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
@@ -80,6 +81,7 @@ def p_value(found, chances):
     return stats.power_divergence(observed, expected, lambda_="log-likelihood").pvalue
 
 
+@pytest.mark.covering(shares=len)
 @pytest.mark.parametrize("bits", [exact.BITS, 3])
 @pytest.mark.parametrize("free", [False, True])
 @pytest.mark.parametrize("shares", SHARES, ids=len)
@@ -94,12 +96,13 @@ def test_bins_are_chosen_as_often_as_their_exact_probabilities_say(shares, free,
     every = joint.candidates(4, len(shares))
     ranks = ranks_of(COUNTS, shares)
     lengths = ranks.free_lengths(every) if free else ranks.lengths(every, np.full(len(every), ranks.records))
-    runs = 1_200 if bits > 3 else 600
+    runs = size(1_200, part=800) if bits > 3 else 600
     found = (drawn(query, COUNTS, runs)[:, None] == every[None]).all(axis=2).argmax(axis=1)
     assert p_value(found, joint.chances(factor * lengths, scale)) > goodness.LEVEL
     assert p_value(found, joint.chances(factor * lengths, scale / 3)) < goodness.LEVEL
 
 
+@pytest.mark.covering(shares=len)
 @pytest.mark.parametrize("merged", [False, True], ids=["every bin", "blocks"])
 @pytest.mark.parametrize("free", [False, True])
 @pytest.mark.parametrize("shares", SHARES, ids=len)
@@ -157,9 +160,9 @@ def test_every_walk_is_proposed_often_enough_to_be_accepted_as_wanted(free, most
 
 
 def test_places_in_order_are_each_choice_once():
-    for size, run in ((1, 3), (4, 1), (4, 3), (3, 5)):
-        found = [tuple(walks.in_order(number, run, size)) for number in range(math.comb(size + run - 1, run))]
-        assert sorted(found) == list(itertools.combinations_with_replacement(range(size), run))
+    for places, run in ((1, 3), (4, 1), (4, 3), (3, 5)):
+        found = [tuple(walks.in_order(number, run, places)) for number in range(math.comb(places + run - 1, run))]
+        assert sorted(found) == list(itertools.combinations_with_replacement(range(places), run))
     assert walks.in_order(math.comb((1 << 16) + 8, 9) - 1, 9, 1 << 16) == [(1 << 16) - 1] * 9
 
 

@@ -67,5 +67,5 @@ def test_a_process_that_was_forked_has_a_database_of_its_own(tmp_path):
         warnings.simplefilter("ignore", DeprecationWarning)  # other threads of the parent do not go on in the child
         pool = multiprocessing.get_context("fork").Pool(1)
     with pool:
-        assert pool.apply_async(total, (path,)).get(timeout=60) == 499_500
+        assert pool.apply_async(total, (path,)).get(timeout=300) == 499_500
     assert total(path) == 499_500

@@ -192,6 +192,7 @@ def test_the_printed_share_of_the_heart_data_fits_the_rows_of_public_copies_and_
 
 
 @pytest.mark.slow
+@pytest.mark.everything
 def test_figure_1_is_reproduced_on_the_heart_data(shared_data):
     item = roc_pictures.FIGURE_1
     places = (shared_data("framingham.csv.gz"),)

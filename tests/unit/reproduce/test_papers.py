@@ -5,11 +5,11 @@ import json
 import multiprocessing
 import os
 import signal
-import time
 from pathlib import Path
 
 import pytest
 from helpers import small_paper
+from helpers.waiting import until
 
 from ogive.errors import ParameterError
 from ogive.reproduce import papers
@@ -110,17 +110,14 @@ def test_a_killed_reproduction_goes_on_and_leaves_no_process_behind(tmp_path):
     child = multiprocessing.get_context("fork").Process(target=_redo_slowly, args=(tmp_path,))
     child.start()
     store = tmp_path / "runs.jsonl"
-    deadline = time.monotonic() + 60
-    while not (store.exists() and store.read_bytes().count(b"\n") >= 3):
-        assert time.monotonic() < deadline, "no task was finished"
-        time.sleep(0.02)
-    os.kill(child.pid, signal.SIGKILL)
-    child.join()
+    try:
+        until(lambda: store.exists() and store.read_bytes().count(b"\n") >= 3)
+    finally:
+        os.kill(child.pid, signal.SIGKILL)
+        child.join()
     kept = [json.loads(line) for line in store.read_text().splitlines()]
     workers = {int(line["numbers"]["process"]) for line in kept}
-    while any(_alive(worker) for worker in workers):
-        assert time.monotonic() < deadline, "workers outlived the process that started them"
-        time.sleep(0.05)
+    until(lambda: not any(map(_alive, workers)))
     assert 3 <= len(kept) < 60
     with store.open("ab") as file:
         file.write(b'{"key": "torn')

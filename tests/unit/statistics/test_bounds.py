@@ -12,6 +12,7 @@ import mpmath
 import numpy as np
 import pytest
 import referencing
+from helpers.scope import size as runs_of
 from scipy import stats
 
 import ogive
@@ -82,8 +83,10 @@ def test_the_threshold_is_the_smallest_that_keeps_its_promise(law, size, chance)
 @pytest.mark.parametrize("law", [DiscreteLaplace(2), DiscreteLaplace("1/8"), DiscreteGaussian(3)], ids=str)
 @pytest.mark.parametrize("terms", [1, 5, 60])
 def test_sums_of_noise_stay_within_their_reach(law, terms):
-    """200 000 sums at chance 0.01, level 1e-6; the control is a reach half as long."""
-    draws = law.sample(200_000 * terms, source=KeyedSource(bytes(32))).reshape(-1, terms).sum(axis=1)
+    """200 000 sums (or 50 000) at chance 0.01, level 1e-6; the control is a reach half as long."""
+    draws = (
+        law.sample(runs_of(200_000, part=50_000) * terms, source=KeyedSource(bytes(32))).reshape(-1, terms).sum(axis=1)
+    )
     far = sum_reach(law, terms, 0.01)
     beyond = int((draws > far).sum())
     assert stats.binomtest(beyond, len(draws), 0.01, alternative="greater").pvalue > 1e-6
@@ -93,8 +96,9 @@ def test_sums_of_noise_stay_within_their_reach(law, terms):
     assert sum_reach(law, 0, 0.01) == 0
 
 
-def false_alarms(lower, trials=1_500, key=1):
+def false_alarms(lower, key=1):
     """How often some bin of a table without records in it passes a threshold lowered by `lower`."""
+    trials = runs_of(1_500, part=300)
     statistic = Bounds("x", base=16, false_alarm=0.05)
     trust = Central({"x": np.full(400, 3.0)})
     rng = np.random.default_rng(key)
@@ -108,7 +112,7 @@ def false_alarms(lower, trials=1_500, key=1):
 
 
 def test_bins_without_records_pass_as_rarely_as_promised():
-    """1500 releases at 0.05, level 1e-6; a threshold lower by three must fail."""
+    """1500 releases (or 300) at 0.05, level 1e-6; a threshold lower by three must fail."""
     alarms, trials = false_alarms(0)
     assert stats.binomtest(alarms, trials, 0.05, alternative="greater").pvalue > 1e-6
     assert stats.binomtest(alarms, trials, 0.02, alternative="less").pvalue > 1e-6  # nor is it wasteful
@@ -119,18 +123,18 @@ def test_bins_without_records_pass_as_rarely_as_promised():
 @pytest.mark.parametrize("adjacency", Adjacency)
 @pytest.mark.parametrize("privacy", [PureDP("0.2"), ZeroConcentratedDP("0.02")], ids=["pure", "zcdp"])
 def test_the_records_outside_are_as_few_as_promised(privacy, adjacency):
-    """600 releases at 0.9, level 1e-6; the control counts against a tenth of the promise where it can fail."""
+    """600 releases (or 150) at 0.9, level 1e-6; the control counts against a tenth of the promise where it can fail."""
     values = np.random.default_rng(4).standard_t(1.2, size=3_000) * 50
     statistic, trust = Bounds("x", confidence_level=0.9), Central({"x": values})
-    rng = np.random.default_rng(5)
+    rng, runs = np.random.default_rng(5), runs_of(600, part=150)
     broken = control = 0
-    for _ in range(600):
+    for _ in range(runs):
         found = release(statistic, trust=trust, privacy=privacy, adjacency=adjacency, source=KeyedSource(rng.bytes(32)))
         outside = int(((values < found.low) | (values > found.high)).sum())
         broken += outside > found.records_outside
         control += outside > found.records_outside / 100
-    assert stats.binomtest(broken, 600, 0.1, alternative="greater").pvalue > 1e-6
-    assert stats.binomtest(control, 600, 0.1, alternative="greater").pvalue < 1e-6
+    assert stats.binomtest(broken, runs, 0.1, alternative="greater").pvalue > 1e-6
+    assert stats.binomtest(control, runs, 0.1, alternative="greater").pvalue < 1e-6
 
 
 CASES = {

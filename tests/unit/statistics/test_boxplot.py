@@ -14,6 +14,7 @@ from ogive.noise import KeyedSource
 from ogive.privacy import Adjacency, ApproxDP, GaussianDP, PureDP, ZeroConcentratedDP
 from ogive.statistics.base import describe
 from ogive.statistics.boxplot.boxes import SHOWN_OUTLIERS, box_of, inverse, selection_grants
+from ogive.statistics.curve.bands import programs
 from ogive.statistics.curve.estimate import Curve
 
 RNG = np.random.default_rng(5)
@@ -26,6 +27,12 @@ GRANTS = (PureDP(1), ZeroConcentratedDP("0.1"), APPROX)
 SOURCE = KeyedSource(bytes(32))
 
 INTERVALS = "95 % CI of Q1, median and Q3, from left to right"
+
+
+@pytest.fixture(autouse=True)
+def few_programs(monkeypatch):
+    """Bands of approximate curves solve few programs: how wide they are is looked at in `test_bands_common`."""
+    monkeypatch.setattr(programs, "PROGRAMS", 4)
 
 
 def released(statistic, privacy=APPROX, trust=ogive.Central, table=None, **changes):
@@ -153,6 +160,7 @@ def test_a_curve_that_noise_left_nothing_of_says_nothing():
     assert "the box of a is empty" in str(boxes)
 
 
+@pytest.mark.covering(groups=str)
 @pytest.mark.parametrize("adjacency", Adjacency)
 @pytest.mark.parametrize("privacy", GRANTS, ids=lambda grant: type(grant).__name__)
 @pytest.mark.parametrize("groups", [{}, BY, {**BY, "public_groups": True}], ids=["one", "by", "public"])

@@ -12,6 +12,7 @@ from ogive.errors import DataError
 from ogive.noise import KeyedSource
 from ogive.report import chart_svg, render_report
 from ogive.statistics.boxplot.boxes import QUARTERS, Intervals
+from ogive.statistics.curve.bands import programs
 
 RNG = np.random.default_rng(8)
 N = 3_000
@@ -23,6 +24,12 @@ TABLE = {
 }
 BY = {"by": "g", "groups": ("a", "b")}
 CURVES = ("auto", "tree_ls", "path", "sqrt", "hat_ls", "histogram", "adaptive", "selected", "projection")
+
+
+@pytest.fixture(autouse=True)
+def few_programs(monkeypatch):
+    """Bands of approximate curves solve few programs: how wide they are is looked at in `test_bands_common`."""
+    monkeypatch.setattr(programs, "PROGRAMS", 4)
 
 
 def released(statistic, privacy=None, trust=ogive.Central, table=TABLE, adjacency=ogive.Adjacency.REPLACE, key=0):

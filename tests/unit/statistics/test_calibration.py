@@ -231,6 +231,7 @@ def test_the_papers_constants_are_the_papers_and_cost_less_than_it_says():
 # Undefined cases are values
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("adjacency", Adjacency)
 @pytest.mark.parametrize("epsilon", ["0.00001", "0.01", "1", "50"])
 @pytest.mark.parametrize("label", [0, 1])

@@ -1,8 +1,8 @@
 """The p-value is uniform where the model is right, whatever the noise, and small where it is wrong.
 
-Level: 400 whole releases, each of fresh records with fresh noise; Kolmogorov and Smirnov's test of their p-values
-against the uniform law must stay above 1e-3, with fixed seeds. The same test must reject (below 1e-9) the
-chi-square p-values of the same releases, and a bootstrap that leaves the noise out.
+Level: 400 whole releases (100 in `make test`), each of fresh records with fresh noise; Kolmogorov and Smirnov's test of
+their p-values against the uniform law must stay above 1e-3, with fixed seeds. The same test must reject (below 1e-9)
+the chi-square p-values of the same releases, and a bootstrap that leaves the noise out.
 """
 
 import dataclasses
@@ -10,6 +10,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from helpers.scope import size as runs_of
 from scipy import stats
 
 from ogive.columns import Binning, Label
@@ -29,7 +30,7 @@ from ogive.statistics.calibration.within import Within
 from ogive.trust import Central
 
 LEVEL, CONTROL = 1e-3, 1e-9
-RELEASES = 400
+RELEASES = runs_of(400, part=100)
 
 
 @pytest.fixture(autouse=True)
@@ -99,7 +100,7 @@ def test_the_bootstrap_uses_the_spread_within_groups():
     spread = Within(*(np.array([value]) for value in (0.0, 1.0, 0.5, 0.45**2)), np.zeros((2, 1)))
     flat = dataclasses.replace(spread, spread=np.zeros(1))
     right, binomial = [], []
-    for gap in rng.binomial(size // 2, (0.05, 0.95), size=(RELEASES, 2)).sum(axis=1) - size / 2:
+    for gap in rng.binomial(size // 2, (0.05, 0.95), size=(400, 2)).sum(axis=1) - size / 2:
         observed = float(statistic(np.array([[-gap], [gap]]), sums.expected, 1.0))
         for within, into in ((spread, right), (flat, binomial)):
             into.append(bootstrap_p_value(observed, sums, within, measured, total=size, floor=1.0, simulations=999))
@@ -133,11 +134,11 @@ def covered(fit, p, chance, intervals):
 
 @pytest.mark.parametrize("form", ["counts", "difference"])
 def test_intervals_of_all_groups_hold_at_once_and_those_without_noise_do_not(form):
-    """At level 0.9 over 200 releases; binomial counts below 0.9 - 3 standard deviations would fail."""
+    """At level 0.9 over 200 releases (or 60); binomial counts below 0.9 - 3 standard deviations would fail."""
     rng = np.random.default_rng(5)
     source = KeyedSource.from_seed(6)
-    held, silent = 0, 0
-    for _ in range(200):
+    held, silent, runs = 0, 0, runs_of(200, part=60)
+    for _ in range(runs):
         p = rng.beta(1, 4, size=1500)
         chance = 0.7 * p + 0.1
         table = {"p": p, "y": (rng.random(1500) < chance).astype(int)}
@@ -150,8 +151,8 @@ def test_intervals_of_all_groups_hold_at_once_and_those_without_noise_do_not(for
         clear = Measured(form, 20, None, None)
         raw = fit.measured.consistent(fit.values, fit.total)
         silent += covered(fit, p, chance, share_intervals(raw, within, clear, total=1500, confidence_level=0.9))
-    assert held >= 200 * 0.9 - 3 * np.sqrt(200 * 0.09)
-    assert silent < 100
+    assert held >= runs * 0.9 - 3 * np.sqrt(runs * 0.09)
+    assert silent < runs / 2
 
 
 @pytest.mark.parametrize("part", ["observed", "difference", "records"])

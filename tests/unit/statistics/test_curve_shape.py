@@ -6,6 +6,7 @@ import math
 import numpy as np
 import pytest
 import scipy.stats
+from helpers.scope import size
 
 import ogive
 from ogive.errors import ParameterError
@@ -53,16 +54,16 @@ def test_moments_of_an_exact_curve_are_those_of_the_middles_of_bins():
 @pytest.mark.parametrize("adjacency", Adjacency, ids=lambda member: member.value)
 @pytest.mark.parametrize("grid", [GRID, Grid.integers(8, 20)], ids=["even bins", "integers"])
 def test_moments_of_a_projection_are_unbiased_with_the_stated_noise(grid, adjacency):
-    exact = exact_curve(VALUES, grid).moments(4)
-    found = [projected(seed, grid=grid, adjacency=adjacency).moments(4) for seed in range(300)]
+    exact, runs = exact_curve(VALUES, grid).moments(4), size(300, part=100)
+    found = [projected(seed, grid=grid, adjacency=adjacency).moments(4) for seed in range(runs)]
     gaps = np.array([item.scaled for item in found]) - exact.scaled
     sd = found[0].noise_sd
-    assert np.abs(gaps.mean(axis=0) / sd).max() < 4 / math.sqrt(300) + 0.02
+    assert np.abs(gaps.mean(axis=0) / sd).max() < 4 / math.sqrt(runs) + 0.02
     assert gaps.std(axis=0) == pytest.approx(sd, rel=0.2)
     means = [item.mean for item in found]
     assert np.std(means) == pytest.approx(found[0].mean_sd, rel=0.2)
     variances = [item.variance for item in found]
-    assert np.mean(variances) == pytest.approx(exact.variance, abs=4 * np.std(variances) / math.sqrt(300))
+    assert np.mean(variances) == pytest.approx(exact.variance, abs=4 * np.std(variances) / math.sqrt(runs))
     assert "noise" in str(found[0])
 
 

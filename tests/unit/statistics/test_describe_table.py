@@ -73,6 +73,7 @@ def test_exact_values_are_those_of_pandas(adjacency):
         assert found.of("died", group)["proportion"].value == pytest.approx(part["died"].mean())
 
 
+@pytest.mark.covering(groups=str)
 @pytest.mark.parametrize("groups", [{}, WARDS], ids=["everyone", "groups"])
 @pytest.mark.parametrize("adjacency", Adjacency)
 @pytest.mark.parametrize("privacy", [PureDP(4), ZeroConcentratedDP("0.5"), ApproxDP(4, "1e-6")], ids=str)

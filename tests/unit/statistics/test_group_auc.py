@@ -8,6 +8,8 @@ import re
 
 import numpy as np
 import pytest
+from helpers.coverage import fewest
+from helpers.scope import size
 from matplotlib.figure import Figure
 from sklearn.metrics import roc_auc_score
 
@@ -128,19 +130,22 @@ def test_noise_is_that_of_the_price_and_areas_are_near_the_truth():
 
 @pytest.mark.distribution
 def test_noise_errors_are_those_of_many_releases():
-    """The standard deviation of 300 releases; it is off by 15 % with probability below 0.001."""
+    """The standard deviation of 300 releases is off by 15 %, of 100 by 26 %, with probability below 0.001."""
     records = drawn(6, 4000)
     truth = release(asked(), trust=Clear(records)).auc[0, 1]
-    many = [released(records, PureDP(1), seed=seed) for seed in range(300)]
+    many = [released(records, PureDP(1), seed=seed) for seed in range(size(300, part=100))]
     errors = np.array([each.classes_of((0,), (1,)).area - truth for each in many])
     predicted = np.mean([each.classes_of((0,), (1,)).noise_error() for each in many[:10]])
-    assert predicted == pytest.approx(errors.std(), rel=0.15)
+    assert predicted == pytest.approx(errors.std(), rel=0.15 * math.sqrt(300 / len(many)))
     assert abs(errors.mean()) < 4 * errors.std() / math.sqrt(len(errors))
 
 
 @pytest.mark.distribution
 def test_intervals_hold_as_often_as_they_say():
-    """Level 90 %, 150 intervals of each kind: fewer than 122 have probability 0.001. A third of the width must fail."""
+    """Level 90 %, 150 or 30 intervals of each kind: of 150 fewer than 122 have probability 0.001.
+
+    A third of the width must fail.
+    """
     options = {"grid": "linear", "bounds": (0, 1), "bins": 64, "confidence_level": 0.9}
     whole = release(asked(grid="linear", bounds=(0, 1), bins=4096), trust=Clear(drawn(0, 400_000, rounded=False)))
     reads = {
@@ -150,20 +155,23 @@ def test_intervals_hold_as_often_as_they_say():
         "difference": lambda each, **more: each.difference("A", "C", **more),
         "cross": lambda each, **more: each.cross_difference("A", "B", **more),
     }
+    truths = {name: read(whole).value for name, read in reads.items()}
     held = dict.fromkeys(itertools.product(reads, ("population", "sample", "control")), 0)
-    for run in range(150):
+    runs = size(150, part=30)
+    wanted = fewest(runs, 0.9, chance=0.0009)
+    for run in range(runs):
         records = drawn(1000 + run, 3000, rounded=False)
         found = released(records, PureDP(2), seed=run, **options)
         exact = release(asked(grid="linear", bounds=(0, 1), bins=4096), trust=Clear(records))
         for name, read in reads.items():
-            area, true = read(found), read(whole).value
+            area, true = read(found), truths[name]
             held[name, "population"] += area.low <= true <= area.high
             held[name, "control"] += abs(true - (area.low + area.high) / 2) <= (area.high - area.low) / 6
             area, true = read(found, target="sample"), read(exact).value
             held[name, "sample"] += area.low <= true <= area.high
     for name in reads:
-        assert min(held[name, "population"], held[name, "sample"]) >= 122, held
-        assert held[name, "control"] < 122, held
+        assert min(held[name, "population"], held[name, "sample"]) >= wanted, held
+        assert held[name, "control"] < wanted, held
 
 
 def test_a_group_that_noise_may_have_made_has_no_area():

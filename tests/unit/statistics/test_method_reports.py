@@ -6,6 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from helpers.declared import public_of
+from helpers.scope import size
 from scipy.stats import binom
 
 import ogive
@@ -46,7 +47,7 @@ def collected(statistic, run, counts=COUNTS, epsilon=2):
 
 @pytest.fixture(scope="module")
 def curves():
-    return [collected(ASKED, run) for run in range(200)]
+    return [collected(ASKED, run) for run in range(size(200, part=120))]
 
 
 def test_auto_is_reports_under_trust_local_alone():
@@ -86,7 +87,7 @@ def test_bands_hold_the_whole_curve_and_narrower_ones_do_not(target):
     truth = np.cumsum(SHARES)
     rng = np.random.default_rng(11)
     held = narrow = 0
-    runs = 100
+    runs = size(100, part=40)
     for run in range(runs):
         counts = COUNTS if target == "sample" else rng.multinomial(RECORDS, SHARES)
         band = collected(ASKED, run, counts).band(0.9, target=target, simulations=999)
@@ -197,7 +198,7 @@ def test_groups_are_unbiased_and_have_the_error_of_a_collection_of_their_own():
     tables = [np.bincount(table["x"][table["g"] == group].astype(int), minlength=BINS) for group in "abc"]
     rows = np.stack(tables, axis=1).reshape(-1)
     asked = dataclasses.replace(terms(2, sum(GROUPS)), unit=PrivacyUnit(Adjacency.REPLACE, public=("g",)))
-    runs = [rehearse(BOXES, asked, lambda _: rows, run=run).estimate for run in range(80)]
+    runs = [rehearse(BOXES, asked, lambda _: rows, run=run).estimate for run in range(size(80, part=30))]
     for number, counts in enumerate(tables):
         errors = np.array([run.curves[number].raw for run in runs])[:, :-1] - np.cumsum(counts)[:-1]
         stated = np.mean([run.curves[number].strategy.variance(total_known=True)[:-1] for run in runs], axis=0)
@@ -236,7 +237,8 @@ def test_planned_errors_are_those_of_collections(asked, epsilon):
     )
     assert row.price == PureDP(epsilon)
     oracle = Reports().oracle(CurveTask(ASKED.binning(), terms(epsilon)))
-    found = [read_reports(oracle, simulate(oracle, COUNTS, generator=np.random.default_rng(run))) for run in range(400)]
+    generators = [np.random.default_rng(run) for run in range(size(400, part=200))]
+    found = [read_reports(oracle, simulate(oracle, COUNTS, generator=each)) for each in generators]
     errors = np.array([strategy.estimate(answer, RECORDS) for strategy, answer in found]) - np.cumsum(COUNTS)
     largest = np.abs(errors).max(axis=1) / RECORDS
     # unary nodes are planned for with at most four times the even share in one, which these data may not reach

@@ -140,6 +140,7 @@ def test_an_absent_class_is_a_value_and_no_crash(trust, label, adjacency, public
         assert seen == {False}
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("adjacency", Adjacency)
 @pytest.mark.parametrize("budget", ["joint", "split"])
 @pytest.mark.parametrize("label", [0, 1])

@@ -1,7 +1,8 @@
 """P-values of estimates count the noise, agree with SciPy where there is none, and are refused where they say nothing.
 
 Level: rejections at 5 % of 100 whole releases under the null hypothesis must stay within 0.05 + 4 standard deviations,
-13 of 100; p-values of the same releases that leave the noise out must be below 5 % in at least 20. Seeds are fixed.
+13 of 100, or 8 of 50; p-values of the same releases that leave the noise out must be below 5 % in at least a fifth.
+Seeds are fixed.
 """
 
 import dataclasses
@@ -9,6 +10,7 @@ import math
 
 import numpy as np
 import pytest
+from helpers.scope import size as runs_of
 from scipy import stats
 
 import ogive
@@ -22,7 +24,8 @@ from ogive.statistics.significance.result import HypothesisTest
 from ogive.statistics.significance.tails import p_value
 from ogive.statistics.ustatistic.null import DRAWS
 
-RELEASES, MOST, CONTROL = 100, 13, 20
+RELEASES = runs_of(100, part=50)
+MOST, CONTROL = int(0.05 * RELEASES + 4 * math.sqrt(0.0475 * RELEASES)), RELEASES // 5
 CLEAR, PURE, ZCDP = ogive.Clear, ogive.PureDP, ogive.ZeroConcentratedDP
 GRADES = (1, 2, 3, 4, 5)
 CENSUS = ogive.Adjacency.ADD_OR_REMOVE

@@ -2,7 +2,7 @@
 
 import copy
 import json
-from functools import partial
+from functools import cache, partial
 
 import numpy as np
 import pytest
@@ -34,7 +34,7 @@ from ogive.statistics import (
     Sum,
     Ustatistic,
 )
-from ogive.statistics.kinds import SCHEMAS, read_estimate
+from ogive.statistics.kinds import KINDS, SCHEMAS, read_estimate
 from ogive.statistics.plain_json import parse
 from ogive.trust import Central, Clear
 
@@ -87,7 +87,27 @@ GUARANTEES = [
     (ApproxDP("1/2", "1e-6"), Adjacency.REPLACE),
     (None, Adjacency.REPLACE),
 ]
-EXAMPLES = [stored(statistic, *guarantee) for statistic in STATISTICS for guarantee in GUARANTEES]
+
+
+@cache
+def examples():
+    """The stored estimates of all statistics with all guarantees; who changes one copies it first."""
+    return [stored(statistic, *guarantee) for statistic in STATISTICS for guarantee in GUARANTEES]
+
+
+SCHEMA_OF = {kind.name: kind.schema for kind in KINDS}
+
+
+@pytest.fixture(scope="module")
+def made():
+    """The examples are there before hypothesis takes the time of drawing from them."""
+    return examples()
+
+
+@pytest.fixture(params=range(len(STATISTICS)), ids=[SCHEMA_OF[statistic.name] for statistic in STATISTICS])
+def data(request):
+    """A stored estimate of each statistic."""
+    return examples()[request.param * len(GUARANTEES)]
 
 
 def places(data, path=()):
@@ -122,9 +142,9 @@ JUNK = st.recursive(
 
 
 @st.composite
-def damaged(draw, examples=EXAMPLES):
+def damaged(draw):
     """A stored estimate with one to three of its fields deleted, replaced, moved, repeated or wrapped."""
-    data = copy.deepcopy(draw(st.sampled_from(examples)))
+    data = copy.deepcopy(draw(st.sampled_from(examples())))
     for _ in range(draw(st.integers(1, 3))):
         path = draw(st.sampled_from([path for path in places(data) if path] or [()]))
         if not path:
@@ -136,7 +156,7 @@ def damaged(draw, examples=EXAMPLES):
             case "replace":
                 parent[key] = draw(JUNK)
             case "transplant":
-                other = draw(st.sampled_from(examples))
+                other = draw(st.sampled_from(examples()))
                 same = [place for place in places(other) if place and place[-1] == key] or [()]
                 anywhere = list(places(other))
                 parent[key] = copy.deepcopy(at(other, draw(st.sampled_from(draw(st.sampled_from([same, anywhere]))))))
@@ -155,8 +175,8 @@ def damaged(draw, examples=EXAMPLES):
 
 
 def test_every_schema_has_examples_that_are_read_back():
-    assert {data["schema"] for data in EXAMPLES} == set(SCHEMAS)
-    for data in EXAMPLES:
+    assert {data["schema"] for data in examples()} == set(SCHEMAS)
+    for data in examples():
         assert read_estimate(data).to_dict() == data
 
 
@@ -171,7 +191,6 @@ FOLLOWS = ("results", "records_outside")
 """Fields that follow from others."""
 
 
-@pytest.mark.parametrize("data", EXAMPLES[:: len(GUARANTEES)], ids=lambda data: data["schema"])
 def test_every_field_is_needed_but_what_follows_from_others(data):
     for name in data:
         if name in FOLLOWS:
@@ -212,7 +231,6 @@ COMMON = {
 }
 
 
-@pytest.mark.parametrize("data", EXAMPLES[:: len(GUARANTEES)], ids=lambda data: data["schema"])
 def test_fields_that_several_estimates_have_are_checked_alike(data):
     assert COMMON.keys() & data.keys()
     for name in COMMON.keys() & data.keys():
@@ -224,7 +242,7 @@ def test_fields_that_several_estimates_have_are_checked_alike(data):
 
 
 def test_provenance_with_line_breaks_and_long_texts_is_refused_in_one_short_line():
-    data = EXAMPLES[0]
+    data = examples()[0]
     for path, value in (
         (("trust",), "cent\nral"),
         (("release_id",), "z" * 5000),
@@ -281,7 +299,7 @@ def check(data):
 
 @settings(max_examples=300, deadline=None)
 @given(damaged())
-def test_damaged_estimates_are_read_or_refused(data):
+def test_damaged_estimates_are_read_or_refused(made, data):
     check(data)
 
 

@@ -46,6 +46,7 @@ def error(statistic, table, truth):
     return np.sqrt(np.mean(squares))
 
 
+@pytest.mark.covering("shape", shape=lambda shape: "any")
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("name", STATISTICS)
 def test_the_noise_that_is_taken_is_the_better_one_or_nearly_so(name, shape):

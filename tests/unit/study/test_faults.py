@@ -10,7 +10,8 @@ import pytest
 from helpers.full_disk import full_disk
 from helpers.postgres import server
 from helpers.study import Trial, key_of
-from helpers.study_service import Serving, running, until
+from helpers.study_service import Serving, running
+from helpers.waiting import ended, until
 
 from ogive import PureDP
 from ogive.errors import LedgerError
@@ -144,6 +145,6 @@ def test_a_service_that_asks_for_certificates_lets_in_those_of_its_authority_alo
         thread.start()
         until(lambda: "waiting for the coordinator" in caplog.text)
         stop.set()
-        thread.join(30)
+        ended(thread)
         connection.close()
     assert len([line for line in caplog.messages if "waiting for the coordinator" in line]) == 1

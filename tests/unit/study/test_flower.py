@@ -2,7 +2,6 @@
 
 import ast
 import os
-import subprocess
 import sys
 import threading
 import time
@@ -11,8 +10,10 @@ import types
 
 import pytest
 from helpers.flower import listening
+from helpers.forked import Forked
 from helpers.study import Trial, text_of
-from helpers.study_service import Serving, running, until
+from helpers.study_service import Serving, running
+from helpers.waiting import PATIENCE, Beside, until
 
 from ogive.errors import ParameterError
 from ogive.study.document import Study
@@ -103,8 +104,8 @@ class Network:
 
     def __init__(self, configurations):
         self.nodes = dict(enumerate(configurations, 100))
-        self.offline, self.lost, self.seconds = set(), 0, 0.0
-        self._replies, self._sent = {}, 0
+        self.offline, self.lost, self.seconds = set(), 0, lambda: 0.0
+        self._replies, self.sent = {}, 0
 
     def get_node_ids(self):
         return [node for node in self.nodes if node not in self.offline]
@@ -116,16 +117,16 @@ class Network:
 
         names = []
         for message in messages:
-            self._sent += 1
-            name = f"message {self._sent}"
+            self.sent += 1
+            name = f"message {self.sent}"
             message.metadata.__dict__["_message_id"] = name
             node, action = message.metadata.dst_node_id, message.metadata.message_type.partition(".")[2]
-            if node in self.offline or self._sent <= self.lost:
+            if node in self.offline or self.sent <= self.lost:
                 reply = Message(Error(code=0, reason="the node is gone"), reply_to=message)
             else:
                 context = types.SimpleNamespace(node_config=self.nodes[node], run_config={"agent": "/dev/null"})
                 reply = getattr(client_app, action)(message, context)
-            self._replies[name] = time.monotonic() + self.seconds, reply
+            self._replies[name] = time.monotonic() + self.seconds(), reply
             names.append(name)
         return names
 
@@ -144,7 +145,7 @@ def quick(monkeypatch):
 
     for name in ("task", "run", "node"):  # what Flower tells its own processes
         monkeypatch.setattr(TaskIdentity, f"_{name}_id", 1)
-    for name, seconds in {"POLL": 0.01, "LOOK": 0.1, "WAIT": 0.5, "PAUSE": 0.05, "DONE": 1.0}.items():
+    for name, seconds in {"POLL": 0.01, "LOOK": 0.1, "WAIT": 0.5, "PAUSE": 0.05, "DONE": 1.5}.items():
         monkeypatch.setattr(server_app, f"{name}_SECONDS", seconds)
     monkeypatch.setattr(client_app, "AGENT_SECONDS", 0.5)
     monkeypatch.setattr("ogive.study.https.client.WAIT_SECONDS", 0.5)
@@ -196,23 +197,20 @@ def test_a_node_that_comes_late_is_waited_for(tmp_path, quick):
         network = Network(honest(agents))
         network.offline = {101}
         trial.coordinator.request("age")
-        run = threading.Thread(target=quick.main, args=(network, context_of(trial, serving)))
-        run.start()
-        until(lambda: trial.coordinator.waiting_for == (2,))
-        time.sleep(2 * quick.DONE_SECONDS)
-        assert run.is_alive(), "a release that is running is waited for"
-        network.offline.clear()
-        run.join(30)
-    assert not run.is_alive()
+        with Beside(quick.main, network, context_of(trial, serving), stop=network.offline.clear) as run:
+            until(lambda: trial.coordinator.waiting_for == (2,))
+            time.sleep(2 * quick.DONE_SECONDS)
+            assert run.alive, "a release that is running is waited for"
+            network.offline.clear()
     assert trial.coordinator.result("age") is not None
 
 
-def test_a_run_ends_when_everybody_has_read_the_result_however_slow_nodes_are(tmp_path, quick, monkeypatch):
-    monkeypatch.setattr(quick, "DONE_SECONDS", 0.3)
+def test_a_run_ends_when_everybody_has_read_the_result_however_slow_nodes_are(tmp_path, quick):
+    """Nodes take longer than a run waits that nobody has asked, and what they take longest for is the result."""
     trial = Trial(tmp_path, TEXT, step_seconds=600)
     with Serving(trial) as serving, listening(trial, tmp_path) as agents:
         network = Network(honest(agents))
-        network.seconds = 0.8
+        network.seconds = lambda: 0.1 if trial.coordinator.result("age") is None else 2 * quick.DONE_SECONDS
         trial.coordinator.request("age")
         quick.main(network, context_of(trial, serving))
         assert all(site.agent.results() for site in trial.sites.values())
@@ -273,25 +271,25 @@ def test_an_agent_that_is_not_there_is_tried_again(tmp_path, quick):
             configurations = honest(agents)
         assert not any(os.path.exists(each["agent"]) for each in configurations)  # noqa: PTH110 - strings
         trial.coordinator.request("age")
-        run = threading.Thread(target=quick.main, args=(Network(configurations), context_of(trial, serving)))
-        run.start()
-        time.sleep(1)
-        with listening(trial, tmp_path):
-            run.join(30)
-    assert not run.is_alive()
+        network = Network(configurations)
+        with Beside(quick.main, network, context_of(trial, serving)) as run:
+            until(lambda: network.sent > 2 * len(configurations) or not run.alive)
+            with listening(trial, tmp_path):
+                run.join()
     assert trial.coordinator.result("age") is not None
 
 
 def test_the_command_writes_the_app_and_says_that_flower_is_to_be_quiet(tmp_path):
     (tmp_path / "study.toml").write_bytes(TEXT)
-    words = [sys.executable, "-m", "ogive", "study", "flower", "study.toml", "-o", "app", "--service", "relay"]
-    first, second = (
-        subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False) for _ in range(2)
-    )
-    assert (first.returncode, first.stdout) == (0, "")
-    assert "sends no telemetry and looks for no updates" in first.stderr
+    words = ["study", "flower", "study.toml", "-o", "app", "--service", "relay"]
+    first = Forked(words, tmp_path)
+    printed, said = first.communicate(PATIENCE)
+    assert (first.returncode, printed) == (0, "")
+    assert "sends no telemetry and looks for no updates" in said
+    second = Forked(words, tmp_path)
+    _, said = second.communicate(PATIENCE)
     project = tomllib.loads((tmp_path / "app" / "pyproject.toml").read_text())
     assert project["tool"]["flwr"]["app"]["config"]["service"] == str(tmp_path / "relay")
     assert second.returncode == 2
-    assert second.stderr.count("\n") == 1
-    assert "is there already and is kept" in second.stderr
+    assert said.count("\n") == 1
+    assert "is there already and is kept" in said

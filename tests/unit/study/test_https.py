@@ -8,7 +8,8 @@ import threading
 import httpx
 import pytest
 from helpers.study import AGE, Trial, key_of, text_of
-from helpers.study_service import Proxy, Serving, running, until
+from helpers.study_service import Proxy, Serving, running
+from helpers.waiting import ended, until
 
 from ogive.errors import ParameterError, PeerError
 from ogive.study.frames import Question, Stage
@@ -89,7 +90,7 @@ def test_a_bad_network_changes_no_number(tmp_path, alone, faults):
         running(serving, port=proxy.port),
     ):
         ask_for_both(trial)
-        until(lambda: released(trial), 120)
+        until(lambda: released(trial))
     assert sum(proxy.done.values()) > 0
     assert results(trial) == alone
     assert all(len(site.account.history) == 2 for site in trial.sites.values())
@@ -202,9 +203,9 @@ def test_a_certificate_that_is_not_valid_is_not_believed(tmp_path, monkeypatch, 
     with Serving(trial, folder=folder) as serving, serving.connection(1) as connection, caplog.at_level("INFO"):
         thread = threading.Thread(target=connection.run, args=(trial.sites[1].agent, stop))
         thread.start()
-        until(lambda: "certificate is not valid" in caplog.text, 20)
+        until(lambda: "certificate is not valid" in caplog.text)
         stop.set()
-        thread.join(20)
+        ended(thread)
     assert trial.coordinator.waiting_for == (1, 2, 3, 4)
 
 
@@ -216,8 +217,8 @@ def test_who_waits_for_a_question_is_answered_when_the_service_stops(tmp_path):
         mailbox = Mailbox(f"https://127.0.0.1:{serving.port}", "site-1", token, context, wait=25)
         waiting = threading.Thread(target=lambda: found.append(mailbox.question()))
         waiting.start()
-        until(lambda: serving.service._seen, 20)
-    waiting.join(20)
+        until(lambda: serving.service._seen)
+    ended(waiting)
     mailbox.close()
     assert found == [None]  # and not an error, which would be a page of its log
 
@@ -271,8 +272,7 @@ def test_two_coordinators_at_once_lose_nothing(tmp_path, alone):
             if all(results(trial).values()) or all(results(other).values()):
                 break
         stop.set()
-        for thread in threads:
-            thread.join(40)
+        ended(*threads)
     for site in trial.sites.values():
         assert len(site.account.history) <= 2
         assert site.account.spent is None or site.account.spent.epsilon <= 9

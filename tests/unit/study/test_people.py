@@ -2,22 +2,19 @@
 
 import contextlib
 import json
-import os
-import signal
 import sqlite3
 import ssl
-import subprocess
-import sys
-import threading
-import time
+import types
 from pathlib import Path
 
 import httpx
 import numpy as np
 import pytest
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
+from helpers.forked import Forked
 from helpers.people_study import RELEASE, Serving, key_of, public_text, study_of, study_text
 from helpers.study_service import free_port
+from helpers.waiting import PATIENCE, Beside, until
 
 from ogive import Ledger
 from ogive.errors import (
@@ -116,10 +113,10 @@ def test_people_meet_and_what_comes_out_is_right_and_each_ledger_has_the_price(t
         found = serving.people(ALIKE)
         share, released = alike(serving)
         context = ssl.create_default_context(cafile=str(serving.authority))
-        published = httpx.get(f"{serving.url}/v1/releases/ward", verify=context, trust_env=False).json()
-        page = httpx.get(f"{serving.url}/releases/ward", verify=context, trust_env=False)
-        absent = httpx.get(f"{serving.url}/releases/other", verify=context, trust_env=False)
-        status = httpx.get(f"{serving.url}/v1/status", verify=context, trust_env=False).json()
+        with httpx.Client(base_url=serving.url, verify=context, timeout=PATIENCE, trust_env=False) as client:
+            published = client.get("/v1/releases/ward").json()
+            page, absent = client.get("/releases/ward"), client.get("/releases/other")
+            status = client.get("/v1/status").json()
         agreed = Meeting.of(study).protocol.agreed
         assert found == {number: (int(agreed[number - 1]), True) for number in ALIKE}
         again = serving.join(1, 3)
@@ -149,12 +146,16 @@ def test_who_has_something_else_gives_something_else(tmp_path):
         assert alike(serving)[0] == pytest.approx(0, abs=1e-6)
 
 
-def test_who_does_not_come_is_replaced_and_who_comes_after_the_deadline_is_refused(tmp_path):
-    study = study_of(seconds=12)
+def test_who_does_not_come_is_replaced_and_who_comes_after_the_deadline_is_refused(tmp_path, monkeypatch):
+    study = study_of()
     wards = {number: ward for number, ward in ALIKE.items() if number not in (2, 5)}
-    with Serving(tmp_path, study, patience=4.0) as serving:
-        found = serving.people(wards)
-        collected = serving.service._collector.collected
+    with Serving(tmp_path, study, coming=len(wards)) as serving:
+        with Beside(serving.people, wards) as people:
+            until(lambda: len(serving.collector.collected.outputs) >= 2 and not serving.collector._open)
+            serving.collector.close()
+        found, collected = people.result, serving.collector.collected
+        later = types.SimpleNamespace(now=lambda _: study.deadline)
+        monkeypatch.setattr("ogive.study.pairs.joining.datetime", later)
         with pytest.raises(RefusalError, match="nothing was sent"):
             serving.join(5, 3)
         share, _ = alike(serving)
@@ -166,8 +167,11 @@ def test_who_does_not_come_is_replaced_and_who_comes_after_the_deadline_is_refus
 
 
 def test_a_study_to_which_too_few_come_is_over_and_says_why(tmp_path):
-    with Serving(tmp_path, study_of(seconds=3), patience=1.0) as serving:
-        found = serving.people({1: 3, 2: 3})
+    with Serving(tmp_path, study_of(), coming=2) as serving:
+        with Beside(serving.people, {1: 3, 2: 3}) as people:
+            until(lambda: serving.collector.here == 2)
+            serving.collector.close()
+        found = people.result
         with serving.store.read() as kept:
             assert of_pairs.state(kept) == "over"
             assert of_pairs.answer(kept) is None
@@ -191,8 +195,8 @@ def test_nothing_is_sent_that_the_ledger_does_not_allow(tmp_path):
             with pytest.raises(error) as refused:
                 serving.join(**how)
             assert "\n" not in str(refused.value)
-        assert serving.service._collector.here == 0
-        assert not serving.service._collector.everybody
+        assert serving.collector.here == 0
+        assert not serving.collector.everybody
 
 
 def test_one_ledger_adds_up_what_a_person_spends_in_several_studies_of_one_name(tmp_path):
@@ -273,29 +277,23 @@ def test_a_service_refuses_the_state_of_another_study_and_the_key_of_another_coo
 
 def test_a_state_that_cannot_be_written_is_waited_for_and_nothing_is_said_meanwhile(tmp_path, monkeypatch, caplog):
     monkeypatch.setattr("ogive.study.pairs.service.PAUSE", 0.1)
-    with Serving(tmp_path, study_of(), pair_seconds=30.0) as serving:
+    with Serving(tmp_path, study_of()) as serving:
         write, failing = serving.store.write, [True]
 
         @contextlib.contextmanager
         def full():
-            if failing[0]:
+            if failing:
                 raise LedgerError("the disk is full")
             with write() as kept:
                 yield kept
 
         serving.store.write = full
-        people = threading.Thread(target=lambda: found.update(serving.people(ALIKE)), daemon=True)
-        found = {}
-        people.start()
-        end = time.monotonic() + 30
-        while "the state cannot be written" not in caplog.text:
-            assert time.monotonic() < end
-            time.sleep(0.05)
-        assert not serving.service._collector.collected.outputs
-        failing[0] = False
-        people.join(60)
+        with Beside(serving.people, ALIKE, stop=failing.clear) as people:
+            until(lambda: "the state cannot be written" in caplog.text)
+            assert not serving.collector.collected.outputs
+            failing.clear()
         assert alike(serving)[0] == pytest.approx(1, abs=1e-6)
-    assert all(over for _, over in found.values())
+    assert all(over for _, over in people.result.values())
 
 
 def test_what_ends_the_pairs_by_mistake_is_told_by_health(tmp_path, monkeypatch):
@@ -305,10 +303,8 @@ def test_what_ends_the_pairs_by_mistake_is_told_by_health(tmp_path, monkeypatch)
     monkeypatch.setattr("ogive.study.pairs.service.collect", broken)
     with Serving(tmp_path, study_of()) as serving:
         context = ssl.create_default_context(cafile=str(serving.authority))
-        end = time.monotonic() + 10
-        while (found := httpx.get(f"{serving.url}/health", verify=context, trust_env=False)).status_code == 200:
-            assert time.monotonic() < end
-            time.sleep(0.05)
+        until(lambda: serving.service._failed)
+        found = httpx.get(f"{serving.url}/health", verify=context, timeout=PATIENCE, trust_env=False)
     assert (found.status_code, found.text) == (503, "no more pairs compute; start the service again\n")
 
 
@@ -329,7 +325,7 @@ def pairs_of(path):
 
 def test_a_person_and_the_service_are_killed_and_started_again_and_the_study_goes_on(tmp_path):
     """All by the command line: one person is killed when it has paid, and the service when pairs compute."""
-    (tmp_path / "study.toml").write_bytes(study_text(count=5, seconds=100))
+    (tmp_path / "study.toml").write_bytes(study_text(count=5))
     study = read_study(tmp_path / "study.toml")
     assert isinstance(study, PeopleStudy)
     equip(tmp_path / "service", study, hosts=("127.0.0.1",))
@@ -338,11 +334,12 @@ def test_a_person_and_the_service_are_killed_and_started_again_and_the_study_goe
         (tmp_path / f"{number}.key").write_bytes(written)
     port = free_port()
 
+    started = []
+
     def start(*words):
-        return subprocess.Popen(
-            [sys.executable, "-m", "ogive", *map(str, words)], cwd=tmp_path, start_new_session=True,
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-        )  # fmt: skip
+        process = Forked(words, tmp_path)
+        started.append(process)
+        return process
 
     def person(number):
         return start(
@@ -353,30 +350,24 @@ def test_a_person_and_the_service_are_killed_and_started_again_and_the_study_goe
     def serve():
         return start(
             "study", "serve", "study.toml", "--key", "0.key", "--state", "state.db", "--service", "service",
-            "--port", port, "--patience", 30,
+            "--port", port, "--patience", PATIENCE,
         )  # fmt: skip
 
     service = serve()
     try:
         first = person(1)
-        end = time.monotonic() + 60
-        while not list(tmp_path.glob(f"ledger-1{NOTES}")) and time.monotonic() < end:
-            time.sleep(0.05)
-        os.killpg(first.pid, signal.SIGKILL)
-        first.communicate(timeout=20)
+        until(lambda: list(tmp_path.glob(f"ledger-1{NOTES}")))
+        first.kill()
         people = [person(number) for number in range(1, 6)]
-        while not (begun := pairs_of(tmp_path / "state.db")) and time.monotonic() < end:
-            time.sleep(0.002)
-        os.killpg(service.pid, signal.SIGKILL)
-        service.communicate(timeout=20)
-        assert begun
+        until(lambda: pairs_of(tmp_path / "state.db"), every=0.002)
+        service.kill()
         opened = {name for name, state in pairs_of(tmp_path / "state.db").items() if state == 1}
         service = serve()
-        said = [each.communicate(timeout=100)[1] for each in people]
+        said = [each.communicate(PATIENCE)[1] for each in people]
         assert [each.returncode for each in people] == [0] * 5, said
         assert all("the study is over" in each for each in said)
         asked = start("study", "release", "study.toml", "ward", "--state", "state.db", "-o", "out.json")
-        printed, problem = asked.communicate(timeout=60)
+        printed, problem = asked.communicate(PATIENCE)
         assert asked.returncode == 0, problem
         assert "Collision entropy of ward" in printed
         assert opened <= {name for name, state in pairs_of(tmp_path / "state.db").items() if state == 1}
@@ -384,8 +375,7 @@ def test_a_person_and_the_service_are_killed_and_started_again_and_the_study_goe
         assert published["provenance"]["trust"] == "pairs"
         assert read_recorded(published).value == pytest.approx(0, abs=1e-3), "all are alike"
     finally:
-        if service.poll() is None:
-            os.killpg(service.pid, signal.SIGKILL)
-        print(*service.communicate(timeout=20))
+        for process in started:
+            process.kill()
     spent = [Ledger.open(tmp_path / f"ledger-{number}").account("wards", unit=study.unit).spent for number in (1, 2)]
     assert spent == [PureDP(140)] * 2

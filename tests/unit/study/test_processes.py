@@ -1,18 +1,15 @@
 """A study of real processes on loopback: any of them is killed at any step, and the release goes on with one charge."""
 
 import json
-import os
-import signal
-import subprocess
-import sys
-import time
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from helpers.forked import Forked
 from helpers.study import people
 from helpers.study_service import free_port
+from helpers.waiting import PATIENCE, until
 
 from ogive import Ledger, PureDP
 from ogive.statistics.kinds import read_recorded
@@ -25,47 +22,32 @@ STEPS = ("keys", "shares", "input", "confirm", "unmask")
 
 
 class Processes:
-    """The commands of a study, each process in a group of its own."""
+    """The commands of a study, each a process of its own."""
 
     def __init__(self, folder):
         self.folder, self.port, self.running = folder, free_port(), {}
         self.released = 0
 
     def run(self, *words, code=0):
-        done = subprocess.run(
-            [sys.executable, "-m", "ogive", *map(str, words)],
-            cwd=self.folder,
-            capture_output=True,
-            text=True,
-            timeout=120,
-        )
-        assert done.returncode == code, done.stderr
-        return done
+        """What a command prints and what it complains of."""
+        done = Forked(words, self.folder)
+        printed, complaint = done.communicate(PATIENCE)
+        assert done.returncode == code, complaint
+        return printed, complaint
 
     def start(self, name, *words):
-        with (self.folder / f"{name}.log").open("a") as log:
-            self.running[name] = subprocess.Popen(
-                [sys.executable, "-m", "ogive", *map(str, words)],
-                cwd=self.folder,
-                stdout=log,
-                stderr=log,
-                start_new_session=True,
-            )
+        self.running[name] = Forked(words, self.folder, self.folder / f"{name}.log")
 
     def kill(self, name):
-        process = self.running.pop(name)
-        os.killpg(process.pid, signal.SIGKILL)
-        process.wait(10)
+        self.running.pop(name).kill(PATIENCE)
 
     def log(self, name):
         path = self.folder / f"{name}.log"
         return path.read_text() if path.exists() else ""
 
-    def until(self, name, text, seconds=60):
-        end = time.monotonic() + seconds
-        while text not in self.log(name):
-            assert time.monotonic() < end, f"{name} never said {text!r}: {self.log(name)[-2000:]}"
-            time.sleep(0.005)
+    def until(self, name, text):
+        """Wait until a process has said something."""
+        until(lambda: text in self.log(name), told=lambda: f"{name}: {text!r}: {self.log(name)[-2000:]}", every=0.005)
 
     def coordinator(self):
         self.start(
@@ -84,10 +66,10 @@ class Processes:
 @pytest.fixture(scope="module")
 def processes(tmp_path_factory):
     found = Processes(tmp_path_factory.mktemp("study"))
-    coordinator = found.run("study", "keys", "coordinator.key").stdout.strip()
+    coordinator = found.run("study", "keys", "coordinator.key")[0].strip()
     parties = []
     for number in range(1, PARTIES + 1):
-        key = found.run("study", "keys", f"site{number}.key").stdout.strip()
+        key = found.run("study", "keys", f"site{number}.key")[0].strip()
         parties += ["--party", f"site{number}={key}"]
         pq.write_table(pa.table(people(number)), found.folder / f"records{number}.parquet")
     found.run(
@@ -152,7 +134,7 @@ def test_an_agent_runs_only_what_its_owner_approved(processes):
     said = processes.run(
         "agent", "other.toml", "--records", "records1.parquet", "--key", "site1.key", "--state", "agent1.db",
         "--connect", "https://127.0.0.1:1", "--token", "service/site1.token", code=1,
-    ).stderr  # fmt: skip
+    )[1]  # fmt: skip
     assert "not approved" in said
     assert said.count("\n") == 1
 
@@ -161,5 +143,5 @@ def test_two_processes_do_not_run_on_one_state(processes):
     said = processes.run(
         "agent", "study.toml", "--records", "records1.parquet", "--key", "site1.key", "--state", "agent1.db",
         "--connect", "https://127.0.0.1:1", "--token", "service/site1.token", code=1,
-    ).stderr  # fmt: skip
+    )[1]  # fmt: skip
     assert "in use by another process" in said

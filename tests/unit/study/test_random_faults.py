@@ -1,6 +1,6 @@
 """Studies under faults that a seeded generator chooses; the numbers are those of a study without faults.
 
-OGIVE_FAULT_RUNS says how many there are; two hundred take some minutes.
+OGIVE_FAULT_RUNS says how many there are; by default ten in `make test` and thirty in `make test-all`.
 """
 
 import contextlib
@@ -9,6 +9,7 @@ import os
 import random
 
 import pytest
+from helpers.scope import size
 from helpers.study import AGE, Trial, key_of, people, text_of
 
 from ogive import PureDP
@@ -19,7 +20,7 @@ from ogive.study.in_process import carry
 from ogive.study.store import Store
 
 TEXT = text_of(releases=(AGE,), records=200)
-RUNS, CHUNK = int(os.environ.get("OGIVE_FAULT_RUNS", "30")), 10
+RUNS, CHUNK = int(os.environ.get("OGIVE_FAULT_RUNS", size(30, part=10))), 10
 FAULTY_STEPS = 60
 SECRETS = {number: hashlib.sha256(b"secret %d" % number).digest() for number in range(1, 5)}
 

@@ -2,7 +2,7 @@
 
 import asyncio
 import threading
-import time
+import types
 
 import httpx
 import pytest
@@ -18,11 +18,10 @@ from ogive.study.servers.https import ServerService
 
 
 def test_many_who_ask_at_once_get_one_value_and_a_second_later_another(monkeypatch):
-    monkeypatch.setattr(recent, "SECONDS", 0.3)
-    found = []
+    clock, found = types.SimpleNamespace(now=7.0), []
+    monkeypatch.setattr(recent, "time", types.SimpleNamespace(monotonic=lambda: clock.now))
 
     def find():
-        time.sleep(0.05)
         found.append(threading.get_ident())
         return len(found)
 
@@ -30,10 +29,14 @@ def test_many_who_ask_at_once_get_one_value_and_a_second_later_another(monkeypat
         return await asyncio.gather(*(value.get() for _ in range(count)))
 
     async def ask_again():
-        return await ask(50), await ask(2), await asyncio.sleep(0.3), await ask(3)
+        first = await ask(50)
+        clock.now += 0.999
+        second = await ask(2)
+        clock.now += 0.001
+        return first, second, await ask(3)
 
     value = Recent(find)
-    assert asyncio.run(ask_again()) == ([1] * 50, [1, 1], None, [2, 2, 2])
+    assert asyncio.run(ask_again()) == ([1] * 50, [1, 1], [2, 2, 2])
     assert threading.get_ident() not in found
 
 

@@ -82,8 +82,7 @@ class Deviation:
         if len(apart) > _MOST_FRACTIONS:
             return self._inverted(distance)
         total = 0.0
-        for scale in apart:
-            share = math.prod(scale**2 / (scale**2 - other**2) for other in apart if other != scale)
+        for scale, share in zip(apart, self._shares, strict=True):
             total += share * _normal_and_laplace(distance, deviation, scale)
         return total
 
@@ -127,6 +126,14 @@ class Deviation:
         powers = np.log1p(np.multiply.outer(scales**2, angles**2))
         weights: Float64 = np.exp(-variance * angles**2 / 2 - times @ powers) / (math.pi * places)
         return angles, weights
+
+    @cached_property
+    def _shares(self) -> tuple[float, ...]:
+        """The coefficients of the partial fractions, in the order of the scales that are kept apart."""
+        apart = self._separated[1]
+        return tuple(
+            math.prod(scale**2 / (scale**2 - other**2) for other in apart if other != scale) for scale in apart
+        )
 
     @cached_property
     def _separated(self) -> tuple[float, tuple[float, ...]]:

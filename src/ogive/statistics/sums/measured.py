@@ -11,6 +11,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import Any
 
 from ogive.noise import DiscreteGaussian, DiscreteLaplace
@@ -162,11 +163,18 @@ class Reading:
 
     def interval(self, confidence_level: float, *, sampling: bool) -> tuple[float, float]:
         """All numbers that the measured integers do not contradict; every number there can be where undefined."""
-        if not self.defined:
+        key = (confidence_level, sampling)
+        if key not in self._intervals:
             ends = (self.low, self.high)
-        else:
-            ends = (self._end(self.low, confidence_level, sampling), self._end(self.high, confidence_level, sampling))
-        return self.offset + self.unit * ends[0], self.offset + self.unit * ends[1]
+            if self.defined:
+                ends = (self._end(ends[0], *key), self._end(ends[1], *key))
+            self._intervals[key] = (self.offset + self.unit * ends[0], self.offset + self.unit * ends[1])
+        return self._intervals[key]
+
+    @cached_property
+    def _intervals(self) -> dict[tuple[float, bool], tuple[float, float]]:
+        """Intervals by level and whether records were sampled: text, tables and pictures ask for the same ones."""
+        return {}
 
     def _end(self, farthest: float, confidence_level: float, sampling: bool) -> float:
         """The ratio farthest from the measured one, on the way to a bound, that is not contradicted."""

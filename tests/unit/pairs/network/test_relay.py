@@ -6,8 +6,9 @@ import time
 import numpy as np
 import pytest
 import websockets
-from helpers.pairs_network import HOST, collector_of, connecting, free_port, person_of, served, study_of
+from helpers.pairs_network import HOST, Watched, collector_of, connecting, free_port, person_of, served, study_of
 from helpers.twoparty import enrolment
+from helpers.waiting import PATIENCE
 
 from ogive.crypto.wire import Header
 from ogive.errors import ParameterError, PeerError
@@ -18,7 +19,7 @@ from ogive.runtime.pairs.websocket import connect
 
 STUDY = study_of(np.array([[0, 1], [2, 3], [0, 2], [1, 3]]), 4)
 VALUES = [5, 60, 17, 33]
-SECONDS = 5.0
+SECONDS = PATIENCE
 
 
 class Stranger:
@@ -69,21 +70,26 @@ def message(sender, receiver, body=b"", sequence=0):
     return Header(4, 9, bytes(32), bytes(16), sender, receiver, 0, sequence).message(body)
 
 
-async def whole_study(port, relay, users=range(4), seconds=SECONDS, patience=1.0, **more):
-    """The relay's study; others may be connected meanwhile."""
+async def whole_study(port, relay, users=range(4), collector=None):
+    """The relay's study, which begins when those who come are there; others may be connected meanwhile."""
     study = relay.study
     people = {user: person_of(study, user, VALUES[user]) for user in users}
+
+    async def collected():
+        await present(relay, *(user + 1 for user in users))
+        return await collect(collector or collector_of(study), relay, patience=0.5)
+
     *over, found = await asyncio.gather(
-        *(take_part(person, connecting(study, port), seconds=2 * SECONDS) for person in people.values()),
-        collect(collector_of(study, seconds=seconds, **more), relay, patience=patience),
+        *(take_part(person, connecting(study, port), seconds=SECONDS) for person in people.values()), collected()
     )
     assert all(over), "all were told"
     return found
 
 
 async def present(relay, *numbers):
-    while not set(numbers) <= relay._lines.keys():
-        await asyncio.sleep(0.01)
+    async with asyncio.timeout(SECONDS):
+        while not set(numbers) <= relay._lines.keys():
+            await asyncio.sleep(0.01)
 
 
 def differences(found):
@@ -183,7 +189,17 @@ def test_a_person_whose_connection_is_lost_comes_back_and_takes_part():
                 forward(number, data)
 
         relay._forward = cutting
-        return await whole_study(port, relay, users=(0, 1), deadline=time.monotonic() + 4.0)
+        collector = collector_of(relay.study, Watched, deadline=time.monotonic() + SECONDS)
+        collector.coming = 2
+        closing = asyncio.create_task(closed(collector))
+        found = await whole_study(port, relay, users=(0, 1), collector=collector)
+        await closing
+        return found
+
+    async def closed(collector):
+        while not collector.over and 1 not in collector.collected.outputs:
+            await asyncio.sleep(0.01)
+        collector.close()
 
     found = with_relay(work, study_of(np.array([[0, 1], [1, 0]]), 2))
     assert found.lost == {0: "user 0 left"}
@@ -226,20 +242,20 @@ def test_who_does_not_listen_costs_the_others_nothing():
 
     async def work(port, relay):
         async with Stranger(port) as deaf, Stranger(port) as loud:
-            await deaf.join(1)
-            await loud.join(2)
+            await deaf.join(1, study=relay.study)
+            await loud.join(2, study=relay.study)
             await present(relay, 1, 2)
             deaf.socket.transport.pause_reading()
             line = relay._lines[1]
             for sequence in range(4000):
                 await loud.say(Frame.MESSAGE, message(2, 1, bytes(STUDY.longest - 100), sequence))
-            found = await whole_study(port, relay, users=(2, 3), seconds=1.0)
+            found = await whole_study(port, relay, users=(2, 3), collector=collector_of(relay.study, seconds=5.0))
             return found, line.queue.qsize()
 
-    found, waiting = with_relay(work)
+    found, waiting = with_relay(work, study_of(np.array([[0, 1], [2, 3]]), 4))
     assert waiting <= MOST_FROM_ONE + 4
     assert differences(found) == {1: 16}
-    assert "longer than 1 seconds" in found.lost[0]
+    assert "longer than 5 seconds" in found.lost[0]
 
 
 def test_one_sender_cannot_fill_anothers_queue():

@@ -309,21 +309,23 @@ def test_learning_without_its_libraries_is_refused_in_one_line(rows, monkeypatch
 
 
 SLOW = """
-import sys, time
+import pathlib, sys, time
 import numpy as np
 from sklearn.dummy import DummyClassifier
 from ogive.pate import partition, train_teachers
 
 class Slow(DummyClassifier):
     def fit(self, features, labels):
-        time.sleep(0.6)  # an interrupt finds teachers left, also on a busy machine
+        folder = pathlib.Path(sys.argv[1])
+        while len(list(folder.glob("teacher-*.pickle"))) >= 3 and not folder.with_name("go").exists():
+            time.sleep(0.01)  # an interrupt finds teachers left, also on a busy machine
         return super().fit(features, labels)
 
 if __name__ == "__main__":
     labels = np.arange(48) % 2
     train_teachers(
-        Slow(), np.ones((48, 1)), labels, partition=partition(48, 12, seed=0), classes=2, folder=sys.argv[1], jobs=2,
-        progress=lambda done, whole: print(done, flush=True),
+        Slow(), np.ones((48, 1)), labels, partition=partition(48, 12, seed=0), classes=2, folder=sys.argv[1],
+        jobs=int(sys.argv[2]), progress=lambda done, whole: print(done, flush=True),
     )
 """
 
@@ -331,7 +333,7 @@ if __name__ == "__main__":
 def test_an_interrupted_training_keeps_what_was_done_and_goes_on(tmp_path):
     script, folder = tmp_path / "slow.py", tmp_path / "kept"
     script.write_text(SLOW)
-    arguments = [sys.executable, str(script), str(folder)]
+    arguments = [sys.executable, str(script), str(folder), "2"]
     environment = {**os.environ, "LOKY_MAX_CPU_COUNT": "2"}
     with subprocess.Popen(
         arguments, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env=environment, start_new_session=True
@@ -340,10 +342,12 @@ def test_an_interrupted_training_keeps_what_was_done_and_goes_on(tmp_path):
             if int(line) >= 3:
                 os.killpg(child.pid, signal.SIGINT)  # as a terminal does
                 break
-        assert child.wait(timeout=60) != 0
+        assert child.wait(timeout=300) != 0
     kept = {path.name: path.read_bytes() for path in folder.glob("teacher-*.pickle")}
     assert 3 <= len(kept) < 12
-    done = subprocess.run(arguments, capture_output=True, text=True, env=environment, timeout=60, check=True)
+    (tmp_path / "go").touch()
+    arguments[-1] = "1"  # the number of workers may be another
+    done = subprocess.run(arguments, capture_output=True, text=True, env=environment, timeout=300, check=True)
     assert int(done.stdout.split()[0]) == len(kept)
     assert len(list(folder.glob("teacher-*.pickle"))) == 12
     assert all((folder / name).read_bytes() == content for name, content in kept.items())

@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from helpers.engines import ENGINES, address
+from helpers.scope import size
 
 from ogive.columns import Binning, Categories, Domain, Label, Listed, Membership, OpenCategories
 from ogive.errors import DataError, ParameterError, UnsupportedError
@@ -271,9 +272,9 @@ def test_an_engine_refuses_in_the_words_in_which_files_are_refused(held, asked):
 
 def test_any_grid_is_divided_so_that_its_bins_are_found(tmp_path):
     random = np.random.default_rng(5)
-    for number in range(25):
-        size = int(random.integers(2, 400))
-        ends = np.unique(random.choice([1e-300, 1.0, 1e15]) * random.standard_cauchy(size) ** random.integers(1, 4))
+    for number in range(size(25, part=6)):
+        points = int(random.integers(2, 400))
+        ends = np.unique(random.choice([1e-300, 1.0, 1e15]) * random.standard_cauchy(points) ** random.integers(1, 4))
         grid = Grid.explicit(ends.tolist())
         values = np.concatenate([near(grid), random.standard_cauchy(500)])
         folder = tmp_path / str(number)

@@ -117,6 +117,7 @@ def held(request, table, tmp_path_factory):
     return Records.of(table), Records.of(address(request.param, table, tmp_path_factory.mktemp("engine")))
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("limit", [1, 2, 5])
 @pytest.mark.parametrize("name", ASKED)
 def test_an_engine_keeps_the_rows_that_files_keep(held, name, limit):
@@ -151,8 +152,18 @@ def test_a_person_is_the_same_as_number_decimal_or_text(tmp_path):
     assert len(found) == 1
 
 
-@pytest.mark.parametrize("person", ["number", "text"])
-@pytest.mark.parametrize("name", ["curve", "probabilities", "parted", "values of text"])
+GROUPED = ["curve", "probabilities", "parted", "values of text"]
+
+
+# each kind of person with every other question; `make test-all` takes all
+@pytest.mark.parametrize(
+    ("name", "person"),
+    [
+        pytest.param(name, person, marks=() if number % 2 == turn else pytest.mark.everything)
+        for number, name in enumerate(GROUPED)
+        for turn, person in enumerate(("number", "text"))
+    ],
+)
 def test_persons_that_are_asked_for_in_groups_keep_the_same_rows(table, tmp_path, monkeypatch, name, person):
     records = Records.of(address("duckdb", table, tmp_path))
     bounded, single = records.bounded(person, 2, "md5"), records.bounded(person, 1, "md5")

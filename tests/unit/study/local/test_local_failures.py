@@ -9,6 +9,7 @@ import threading
 import httpx
 import pytest
 from helpers.local_service import LocalTrial, reports_of
+from helpers.waiting import ended
 
 from ogive.errors import PeerError, RefusalError
 from ogive.study.https.sending import Sender
@@ -74,9 +75,7 @@ def lying(tmp_path):
         return Sender(trial.description.digest, url, authority=tmp_path / "tls" / "ca.pem")
 
     yield answer
-    for thread in threads:
-        thread.join(20)
-    assert not any(thread.is_alive() for thread in threads)
+    ended(*threads)
     listening.close()
 
 

@@ -5,6 +5,7 @@ import threading
 import pytest
 from helpers.full_disk import full_disk
 from helpers.local_service import LocalTrial, described, reports_of
+from helpers.waiting import PATIENCE
 
 import ogive
 from ogive.errors import ParameterError, PeerError, RefusalError
@@ -29,7 +30,7 @@ def kept(trial):
 
 def take(kept, reports, people=None):
     for person, report in zip(range(len(reports)) if people is None else people, reports, strict=True):
-        kept.take(person, report).result(10)
+        kept.take(person, report).result(PATIENCE)
 
 
 def added(description, *sources):
@@ -138,8 +139,8 @@ def test_the_same_report_is_acknowledged_again_and_another_one_refused(trial, ke
     person = next(person for person in range(20) if other[person] != trial.reports[person])
     waiting = [kept.take(person, trial.reports[person]) for _ in range(20)]
     with pytest.raises(OtherReportError):
-        kept.take(person, other[person]).result(10)
-    assert [future.result(10) for future in waiting] == [None] * 20
+        kept.take(person, other[person]).result(PATIENCE)
+    assert [future.result(PATIENCE) for future in waiting] == [None] * 20
     size = kept.size
     take(kept, [trial.reports[person]], [person])
     assert (len(kept), kept.size) == (1, size)
@@ -188,7 +189,7 @@ def test_what_no_device_sends_is_not_stored(trial, kept, change, words):
 def test_a_full_disk_refuses_a_report_and_keeps_the_others(trial, kept):
     take(kept, trial.reports[:2])
     with full_disk(most=kept.size + 5), pytest.raises(RefusalError, match="nothing can be stored"):
-        kept.take(2, trial.reports[2]).result(10)
+        kept.take(2, trial.reports[2]).result(PATIENCE)
     take(kept, trial.reports[2:3], [2])
     assert len(kept) == 3
 
@@ -199,7 +200,7 @@ def test_nobody_is_told_that_another_report_is_stored_which_is_not(trial, kept, 
     append, go_on = Segments.append, threading.Event()
 
     def slow(self, records):
-        assert go_on.wait(20)
+        assert go_on.wait(PATIENCE)
         append(self, records)
 
     monkeypatch.setattr(Segments, "append", slow)
@@ -208,7 +209,7 @@ def test_nobody_is_told_that_another_report_is_stored_which_is_not(trial, kept, 
         go_on.set()
         for each in (first, second):
             with pytest.raises(RefusalError):
-                each.result(10)
+                each.result(PATIENCE)
     take(kept, [other[person]], [person])
     with pytest.raises(OtherReportError):
         kept.take(person, trial.reports[person])

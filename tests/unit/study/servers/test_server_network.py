@@ -4,7 +4,6 @@ import asyncio
 import contextlib
 import gzip
 import socket
-import threading
 import time
 
 import httpx
@@ -12,6 +11,7 @@ import pytest
 import uvicorn
 from helpers.servers_study import AGE, Trial, ages, in_process, key_of, seeded
 from helpers.study_service import Proxy, free_port
+from helpers.waiting import PATIENCE, in_thread, until
 
 from ogive.errors import ParameterError, PeerError, RefusalError
 from ogive.privacy import PureDP
@@ -43,15 +43,8 @@ def served(trial, number, *, leader=None, tls=None):
             log_level="critical", timeout_graceful_shutdown=1,
         )
     )  # fmt: skip
-    thread = threading.Thread(target=server.run, daemon=True)
-    thread.start()
-    while not server.started:
-        time.sleep(0.01)
-    try:
+    with in_thread(server):
         yield port
-    finally:
-        server.should_exit = True
-        thread.join(10)
 
 
 @pytest.fixture
@@ -91,10 +84,7 @@ def test_a_bad_network_changes_no_sum(trial, fault, monkeypatch):
                             break
             assert len(trial.nodes[0].uploads) == 12
             trial.ask()
-            end = time.monotonic() + 60
-            while trial.nodes[1].estimate(0) is None:
-                assert time.monotonic() < end
-                time.sleep(0.05)
+            until(lambda: trial.nodes[1].estimate(0) is not None)
         carried.close()
         assert sum(proxy.done.values()) + sum(front.done.values()) > 0
     expected = in_process(trial, reports)
@@ -178,14 +168,18 @@ def test_a_slow_body_is_not_waited_for(trial, monkeypatch):
     with served(trial, 0, leader=trial.leader) as port:
         url = f"https://127.0.0.1:{port}/v1/tasks/{trial.study.digest.hex()}/reports"
         response = httpx.post(
-            url, content=slowly(), headers={"Authorization": f"Bearer {shown}"}, verify=False, trust_env=False
+            url,
+            content=slowly(),
+            headers={"Authorization": f"Bearer {shown}"},
+            verify=False,
+            timeout=PATIENCE,
+            trust_env=False,
         )
     assert (response.status_code, response.text) == (408, "the report came too slowly\n")
     assert len(trial.nodes[0].uploads) == 0
 
 
 def test_a_request_is_read_only_where_server_0_began_it(trial, monkeypatch):
-    monkeypatch.setattr("ogive.study.servers.https.JOB_SECONDS", 1.0)
     carried = 0
 
     def without_end(front):
@@ -203,7 +197,7 @@ def test_a_request_is_read_only_where_server_0_began_it(trial, monkeypatch):
 
     def slowly():
         yield message(100)[:50]
-        time.sleep(2)
+        time.sleep(1.5)
         yield message(100)[50:]
 
     with served(trial, 1) as port:
@@ -211,13 +205,15 @@ def test_a_request_is_read_only_where_server_0_began_it(trial, monkeypatch):
 
         def post(content):
             with contextlib.suppress(httpx.WriteError):  # the server ended the connection while more was sent
-                return httpx.post(url, content=content, verify=False, trust_env=False)
+                return httpx.post(url, content=content, verify=False, timeout=PATIENCE, trust_env=False)
 
         assert post(bytes(50)).status_code == 403
         assert post(message(100)[:-1]).status_code == 403
         assert post(message(100) + b"x").status_code == 413
         assert post(message(100, key=5)).status_code == 403
-        assert post(slowly()).status_code == 408
+        with monkeypatch.context() as patch:
+            patch.setattr("ogive.study.servers.https.JOB_SECONDS", 0.5)
+            assert post(slowly()).status_code == 408
         for front in (bytes(200), message(100, key=5), message(100)):
             response = post(without_end(front))
             assert response is None or response.status_code in (403, 413)
@@ -238,22 +234,14 @@ def answering(trial, respond):
             ssl_keyfile=str(tls / "service.key"), log_level="critical", timeout_graceful_shutdown=1, lifespan="off",
         )
     )  # fmt: skip
-    thread = threading.Thread(target=server.run, daemon=True)
-    thread.start()
-    while not server.started:
-        time.sleep(0.01)
-    carried = carrier(trial, port)
-    try:
+    with in_thread(server), contextlib.closing(carrier(trial, port)) as carried:
         yield carried
-    finally:
-        carried.close()
-        server.should_exit = True
-        thread.join(10)
 
 
 @pytest.mark.parametrize("begins", ["nothing", "another", "own", "huge", "packed", "refusal", "slow"])
 def test_server_0_reads_no_more_of_an_answer_than_the_other_server_signed(trial, begins, monkeypatch):
-    monkeypatch.setattr(carrying, "ANSWER_SECONDS", 0.5)
+    if begins == "slow":
+        monkeypatch.setattr(carrying, "ANSWER_SECONDS", 0.5)
     study = trial.study
     keys = {"another": key_of(0), "own": key_of(1)}
     envelope = enclose(

@@ -4,30 +4,27 @@ lost, nothing is counted twice, and the sums are those of servers in one process
 import asyncio
 import json
 import ssl
-import subprocess
-import sys
-import threading
-import time
 
 import httpx
 import pytest
+from helpers.forked import Forked
 from helpers.server_processes import Processes
 from helpers.servers_study import Trial, ages, in_process, token_of
+from helpers.waiting import PATIENCE, Beside, until
 
 from ogive.study.servers.enrolment import credential
 
 PEOPLE = 240
 
 
-async def upload_all(processes, reports, acknowledged, connections=6):
+async def upload_all(processes, waiting, acknowledged, connections=6):
     """Upload by several connections until all reports are acknowledged, whatever happens to the server."""
     context = ssl.create_default_context(cafile=str(processes.folder / "tls-0" / "ca.pem"))
     study = processes.trial.study
     url = f"https://127.0.0.1:{processes.ports[0]}/v1/tasks/{study.digest.hex()}/reports"
-    waiting = list(enumerate(reports))
 
     async def work():
-        async with httpx.AsyncClient(verify=context, timeout=20, trust_env=False) as client:
+        async with httpx.AsyncClient(verify=context, timeout=PATIENCE, trust_env=False) as client:
             while waiting:
                 person, report = waiting.pop()
                 shown = credential(token_of(person), study=study.digest, server=0).hex()
@@ -53,35 +50,23 @@ def test_servers_are_killed_while_people_upload_and_while_they_answer(tmp_path):
             processes.start(number)
         for number in trial.numbers:
             processes.until(number, lambda found: True)
-        uploading = threading.Thread(target=asyncio.run, args=(upload_all(processes, reports, acknowledged),))
-        uploading.start()
-        for number, share in ((0, 0.2), (1, 0.4), (0, 0.6)):
-            while len(acknowledged) < share * PEOPLE:
-                time.sleep(0.002)
-            before = len(acknowledged)
-            processes.kill(number)
-            processes.start(number)
-            assert processes.until(number, lambda found: True)["uploads"] >= (before if number == 0 else 0)
-        uploading.join(120)
+        waiting = list(enumerate(reports))
+        with Beside(lambda: asyncio.run(upload_all(processes, waiting, acknowledged)), stop=waiting.clear) as uploading:
+            for number, share in ((0, 0.2), (1, 0.4), (0, 0.6)):
+                until(lambda share=share: len(acknowledged) >= share * PEOPLE or not uploading.alive, every=0.002)
+                before = len(acknowledged)
+                processes.kill(number)
+                processes.start(number)
+                assert processes.until(number, lambda found: True)["uploads"] >= (before if number == 0 else 0)
         assert sorted(acknowledged) == list(range(PEOPLE))
         assert processes.until(0, lambda found: True)["uploads"] == PEOPLE
-        asking = [
-            sys.executable,
-            "-m",
-            "ogive",
-            "study",
-            "release",
-            "study.toml",
-            "age",
-            "--state",
-            "server-0/state.db",
-        ]
-        release = subprocess.Popen([*asking, "-o", "age.json"], cwd=tmp_path, stdout=subprocess.PIPE, text=True)
+        asking = ["study", "release", "study.toml", "age", "--state", "server-0/state.db", "-o", "age.json"]
+        release = Forked(asking, tmp_path)
         processes.until(0, lambda found: not found["open"])
         for number in (1, 0):
             processes.kill(number)
             processes.start(number)
-        printed, _ = release.communicate(timeout=120)
+        printed, _ = release.communicate(PATIENCE)
         assert "records:    240 (public)" in printed
         for number in trial.numbers:
             found = processes.until(number, lambda found: found["releases"][0]["state"] == "released")
@@ -89,6 +74,7 @@ def test_servers_are_killed_while_people_upload_and_while_they_answer(tmp_path):
             body = httpx.get(
                 f"https://127.0.0.1:{processes.ports[number]}/v1/releases/age",
                 verify=ssl.create_default_context(cafile=str(tmp_path / f"tls-{number}" / "ca.pem")),
+                timeout=PATIENCE,
                 trust_env=False,
             )
             assert body.json() == json.loads((tmp_path / "age.json").read_text())
@@ -120,7 +106,7 @@ def test_hostile_requests_are_answered_in_one_line_and_store_nothing(one):
     task = f"/v1/tasks/{study.digest.hex()}"
     mine = {"Authorization": f"Bearer {credential(token_of(1), study=study.digest, server=0).hex()}"}
     others = {"Authorization": f"Bearer {credential(token_of(1), study=study.digest, server=1).hex()}"}
-    with httpx.Client(verify=context, base_url=base, timeout=20, trust_env=False) as client:
+    with httpx.Client(verify=context, base_url=base, timeout=PATIENCE, trust_env=False) as client:
         for headers in ({}, others, {"Authorization": "Bearer zz"}, {"Authorization": "Basic aa"}):
             assert client.post(f"{task}/reports", content=reports[1], headers=headers).status_code == 401
         for body, status in (

@@ -7,6 +7,7 @@ import shutil
 import httpx
 import numpy as np
 import pytest
+from helpers.scope import size
 from helpers.servers_study import AGE, Trial, ages, in_process, key_of, text_of
 
 from ogive.errors import BudgetError, OgiveError, ParameterError, PeerError, RefusalError
@@ -197,18 +198,27 @@ def with_fault(trial, fault):
     trial.connect({number: Faulty(trial, number, fault) for number in trial.numbers if number})
 
 
-@pytest.mark.parametrize(
-    ("kind", "upload"),
-    [
-        ("lost request", "keys"), ("lost response", "keys"), ("twice", "tables"), ("other ends", "keys"),
-        ("other ends", "tables"), ("server 0 ends", "keys"),
-    ],
-)  # fmt: skip
-def test_a_release_survives_a_fault_at_any_step(tmp_path, kind, upload):
-    steps = released_with(tmp_path / "none", ("none", -1), upload)
-    assert steps > 8
-    for place in range(steps):
-        released_with(tmp_path / str(place), (kind, place), upload)
+FAULTS = [
+    ("lost request", "keys"), ("lost response", "keys"), ("twice", "tables"), ("other ends", "keys"),
+    ("other ends", "tables"), ("server 0 ends", "keys"),
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def steps(tmp_path_factory):
+    """How many envelopes a release without faults takes, by what people upload."""
+    folder = tmp_path_factory.mktemp("steps")
+    return {upload: released_with(folder / upload, ("none", -1), upload) for upload in ("keys", "tables")}
+
+
+@pytest.mark.parametrize("number", range(len(FAULTS)), ids=[f"{kind}-{upload}" for kind, upload in FAULTS])
+def test_a_release_survives_a_fault_at_any_step(tmp_path, steps, number):
+    kind, upload = FAULTS[number]
+    assert steps[upload] > 8
+    # of three faults that follow each other, one comes at each step in `make test`, and all of them in `make test-all`
+    for place in range(steps[upload]):
+        if (place + number) % 3 < size(3, part=1):
+            released_with(tmp_path / str(place), (kind, place), upload)
 
 
 def released_with(folder, fault, upload):

@@ -13,8 +13,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 from helpers.engines import need_spark
+from helpers.forked import Forked
 from helpers.server_processes import Processes
 from helpers.servers_study import Trial, ages, in_process
+from helpers.waiting import PATIENCE
 
 from ogive.crypto import comparison
 from ogive.errors import ParameterError, PeerError
@@ -283,8 +285,9 @@ def test_a_server_of_a_program_lets_a_pool_evaluate(tmp_path, monkeypatch):
         processes.run(1, "serving.py", str(processes.ports[1]))
         for number in trial.numbers:
             processes.until(number, lambda found: True)
-        done = subprocess.run([sys.executable, "-m", "ogive", *asking], cwd=tmp_path, capture_output=True, timeout=120)
-        assert done.returncode == 0, done.stderr
+        release = Forked(asking, tmp_path)
+        _, complaint = release.communicate(PATIENCE)
+        assert release.returncode == 0, complaint
         processes.until(1, lambda found: found["releases"][0]["state"] == "released")
     assert "workers evaluated all parts, 1 in number" in (tmp_path / "1.log").read_text()
     assert "workers" not in (tmp_path / "0.log").read_text()
@@ -322,6 +325,7 @@ out.write_bytes(pickle.dumps(map_on_spark(session, once, pickle.loads(given.read
 """
 
 
+@pytest.mark.everything
 @pytest.mark.slow
 def test_a_killed_worker_of_spark_counts_once(tmp_path):
     need_spark()
@@ -350,6 +354,7 @@ def test_dask_evaluates(tmp_path):
     assert same(parts, on_dask(evaluate_part, parts))
 
 
+@pytest.mark.everything
 @pytest.mark.slow
 def test_ray_evaluates(tmp_path):
     ray = pytest.importorskip("ray", reason="Ray is not installed")

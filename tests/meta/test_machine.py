@@ -1,0 +1,55 @@
+"""What a machine has decides whether a test runs, never whether it passes: it is looked up where a test is skipped."""
+
+import ast
+from pathlib import Path
+
+TESTS = Path(__file__).parents[1]
+FACTS = {
+    "find_spec", "which", "getuid", "geteuid", "cpu_count", "sched_getaffinity", "getlocale", "gethostname",
+    "get_terminal_size", "home", "expanduser", "findSystemFonts", "fonts",
+}  # fmt: skip
+"""Functions that return what differs between machines."""
+KNOWN = {
+    ("conformance/test_kinds.py", "find_spec"): "looks up modules of the package itself",
+    ("cli/test_books.py", "getuid"): "root becomes another user first, so that both run the same test",
+    ("unit/ledger/test_problems.py", "getuid"): "root becomes another user first, so that both run the same test",
+    ("unit/test_machine_code.py", "getuid"): "a folder's name holds the number of its user",
+}
+
+
+def _skips(node):
+    """Whether a condition, a mark or a value leads to a skip."""
+    if isinstance(node, ast.If):
+        return any(isinstance(each, ast.Attribute) and each.attr == "skip" for each in ast.walk(node))
+    return isinstance(node, ast.Call) and getattr(node.func, "attr", "") == "skipif"
+
+
+def looked_up(source):
+    """Names of `FACTS` that a module calls where no skip depends on it."""
+    tree = ast.parse(source)
+    nodes = list(ast.walk(tree))
+    excused = {id(each) for node in nodes if _skips(node) for each in ast.walk(getattr(node, "test", node))}
+    skipping = {
+        each.id for node in nodes if id(node) in excused for each in ast.walk(node) if isinstance(each, ast.Name)
+    }
+    for node in tree.body:  # NODE = shutil.which("node"), on which a skip depends
+        if isinstance(node, ast.Assign) and skipping & {getattr(target, "id", "") for target in node.targets}:
+            excused |= {id(each) for each in ast.walk(node)}
+    calls = [node for node in nodes if isinstance(node, ast.Call) and id(node) not in excused]
+    return {name for node in calls if (name := getattr(node.func, "attr", getattr(node.func, "id", ""))) in FACTS}
+
+
+def test_the_machine_is_looked_up_only_to_skip_a_test():
+    files = [path for path in sorted(TESTS.rglob("test_*.py")) if path != Path(__file__)]
+    found = {
+        (path.relative_to(TESTS).as_posix(), name) for path in files for name in looked_up(path.read_text("utf-8"))
+    }
+    assert found == set(KNOWN)
+
+
+def test_a_result_that_depends_on_the_machine_is_noticed():
+    assert looked_up("def test_it():\n    assert len(fonts(4)) == 4\n") == {"fonts"}
+    assert looked_up("def test_it():\n    n = 1 if find_spec('torch') else 2\n    assert n\n") == {"find_spec"}
+    assert looked_up("HAS = shutil.which('x')\ndef test_it():\n    assert HAS\n") == {"which"}
+    assert looked_up("HAS = which('x')\n@mark.skipif(HAS is None, reason='')\ndef test_it():\n    pass\n") == set()
+    assert looked_up("def test_it():\n    if os.geteuid() == 0:\n        pytest.skip('root')\n") == set()
