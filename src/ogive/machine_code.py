@@ -34,6 +34,7 @@ from typing import Any
 
 from numba.core import caching
 from numba.core.caching import CompileResultCacheImpl, FunctionCache
+from numba.core.sigutils import normalize_signature
 
 from ogive import __version__
 
@@ -167,11 +168,16 @@ class KeptCode:
         return None if kept is None else str(kept.cache_path)
 
     def load_overload(self, signature: Any, context: Any) -> Any:
-        """The code of a signature; None where it has to be compiled."""
+        """The code of a signature; None where it has to be compiled.
+
+        Processes that compile one function for different types at the same moment may give both codes one name. What
+        was kept under it last is then the code of the other types, and numba would run it all the same.
+        """
+        types, _ = normalize_signature(signature)  # type: ignore[no-untyped-call]
         for each in self._read:
             with contextlib.suppress(OSError):
                 found = each.load_overload(signature, context)
-                if found is not None:
+                if found is not None and tuple(found.signature.args) == tuple(types):
                     return found
         self._compiles(self._written is not None)
         return None

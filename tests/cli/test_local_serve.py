@@ -1,5 +1,7 @@
 """The commands of a service for local reports: what they refuse, each in one line, and what they make."""
 
+import os
+
 import pytest
 from helpers.local_service import LocalProcess, LocalTrial, described, reports_of
 from helpers.refusing import refused
@@ -96,7 +98,9 @@ def test_reports_are_sent_once(folder, capsys):
 
 def test_files_of_secrets_are_their_owner_s_alone(folder):
     modes = {path.name: path.stat().st_mode & 0o777 for path in (folder / "tls").iterdir()}
-    assert modes.pop("ca.pem") == 0o644
+    mask = os.umask(0o077)
+    os.umask(mask)
+    assert modes.pop("ca.pem") == 0o644 & ~mask
     modes.pop("service.pem")
     assert set(modes.values()) == {0o600}
     assert set(modes) == {"ca.key", "service.key", "enrolled", "tokens"}

@@ -370,9 +370,11 @@ def test_bad_use_is_one_line_that_says_what_would_do(run, arguments, status, sai
 def test_labels_and_costs_are_drawn_and_a_private_cost_for_its_owner_alone(run):
     status, _, err = run("label", "votes.npy", *CONFIDENT, *DELTA, "-o", "labels.json", "--plot", "labels.png")
     assert (status, err) == (0, "wrote labels.json\nwrote labels.png\n")
-    for mode, permissions in (("joint", 0o600), ("independent", 0o644)):
+    mask = os.umask(0o022)
+    os.umask(mask)
+    for mode, permissions in (("joint", 0o600), ("independent", 0o666)):
         assert run("cost", "votes.npy", *CONFIDENT, *DELTA, "--mode", mode, "--plot", "cost.svg")[0] == 0
-        assert stat.S_IMODE(Path("cost.svg").stat().st_mode) == permissions
+        assert stat.S_IMODE(Path("cost.svg").stat().st_mode) == permissions & ~mask
         Path("cost.svg").unlink()
     assert Path("labels.png").read_bytes().startswith(b"\x89PNG")
 

@@ -51,7 +51,8 @@ def loaded(program, folder, cache):
         capture_output=True, text=True, check=True, timeout=120, cwd=folder, env=environment,
     )  # fmt: skip
     assert done.stderr.replace(f"{UNBOOKED}\n", "") == ""
-    return json.loads(done.stdout.splitlines()[-1])
+    # a language with another encoding loads one codec more
+    return [name for name in json.loads(done.stdout.splitlines()[-1]) if not name.startswith("encodings.")]
 
 
 def command(name):

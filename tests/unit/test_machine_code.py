@@ -1,6 +1,7 @@
 """Machine code is kept only where nobody else can write, and read where it cannot be written."""
 
 import os
+import shutil
 import subprocess
 import sys
 
@@ -193,3 +194,53 @@ def test_a_named_folder_of_another_user_is_left_alone(source, home, monkeypatch)
         os.chown(home / "named", 0, -1)
         os.chown(written, 12345, -1)
         assert folders_of(source) == ([], None)
+
+
+DOUBLING = """
+from ogive.compiling import njit
+
+@njit()
+def twice(x):
+    return x + x
+"""
+UNCHECKED = """
+from ogive import machine_code
+machine_code.KeptCode.load_overload = lambda self, types, context: self._read[0].load_overload(types, context)
+"""
+
+
+@pytest.mark.parametrize(("control", "result"), [("", "5.0"), (UNCHECKED, "4")], ids=["as it is", "control"])
+def test_code_for_other_types_that_has_the_same_name_is_not_run(home, control, result):
+    """Two processes that compile at once take one name for the codes of two types, and the last one keeps its own."""
+    folder = home / "cache"
+    (home / "doubling.py").write_text(DOUBLING)
+
+    def doubled(number, more=""):
+        program = f"import sys\nsys.path[:0] = {[*sys.path, str(home)]!r}\n{more}\n"
+        done = subprocess.run(
+            [sys.executable, "-c", f"{program}from doubling import twice\nprint(twice({number}))"],
+            capture_output=True,
+            text=True,
+            env={**os.environ, "NUMBA_CACHE_DIR": str(folder)},
+            check=True,
+            timeout=300,
+        )
+        return done.stdout.strip()
+
+    def kept(number):
+        """The index and the code that a process leaves which is alone."""
+        folder.mkdir(mode=0o700)
+        assert doubled(number) == str(number + number)
+        files = {path.suffix: path for path in folder.rglob("*.nb?")}
+        both = {suffix: path.read_bytes() for suffix, path in files.items()}
+        shutil.rmtree(folder)
+        return files, both
+
+    files, of_integers = kept(2)
+    same, of_numbers = kept(2.5)
+    assert files == same
+    folder.mkdir(mode=0o700)
+    files[".nbi"].parent.mkdir(mode=0o700)
+    files[".nbi"].write_bytes(of_numbers[".nbi"])
+    files[".nbc"].write_bytes(of_integers[".nbc"])
+    assert doubled(2.5, control) == result

@@ -86,6 +86,7 @@ def test_auto_releases_what_the_named_method_releases(adjacency, quantiles, priv
     assert one.provenance.price == other.provenance.price
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("adjacency", Adjacency)
 @pytest.mark.parametrize("quantiles", [1, 3, 9, 10])
 @pytest.mark.parametrize("bins", [16, 1024])

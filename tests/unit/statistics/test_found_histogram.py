@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from helpers.scope import size as runs_of
 
 import ogive
 from ogive import Adjacency, ApproxDP, Central, Clear, Grouped, Histogram, PureDP, Subset
@@ -148,7 +149,7 @@ def test_control_intervals_that_forget_the_selection_hold_too_little():
     assert shown_interval(law, threshold, threshold, 0.95)[0] == 1
 
 
-SEEDS = 200
+SEEDS = runs_of(200, part=60)
 RARE = {
     "wide noise": (2000, REPLACE, GRANT, [0.4, 0.3, *[0.014] * 12, *[0.011] * 12]),
     "private number": (1100, ADD, GRANT, [0.4, 0.3, *[0.014] * 12, *[0.011] * 12]),

@@ -142,7 +142,7 @@ def test_noise_errors_are_those_of_many_releases():
 
 @pytest.mark.distribution
 def test_intervals_hold_as_often_as_they_say():
-    """Level 90 %, 150 or 30 intervals of each kind: of 150 fewer than 122 have probability 0.001.
+    """Level 90 %, 150 or 20 intervals of each kind: of 150 fewer than 122 have probability 0.001.
 
     A third of the width must fail.
     """
@@ -157,7 +157,7 @@ def test_intervals_hold_as_often_as_they_say():
     }
     truths = {name: read(whole).value for name, read in reads.items()}
     held = dict.fromkeys(itertools.product(reads, ("population", "sample", "control")), 0)
-    runs = size(150, part=30)
+    runs = size(150, part=20)
     wanted = fewest(runs, 0.9, chance=0.0009)
     for run in range(runs):
         records = drawn(1000 + run, 3000, rounded=False)

@@ -29,6 +29,7 @@ def selecting(terms):
     return PrivateSelection().curve(CurveTask(BINNING, terms, expected_records=6_000))
 
 
+@pytest.mark.covering(privacy=str)
 @pytest.mark.parametrize(("adjacency", "public"), UNITS, ids=str)
 @pytest.mark.parametrize("privacy", GRANTS, ids=str)
 def test_whatever_groups_select_the_price_is_covered(privacy, adjacency, public):

@@ -31,6 +31,7 @@ def _curves(size, privacy, adjacency):
         yield curve, exact, float(np.sqrt(variance.max()))
 
 
+@pytest.mark.covering(privacy=str)
 @pytest.mark.parametrize("adjacency", Adjacency)
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("privacy", LARGE, ids=str)
@@ -40,6 +41,7 @@ def test_large_grants_give_nearly_exact_curves_by_every_method(privacy, size, ad
         assert np.abs(curve.cumulative - exact).max() < 0.5
 
 
+@pytest.mark.covering(privacy=str)
 @pytest.mark.parametrize("adjacency", Adjacency)
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("privacy", USUAL, ids=str)

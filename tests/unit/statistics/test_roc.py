@@ -6,6 +6,7 @@ import math
 import numpy as np
 import pytest
 from helpers.declared import public_of
+from helpers.scope import size as runs_of
 
 import ogive
 from ogive.errors import BudgetError, DataError, ParameterError, UnsupportedError
@@ -149,7 +150,7 @@ def test_a_class_that_is_not_there_is_not_invented(label, budget, adjacency):
     table = {"s": rng.random(2000), "y": np.full(2000, label)}
     few = {"s": rng.random(2000), "y": np.concatenate((np.full(1600, label), np.full(400, 1 - label)))}
     invented = 0
-    for seed in range(20):
+    for seed in range(runs_of(20, part=8)):
         fields = {"budget": budget, "adjacency": adjacency, "seed": seed, "bins": 256}
         estimate = released(table=table, **fields)
         invented += estimate.defined

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas
 import pytest
+from helpers.scope import size as runs_of
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score, roc_curve
 from sklearn.pipeline import make_pipeline
@@ -75,7 +76,8 @@ def test_the_sample_s_interval_and_band_hold_the_curve_of_the_scores_themselves(
     fpr, tpr, _ = roc_curve(table["y"], table["s"], drop_intermediate=False)
     reached = tpr[np.searchsorted(fpr, fpr, side="right") - 1]  # the curve is vertical at most of its points
     inside = held = without_ties = 0
-    for seed in range(10):
+    runs = runs_of(10, part=5)
+    for seed in range(runs):
         estimate = release(
             Roc("s", "y", (0, 1), bins=BINS),
             trust=Central(table),
@@ -91,7 +93,7 @@ def test_the_sample_s_interval_and_band_hold_the_curve_of_the_scores_themselves(
         without_ties += interval.low + ties <= exact <= interval.high - ties
         low, high = estimate.band(target="sample")(fpr)
         held += bool(np.all(low <= reached) and np.all(reached <= high))
-    assert inside >= 9
-    assert held >= 9
+    assert inside >= runs - 1
+    assert held >= runs - 1
     if epsilon > 1:
         assert without_ties == 0, "the control: at almost no noise, ties are all that is left"

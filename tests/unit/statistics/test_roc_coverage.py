@@ -59,8 +59,8 @@ def held(band, truth):
 def simulated(shape, epsilon, adjacency, public_labels):
     """Shares of releases whose interval and band hold the truth, by what they are for."""
     statistic = Roc("s", "y", (0, 1), bins=32, public_labels=public_labels)
-    population = release(statistic, trust=Clear(draw(shape, 0, size=400_000)))
     everybody = draw(shape, 0, size=400_000)
+    population = release(statistic, trust=Clear(everybody))
     names = ("auc population", "auc sample", "scores population", "scores sample", "control", "band population")
     found = {name: [] for name in (*names, "band sample")}
     area = roc_auc_score(everybody["y"], everybody["s"])

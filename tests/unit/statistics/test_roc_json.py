@@ -34,6 +34,7 @@ ESTIMATE = release(STATISTIC, trust=Central(TABLE), privacy=PureDP(1), source=Ke
 PLAIN = json.loads(ESTIMATE.to_json())
 
 
+@pytest.mark.covering(fields=str)
 @pytest.mark.parametrize("trust", [Central, Clear])
 @pytest.mark.parametrize("adjacency", Adjacency)
 @pytest.mark.parametrize("privacy", [PureDP("1/3"), ZeroConcentratedDP("0.1"), ApproxDP(1, "1e-6")], ids=str)

@@ -6,6 +6,7 @@ import math
 import numpy as np
 import pytest
 from helpers.declared import public_of
+from helpers.scope import size as runs_of
 
 import ogive
 from ogive.errors import DataError, ParameterError, UnsupportedError
@@ -44,15 +45,15 @@ def released(statistic, epsilon, key=0, trust=Local):
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("statistic", [THREE, FOUR, POINTS], ids=["three", "four", "points"])
 def test_the_stated_errors_hold_over_many_releases(statistic, method):
-    """60 releases: a mean of squared standardized errors has standard deviation 0.18."""
+    """A mean of squared standardized errors of 60 releases has standard deviation 0.18, of 40 releases 0.22."""
     asked = dataclasses.replace(statistic, method=method)
     exact = release(asked, trust=Clear(TABLE)).value
-    found = [released(asked, 3, key) for key in range(60)]
+    found = [released(asked, 3, key) for key in range(runs_of(60, part=40))]
     [bins] = {each.bins[0] for each in found}
     rounded = noiseless(statistic, bins if statistic is not POINTS else "auto").value
     errors = np.array([each.value for each in found]) - rounded
     ratios = errors / np.array([each.randomization_error for each in found])
-    assert abs(ratios.mean()) < 5 / math.sqrt(60)
+    assert abs(ratios.mean()) < 5 / math.sqrt(len(found))
     assert 0.4 < np.mean(ratios**2) < 1.9
     assert not 0.4 < np.mean((ratios * 2.2) ** 2) < 1.9
     inside = [low <= exact <= high for low, high in (each.interval(target="sample") for each in found)]

@@ -40,7 +40,11 @@ def table():
 @pytest.mark.parametrize("adjacency", Adjacency)
 @pytest.mark.parametrize("statistic", STATISTICS, ids=lambda statistic: statistic.name)
 def test_groups_are_found_and_asked_within_one_guarantee_and_stored(statistic, adjacency, table):
-    found = ogive.release(Grouped(statistic, "ward"), trust=Central(table), privacy=GRANT, adjacency=adjacency)
+    # with other noise the ward of 12 records is among them once in a while
+    source = KeyedSource.from_seed(1)
+    found = ogive.release(
+        Grouped(statistic, "ward"), trust=Central(table), privacy=GRANT, adjacency=adjacency, source=source
+    )
     assert found.groups == ("A", "B", "C")
     assert covers(GRANT, found.provenance.price)
     assert found.provenance.price.epsilon > 0.99
