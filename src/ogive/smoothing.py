@@ -241,9 +241,9 @@ def shrink(raw: Float64, monotone: Float64, noise: NoiseEnergy) -> Float64:
     for number in range(SHIFTS):
         # shifts of all parities at all of the finer scales
         shift = number * 37 % signal.size
-        coefficients = decompose(np.roll(signal, shift), levels)
-        _shrink_blocks(coefficients, decompose(np.roll(gone, shift), levels), noise.details)
-        smoothed += np.roll(recompose(coefficients, levels), -shift)
+        coefficients = decompose(_rolled(signal, shift), levels)
+        _shrink_blocks(coefficients, decompose(_rolled(gone, shift), levels), noise.details)
+        smoothed += _rolled(recompose(coefficients, levels), -shift)
     return smoothed[: raw.size] / SHIFTS + _ramp(monotone - spikes) + spikes
 
 
@@ -281,6 +281,11 @@ def noise_energy(
             # where the period is filled up there is no noise
             details[scale] += float(np.square(part).mean()) * (coefficients.size / size) / rounds
     return NoiseEnergy(details, increments)
+
+
+def _rolled(values: Float64, shift: int) -> Float64:
+    """What `np.roll` gives, without its fixed cost; `shift` is less than the length."""
+    return np.concatenate((values[-shift:], values[:-shift])) if shift else values
 
 
 def _ramp(curve: Float64) -> Float64:

@@ -32,6 +32,7 @@ SAID = {
 }
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("dark", [False, True])
 @pytest.mark.parametrize("screen", [PHONE, DESK], ids=["phone", "desk"])
 @pytest.mark.parametrize("name", SAID)

@@ -131,6 +131,7 @@ def test_a_page_is_dark_where_the_reader_wants_it_dark(shown, report):
         assert count(picture, color) > 500, color
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("which", ["report", "awkward"])
 @pytest.mark.parametrize("width", [320, 360, 700, 1100])
 def test_nothing_is_wider_than_the_screen(shown, request, which, width):

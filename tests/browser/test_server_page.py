@@ -32,6 +32,7 @@ def page_file(tmp_path_factory):
     return path
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("dark", [False, True])
 @pytest.mark.parametrize("screen", [PHONE, DESK], ids=["phone", "desk"])
 def test_a_page_fits_its_screen_and_asks_for_nothing_else(browser, page_file, screen, dark):

@@ -38,6 +38,7 @@ def browser(serving, tmp_path_factory):  # ends before the service, to which it 
         yield running
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("dark", [False, True])
 @pytest.mark.parametrize("screen", [PHONE, DESK], ids=["phone", "desk"])
 @pytest.mark.parametrize("place", ["/", "/releases/age"])

@@ -85,6 +85,7 @@ GRIDS = {
 
 
 # each grid by default and in one of two ways; `make test-all` takes all
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     ("name", "between"),
     [

@@ -19,6 +19,7 @@ def written(path, data):
     return str(path)
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("name", KEPT)
 def test_what_is_shown_says_what_was_released(name, tmp_path, capsys):
     assert main(["show", written(tmp_path / "a.json", KEPT[name])]) == 0

@@ -50,6 +50,7 @@ COMMANDS = {
 }
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("command", COMMANDS)
 @pytest.mark.parametrize(
     ("words", "assumed"),

@@ -57,6 +57,7 @@ def read(text):
     return ogive.UstatisticEstimate.from_json(text)
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("trust", ["central", "local", "clear"])
 @pytest.mark.parametrize("asked", [TAU, AUC, MOODS, VOLUME], ids=["kendall", "auc", "collision", "volume"])
 def test_every_kernel_under_every_trust_is_near_the_truth(run, table, asked, trust):

@@ -85,6 +85,7 @@ def test_what_a_card_says_is_escaped():
     assert all(each in text for each in ("<a>", "<b>", "<i>", "<u>", "<s>", "<p>", "&amp;", "<script>"))
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("name", SHOWN)
 def test_frames_of_all_backends_have_the_same_columns(name, backend):

@@ -60,6 +60,7 @@ def simulate(name, adjacency, privacy):
     return hits, shorter, float(np.mean(widths)), float(np.quantile(distances, 0.95))
 
 
+@pytest.mark.each_value
 @pytest.mark.slow
 @pytest.mark.distribution
 @pytest.mark.parametrize("adjacency", ogive.Adjacency)

@@ -48,6 +48,7 @@ def hits(name, adjacency, epsilon):
     return held, of_sample
 
 
+@pytest.mark.each_value
 @pytest.mark.slow
 @pytest.mark.distribution
 @pytest.mark.parametrize("adjacency", ogive.Adjacency)

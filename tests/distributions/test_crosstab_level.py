@@ -72,6 +72,7 @@ def test_dependence_is_found(name):
     assert np.mean([test is not None and test.p_value <= 0.05 for test in found]) > 0.5
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("trust", [ogive.Central, ogive.Local], ids=lambda each: each.name)
 @pytest.mark.parametrize("adjacency", [REPLACE, ADD], ids=lambda each: each.value)
 def test_intervals_of_shares_and_of_two_risks_cover_the_population(adjacency, trust):

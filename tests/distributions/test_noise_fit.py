@@ -169,6 +169,7 @@ def test_node_noise_of_every_node_alone_is_not_shifted_by_what_did_not_fit():
     assert goodness.same(drawn, law.sample(50_000, source=source()), cells=10) > goodness.LEVEL
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("scale", ["0.5", "3.3", "1000"])
 @pytest.mark.parametrize("name", ["laplace", "gaussian"])
 def test_draws_and_those_of_opendp_come_from_one_law(name, scale):

@@ -95,6 +95,7 @@ CASES = [
 ] + [pytest.param("auc", "hierarchy", id="auc, hierarchy")]
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.slow
 @pytest.mark.distribution
 @pytest.mark.parametrize(("name", "method"), CASES)

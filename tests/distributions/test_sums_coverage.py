@@ -42,6 +42,7 @@ def releases(statistic, adjacency, trust, privacy, number, true_mean):
         )
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("adjacency", [REPLACE, ADD], ids=lambda each: each.value)
 @pytest.mark.parametrize("statistic", NUMBERS, ids=lambda each: each.name)
 def test_intervals_cover_the_records_and_the_population(statistic, adjacency):
@@ -65,6 +66,7 @@ def test_intervals_of_reports_cover_the_population(statistic):
     assert sum(each.interval()[0] <= wanted <= each.interval()[1] for each, _, wanted in found) >= FEWEST
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("level", [0.5, 0.9, 0.99, 0.9999])
 @pytest.mark.parametrize(
     ("law", "weights", "variance"),
@@ -92,6 +94,7 @@ def test_the_reach_of_an_error_is_exceeded_as_rarely_as_it_says(law, weights, va
     assert tight <= 0 or (error > tight).mean() > (1 - level) - room
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("adjacency", [REPLACE, ADD], ids=lambda each: each.value)
 @pytest.mark.parametrize(
     ("trust", "epsilon"), [(ogive.Central, "0.3"), (ogive.Local, 1), (ogive.SecAgg, "0.5")], ids=str

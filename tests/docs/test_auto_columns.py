@@ -32,7 +32,7 @@ def measured(shared_data):
     return module, {column.name: column for column in module.columns(files) if column.name in COLUMNS}
 
 
-@pytest.mark.covering
+@pytest.mark.each_value
 @pytest.mark.parametrize("product", LEVELS)
 @pytest.mark.parametrize("wider", [1, 10])
 @pytest.mark.parametrize("name", COLUMNS)

@@ -21,7 +21,10 @@ ENGINES = ("duckdb", "postgresql", "spark")
 SPARK = "spark:local[2]"
 """Every test's Spark, since a process has one."""
 
-_STARTED = "spark.driver.memory=1g&spark.sql.shuffle.partitions=1&spark.driver.extraJavaOptions=-XX:TieredStopAtLevel=1"
+_STARTED = (
+    "spark.driver.memory=1g&spark.sql.shuffle.partitions=1"
+    "&spark.driver.extraJavaOptions=-XX:TieredStopAtLevel=1%20-XX:%2BUseSerialGC"
+)
 """Small, and compiled fast rather than well."""
 
 _TYPES = {

@@ -1,8 +1,9 @@
 """Which tests run: what `make test` leaves to `make test-all`, and what an earlier run has finished.
 
 `make test` takes a covering part of large products of parameters and smaller simulations; `--everything` takes all
-of both. Three doors lead here: the mark `covering` on a parametrized test, the mark `everything` on a test that only
-`make test-all` runs, and `size` where a simulation has two sizes. At its end a run says what it left out.
+of both. These doors lead here: on a parametrized test the mark `covering` and, where cases are costly, `each_value` or
+`one_in`; the mark `everything` on a test that only `make test-all` runs; and `size` where a simulation has two sizes.
+At its end a run says what it left out.
 
 `--record FILE` appends the outcome of each test to a file, and `--unfinished FILE` runs only the tests that have not
 passed according to it. So an interrupted run is resumed, and what was skipped for want of something runs once that is
@@ -45,7 +46,7 @@ def size(full: int, *, part: int) -> int:
 def covering(features: Sequence[Sequence[Hashable]]) -> list[int]:
     """Numbers of cases, in order, in which each feature and each pair of features occurs that occurs in any case.
 
-    The choice is greedy and always the same: the case with the most pairs that are new, and the first of several.
+    The choice is greedy and always the same: the case with the most that is new, and the first of several.
 
     Args:
         features: Of each case the labels that matter, one for each parameter.
@@ -69,6 +70,23 @@ def covering(features: Sequence[Sequence[Hashable]]) -> list[int]:
         chosen.append(number)
         covered |= pairs[number]
     return sorted(chosen)
+
+
+def spread(features: Sequence[Sequence[Hashable]]) -> list[int]:
+    """Numbers of few cases, in order, in which each feature occurs, and each about as often as others of its parameter.
+
+    The choice is greedy and always the same: of the cases with most that is new the one whose features occurred least.
+    """
+    used: Counter[tuple[int, Hashable]] = Counter()
+    chosen: list[int] = []
+    while True:
+        new = [sum(not used[each] for each in enumerate(labels)) for labels in features]
+        if not max(new, default=0):
+            return sorted(chosen)
+        often = [sum(used[each] for each in enumerate(labels)) for labels in features]
+        number = max(range(len(features)), key=lambda each: (new[each], -often[each], -each))
+        chosen.append(number)
+        used.update(enumerate(features[number]))
 
 
 def _itself(value: object) -> Hashable:
@@ -99,26 +117,42 @@ def pytest_configure(config):
         "covering(*each, **labels): `make test` runs cases in which each pair of values of two parameters occurs; "
         "`each` names parameters of which every value occurs, a keyword how a parameter counts (attribute, function)",
     )
+    config.addinivalue_line(
+        "markers",
+        "each_value(**labels): `make test` runs cases in which each value of each parameter occurs; a keyword as above",
+    )
+    config.addinivalue_line("markers", "one_in(number): of so many neighbouring cases `make test` runs the first")
     config.addinivalue_line("markers", "everything: only `make test-all` runs this test")
     record = config.getoption("record")
     if record and not hasattr(config, "workerinput"):
         config.pluginmanager.register(_Record(Path(config.invocation_params.dir, record)))
 
 
+_PARTS = ("covering", "each_value", "one_in")
+
+
+def _mark(item: pytest.Item) -> pytest.Mark | None:
+    """The mark by which `make test` runs a part of a function's cases."""
+    return next((mark for mark in item.iter_markers() if mark.name in _PARTS), None)
+
+
 def _chosen(items: list[pytest.Item]) -> list[pytest.Item]:
-    """The covering cases of one function that has the mark."""
-    mark = items[0].get_closest_marker("covering")
+    """The cases that run of one function that has such a mark."""
+    mark = _mark(items[0])
     assert mark is not None
+    if mark.name == "one_in":
+        return items[:: mark.args[0]]
+    pairwise = mark.name == "covering"
     features = []
     for item in items:
         values = item.callspec.params
         labels: list[Hashable] = []
         for name, value in values.items():
-            reader = mark.kwargs.get(name, label)
+            reader = mark.kwargs.get(name, label if pairwise else _itself)
             labels.append(getattr(value, reader) if isinstance(reader, str) else reader(value))
         # a value counts as itself where every one of them shall occur, but makes no pairs
         features.append((labels, [(name, _itself(values[name])) for name in mark.args]))
-    numbers = set(covering([labels for labels, _ in features]))
+    numbers = set((covering if pairwise else spread)([labels for labels, _ in features]))
     seen = {own for number in numbers for own in features[number][1]}
     for number, (_, owns) in enumerate(features):
         if not seen.issuperset(owns):
@@ -136,7 +170,7 @@ def pytest_collection_modifyitems(config, items):
         for item in items:
             if item.get_closest_marker("everything"):
                 left.append(item)
-            elif item.get_closest_marker("covering"):
+            elif _mark(item):
                 products.setdefault(item.nodeid.partition("[")[0], []).append(item)
         for cases in products.values():
             kept = set(_chosen(cases))

@@ -5,6 +5,7 @@ A parameter that a message marks is an option of the command line, or one that o
 
 import ast
 import re
+from functools import cache
 from pathlib import Path
 
 from helpers.messages import checked, checked_names
@@ -95,18 +96,25 @@ def unsafe_values(message):
     return [ast.unparse(each.value) for each in found if each.conversion == ord("r")]
 
 
+class Source:
+    """What messages of one file of the package say."""
+
+    def __init__(self, path):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        self.path = path.relative_to(SOURCE)
+        self.messages = [(kind, written(message), unsafe_values(message)) for kind, message in raised(tree)]
+        self.checked = [each.value for each in checked(tree) if isinstance(each, ast.Constant)]
+        self.names = checked_names(tree)
+        self.marked = set(marked_parameters(tree))
+
+
+@cache
 def sources():
-    return [(path, ast.parse(path.read_text(encoding="utf-8"))) for path in sorted(SOURCE.rglob("*.py"))]
-
-
-def all_raised():
-    for path, tree in sources():
-        for kind, message in raised(tree):
-            yield path.relative_to(SOURCE), kind, message
+    return [Source(path) for path in sorted(SOURCE.rglob("*.py"))]
 
 
 def test_messages_mark_the_python_that_they_quote():
-    found = [(path, kind, written(message)) for path, kind, message in all_raised()]
+    found = [(each.path, kind, text) for each in sources() for kind, text, _ in each.messages]
     assert len(found) > 1_000
     wrong = [
         f"{path}: {text}"
@@ -114,26 +122,21 @@ def test_messages_mark_the_python_that_they_quote():
         if path.parts[0] not in (*WRITE_OPTIONS, CHECKS) and unmarked_python(kind, text)
     ]
     assert wrong == []
-    assert sum("`" in text for _, _, text in found) + sum(len(checked_names(tree)) for _, tree in sources()) > 500
+    assert sum("`" in text for _, _, text in found) + sum(len(each.names) for each in sources()) > 500
 
 
 def test_marks_of_messages_are_closed():
-    texts = [written(message) for _, _, message in all_raised()]
+    texts = [text for each in sources() for _, text, _ in each.messages]
     assert [text for text in texts if text.replace("``", "").count("`") % 2] == []
 
 
 def test_values_in_messages_mark_nothing():
-    wrong = [f"{path}: {each}" for path, _, message in all_raised() for each in unsafe_values(message)]
+    wrong = [f"{each.path}: {value}" for each in sources() for _, _, values in each.messages for value in values]
     assert wrong == [], "write quoted(value) for {value!r}"
 
 
 def test_checks_name_parameters_or_say_what_is_checked_in_words():
-    named = [
-        (path.relative_to(SOURCE), each.value)
-        for path, tree in sources()
-        for each in checked(tree)
-        if isinstance(each, ast.Constant)
-    ]
+    named = [(each.path, name) for each in sources() for name in each.checked]
     assert len(named) > 150
     wrong = [(path, name) for path, name in named if unnamed(name)]
     assert wrong == [], "a name without marks, or words"
@@ -182,7 +185,7 @@ def marked_parameters(tree):
 
 
 def all_marked():
-    return {name for _, tree in sources() for name in marked_parameters(tree)}
+    return {name for each in sources() for name in each.marked}
 
 
 def options_below(app):

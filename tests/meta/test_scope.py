@@ -5,10 +5,11 @@ import os
 import re
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 
 import pytest
-from helpers.scope import covering, label
+from helpers.scope import covering, label, spread
 
 TESTS = Path(__file__).parents[1]
 CONFTEST = 'pytest_plugins = ["helpers.scope"]\n'
@@ -29,6 +30,21 @@ SIZE = size(400, part=40)
 def test_product(first, number, second, third):
     with Path("cases.txt").open("a") as file:
         print(first, number, second, third, file=file)
+
+
+@pytest.mark.each_value(second=lambda letter: letter if letter == "x" else "other")
+@pytest.mark.parametrize("second", "xyz")
+@pytest.mark.parametrize("first", "abcd")
+def test_costly(first, second):
+    with Path("costly.txt").open("a") as file:
+        print(first, second, file=file)
+
+
+@pytest.mark.one_in(3)
+@pytest.mark.parametrize("number", range(7))
+def test_alike(number):
+    with Path("alike.txt").open("a") as file:
+        print(number, file=file)
 
 
 @pytest.mark.everything
@@ -78,13 +94,14 @@ def test_pairs_and_named_values_are_covered_and_the_rest_is_left_to_everything(r
     some = cases(tmp_path)
     assert status == 0
     assert (tmp_path / "size.txt").read_text() == "40"
-    assert (
-        f"left to `make test-all`: {109 - len(some)} tests of 2 functions, and the full size of 1 simulations" in text
-    )
+    left = 109 + 8 + 4 - len(some)
+    assert f"left to `make test-all`: {left} tests of 4 functions, and the full size of 1 simulations" in text
     for one, other in itertools.combinations((0, 2, 3), 2):
         assert len({(case[one], case[other]) for case in some}) == 9
     assert {case[:2] for case in some} == {(letter, str(number)) for letter in "abc" for number in range(4)}
     assert 12 <= len(some) <= 20
+    assert sorted((tmp_path / "alike.txt").read_text().split()) == ["0", "3", "6"]
+    assert sorted((tmp_path / "costly.txt").read_text().splitlines()) == ["a x", "b y", "c x", "d y"]
     status, text = run("--everything")
     assert status == 0
     assert (tmp_path / "size.txt").read_text() == "400"
@@ -96,16 +113,16 @@ def test_what_was_skipped_or_not_reached_runs_later_and_nothing_twice(run, tmp_p
     words = ("--everything", "--record", "out/record", "--unfinished", "out/record")
     status, text = run(*words, "--maxfail", "1")
     assert status == 0
-    assert "110 passed, 1 skipped" in text
-    assert "1 skipped, 110 deselected" in run(*words)[1]
+    assert "129 passed, 1 skipped" in text
+    assert "1 skipped, 129 deselected" in run(*words)[1]
     (tmp_path / "something").write_text("wrong")
     status, text = run(*words)
     assert status == 1
-    assert "1 failed, 110 deselected" in text
+    assert "1 failed, 129 deselected" in text
     (tmp_path / "something").write_text("right")
     with (tmp_path / "out" / "record").open("a") as file:
         file.write('["passed", "test_mod')  # a run that was killed
-    assert "1 passed, 110 deselected" in run(*words)[1]
+    assert "1 passed, 129 deselected" in run(*words)[1]
     status, text = run(*words, jobs=1)
     assert status == 0
     assert "passed" not in text
@@ -127,6 +144,17 @@ def test_a_covering_has_every_pair_of_an_incomplete_product_and_is_always_the_sa
             {(case[one], case[other]) for case in rest} != {(case[one], case[other]) for case in product}
             for one, other in ((0, 1), (0, 2), (1, 2))
         )
+
+
+def test_a_spread_has_every_value_and_each_of_a_parameter_about_as_often():
+    product = list(itertools.product(range(8), "ab", (True, False)))
+    chosen = [product[number] for number in spread(product)]
+    assert [case[0] for case in chosen] == [*range(8)]
+    for place in (1, 2):
+        assert sorted(Counter(case[place] for case in chosen).values()) == [4, 4]
+    # the control: without one of the chosen cases some value is missing
+    assert len({case[0] for case in chosen[1:]}) == 7
+    assert spread([]) == []
 
 
 def test_labels_are_plain_values_names_or_kinds():

@@ -57,6 +57,7 @@ def small_print(axes):
     return found
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("what", ["ecdf", "quantiles", "roc", "calibration"])
 @pytest.mark.parametrize(("by", "groups"), [("sex", ("F", "M")), ("race", RACES)], ids=["two", "six"])
 def test_a_legend_covers_no_data_and_the_heading_stands_above_it(session, what, by, groups):

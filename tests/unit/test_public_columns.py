@@ -121,7 +121,7 @@ def test_exact_counts_of_a_column_that_is_not_declared_are_refused_before_anythi
             ogive.release(statistic, trust=ogive.Central(TABLE), privacy=PureDP(1), ledger=people)
         assert people.history == ()
         with pytest.raises(ogive.UnsupportedError, match="which the guarantee hides"):
-            ogive.plan(statistic, privacy=PureDP(1), records=N)
+            ogive.plan(statistic, privacy=PureDP(1), records=N, runs=2)
     found = ogive.release(statistic, trust=ogive.Central(TABLE), privacy=PureDP(1), public=column)
     assert found.provenance.public == (column,)
     assert f"column {column} are public" in str(found)
@@ -130,7 +130,7 @@ def test_exact_counts_of_a_column_that_is_not_declared_are_refused_before_anythi
     page = render_report([found], title="x")
     assert f"Column {column} is public." in page
     assert f"but the same in column {column}" in page
-    ogive.plan(statistic, privacy=PureDP(1), records=N, public=column)
+    ogive.plan(statistic, privacy=PureDP(1), records=N, public=column, runs=2)
 
 
 def test_what_a_unit_declares_decides_where_nothing_was_said():

@@ -170,6 +170,7 @@ def errors(strategy: Strategy, counts: np.ndarray, total: int | None, noises: li
     return tuple(np.sqrt(np.mean(squares, axis=0)))
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize(
     "records", [100, *(pytest.param(records, marks=pytest.mark.slow) for records in (10**4, 10**6))]
 )

@@ -32,6 +32,7 @@ TINIEST = 1e-300
 _LARGEST_EXPONENT = 700.0
 
 
+@lru_cache(maxsize=1 << 12)
 def _log_delta(rho: float, epsilon: float) -> float:
     from scipy.optimize import minimize_scalar  # slow to import, and never needed for pure guarantees
 

@@ -104,6 +104,7 @@ def repeated_seed(batch, alpha):
     return KeyBatch(batch.shape, STUDY, batch.roots, seeds, batch.values, batch.controls, batch.leaves)
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("server", [0, 1])
 @pytest.mark.parametrize("group", GROUPS)
 def test_a_servers_bytes_are_alike_for_all_numbers_and_for_none(group, server):

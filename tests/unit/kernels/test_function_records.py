@@ -84,6 +84,7 @@ def strict():
         yield
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("name", FAILURES)
 @pytest.mark.parametrize("make", [failing, failing_in_arrays])
 def test_a_failure_counts_as_the_lower_bound_and_moves_no_other_pair(name, make):
@@ -185,6 +186,7 @@ def test_pairs_that_count_for_all_where_one_fails_break_the_sensitivity():
     assert whole - 0 > kernel.scale(WIDE).sensitivity(19)
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("name", FAILURES)
 def test_no_release_says_whether_a_record_is_there(name):
     """The attack: an error, or the end of the process, answered with certainty for an epsilon of 0.01."""

@@ -19,6 +19,8 @@ def ledger(request, tmp_path, monkeypatch):
             place = server().database()
     with ogive.Ledger.open(place) as opened:
         yield opened
+    if request.param == "postgresql":
+        server().drop(place)
 
 
 @pytest.fixture

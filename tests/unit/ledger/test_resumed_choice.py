@@ -44,6 +44,7 @@ def cut_off_release(account, privacy, adjacency, monkeypatch, where):
         assert [entry.state for entry in account.history] == ["reserved"]
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("adjacency", Adjacency, ids=lambda member: member.value)
 @pytest.mark.parametrize("privacy", GRANTS, ids=str)
 def test_noise_of_one_method_never_meets_another_and_nothing_is_paid_twice(account, privacy, adjacency, monkeypatch):

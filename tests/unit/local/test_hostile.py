@@ -62,6 +62,7 @@ def every_payload(oracle):
     return np.stack([places >> 8 * byte & 255 for byte in range(width)], axis=1).astype(np.uint8)
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("oracle", ORACLES, ids=name)
 @pytest.mark.parametrize("number", [0, 1, 2, 11])
 def test_every_accepted_payload_is_one_that_an_honest_device_sends(oracle, number, monkeypatch):

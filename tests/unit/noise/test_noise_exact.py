@@ -132,6 +132,7 @@ def test_expansion_equals_division(unit, high, low):
     assert exact.expand(scaled, unit, exact.reciprocal(unit)) == divmod(scaled, unit)
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("bits", [0, 1, 2])
 @pytest.mark.parametrize(("rest", "unit"), [(2, 3), (0, 1), (4, 5)])
 def test_bernoulli_exp_has_probability_exp_of_minus_x_whatever_the_word_length(monkeypatch, bits, rest, unit):

@@ -35,6 +35,7 @@ def taken(trust, statistic=WISH, privacy=PureDP(1)):  # noqa: B008
     return plan_taken(statistic, privacy=privacy, records=RECORDS, unit=unit, trust=trust).chosen
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("privacy", [PureDP("0.1"), ZeroConcentratedDP("0.01")], ids=str)
 @pytest.mark.parametrize(
     ("trust", "factor"),

@@ -81,7 +81,7 @@ def p_value(found, chances):
     return stats.power_divergence(observed, expected, lambda_="log-likelihood").pvalue
 
 
-@pytest.mark.covering(shares=len)
+@pytest.mark.each_value(shares=len)
 @pytest.mark.parametrize("bits", [exact.BITS, 3])
 @pytest.mark.parametrize("free", [False, True])
 @pytest.mark.parametrize("shares", SHARES, ids=len)
@@ -102,7 +102,7 @@ def test_bins_are_chosen_as_often_as_their_exact_probabilities_say(shares, free,
     assert p_value(found, joint.chances(factor * lengths, scale / 3)) < goodness.LEVEL
 
 
-@pytest.mark.covering(shares=len)
+@pytest.mark.each_value(shares=len)
 @pytest.mark.parametrize("merged", [False, True], ids=["every bin", "blocks"])
 @pytest.mark.parametrize("free", [False, True])
 @pytest.mark.parametrize("shares", SHARES, ids=len)

@@ -217,6 +217,7 @@ def test_the_integers_that_get_noise_are_those_of_the_exact_means(name):
     assert rounded.values == pytest.approx(exact.values, abs=2.0**-28)
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("name", ["gini", "kendall_b", "auc", "auc_private", "vus", "gini_coefficient"])
 @pytest.mark.parametrize("privacy", [PureDP(1), ZeroConcentratedDP("0.5")], ids=["laplace", "gaussian"])
 def test_noise_has_the_stated_variance_and_no_bias(name, privacy):

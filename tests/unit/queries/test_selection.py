@@ -66,6 +66,7 @@ def test_scores_that_would_wrap_are_refused():
         query.answer(np.array([0, 17_557_071_901]), nodes)
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("side", ["low", "high"])
 @pytest.mark.parametrize("beyond", [0, 2])
 def test_a_sparse_vector_stops_as_often_as_its_exact_probabilities_say(side, beyond):

@@ -112,6 +112,7 @@ def test_blocks_are_not_larger_than_need_be_nor_smaller(name):
     assert set(told_apart) <= set(ends.tolist()) <= {*told_apart, len(rows) - 1}
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("modulus", MODULI)
 @pytest.mark.parametrize("name", QUERIES)
 @given(seed=st.integers(0, 2**32 - 1))

@@ -124,6 +124,7 @@ def test_every_record_contributes_what_its_row_says(kind, missing, outside):
         assert np.concatenate([part.amounts for part in parts]).tolist() == [amount for _, amount in slow]
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("person", [None, "who"])
 @pytest.mark.parametrize("source", ["arrays", "pandas", "csv", "parquet"])
 @pytest.mark.parametrize("policy", [("low", "refuse"), ("drop", "clip")])

@@ -41,6 +41,7 @@ FILES = {
 }
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("case", FILES)
 @pytest.mark.parametrize("packed", [False, True], ids=["plain", "gzip"])
 def test_a_wrong_cell_is_told_by_its_line(case, packed, tmp_path):

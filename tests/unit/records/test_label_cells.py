@@ -49,6 +49,7 @@ def counted(path, cells, statistic):
 
 
 # each question of every third file; `make test-all` takes all
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     ("name", "question"),
     [

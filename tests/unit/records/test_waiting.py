@@ -48,6 +48,7 @@ def files(monkeypatch):
     return made
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("persons", [1, 300])
 @pytest.mark.parametrize("person", ["number", "text"])
 @pytest.mark.parametrize("choice", ["siphash", "md5"])

@@ -44,6 +44,7 @@ QUERIES = {
 }
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("most", [None, 4])
 @pytest.mark.parametrize("options", QUERIES.values(), ids=QUERIES)
 @pytest.mark.parametrize(("classes", "cast"), SMALL.values(), ids=SMALL)
@@ -201,6 +202,7 @@ MUCH = ApproxDP(10**9, "1e-5")
 CLEAR = "0.02"
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("data", [TABLE, SITES], ids=["one table", "a table of each teacher"])
 @pytest.mark.parametrize("adjacency", list(Adjacency))
 def test_a_release_finds_the_curators_labels_at_the_curators_price(data, adjacency):

@@ -105,6 +105,7 @@ FALSE = {
 }
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("query", [0, 3, QUERIES - 1])
 @pytest.mark.parametrize("vote", FALSE)
 def test_a_false_vote_in_one_query_leaves_its_teacher_out_of_all(vote, query, silent):

@@ -120,6 +120,7 @@ def test_bins_without_records_pass_as_rarely_as_promised():
     assert stats.binomtest(control, trials, 0.05, alternative="greater").pvalue < 1e-6
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("adjacency", Adjacency)
 @pytest.mark.parametrize("privacy", [PureDP("0.2"), ZeroConcentratedDP("0.02")], ids=["pure", "zcdp"])
 def test_the_records_outside_are_as_few_as_promised(privacy, adjacency):

@@ -160,7 +160,7 @@ def test_a_curve_that_noise_left_nothing_of_says_nothing():
     assert "the box of a is empty" in str(boxes)
 
 
-@pytest.mark.covering(groups=str)
+@pytest.mark.each_value(groups=str)
 @pytest.mark.parametrize("adjacency", Adjacency)
 @pytest.mark.parametrize("privacy", GRANTS, ids=lambda grant: type(grant).__name__)
 @pytest.mark.parametrize("groups", [{}, BY, {**BY, "public_groups": True}], ids=["one", "by", "public"])

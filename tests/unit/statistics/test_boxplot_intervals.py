@@ -60,6 +60,7 @@ def slow_interval(curve, share):
     return (float(grid.thresholds[first]) if grid.kind == "integers" else float(ends[first])), float(ends[last + 1])
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("adjacency", ogive.Adjacency)
 @pytest.mark.parametrize("curve", CURVES)
 def test_intervals_are_those_of_a_slow_oracle_and_hold_the_box(curve, adjacency):

@@ -79,6 +79,7 @@ def test_a_group_without_records_has_no_five_numbers_for_people(trust):
         ogive.Boxplots.from_dict(told)
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("trust", [ogive.Central, ogive.Clear])
 @pytest.mark.parametrize("adjacency", ogive.Adjacency)
 @pytest.mark.parametrize("name", QUESTIONS)

@@ -161,6 +161,7 @@ def test_unequal_noise_is_that_of_the_method():
     assert difference_variance(PureDP(1), form="difference", adjacency=Adjacency.REPLACE) == 12.5
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("form", ["counts", "difference"])
 @pytest.mark.parametrize("adjacency", Adjacency)
 @pytest.mark.parametrize(

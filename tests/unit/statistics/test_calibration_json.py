@@ -60,6 +60,7 @@ def test_the_schema_is_a_schema():
     assert not VALIDATOR.is_valid({**plain(), "p_value": 1.5})
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("trust", [Central, Clear])
 @pytest.mark.parametrize("adjacency", Adjacency)
 @pytest.mark.parametrize(

@@ -73,7 +73,7 @@ def test_exact_values_are_those_of_pandas(adjacency):
         assert found.of("died", group)["proportion"].value == pytest.approx(part["died"].mean())
 
 
-@pytest.mark.covering(groups=str)
+@pytest.mark.each_value(groups=str)
 @pytest.mark.parametrize("groups", [{}, WARDS], ids=["everyone", "groups"])
 @pytest.mark.parametrize("adjacency", Adjacency)
 @pytest.mark.parametrize("privacy", [PureDP(4), ZeroConcentratedDP("0.5"), ApproxDP(4, "1e-6")], ids=str)
@@ -527,6 +527,7 @@ def test_alike_questions_are_one_question():
     assert len(set(itertools.chain(one, other))) == len(one)
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("groups", [{}, WARDS], ids=["everyone", "groups"])
 @pytest.mark.parametrize("adjacency", Adjacency)
 def test_an_account_of_an_approximate_limit_is_charged_once_for_all(adjacency, groups):

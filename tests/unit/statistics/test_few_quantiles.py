@@ -68,6 +68,7 @@ def test_the_choice_rests_on_public_quantities_alone(quantiles, records, privacy
         assert first[0] == queries_of(statistic, terms_of(privacy, adjacency, None), one)[0][0]
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("adjacency", Adjacency)
 @pytest.mark.parametrize(
     ("quantiles", "privacy", "method"),
@@ -86,7 +87,7 @@ def test_auto_releases_what_the_named_method_releases(adjacency, quantiles, priv
     assert one.provenance.price == other.provenance.price
 
 
-@pytest.mark.covering
+@pytest.mark.each_value
 @pytest.mark.parametrize("adjacency", Adjacency)
 @pytest.mark.parametrize("quantiles", [1, 3, 9, 10])
 @pytest.mark.parametrize("bins", [16, 1024])

@@ -225,6 +225,7 @@ def test_owners_send_their_group_as_it_is():
     assert query.oracle.classes == 3
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize(
     "asked", [ASKED, Quantiles("x", (0.5,), bounds=(0, BINS), bins=BINS)], ids=lambda each: each.name
 )

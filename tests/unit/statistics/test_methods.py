@@ -31,7 +31,7 @@ def _curves(size, privacy, adjacency):
         yield curve, exact, float(np.sqrt(variance.max()))
 
 
-@pytest.mark.covering(privacy=str)
+@pytest.mark.each_value(privacy=str)
 @pytest.mark.parametrize("adjacency", Adjacency)
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("privacy", LARGE, ids=str)

@@ -135,6 +135,7 @@ def test_two_sample_means_are_unbiased_with_the_stated_variance():
     assert predicted == pytest.approx(stated)
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("known", [True, False], ids=["known", "private"])
 @pytest.mark.parametrize("privacy", [PureDP(1), ZeroConcentratedDP("0.5")], ids=["laplace", "gaussian"])
 def test_noise_has_the_stated_variance_and_no_bias(known, privacy):

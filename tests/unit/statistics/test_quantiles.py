@@ -47,6 +47,7 @@ def test_json_follows_the_schema(method, adjacency):
     assert not VALIDATOR.is_valid(data)
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("method", ["auto", "bisection", "exponential", "joint"])
 @pytest.mark.parametrize("adjacency", ogive.Adjacency)
 def test_intervals_hold_all_population_quantiles_at_once(method, adjacency):
@@ -210,6 +211,7 @@ def test_without_a_share_for_intervals_they_are_the_bounds():
     assert other.canonical() == ogive.Quantiles("x", (0.5,), bounds=(0, 1), method="hat_ls").canonical()
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("free", [False, True])
 @pytest.mark.parametrize("quantiles", [1, 3, 5])
 def test_expected_distances_of_joint_selections_are_those_of_simulated_ones(quantiles, free):

@@ -53,6 +53,7 @@ def released(name, method, adjacency=ogive.Adjacency.REPLACE):
     )
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("adjacency", ogive.Adjacency)
 @pytest.mark.parametrize("method", ["tree_ls", "bisection"])
 @pytest.mark.parametrize("name", GRIDS)

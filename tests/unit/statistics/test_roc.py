@@ -101,6 +101,7 @@ def test_the_function_is_the_statistic():
     assert estimate.provenance.total == 4000
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("trust", [Clear, Central])
 @pytest.mark.parametrize("label", [0, 1])
 @pytest.mark.parametrize("adjacency", Adjacency)
@@ -141,7 +142,7 @@ def test_an_absent_class_is_a_value_and_no_crash(trust, label, adjacency, public
         assert seen == {False}
 
 
-@pytest.mark.covering
+@pytest.mark.each_value
 @pytest.mark.parametrize("adjacency", Adjacency)
 @pytest.mark.parametrize("budget", ["joint", "split"])
 @pytest.mark.parametrize("label", [0, 1])

@@ -76,6 +76,7 @@ def test_the_released_area_is_always_inside_and_a_class_that_may_be_empty_leaves
     assert interval(pairs, np.zeros(1999), raw=raw) == (0, 1)
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("positive_when", ["high", "low"])
 @pytest.mark.parametrize("epsilon", [1, 100])
 def test_a_grid_that_merges_scores_is_counted(epsilon, positive_when):

@@ -108,6 +108,7 @@ def holds(roc, truth, target, *, shrink=1.0):
     return held
 
 
+@pytest.mark.each_value
 @pytest.mark.distribution
 @pytest.mark.parametrize("public_labels", [False, True], ids=["private", "public"])
 @pytest.mark.parametrize("adjacency", Adjacency, ids=lambda each: each.value)

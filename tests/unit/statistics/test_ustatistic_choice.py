@@ -69,6 +69,7 @@ def test_the_noise_that_is_taken_is_the_better_one_or_nearly_so(name, shape):
 GUARANTEES = (PureDP(1), ogive.ZeroConcentratedDP("0.5"))
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("privacy", GUARANTEES)
 @pytest.mark.parametrize("records", [100, 10_000])
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ PEAK = measure_of(lambda x, y: float({x, y} == {3.0, 5.0}), range=(0, 1), name="
 SAME = measure_of(lambda x, y: float(x == y), range=(0, 1), name="same")
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("measure", [PEAK, SAME], ids=lambda measure: measure.name)
 @pytest.mark.parametrize(
     ("trust", "method"), [(Central, "auto"), (Central, "cells"), (Local, "auto"), (Local, "krr"), (Local, "haar")]
@@ -28,6 +29,7 @@ def test_intervals_hold_the_value_of_functions_whose_peaks_no_point_hits(measure
     assert found.quantization >= 0.5 or found.method == "kernel"
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("centers", [((2.0,), (7.0,)), ((1.0, 1.0), (5.0, 6.0), (9.0, 2.0))], ids=["line", "plane"])
 @pytest.mark.parametrize(("trust", "method"), [(Central, "auto"), (Central, "cells"), (Local, "auto"), (Local, "krr")])
 def test_clusters_of_several_centers_are_released_in_every_way(centers, trust, method):

@@ -36,6 +36,7 @@ def beyond(t, normal, laplace):
     return 2 * sum(pieces)
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize(("normal", "laplace"), [(0, 1), (0.1, 1), (1, 1), (3, 1), (20, 1)])
 @pytest.mark.parametrize("level", [0.5, 0.8, 0.95, 0.99, 0.9999])
 def test_the_reach_is_the_quantile_of_both_parts_together_or_of_a_normal_variable(level, normal, laplace):

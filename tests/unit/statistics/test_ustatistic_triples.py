@@ -48,6 +48,7 @@ def test_the_exact_value_is_the_mean_over_triples(statistic):
     assert (found.method, found.records, found.quantization) == ("exact", 3_000, 0)
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("privacy", [PureDP(1), ApproxDP(1, 1e-6)], ids=["pure", "approximate"])
 @pytest.mark.parametrize("statistic", [DIFFER, SKEWED], ids=["categories", "bins"])
 def test_a_curator_s_noise_is_three_swings_over_the_number_of_records(statistic, privacy):
@@ -64,6 +65,7 @@ def test_a_curator_s_noise_is_three_swings_over_the_number_of_records(statistic,
     assert not 0.3 < np.mean((ratios * 3) ** 2) < 2.2, "control"
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("statistic", [DIFFER, SKEWED], ids=["categories", "bins"])
 @pytest.mark.parametrize("epsilon", [1, 3])
 def test_the_stated_errors_of_reports_hold(statistic, epsilon):

@@ -175,6 +175,7 @@ def gaps(strategy, variance, total):
     return np.abs((errors[:, inside] ** 2).mean(axis=0) / variance[inside] - 1).max() / math.sqrt(2 / runs)
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("total_known", [True, False])
 @pytest.mark.parametrize("design", DESIGNS)
 def test_simulated_errors_have_the_predicted_variance(design, total_known):

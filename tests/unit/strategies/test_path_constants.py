@@ -138,6 +138,7 @@ def test_constant_of_even_heights_is_one_less_up_to_eleven_sixteenths(limit):
     assert interval_cost(uniform_tree(limit + 1, 2)) == height
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("root", [True, False])
 @pytest.mark.parametrize("base", [2, 3, 4])
 def test_recursion_equals_brute_force_on_every_interval(base, root):

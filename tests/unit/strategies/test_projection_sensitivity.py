@@ -68,6 +68,7 @@ def optimized(form):
     return max(-result.fun for result in found)
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("form", forms([7]), ids=name)
 def test_no_record_moves_whitened_features_by_more_than_one(form):
     reached = optimized(form)
@@ -232,6 +233,7 @@ def precise_record(form, numerator, size):
     return [mpmath.mpf(1), *rows] if form.counted else rows
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     "form", [form for form in forms([15, MAX_DEGREE]) if form.constants == "exact" and not form.absolute], ids=name
 )

@@ -37,6 +37,7 @@ def assert_valid(curve: np.ndarray, total: int | None) -> None:
     assert total is None or curve[-1] == total
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("adjacency", Adjacency)
 @pytest.mark.parametrize("name", DESIGNS)
 def test_every_kind_gives_a_monotone_curve_within_the_total(name, adjacency):

@@ -24,6 +24,7 @@ PATHS = {
 }
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("adjacency", Adjacency)
 @pytest.mark.parametrize("name", DESIGNS)
 def test_least_squares_satisfies_the_optimality_conditions(name, adjacency):

@@ -81,7 +81,11 @@ FAULTS = {
 }
 
 
-@pytest.mark.parametrize("faults", FAULTS)
+# one fault alone, and all of them
+@pytest.mark.parametrize(
+    "faults",
+    [pytest.param(each, marks=pytest.mark.everything if each in ("delay", "garble") else ()) for each in FAULTS],
+)
 def test_a_bad_network_changes_no_number(tmp_path, alone, faults):
     trial = Trial(tmp_path, TEXT, seed="carriers")
     with (

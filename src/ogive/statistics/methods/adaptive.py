@@ -8,6 +8,7 @@ noise put out of order are matched by rank. In the end the curve is drawn straig
 from __future__ import annotations
 
 import math
+from bisect import insort
 from collections.abc import Generator
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -117,17 +118,13 @@ class Search:
             self._records = max(1.0, count)
         else:
             records = self._records if total is None else max(1, total)
-            self._below.append(point + 1)
-            self._shares.append(min(1.0, max(0.0, count / records)))
-            self._below.sort()
-            self._shares.sort()
-        widths = np.diff(self._below)
-        gaps = np.where(widths >= 2, np.diff(self._shares), -1.0)
-        widest = int(np.argmax(gaps))
-        if widths[widest] < 2:
-            return None
-        low, high = self._below[widest], self._below[widest + 1]
-        return (low + high) // 2 - 1
+            insort(self._below, point + 1)
+            insort(self._shares, min(1.0, max(0.0, count / records)))
+        widest, middle = -1.0, None
+        for low, high, left, right in zip(self._below, self._below[1:], self._shares, self._shares[1:], strict=False):
+            if high - low >= 2 and right - left > widest:
+                widest, middle = right - left, (low + high) // 2 - 1
+        return middle
 
 
 @dataclass(frozen=True)

@@ -56,6 +56,7 @@ def test_circuits_are_those_of_the_part_of_epsilon_that_a_pair_may_spend():
     assert alone.circuit is study.circuits[1]
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("received", range(13))
 @pytest.mark.parametrize("user", [0, 3])
 def test_who_leaves_costs_nobody_anything_but_the_pair_at_hand(user, received):
@@ -261,6 +262,7 @@ def ended_after(steps, values, *, stored, **more):
     return network, before, found
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("stored", [True, False])
 @pytest.mark.parametrize("leaver", [None, 2])
 def test_an_aggregator_that_ends_at_any_step_goes_on_and_loses_the_pairs_at_hand_alone(stored, leaver):

@@ -143,6 +143,7 @@ def test_privacy_cost_has_them_all(rows, name, mode, expected):
     agrees(found, expected)
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("name", ["mnist", "adult"])
 @pytest.mark.parametrize("mode", ["exact", "exact_two_sided"])
 def test_exact_costs_of_the_integers_that_are_drawn_are_hardly_higher(rows, name, mode):

@@ -175,6 +175,8 @@ OTHERS = {
 }  # fmt: skip
 
 
+# Spark takes a third of a second for each
+@pytest.mark.covering("binning", binning="column")
 @pytest.mark.parametrize("binning", BINNINGS, ids=lambda each: f"{each.column}-{each.grid.kind}-{each.missing}")
 def test_an_engine_counts_the_bins_that_numpy_counts(held, binning):
     files, engine = held

@@ -117,7 +117,8 @@ def held(request, table, tmp_path_factory):
     return Records.of(table), Records.of(address(request.param, table, tmp_path_factory.mktemp("engine")))
 
 
-@pytest.mark.covering
+# Spark takes a second for each
+@pytest.mark.covering("name", name=lambda name: type(ASKED[name]))
 @pytest.mark.parametrize("limit", [1, 2, 5])
 @pytest.mark.parametrize("name", ASKED)
 def test_an_engine_keeps_the_rows_that_files_keep(held, name, limit):
@@ -325,19 +326,18 @@ def test_rows_without_a_clear_person_are_refused(engine, tmp_path):
         "cast the column": [pa.array([1.0, 1.5]), pa.array([1.0, 1e18]), pa.array([1.0, math.inf]),
                             pa.array(["1", "1e+05"])],
     }  # fmt: skip
-    number = 0
-    for said, columns in faults.items():
-        for column in columns:
-            folder = tmp_path / str(number)
-            folder.mkdir()
-            number += 1
-            url = address(engine, pa.table({"p": column, "x": [0, 1]}), folder)
+    columns = {f"p{n}": each for n, each in enumerate(itertools.chain(*faults.values()))}
+    records = Records.of(address(engine, pa.table({**columns, "x": [0, 1]}), tmp_path))
+    persons = iter(columns)
+    for said, each in faults.items():
+        for _ in each:
+            bounded = records.bounded(next(persons))
             with pytest.raises(DataError, match=said) as refused:
-                Records.of(url).bounded("p").aggregate(Binning("x", FEW))
+                bounded.aggregate(Binning("x", FEW))
             assert "\n" not in str(refused.value)
             with pytest.raises(DataError, match=said):
-                Records.of(url).bounded("p").count()
-    assert number == 8
+                bounded.count()
+    assert len(columns) == 8
 
 
 @pytest.mark.parametrize("column", ["label", "x"])
@@ -395,8 +395,15 @@ def without_provenance(plain):
     return [without_provenance(each) for each in plain] if isinstance(plain, list) else plain
 
 
-@pytest.mark.parametrize("limit", [1, 2])
-@pytest.mark.parametrize("engine", ENGINES)
+# Spark takes ten seconds for each
+@pytest.mark.parametrize(
+    ("engine", "limit"),
+    [
+        pytest.param(engine, limit, marks=pytest.mark.everything if (engine, limit) == ("spark", 1) else ())
+        for engine in ENGINES
+        for limit in (1, 2)
+    ],
+)
 def test_a_session_on_an_engine_finds_what_one_on_a_file_finds(engine, limit, tmp_path):
     options = {"name": "people", "trust": "clear", "person": "pid", "max_rows_per_person": limit, "row_choice": "md5"}
     url = address(engine, people(), tmp_path, "people")

@@ -35,6 +35,7 @@ def negated(levels):
     return "not " * levels + "w == 1"
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("kind", ["mean", "describe"])
 @pytest.mark.parametrize(
     ("groups", "by", "where"),

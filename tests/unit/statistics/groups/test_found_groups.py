@@ -37,6 +37,7 @@ def table():
     }
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("adjacency", Adjacency)
 @pytest.mark.parametrize("statistic", STATISTICS, ids=lambda statistic: statistic.name)
 def test_groups_are_found_and_asked_within_one_guarantee_and_stored(statistic, adjacency, table):

@@ -49,6 +49,7 @@ def named(statistic):
     return statistic.name
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("public", [(), ("ward",)], ids=["hidden", "public"])
 @pytest.mark.parametrize("statistic", STATISTICS, ids=named)
 def test_groups_are_released_within_one_guarantee_and_stored(statistic, public, table):

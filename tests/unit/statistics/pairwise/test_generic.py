@@ -48,6 +48,7 @@ CASES = {
 }
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(("oracle", "symbols"), CASES.values(), ids=CASES)
 def test_estimates_are_unbiased_and_their_covariance_is_exact(oracle, symbols):
     kernels = random_kernels(oracle.size, seed=len(symbols))

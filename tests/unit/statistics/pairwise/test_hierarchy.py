@@ -146,6 +146,7 @@ def noisy_trees(up, down, depth, branching, widths):
     return exact, itertools.product(*sides)
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("ties", ["half", "strict"])
 @pytest.mark.parametrize(("branching", "depth"), [(2, 2), (3, 1), (4, 1), (5, 1)])
 def test_looking_into_everything_is_unbiased_and_so_is_its_variance(branching, depth, ties):
@@ -163,6 +164,7 @@ def test_looking_into_everything_is_unbiased_and_so_is_its_variance(branching, d
     assert abs(np.mean(plain) - pairs.var()) > 0.05 * pairs.var()
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("variant", ["half", "zero"])
 @pytest.mark.parametrize("ties", ["half", "strict"])
 def test_what_is_added_below_a_threshold_is_unbiased_given_what_was_looked_into(variant, ties):
@@ -204,6 +206,7 @@ def normal_trees(exact, generator, widths):
     ]
 
 
+@pytest.mark.each_value
 @pytest.mark.distribution
 @pytest.mark.parametrize("shape", ["apart", "alike", "close"])
 @pytest.mark.parametrize(("branching", "depth"), [(2, 6), (4, 3)])

@@ -36,6 +36,7 @@ def collected(oracle, symbols, generator, source):
     return sums, numbers, payloads
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.distribution
 @pytest.mark.parametrize("mode", MODES)
 def test_the_noise_of_nodes_is_what_is_stated(mode):
@@ -88,6 +89,7 @@ def sample_auc(up, down, size):
     return float(positive @ below / (len(up) * len(down)))
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.distribution
 @pytest.mark.parametrize(
     ("shape", "mode"),

@@ -47,6 +47,7 @@ def simulated(draw, noise, seed=0):
     return np.var(means), np.mean(stated), np.mean(sampling), np.mean(naive)
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     "draw",
     [

@@ -132,6 +132,7 @@ def test_the_sampling_error_is_the_variance_over_all_samples():
     assert found == pytest.approx(square - mean**2, rel=1e-9)
 
 
+@pytest.mark.each_value
 @pytest.mark.distribution
 @pytest.mark.parametrize("inner", ORACLES)
 @pytest.mark.parametrize("classes", [3, 4])

@@ -112,6 +112,7 @@ def test_sums_of_organizations_have_the_numbers_of_servers_in_one_process(tmp_pa
         assert "Uploads were not verified" in curve.provenance.assumption
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("adjacency", ["replace", "add_or_remove"])
 @pytest.mark.parametrize(
     "release",

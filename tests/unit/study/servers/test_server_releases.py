@@ -60,6 +60,7 @@ def from_the_beginning(trial, honest):
     return trial.nodes[0].states()[0]
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("honest", [0, 1])
 @pytest.mark.parametrize("complete", [True, False])
 def test_a_server_without_its_state_draws_no_second_noise_for_what_was_paid(tmp_path, monkeypatch, honest, complete):
@@ -95,6 +96,7 @@ class Ends:
         return self.trial.answering[self.number].answer(envelope)
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("most", [6, 8, 40])
 @pytest.mark.parametrize("honest", [0, 1])
 def test_a_server_with_an_older_state_than_it_had_takes_part_in_nothing(tmp_path, honest, most):
