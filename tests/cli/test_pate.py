@@ -391,7 +391,6 @@ def test_a_picture_that_cannot_be_drawn_is_refused_before_anything_is_spent(run,
     assert not Path("b.db").exists()
 
 
-@pytest.mark.each_value
 @pytest.mark.parametrize("command", ["label", "cost", "sanitize"])
 @pytest.mark.parametrize(
     ("votes", "options", "said"),

@@ -46,7 +46,7 @@ def size(full: int, *, part: int) -> int:
 def covering(features: Sequence[Sequence[Hashable]]) -> list[int]:
     """Numbers of cases, in order, in which each feature and each pair of features occurs that occurs in any case.
 
-    The choice is greedy and always the same: the case with the most that is new, and the first of several.
+    The choice is greedy and always the same: the case with the most pairs that are new, and the first of several.
 
     Args:
         features: Of each case the labels that matter, one for each parameter.
@@ -75,7 +75,8 @@ def covering(features: Sequence[Sequence[Hashable]]) -> list[int]:
 def spread(features: Sequence[Sequence[Hashable]]) -> list[int]:
     """Numbers of few cases, in order, in which each feature occurs, and each about as often as others of its parameter.
 
-    The choice is greedy and always the same: of the cases with most that is new the one whose features occurred least.
+    The choice is greedy and always the same: of the cases with the most new features, the one whose features were
+    chosen least.
     """
     used: Counter[tuple[int, Hashable]] = Counter()
     chosen: list[int] = []

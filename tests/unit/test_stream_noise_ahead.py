@@ -343,7 +343,6 @@ def test_large_elements_take_a_coarser_factor_and_lose_little():
         SqrtAheadTotals(10**5, HALF, 10**9)
 
 
-@pytest.mark.each_value
 @pytest.mark.parametrize("make", [lambda steps, *rest: HatTotals(steps, PureDP(1), rest[1]), *ENGINES.values()])
 @pytest.mark.parametrize(("inflation", "passes"), [(1.0, True), (1.3, False)])
 def test_errors_match_the_variance_and_thirty_percent_more_noise_does_not(make, inflation, passes):

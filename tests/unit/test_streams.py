@@ -257,7 +257,6 @@ def test_price_is_what_was_granted(method, privacy, resolution):
     assert getattr(granted, name) * (1 - 2**-20) < getattr(totals.loss, name) <= getattr(granted, name)
 
 
-@pytest.mark.each_value
 @pytest.mark.parametrize("name", ["laplace path", "gaussian path", "gaussian tree", "sqrt"])
 @pytest.mark.parametrize(("inflation", "passes"), [(1.0, True), (1.3, False)])
 def test_errors_match_the_variance_and_thirty_percent_more_noise_does_not(name, inflation, passes):

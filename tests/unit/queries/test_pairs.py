@@ -64,7 +64,6 @@ def exact_law(program, whole):
     return {1: one * (1 - law.change) + (1 - one) * law.change, 0: (1 - one) * (1 - law.change) + one * law.change}
 
 
-@pytest.mark.each_value
 @pytest.mark.parametrize("noise", ["response", "laplace"])
 @pytest.mark.parametrize(("left", "right", "whole"), [(0.0, 0.0, 0), (0.25, 0.75, 8), (0.0, 1.0, 16)])
 def test_distances_come_out_with_the_stated_law(noise, left, right, whole):

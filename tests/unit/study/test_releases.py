@@ -4,7 +4,6 @@ import json
 
 import numpy as np
 import pytest
-from helpers.scope import size
 from helpers.study import AGE, Trial, text_of
 
 from ogive import PureDP
@@ -168,8 +167,7 @@ QUESTIONS = [
 
 @pytest.mark.parametrize("restarts", [False, True])
 def test_everybody_may_end_before_and_after_every_message(tmp_path, restarts):
-    # the first asks 24 times, and each restart takes its time
-    asked = QUESTIONS[1 : size(len(QUESTIONS), part=3)] if restarts else QUESTIONS
+    asked = QUESTIONS[1:] if restarts else QUESTIONS  # the first asks 24 times
     trial = Trial(tmp_path, text_of(releases=asked, budget="{ epsilon = 20, delta = 1e-4 }"), seed="s")
     for each in asked:
         trial.coordinator.request(each["name"])
@@ -215,7 +213,6 @@ SCORES = {
 CURVES, PATHS = AGE | {"method": "'hat_ls'"}, AGE | {"name": "b", "method": "'path'"}
 
 
-@pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     ("releases", "more", "said"),
     [
