@@ -23,6 +23,7 @@ from ogive.pairs import Design
 from ogive.runtime.pairs import Collector, History, PairsStudy, Person, Relay, collect, take_part
 from ogive.runtime.pairs.history import Met, read_passes, write_pass
 from ogive.runtime.pairs.websocket import connect, endpoint, largest_frame
+from ogive.study.https.connections import WebSocket
 
 HOST = "127.0.0.1"
 SECONDS = PATIENCE
@@ -86,7 +87,7 @@ async def served(relay, port):
     """A relay at a WebSocket of this machine."""
     config = uvicorn.Config(
         Starlette(routes=[WebSocketRoute("/pairs", endpoint(relay))]),
-        host=HOST, port=port, loop="asyncio", ws="websockets-sansio", ws_max_size=largest_frame(relay.study),
+        host=HOST, port=port, loop="asyncio", ws=WebSocket, ws_max_size=largest_frame(relay.study),
         log_level="critical", lifespan="off", timeout_graceful_shutdown=1,
     )  # fmt: skip
     server = uvicorn.Server(config)

@@ -11,7 +11,7 @@ from helpers.waiting import PATIENCE, ended, until
 
 from ogive.runtime.pairs.websocket import largest_frame
 from ogive.study.fields import key_text
-from ogive.study.https.connections import Connection
+from ogive.study.https.connections import Connection, WebSocket
 from ogive.study.https.enrolment import equip
 from ogive.study.pairs.document import PeopleStudy
 from ogive.study.pairs.joining import join
@@ -83,7 +83,7 @@ class Serving:
                 self.service.application(), host="127.0.0.1", port=self.port,
                 ssl_certfile=str(folder / "service" / "service.pem"),
                 ssl_keyfile=str(folder / "service" / "service.key"),
-                loop="asyncio", http=Connection, ws="websockets-sansio", ws_max_size=largest_frame(meeting.protocol),
+                loop="asyncio", http=Connection, ws=WebSocket, ws_max_size=largest_frame(meeting.protocol),
                 log_level="critical", timeout_graceful_shutdown=1,
             )
         )  # fmt: skip

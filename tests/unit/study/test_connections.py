@@ -8,15 +8,18 @@ import socket
 import pytest
 import uvicorn
 from helpers.study_service import free_port
-from helpers.waiting import PATIENCE, in_thread, until
+from helpers.waiting import PATIENCE, Beside, in_thread, until
 from starlette.applications import Starlette
 from starlette.responses import PlainTextResponse
-from starlette.routing import Route
+from starlette.routing import Route, WebSocketRoute
+from websockets.protocol import State
 
 from ogive.study.https import connections
-from ogive.study.https.connections import Connection, OneLine, allow_files
+from ogive.study.https.connections import Connection, OneLine, WebSocket, allow_files
 
 LARGE = 1 << 26
+CLOSE = b"\x88\x02\x03\xe8"
+"""A close frame with the code 1000."""
 GET = b"GET /health HTTP/1.1\r\nHost: a\r\n\r\n"
 
 
@@ -150,3 +153,32 @@ def test_a_service_may_open_as_many_files_as_it_needs():
         assert resource.getrlimit(resource.RLIMIT_NOFILE)[0] == 600
     finally:
         resource.setrlimit(resource.RLIMIT_NOFILE, before)
+
+
+def test_a_service_stops_while_a_client_has_not_answered_its_close_frame():
+    port = free_port()
+
+    async def close(socket_):
+        await socket_.accept()
+        await socket_.close(1000)
+
+    server = uvicorn.Server(
+        uvicorn.Config(
+            Starlette(routes=[WebSocketRoute("/pairs", close)]),
+            host="127.0.0.1", port=port, ws=WebSocket, log_level="critical", loop="asyncio", lifespan="off",
+        )
+    )  # fmt: skip
+    hello = (
+        b"GET /pairs HTTP/1.1\r\nHost: a\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+        b"Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n"
+    )
+    with Beside(server.run, stop=lambda: setattr(server, "should_exit", True)):
+        until(lambda: server.started)
+        with socket.create_connection(("127.0.0.1", port), timeout=PATIENCE) as client:
+            client.sendall(hello)
+            found = b""
+            while CLOSE not in found:
+                found += client.recv(1 << 16)
+            until(lambda: [one.conn.state for one in server.server_state.connections] == [State.CLOSING])
+            server.should_exit = True
+            assert client.recv(1) == b""

@@ -10,6 +10,8 @@ from asyncio import sslproto
 from typing import ClassVar
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
+from websockets.exceptions import InvalidState
 
 HEAD_SECONDS = 20.0
 """How long the head of a request may take to come, and a new connection to begin one."""
@@ -88,6 +90,21 @@ class Connection(HttpToolsProtocol):
         if self._head is not None:
             self._head.cancel()
             self._head = None
+
+
+class WebSocket(WebSocketsSansIOProtocol):
+    """A connection of WebSocket that a service can end at any moment.
+
+    uvicorn stops with an error, without waiting for its other connections, where it is told to stop while a connection
+    waits for the answer to its close frame.
+    """
+
+    def shutdown(self) -> None:
+        """End the connection."""
+        try:
+            super().shutdown()
+        except InvalidState:
+            self.transport.close()
 
 
 class OneLine(logging.Filter):

@@ -17,7 +17,7 @@ from ogive.errors import ParameterError, plain
 from ogive.study.coordinator import Coordinator
 from ogive.study.document import Study
 from ogive.study.https.certificates import expiry_words
-from ogive.study.https.connections import Connection, OneLine, allow_files, small_buffers
+from ogive.study.https.connections import Connection, OneLine, WebSocket, allow_files, small_buffers
 from ogive.study.https.enrolment import SERVICE, TOKENS
 from ogive.study.https.service import Service
 from ogive.study.https.tokens import Tokens
@@ -131,7 +131,7 @@ def run(
         timeout_graceful_shutdown=3,
         loop="asyncio",  # the same, whatever else is installed
         http=Connection,
-        ws="none" if longest_frame is None else "websockets-sansio",
+        ws="none" if longest_frame is None else WebSocket,
         ws_max_size=longest_frame or 0,
         access_log=False,
         log_level="warning",
