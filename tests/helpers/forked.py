@@ -2,8 +2,9 @@
 
 `ogive` is started dozens of times by a tutorial, and most of its time goes into imports. Whatever runs
 `program(folder)` gets a process with its own arguments, folder, environment, standard streams and exit status, as of
-the program itself. `Forked` is such a process of a test, which may kill it. Run as a program, this module is the
-server: it takes a request for each command over a socket, and forks.
+the program itself. `python()` is a program that runs Python code in the same way, for tests that need a process but not
+one that has imported nothing. `Forked` is such a process of a test, which may kill it. Run as a program, this module is
+the server: it takes a request for each command over a socket, and forks.
 """
 
 from __future__ import annotations
@@ -20,6 +21,8 @@ import socket
 import subprocess
 import sys
 import tempfile
+import traceback
+import types
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
@@ -35,7 +38,7 @@ CLIENT = """#!{python} -IS
 import json, os, signal, socket, sys
 server = socket.socket(socket.AF_UNIX)
 server.connect({address!r})
-asked = json.dumps([sys.argv[1:], os.getcwd(), dict(os.environ)]).encode()
+asked = json.dumps([{name!r}, sys.argv[1:], os.getcwd(), dict(os.environ)]).encode()
 socket.send_fds(server, [len(asked).to_bytes(8, "big")], [0, 1, 2])
 server.sendall(asked)
 child = int.from_bytes(server.recv(8), "big")
@@ -43,7 +46,8 @@ for name in (signal.SIGINT, signal.SIGTERM):
     signal.signal(name, lambda number, _: os.kill(child, number))
 status = os.waitstatus_to_exitcode(int.from_bytes(server.recv(8), "big"))
 if status < 0:
-    signal.signal(-status, signal.SIG_DFL)
+    if -status != signal.SIGKILL:
+        signal.signal(-status, signal.SIG_DFL)
     os.kill(os.getpid(), -status)
 sys.exit(status)
 """
@@ -64,12 +68,18 @@ def _server() -> str:
     return address
 
 
-def program(folder: Path) -> Path:
-    """A program `ogive` in a folder, which has its process forked."""
-    path = folder / "ogive"
-    path.write_text(CLIENT.format(python=sys.executable, address=_server()), encoding="utf-8")
+def program(folder: Path, name: str = "ogive") -> Path:
+    """A program in a folder, `ogive` or `python`, which has its process forked."""
+    path = folder / name
+    path.write_text(CLIENT.format(python=sys.executable, address=_server(), name=name), encoding="utf-8")
     path.chmod(0o755)
     return path
+
+
+@cache
+def python() -> str:
+    """The path of a program that runs `-c CODE` and the words after it, in a process that has imported everything."""
+    return str(program(Path(_server()).parent, "python"))
 
 
 class Forked:
@@ -84,7 +94,7 @@ class Forked:
     def __init__(self, words: Sequence[object], folder: Path, log: Path | None = None) -> None:
         self.returncode: int | None = None
         self._printed = [] if log else [tempfile.TemporaryFile("w+", encoding="utf-8") for _ in range(2)]  # noqa: SIM115
-        asked = json.dumps([[str(word) for word in words], str(folder), dict(os.environ)]).encode()
+        asked = json.dumps(["ogive", [str(word) for word in words], str(folder), dict(os.environ)]).encode()
         with contextlib.ExitStack() as opened:
             nothing = opened.enter_context(Path(os.devnull).open("rb"))
             streams = [opened.enter_context(log.open("a"))] * 2 if log else self._printed
@@ -129,7 +139,27 @@ class Forked:
             print(*self.communicate(seconds))
 
 
-def _child(streams: list[int], words: list[str], folder: str, environment: dict[str, str]) -> None:
+def _python(words: list[str]) -> int:
+    """Run `-c CODE`; the exit status."""
+    option, code, *rest = words
+    assert option == "-c", "this stands for `python -c CODE`, and for nothing else"
+    sys.argv = [option, *rest]
+    main = types.ModuleType("__main__")
+    sys.modules["__main__"] = main
+    try:
+        exec(compile(code, "<string>", "exec"), main.__dict__)
+    except SystemExit as ended:
+        if ended.code is None or isinstance(ended.code, int):
+            return ended.code or 0
+        print(ended.code, file=sys.stderr)
+        return 1
+    except BaseException:
+        traceback.print_exc()
+        return 1
+    return 0
+
+
+def _child(streams: list[int], name: str, words: list[str], folder: str, environment: dict[str, str]) -> None:
     """Become the command, and end with it."""
     from ogive.cli import main
 
@@ -141,7 +171,7 @@ def _child(streams: list[int], words: list[str], folder: str, environment: dict[
         os.environ.clear()
         os.environ.update(environment)
         sys.argv = ["ogive", *words]
-        status = main()
+        status = main() if name == "ogive" else _python(words)
         sys.stdout.flush()
         sys.stderr.flush()
     finally:
@@ -157,7 +187,7 @@ def _serve(address: str) -> None:
     events = selectors.DefaultSelector()
     clients: dict[int, socket.socket] = {}
 
-    def reap(*_: object) -> None:
+    def reap() -> None:
         with contextlib.suppress(ChildProcessError):
             while (ended := os.waitpid(-1, os.WNOHANG))[0]:
                 client = clients.pop(ended[0])
@@ -171,11 +201,16 @@ def _serve(address: str) -> None:
     listening.bind(address)
     listening.listen(64)
     events.register(listening, selectors.EVENT_READ)
-    signal.signal(signal.SIGCHLD, reap)
+    # a child that ends wakes the loop, which alone looks for it: a handler could run before the child is written down
+    ended, woken = socket.socketpair()
+    for end in (ended, woken):
+        end.setblocking(False)
+    events.register(ended, selectors.EVENT_READ)
+    signal.set_wakeup_fd(woken.fileno(), warn_on_full_buffer=False)
+    signal.signal(signal.SIGCHLD, lambda *_: None)
     print("ready", flush=True)
     while True:
         ready = [key.fileobj for key, _ in events.select()]
-        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGCHLD})
         for child, client in clients.items():
             if client in ready:  # it sends nothing, so it has ended
                 os.kill(child, signal.SIGKILL)
@@ -188,7 +223,9 @@ def _serve(address: str) -> None:
             else:
                 clients[child] = client
                 events.register(client, selectors.EVENT_READ)
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGCHLD})
+        if ended in ready:
+            ended.recv(1 << 16)
+            reap()
 
 
 def _forked(client: socket.socket) -> int | None:
@@ -201,8 +238,8 @@ def _forked(client: socket.socket) -> int | None:
         return None
     child = os.fork()
     if child == 0:
+        signal.set_wakeup_fd(-1)
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGCHLD})
         _child(streams, *json.loads(asked))
     for stream in streams:
         os.close(stream)

@@ -56,7 +56,7 @@ class Server:
             for path in (self.folder, password):
                 os.chown(path, self._owner.pw_uid, self._owner.pw_gid)
         self._run(
-            "initdb", "--pgdata", str(self.folder / "data"), "--username", _USER, "--auth", "password",
+            "initdb", "--pgdata", str(self.folder / "data"), "--username", _USER, "--auth", "md5",
             "--pwfile", str(password), "--encoding", "UTF8", "--locale", "C", "--no-sync",
         )  # fmt: skip
         with socket.socket() as probe:

@@ -2,12 +2,12 @@
 
 import os
 import subprocess
-import sys
 import threading
 from fractions import Fraction
 from urllib.parse import quote
 
 import pytest
+from helpers.forked import python
 from helpers.postgres import server
 from helpers.trial_children import ACCOUNT, CHARGE
 from helpers.trials import forks
@@ -242,7 +242,7 @@ other.close()  # the last one to close a file folds its log into it and removes 
 
 def closed_by_another(place):
     """Whether the log is there after another process that thinks itself the last has closed the ledger."""
-    subprocess.run([sys.executable, "-c", LAST, str(place)], check=True, timeout=60)
+    subprocess.run([python(), "-c", LAST, str(place)], check=True, timeout=60)
     return place.with_name("budget.db-wal").exists()
 
 

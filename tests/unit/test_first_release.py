@@ -3,12 +3,12 @@
 import os
 import signal
 import subprocess
-import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
+from helpers.forked import python
 
 import ogive
 from ogive import BudgetError, Ecdf, LedgerError, ParameterError, PureDP, Session
@@ -173,7 +173,7 @@ def test_processes_that_release_first_at_once_make_one_ledger_and_keep_its_limit
     prices = ["0.4", "0.41", "0.42", "0.43"]
     each = [
         subprocess.Popen(
-            [sys.executable, "-c", PROCESS, str(place), price], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+            [python(), "-c", PROCESS, str(place), price], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
         )
         for price in prices
     ]
@@ -271,7 +271,7 @@ elif moment == "answered":
     Reservation.record = tell_and_die
 ages = np.random.default_rng(3).integers(18, 90, 2_000)
 session = ogive.Session({"age": ages}, limit=ogive.PureDP(1), ledger=sys.argv[1], name="people")
-found = session.ecdf("age", bounds=(0, 120), bins=60, privacy=ogive.PureDP("0.5")).to_dict()
+found = session.ecdf("age", bounds=(0, 120), bins=60, method="hat_ls", privacy=ogive.PureDP("0.5")).to_dict()
 print(found["counts"] if "counts" in found else found)
 print(session.spent, len(session.history))
 """
@@ -280,7 +280,7 @@ print(session.spent, len(session.history))
 @pytest.mark.parametrize("moment", ["charged", "answered"])
 def test_a_process_killed_in_the_first_release_has_paid_and_the_next_gives_the_same_noise(place, moment):
     def run(*how):
-        return subprocess.run([sys.executable, "-c", KILLED, str(place), *how], capture_output=True, text=True)
+        return subprocess.run([python(), "-c", KILLED, str(place), *how], capture_output=True, text=True)
 
     killed = run(moment)
     assert killed.returncode == -signal.SIGKILL

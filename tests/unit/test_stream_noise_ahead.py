@@ -6,12 +6,12 @@ import os
 import re
 import signal
 import subprocess
-import sys
 from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
 import pytest
+from helpers.forked import python
 
 from ogive.errors import ParameterError, RefusalError, ScaleError
 from ogive.ledger import Ledger
@@ -399,7 +399,7 @@ sys.stdin.read()
 @pytest.mark.parametrize("method", ["hats", "sqrt_ahead"])
 def test_a_stream_goes_on_with_identical_numbers_after_its_process_was_killed(method, tmp_path):
     place = tmp_path / "state"
-    command = [sys.executable, "-c", KILLED, method, str(place)]
+    command = [python(), "-c", KILLED, method, str(place)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         assert process.stdout.readline() == b"stored\n"
         os.kill(process.pid, signal.SIGKILL)

@@ -2,11 +2,11 @@
 
 import sqlite3
 import subprocess
-import sys
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 
 import pytest
+from helpers.forked import python
 from helpers.postgres import server
 
 import ogive
@@ -255,7 +255,7 @@ def test_a_ledger_that_cannot_be_made_leaves_no_file(tmp_path, size):
     """No file may grow beyond a few bytes: what a full disk does."""
     place = tmp_path / "budget.db"
     done = subprocess.run(
-        [sys.executable, "-c", FULL, str(place), str(size)], capture_output=True, text=True, timeout=60, check=True
+        [python(), "-c", FULL, str(place), str(size)], capture_output=True, text=True, timeout=60, check=True
     )
     assert done.stdout.count("\n") == 1, done.stderr
     assert {path.name for path in tmp_path.iterdir()} <= {"budget.db.key.new"}
@@ -268,7 +268,7 @@ def test_a_full_disk_can_be_looked_at(place):
         "ogive.Ledger.open(sys.argv[1])", "print(ogive.Ledger.open(sys.argv[1], read_only=True).accounts()[0].spent)"
     )
     done = subprocess.run(
-        [sys.executable, "-c", reading, str(place), "0"], capture_output=True, text=True, timeout=60, check=True
+        [python(), "-c", reading, str(place), "0"], capture_output=True, text=True, timeout=60, check=True
     )
     # standard output is a pipe, which the limit leaves alone
     assert done.stdout == "epsilon = 1\n", done.stderr

@@ -13,6 +13,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from helpers.forked import python
 from helpers.postgres import server
 
 import ogive
@@ -204,7 +205,7 @@ with ogive.Ledger.open(sys.argv[1]) as ledger:
 def test_a_full_disk(place):
     assert resource.getrlimit(resource.RLIMIT_FSIZE)[0] == resource.RLIM_INFINITY
     done = subprocess.run(
-        [sys.executable, "-c", FULL, str(place), str(place.stat().st_size)],
+        [python(), "-c", FULL, str(place), str(place.stat().st_size)],
         capture_output=True,
         text=True,
         timeout=120,

@@ -3,11 +3,11 @@
 import os
 import signal
 import subprocess
-import sys
 import threading
 import time
 
 import pytest
+from helpers.forked import python
 from helpers.full_disk import full_disk
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -326,7 +326,7 @@ for number in range(100_000):
 def test_a_killed_writer_loses_nothing_that_it_acknowledged(tmp_path):
     for _ in range(3):
         folder = tmp_path / str(_)
-        with subprocess.Popen([sys.executable, "-c", WRITER, str(folder)], stdout=subprocess.PIPE) as writer:
+        with subprocess.Popen([python(), "-c", WRITER, str(folder)], stdout=subprocess.PIPE) as writer:
             for _ in range(40):
                 acknowledged = int(writer.stdout.readline())
             writer.send_signal(signal.SIGKILL)
