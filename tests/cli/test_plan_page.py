@@ -86,6 +86,7 @@ def test_a_plan_is_written_in_one_way(run, printed, case):
     assert alike(python) == alike(out)
 
 
+@pytest.mark.everything
 def test_two_tables_stand_where_one_is_too_wide(run):
     out = run(*GLUCOSE, "--delta", "1e-6")[1]
     tables = [part for part in out.split("\n\n") if "  hat_ls " in part]
@@ -180,6 +181,7 @@ def test_errors_of_selected_quantiles_are_told_on_average(run):
     assert "* joint will be used: --method auto chooses it" in page
 
 
+@pytest.mark.everything
 def test_dates_are_told_in_days_and_uneven_grids_not_at_all(run):
     dates = ("plan", "ecdf", "--bounds", "2024-01-01", "2024-12-31", "--grid", "integers", "--records", "900")
     assert re.search(r"median within [\d.]+ days", " ".join(run(*dates, "--epsilon", "1")[1].split()))

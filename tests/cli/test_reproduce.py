@@ -106,6 +106,7 @@ def test_an_output_folder_that_is_a_file_is_one_line(small, tmp_path, capsys):
     assert shown.count("\n") == 1
 
 
+@pytest.mark.everything
 def test_a_figure_of_an_appendix_is_redone_by_its_name(tmp_path, capsys):
     arguments = ["reproduce", "projection", "--figure", "d1", "--runs", "1", "--workers", "1", "--json"]
     assert main([*arguments, "-o", str(tmp_path)]) == 0

@@ -36,6 +36,7 @@ def test_json_is_what_the_file_says(name, tmp_path, capsys):
     assert json.loads(capsys.readouterr().out) == KEPT[name]
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("name", ONE_OF_A_KIND.values())
 def test_a_picture_is_drawn_of_what_has_one(name, tmp_path, capsys):
     picture = tmp_path / "a.pdf"

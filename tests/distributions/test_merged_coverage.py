@@ -64,6 +64,7 @@ def test_bands_of_merged_curves_hold_their_level(kind):
     assert fewer < FEWEST
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.slow
 @pytest.mark.distribution
 @pytest.mark.parametrize(

@@ -100,6 +100,7 @@ def test_the_small_run_of_the_page_goes_from_records_to_a_student(tmp_path, monk
     assert float(capsys.readouterr().out.split()[-1]) > 0.85
 
 
+@pytest.mark.everything
 def test_the_page_on_teachers_shows_how_far_a_network_is(capsys):
     pytest.importorskip("torch", reason="torch is not installed (pip install 'ogive[students]')")
     from ogive.pate import VirtualAdversarialStudent, train_semi_supervised

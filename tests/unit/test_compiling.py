@@ -112,6 +112,7 @@ print(plus(1, 2))
 """
 
 
+@pytest.mark.everything
 @pytest.mark.parametrize("first", [False, True], ids=["alone", "after a loop of the package"])
 def test_functions_of_a_script_are_compiled_and_not_announced(first, tmp_path):
     """A script has no package, whose name a listener once took for granted."""

@@ -155,6 +155,7 @@ machine_code._can_make = lambda folder: folder.name != "__pycache__" and can(fol
 """
 
 
+@pytest.mark.everything
 def test_a_read_only_package_that_was_compiled_before_is_loaded(home):
     package = home / "fixed"
     package.mkdir()

@@ -203,6 +203,7 @@ def test_a_larger_change_costs_as_many_times_more():
     assert 7 * one.loss.epsilon == seven.loss.epsilon
 
 
+@pytest.mark.everything
 @pytest.mark.slow
 def test_the_page_says_how_accurate_streams_of_unknown_length_are():
     """Every cell; under zCDP at most 1.25 from 16 elements on, under pure privacy at most 1.33 from 1,024 on."""

@@ -28,7 +28,7 @@ from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
 
-from sqlalchemy import URL, Connection, create_engine, event, make_url, text
+from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url, text
 from sqlalchemy.exc import ArgumentError, NoSuchModuleError
 from sqlalchemy.pool import NullPool, StaticPool
 
@@ -96,22 +96,24 @@ class Database:
         hidden = [option for option in url.query if "password" in option]
         shown = url.difference_update_query(hidden).set(drivername="postgresql").render_as_string(hide_password=True)
         self.words = "in memory" if self.in_memory else str(self.path or shown)
+        host = f"{url.host or ''}:{url.port or 5432}/{url.database or ''}"
+        self._digest = hashlib.sha256(host.encode()).hexdigest()[:16]
         self._process = os.getpid()
         self._lock = threading.RLock() if self.in_memory else None
-        arguments: dict[str, Any] = {"timeout": BUSY_SECONDS}
+        # what lies beside the file already is another's
+        self._tidy = read_only and self.path is not None and not any(map(Path.exists, _beside(self.path)))
+        self._open: Callable[[], sqlite3.Connection] | None = None
+        if self.path is not None:
+            opening = _read_only if read_only else _read_write
+            self._open = functools.partial(opening, self.path.absolute())  # the folder may be left
+            self._engine = _files()
+            return
+        arguments: dict[str, Any] = {"timeout": BUSY_SECONDS, "check_same_thread": False}
         if self.postgres:
             arguments = {"connect_timeout": 10, "application_name": "ogive", "client_encoding": "utf8"}
-        elif self.in_memory:
-            arguments["check_same_thread"] = False
-        elif read_only:
-            arguments = {}
-        file = self.path
-        # what lies beside the file already is another's
-        self._tidy = read_only and file is not None and not any(map(Path.exists, _beside(file)))
-        creator: dict[str, Any] = {"creator": lambda: _read_only(file)} if read_only and file is not None else {}
         try:
             self._engine = create_engine(
-                url, poolclass=StaticPool if self.in_memory else NullPool, connect_args=arguments, **creator
+                url, poolclass=StaticPool if self.in_memory else NullPool, connect_args=arguments
             )
         except ModuleNotFoundError:
             raise LedgerError(
@@ -120,13 +122,9 @@ class Database:
         if self.in_memory:
             # a session that nobody closed: SQLite's objects warn when they are collected open
             weakref.finalize(self, self._engine.dispose).atexit = False
-        if self.postgres:
-            _check_options(url, called)
+            _set_up(self._engine)
         else:
-            event.listen(self._engine, "connect", _prepare_sqlite)
-            event.listen(self._engine, "begin", _begin_sqlite)
-        host = f"{url.host or ''}:{url.port or 5432}/{url.database or ''}"
-        self._digest = hashlib.sha256(host.encode()).hexdigest()[:16]
+            _check_options(url, called)
 
     @property
     def identity(self) -> str:
@@ -310,7 +308,7 @@ class Database:
         if self._lock is not None:
             self._lock.acquire()
         try:
-            with in_words(self.words, self.called), self._engine.connect() as plain:
+            with in_words(self.words, self.called), self._connected() as plain:
                 options: dict[str, Any] = {"ogive_begin": begin, "ogive_write": write}
                 if self.postgres:
                     options |= {"isolation_level": WRITING if write else READING}
@@ -325,9 +323,42 @@ class Database:
             if self._lock is not None:
                 self._lock.release()
 
+    def _connected(self) -> Connection:
+        """A new connection; in memory, the only one."""
+        if self._open is None:
+            return self._engine.connect()
+        _OPENED.here = self._open
+        try:
+            return self._engine.connect()
+        finally:
+            del _OPENED.here
+
     def close(self) -> None:
         """Close what is open; a ledger in memory is gone."""
-        self._engine.dispose()
+        if self.path is None:
+            self._engine.dispose()
+
+
+_OPENED = threading.local()
+"""What opens the file of the connection that a thread asks for at this moment."""
+
+
+@functools.cache
+def _files() -> Engine:
+    """The engine of all SQLite files, which compiles a statement once, whichever file it is for."""
+    engine = create_engine("sqlite://", poolclass=NullPool, creator=lambda: _OPENED.here())
+    _set_up(engine)
+    return engine
+
+
+def _set_up(engine: Engine) -> None:
+    """Let connections to SQLite begin as `_prepare_sqlite` and `_begin_sqlite` say."""
+    event.listen(engine, "connect", _prepare_sqlite)
+    event.listen(engine, "begin", _begin_sqlite)
+
+
+def _read_write(path: Path) -> sqlite3.Connection:
+    return sqlite3.connect(path, timeout=BUSY_SECONDS, check_same_thread=False)
 
 
 _DURABLE = text("SELECT set_config('lock_timeout', :patience, true), set_config('synchronous_commit', 'on', true)")

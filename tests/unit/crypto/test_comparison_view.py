@@ -114,6 +114,7 @@ def test_a_servers_bytes_are_alike_for_all_numbers_and_for_none(group, server):
     assert places_differ(high, nobodys) > LEVEL
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("group", GROUPS)
 def test_a_servers_bits_go_together_no_more_than_at_random(group):
     assert bits_go_together(keys_of(77, group, 1, 4)) > LEVEL

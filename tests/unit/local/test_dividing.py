@@ -150,6 +150,7 @@ assert map_on_spark(session, add_part, []) == []
 """
 
 
+@pytest.mark.everything
 @pytest.mark.slow
 def test_a_killed_worker_of_spark_counts_once(asked, files, tmp_path):
     need_spark()

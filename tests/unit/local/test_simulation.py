@@ -162,6 +162,7 @@ def test_refuses_what_is_no_histogram(people):
         simulate(RandomizedResponse(3, 1), people, generator=np.random.default_rng(1))
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.distribution
 @pytest.mark.parametrize("oracle", [TreeOracle(8, 1), HaarOracle(8, 1)], ids=["tree", "haar"])
 def test_more_people_than_numpy_draws_from_have_the_law_of_fewer(oracle, monkeypatch):

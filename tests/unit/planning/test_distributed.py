@@ -134,6 +134,7 @@ def test_questions_about_cells_that_were_counted_cost_nothing_more(upload, times
     assert (several.seconds > once.seconds) == (times > 1)
 
 
+@pytest.mark.everything
 def test_a_plan_with_traffic_is_read_back_and_fits_the_schema():
     made = planned([Central, Servers, AMONG_FOUR])
     jsonschema.validate(made.to_dict(), SCHEMA)

@@ -124,6 +124,7 @@ def test_the_largest_error_of_a_class_counts_what_the_known_sum_tells():
     assert row.rmse * RECORDS == pytest.approx(np.sqrt(np.mean((one - moved) ** 2)), rel=0.03)
 
 
+@pytest.mark.everything
 def test_a_table_of_ones_own_shape_takes_the_place_of_the_model():
     skewed = {"score": np.clip(TABLE["score"] ** 3, 0, 1), "sick": TABLE["sick"]}
     plan = ogive.plan(ROC, privacy=PureDP("0.3"), records=RECORDS, like=skewed, runs=200)

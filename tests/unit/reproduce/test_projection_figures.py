@@ -189,6 +189,7 @@ def test_the_steep_part_is_where_the_density_is_above_half_of_its_peak():
     assert single.steep_part(np.linspace(0, 1, POINTS)).all()
 
 
+@pytest.mark.everything
 def test_the_librarys_boxes_count_what_they_show():
     records = np.random.default_rng(8).standard_normal(10_000)
     privacy = releases.guarantee(1.0, delta_of(10_000))

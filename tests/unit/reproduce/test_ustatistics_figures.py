@@ -106,6 +106,7 @@ def test_patients_are_simulated_where_there_is_no_data():
     assert scores.inputs(()) == {scores.INPUT: "simulated"}
 
 
+@pytest.mark.everything
 def test_every_patient_counts_once_and_as_many_came_back_as_in_the_paper(shared_data):
     folder = shared_data("diabetic_data.csv.gz").parent
     negatives, positives = scores.patients((folder,))

@@ -229,6 +229,7 @@ def test_exact_curves_have_one_too(coarse):
     assert (narrow.high - narrow.low).mean() < (even.high - even.low).mean()
 
 
+@pytest.mark.everything
 def test_higher_levels_are_wider(coarse):
     curve = released(np.random.default_rng(1).normal(50, 10, 2000))
     bands = [curve.band(level, width="narrowing") for level in (0.8, 0.999)]

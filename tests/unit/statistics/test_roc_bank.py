@@ -70,6 +70,7 @@ def test_the_distance_from_the_true_curve_is_at_most_six_tenths_of_the_paper_s(t
     assert ours <= 0.004
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("epsilon", [1, 100, 1000])
 def test_the_sample_s_interval_and_band_hold_the_curve_of_the_scores_themselves(table, epsilon):
     exact = roc_auc_score(table["y"], table["s"])

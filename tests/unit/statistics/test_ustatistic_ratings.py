@@ -45,6 +45,7 @@ def test_the_published_tau_is_tau_a_with_a_missing_rating_as_a_sixth(ratings):
         assert found == pytest.approx(kendalltau(table["rooms"], table["cleanliness"]).statistic, rel=1e-9)
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(("trust", "error"), [(ogive.Central, 1e-4), (ogive.Local, 0.03)], ids=["central", "local"])
 def test_an_interval_at_epsilon_one_holds_the_exact_tau(ratings, trust, error):
     values = (NONE, *RATINGS)

@@ -133,6 +133,7 @@ QUESTIONS = [
         "privacy": "{ epsilon = 1 }",
         "column": "'age'",
         "bounds": "[0, 120]",
+        "bins": "12",
         "method": "'adaptive'",
     },
     {
@@ -167,7 +168,7 @@ QUESTIONS = [
 
 @pytest.mark.parametrize("restarts", [False, True])
 def test_everybody_may_end_before_and_after_every_message(tmp_path, restarts):
-    asked = QUESTIONS[1:] if restarts else QUESTIONS  # the first asks 24 times
+    asked = QUESTIONS[1:] if restarts else QUESTIONS  # the first asks many times
     trial = Trial(tmp_path, text_of(releases=asked, budget="{ epsilon = 20, delta = 1e-4 }"), seed="s")
     for each in asked:
         trial.coordinator.request(each["name"])

@@ -187,6 +187,7 @@ def test_a_price_that_was_lowered_in_a_file_of_a_hidden_subset_is_noticed(table)
         read_estimate(data)
 
 
+@pytest.mark.everything
 def test_plans_are_those_of_one_part_at_the_joined_price(table):
     asked = Grouped(Ecdf("age", **AGE), "ward", WARDS)
     hidden, known = (

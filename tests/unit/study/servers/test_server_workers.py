@@ -272,6 +272,7 @@ if __name__ == "__main__":
 """
 
 
+@pytest.mark.everything
 def test_a_server_of_a_program_lets_a_pool_evaluate(tmp_path, monkeypatch):
     monkeypatch.undo()  # other processes have row groups of the usual size
     trial = Trial(tmp_path, people=PEOPLE, records=PEOPLE, **KEYS)
