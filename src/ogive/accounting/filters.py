@@ -216,10 +216,11 @@ def remaining(limit: Privacy, charges: Sequence[Charge], *, first: Charge | None
             rest = limit.rho - sum_rho(charges)
             return ZeroConcentratedDP(rest) if rest > 0 else None
         case ApproxDP():
-            return _remaining_approx(limit, charges, first) if charges else limit
+            return _remaining_approx(limit, tuple(charges), first) if charges else limit
 
 
-def _remaining_approx(limit: ApproxDP, charges: Sequence[Charge], first: Charge | None) -> Privacy | None:
+@lru_cache(maxsize=256)
+def _remaining_approx(limit: ApproxDP, charges: tuple[Charge, ...], first: Charge | None) -> Privacy | None:
     def pure_fits(epsilon: Fraction) -> bool:
         return epsilon > 0 and fits(limit, [*charges, PureDP(epsilon)], first=first)
 
