@@ -21,7 +21,7 @@ from ogive.strategies.hats.passes import as_arrays, hat_sums
 from ogive.strategies.hats.strategy import LeastSquaresHats, design_hats
 from ogive.strategies.square_root.strategy import design_square_root
 from ogive.streams import RunningTotal
-from ogive.streams.ahead import published
+from ogive.streams.ahead import published, split
 from ogive.streams.hats import HatTotals
 from ogive.streams.open_ended import MOST, OpenHats, OpenPowers
 from ogive.streams.sqrt_ahead import SqrtAheadTotals, factor
@@ -79,10 +79,10 @@ def test_published_totals_are_those_of_one_integer_rounded_once():
         totals = [total + int(part) for part in np.cumsum(values)]
         exact = [(whole << bits) + int(part) for whole, part in zip(totals, noise, strict=True)]
         nearest = [float(number) / (1 << bits) for number in exact]
-        assert published(total, values, noise, bits).tolist() == pytest.approx(nearest, rel=1e-15)
+        assert published(total, values, *split(noise, bits), bits).tolist() == pytest.approx(nearest, rel=1e-15)
         # other totals and noise with the same sum publish the same bits
-        moved = published(total - 5, values, noise + (5 << bits), bits)
-        assert moved.tolist() == published(total, values, noise, bits).tolist()
+        moved = published(total - 5, values, *split(noise + (5 << bits), bits), bits)
+        assert moved.tolist() == published(total, values, *split(noise, bits), bits).tolist()
 
 
 # --- hats: privacy
@@ -303,7 +303,44 @@ def test_noise_in_digits_is_the_exact_product(change, make):
         engine.start(nodes)
         engine.advance(step, 0, np.zeros(1, np.int64))
         exact = sum(a * b for a, b in zip(weights[: step + 1], g[step::-1], strict=True)) + e[step]
-        assert int(engine._noise[0]) == exact
+        assert (int(engine._whole[0]) << 2 * engine.bits) + int(engine._rest[0]) == exact
+
+
+@both
+@pytest.mark.parametrize("steps", [8, 5000])
+def test_noise_is_whole_at_the_largest_bound_that_is_accepted(steps, make):
+    """The largest draws that there can be, of one sign or another, against arithmetic without a limit."""
+    low, high = 1, 1 << 53
+    while high - low > 1:
+        middle = (low + high) // 2
+        try:
+            make(steps, HALF, middle)
+            low = middle
+        except ScaleError:
+            high = middle
+    engine = make(steps, HALF, low)
+    most = (1 << 60) - 1
+    signs = np.random.default_rng(1).choice([-1, 1], size=(2, steps))
+    for draws in (np.full((2, steps), most), np.full((2, steps), -most), most * signs):
+        engine.start(GivenNoise(*draws))
+        engine.advance(0, 0, np.zeros(steps, np.int64))
+        for step in (0, steps // 2, steps - 1):
+            products = zip(engine.weights[: step + 1].tolist(), draws[0][step::-1].tolist(), strict=True)
+            exact = sum(a * b for a, b in products) + int(draws[1][step])
+            assert (int(engine._whole[step]) << 2 * engine.bits) + int(engine._rest[step]) == exact
+    assert max(law.sigma for law in engine.laws) > 1 << 45, "it is the largest"
+
+
+def test_no_output_tells_a_large_first_element():
+    """The fault: noise of 64 bits that began anew at its end gave outputs that no stream with that element has."""
+    bound, told = 3_200_000_000, 0
+    for seed in range(100):
+        stream = RunningTotal(8, privacy=HALF, bound=bound, method="sqrt_ahead", source=KeyedSource.from_seed(seed))
+        deviation = math.sqrt(stream.variance(8))
+        said = stream.add_many(np.zeros(8))
+        told += bool(np.abs(said).max() > 1 << 33)
+        assert np.abs(said).max() < 8 * deviation
+    assert told, "noise is as wide as what 64 bits held"
 
 
 # --- square root: accuracy

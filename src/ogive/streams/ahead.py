@@ -11,7 +11,12 @@ import numpy as np
 from ogive.arrays import Float64, Int64
 
 
-def published(total: int, values: Int64, noise: Int64, bits: int) -> Float64:
+def split(noise: Int64, bits: int) -> tuple[Int64, Int64]:
+    """The whole units of integers in units of 2^-bits, rounded down, and what is left of them; same shape each."""
+    return noise >> bits, noise & ((1 << bits) - 1)
+
+
+def published(total: int, values: Int64, whole: Int64, rest: Int64, bits: int) -> Float64:
     """(D S + w) / D after each of the values, rounded once, so it depends on the integer D S + w alone.
 
     The whole units and the rest of D S + w are taken apart, since their product could exceed 64 bits.
@@ -19,10 +24,10 @@ def published(total: int, values: Int64, noise: Int64, bits: int) -> Float64:
     Args:
         total: Sum of the elements before.
         values: Elements, in whole units, shape (m,).
-        noise: w at each of these steps, in units of 2^-bits, shape (m,).
+        whole: The whole units of w at each of these steps, rounded down, shape (m,).
+        rest: What is left of w, from 0 to D - 1, shape (m,).
         bits: Base-2 logarithm of D.
     """
-    whole = total + np.cumsum(values) + (noise >> bits)
-    rest = noise & ((1 << bits) - 1)
-    out: Float64 = whole.astype(np.float64) + np.ldexp(rest.astype(np.float64), -bits)
+    units = total + np.cumsum(values) + whole
+    out: Float64 = units.astype(np.float64) + np.ldexp(rest.astype(np.float64), -bits)
     return out

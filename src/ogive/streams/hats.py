@@ -24,7 +24,7 @@ from ogive.errors import ParameterError
 from ogive.noise import DerivedNodes
 from ogive.privacy import Adjacency, PureDP, ZeroConcentratedDP
 from ogive.strategies.hats.strategy import LeastSquaresHats, design_hats
-from ogive.streams.ahead import published
+from ogive.streams.ahead import published, split
 from ogive.streams.stored import Elements, fields
 
 MAX_STEPS = 1 << 22
@@ -121,7 +121,8 @@ class HatTotals:
             total: Their sum.
             values: Whole units, shape (m,), m from 1 up.
         """
-        return published(total, values, self.noise[first : first + len(values)], self.bits)
+        noise = self.noise[first : first + len(values)]
+        return published(total, values, *split(noise, self.bits), self.bits)
 
     def state(self) -> dict[str, Any]:
         """Nothing beyond the noise key is needed to go on."""

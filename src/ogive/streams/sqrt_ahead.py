@@ -12,6 +12,9 @@ an element at p enters step t with the fixed weights w_{t-p} and n_{t-p}. So it 
 with known sensitivities, also for streams that react to what was published (`docs/proofs/streams.md`).
 
 The noise V g + e contains no element. It is computed by exact transforms in blocks that end at 2^12, 2^16, 2^20, ...
+It may take more than 64 bits, so its whole units and its 2^-(2 bits)-th parts are added up apart. A draw of g or e is
+below 2^60 (`DiscreteGaussian`), the entries of v add up to less than 2^(bits + 13), and bits is at least 12, so that
+there are fewer than 2^62 whole units.
 """
 
 from __future__ import annotations
@@ -28,7 +31,7 @@ from ogive.errors import ParameterError, ScaleError
 from ogive.noise import DerivedNodes, DiscreteGaussian, round_up_root
 from ogive.privacy import PureDP, ZeroConcentratedDP
 from ogive.strategies.square_root.integer import Convolver
-from ogive.streams.ahead import published
+from ogive.streams.ahead import published, split
 from ogive.streams.stored import Elements, fields
 
 MAX_STEPS = 1 << 22
@@ -111,7 +114,7 @@ class SqrtAheadTotals:
     def start(self, nodes: DerivedNodes) -> None:
         """Begin a stream whose noise comes from `nodes`."""
         self._nodes = nodes
-        self._first, self._noise = 0, np.empty(0, np.int64)
+        self._first, self._whole, self._rest = 0, np.empty(0, np.int64), np.empty(0, np.int64)
 
     def advance(self, first: int, total: int, values: Int64) -> Float64:
         """Noisy totals after each of the values, which are elements `first`, `first` + 1, ... (0-based).
@@ -122,28 +125,41 @@ class SqrtAheadTotals:
             values: Whole units, shape (m,), m from 1 up.
         """
         end = first + len(values)
-        if first < self._first or end > self._first + len(self._noise):
-            self._first, self._noise = first, self._drawn(first, end)
-        noise = self._noise[first - self._first : end - self._first]
-        return published(total, values, noise, 2 * self.bits)
+        if first < self._first or end > self._first + len(self._whole):
+            self._first, (self._whole, self._rest) = first, self._drawn(first, end)
+        here = slice(first - self._first, end - self._first)
+        return published(total, values, self._whole[here], self._rest[here], 2 * self.bits)
 
-    def _drawn(self, first: int, end: int) -> Int64:
-        """The noise from step `first` to the end of the block that holds step `end` - 1, in units of 1 / D."""
+    def _drawn(self, first: int, end: int) -> tuple[Int64, Int64]:
+        """The noise from step `first` to the end of the block that holds step `end` - 1: whole units, and D-th parts.
+
+        The parts are from 0 to D - 1.
+        """
         block = _FIRST_BLOCK
         while block < end:
             block *= _GROWTH
         block = min(block, self.steps)
         convolver = Convolver(self.weights[:block], block)
-        rest = self._nodes.values(self.laws[0], 0, np.arange(block))
-        noise = self._nodes.values(self.laws[1], 1, np.arange(first, block))
+        left = self._nodes.values(self.laws[0], 0, np.arange(block))
+        direct = self._nodes.values(self.laws[1], 1, np.arange(first, block))
+        parts = 2 * self.bits
+        whole, rest = split(direct, parts)
         # digits so small that no sum of their products is too large for the transforms
         digit, place = _PRODUCT_BITS + 1 - self.bits - block.bit_length(), 0
         half = 1 << (digit - 1)
-        while rest.any():
-            low = ((rest + half) & (2 * half - 1)) - half
-            noise += convolver.apply(low)[first:] << place
-            rest, place = (rest - low) >> digit, place + digit
-        return noise
+        while left.any():
+            low = ((left + half) & (2 * half - 1)) - half
+            sums = convolver.apply(low)[first:]
+            over = parts - place  # bits of these sums that are parts of a unit
+            if over > 0:
+                units, part = split(sums, over)
+                whole += units
+                rest += part << place
+            else:
+                whole += sums << -over
+            left, place = (left - low) >> digit, place + digit
+        carried, rest = split(rest, parts)
+        return whole + carried, rest
 
     def state(self) -> dict[str, Any]:
         """Nothing beyond the noise key is needed to go on."""
