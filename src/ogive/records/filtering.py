@@ -184,9 +184,12 @@ def _without(array: Any, words: MissingWords) -> Any:
 
 
 def _equal_texts(array: Any, value: str) -> Bool:
+    """Which texts are a value; blanks around a text do not matter, unless they are in the value."""
     if pa.types.is_dictionary(array.type):
         array = array.dictionary_decode()
-    found = pc.equal(array, pa.scalar(value, array.type))
+    texts = array.cast(pa.large_string())
+    asked = pa.scalar(value, texts.type)
+    found = pc.or_(pc.equal(texts, asked), pc.equal(pc.utf8_trim_whitespace(texts), asked))
     return np.asarray(pc.fill_null(found, False).to_numpy(zero_copy_only=False), dtype=np.bool_)
 
 

@@ -6,7 +6,7 @@ Numbers and truth values compare as numbers, so that 1, 1.0 and True are one val
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from typing import Any
 
 import numpy as np
@@ -230,10 +230,8 @@ class Places:
         return found
 
     def _place(self, value: Any) -> int:
-        """The place of a value; texts are also known with blanks around them, as some files are written."""
-        if isinstance(value, str) and value not in self._places:
-            value = value.strip()
-        return self._places.get(value, self._size)
+        """The place of a value."""
+        return self._places.get(_as_declared(value, self._places), self._size)
 
 
 class Members:
@@ -260,7 +258,9 @@ class Members:
         """
         values, known = self._labels.values, self._known
         if len(self._table) < len(values):
-            new = [float(known is None or value in known) for value in values[len(self._table) :]]
+            new = [
+                float(known is None or _as_declared(value, known) in known) for value in values[len(self._table) :]
+            ]
             self._table = np.concatenate([self._table, new])
             self._table[MISSING] = math.nan if self._declared.missing == "drop" else 0.0
         if self._declared.missing == "refuse" and np.any(codes == MISSING):
@@ -314,10 +314,8 @@ class Listing:
         return found
 
     def _place(self, value: Any) -> float:
-        """The symbol of a value; texts are also known with blanks around them, as some files are written."""
-        if isinstance(value, str) and value not in self._places:
-            value = value.strip()
-        return self._places.get(value, _symbol(self._declared.other, self._declared.other_place))
+        """The symbol of a value."""
+        return self._places.get(_as_declared(value, self._places), _symbol(self._declared.other, self._declared.other_place))
 
 
 _REFUSED = -1
@@ -334,8 +332,12 @@ def _written(value: Any) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
+def _as_declared(value: Any, declared: Container[Any]) -> Any:
+    """A value as a list of declared ones has it: blanks around a text do not matter, unless they were declared."""
+    return value.strip() if isinstance(value, str) and value not in declared else value
+
+
 def _among(value: Any, wanted: tuple[Any, ...]) -> bool:
     """Whether labels are in a class; numbers and truth values compare as numbers, text as text, with blanks or not."""
-    if isinstance(value, str) and value not in wanted:
-        value = value.strip()
+    value = _as_declared(value, wanted)
     return any(isinstance(value, str) == isinstance(other, str) and value == other for other in wanted)

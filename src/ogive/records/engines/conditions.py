@@ -69,7 +69,9 @@ def _compared(column: Any, kind: Any, sign: str, value: LabelValue, words: Missi
     unit = kind_of(kind)
     if unit is None:
         # bytes, since a column may take capitals for small letters
-        return _sure(_COMPARED[sign](utf8(column.cast("string"), engine), utf8(ibis.literal(str(value)), engine)))
+        text, asked = column.cast("string"), utf8(ibis.literal(str(value)), engine)
+        same = (utf8(text, engine) == asked) | (utf8(text.strip(), engine) == asked)
+        return _sure(same if sign == "==" else ~same)
     if pa.types.is_integer(kind) and not isinstance(value, str | float):
         # exact, where floats would take numbers beyond 2^53 for their neighbors
         return _sure(_COMPARED[sign](column, whole(int(value))) & ~_missing(column, kind, words))

@@ -1,0 +1,138 @@
+"""Blanks around a text do not matter, whoever reads the column and whatever it is read for."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet
+import pytest
+from helpers.engines import ENGINES, address
+
+from ogive import Clear, release
+from ogive.statistics import (
+    Count,
+    Crosstab,
+    Describe,
+    Ecdf,
+    GroupAuc,
+    Grouped,
+    Histogram,
+    HosmerLemeshow,
+    Proportion,
+    Roc,
+    Subset,
+)
+
+N = 60
+CLEAN = {
+    "age": np.arange(N) % 50 + 20.0,
+    "risk": (np.arange(N) * 7 % N) / N,
+    "died": np.where(np.arange(N) % 3 == 0, "yes", "no"),
+    "ward": np.where(np.arange(N) % 4 < 2, "A", "B b"),
+}
+WIDTHS = {"died": 5, "ward": 8}
+"""Of the columns of text, as programs with columns of a fixed width write them."""
+PADDED = {
+    name: [f"{cell:<{WIDTHS[name]}}" for cell in column] if name in WIDTHS else column for name, column in CLEAN.items()
+}
+LEADING = {name: [f"\t {cell}" for cell in column] if name in WIDTHS else column for name, column in CLEAN.items()}
+
+AGE = {"bounds": (0, 120), "bins": 12}
+CLASSES = {"positive": "yes", "negative": "no"}
+WARDS = ("A", "B b")
+STATISTICS = {
+    "proportion": Proportion("died", positive="yes"),
+    "proportion of several": Proportion("ward", positive=("B b", "C")),
+    "count": Count("died", among="yes"),
+    "histogram": Histogram("died", values=("yes", "no")),
+    "crosstab": Crosstab("died", "ward", rows=("yes", "no"), columns=WARDS),
+    "describe": Describe(("age", "died", "ward"), bounds={"age": (0, 120)}, values={"died": "yes", "ward": WARDS}),
+    "described groups": Describe(
+        ("age", "died"), bounds={"age": (0, 120)}, values={"died": "yes"}, by="ward", groups=WARDS
+    ),
+    "groups": Grouped(Ecdf("age", **AGE), "ward", WARDS),
+    "classes": Roc("risk", "died", (0, 1), bins=16, **CLASSES),
+    "calibration": HosmerLemeshow("risk", "died", bins=16, groups=4, **CLASSES),
+    "areas of groups": GroupAuc("risk", "died", "ward", (0, 1), bins=16, group_values=WARDS, **CLASSES),
+    "condition": Subset(Ecdf("age", **AGE), "died == 'yes'"),
+    "condition not": Subset(Ecdf("age", **AGE), "died != 'yes'"),
+    "condition in": Subset(Ecdf("age", **AGE), "ward in ('B b', 'C') and not died == 'no'"),
+}
+
+
+def comma_file(table, folder, name):
+    path = folder / f"{name}.csv"
+    pyarrow.csv.write_csv(pa.table(table), path, pyarrow.csv.WriteOptions(quoting_style="needed"))
+    return path
+
+
+def parquet_file(table, folder, name):
+    pyarrow.parquet.write_table(pa.table(table), folder / f"{name}.parquet")
+    return folder / f"{name}.parquet"
+
+
+SOURCES = {
+    "dictionary": lambda table, *_: table,
+    "pandas": lambda table, *_: pd.DataFrame(table),
+    "pandas categories": lambda table, *_: pd.DataFrame(table).astype({"died": "category", "ward": "category"}),
+    "polars": lambda table, *_: pl.DataFrame(table),
+    "arrow": lambda table, *_: pa.table(table),
+    "csv": comma_file,
+    "parquet": parquet_file,
+    **{
+        engine: lambda table, folder, name, engine=engine: address(engine, pa.table(table), folder, name)
+        for engine in ENGINES
+    },
+}
+
+
+@pytest.fixture(scope="module")
+def records(tmp_path_factory):
+    """The clean table in a dictionary, and any table of any source."""
+    made = {}
+
+    def of(source, padding):
+        if (source, padding) not in made:
+            table = {"none": CLEAN, "after": PADDED, "before": LEADING}[padding]
+            folder = tmp_path_factory.mktemp("blanks")
+            made[source, padding] = SOURCES[source](table, folder, f"visits_{padding}")
+        return made[source, padding]
+
+    return of
+
+
+def said(statistic, table):
+    return bare(release(statistic, trust=Clear(table)).to_dict())
+
+
+def bare(value):
+    """What was found, without when it was."""
+    if isinstance(value, dict):
+        return {name: bare(each) for name, each in value.items() if name != "provenance"}
+    return [bare(each) for each in value] if isinstance(value, list) else value
+
+
+@pytest.mark.covering(source=str, name=str, padding=str)
+@pytest.mark.parametrize("padding", ["after", "before"])
+@pytest.mark.parametrize("name", STATISTICS)
+@pytest.mark.parametrize("source", SOURCES)
+def test_a_text_with_blanks_is_the_text(source, name, padding, records):
+    statistic = STATISTICS[name]
+    expected = said(statistic, records("dictionary", "none"))
+    assert said(statistic, records(source, padding)) == expected
+
+
+@pytest.mark.parametrize("name", STATISTICS)
+def test_every_statistic_sees_both_texts(name):
+    """The control: it says something else of records that have the other text."""
+    other = {**CLEAN, "died": np.roll(CLEAN["died"], 1), "ward": np.roll(CLEAN["ward"], 1)}
+    other["died"][:9] = other["died"][0]
+    other["ward"][:11] = "A"
+    assert said(STATISTICS[name], CLEAN) != said(STATISTICS[name], other)
+
+
+def test_blanks_that_were_declared_count():
+    table = {"died": ["yes ", "yes", "no", "yes "]}
+    assert release(Count("died", among="yes "), trust=Clear(table)).value == 2
+    assert release(Count("died", among="yes"), trust=Clear(table)).value == 3
