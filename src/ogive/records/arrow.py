@@ -6,6 +6,8 @@ Numbers of more than 53 bits are read as their nearest float64, times as microse
 
 from __future__ import annotations
 
+import contextlib
+import datetime
 import math
 from typing import Any
 
@@ -14,8 +16,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ogive.arrays import Float64, Int64
+from ogive.columns import LabelValue
 from ogive.grids import MICROSECONDS_PER_DAY
 from ogive.records.labels import MISSING, LabelCodes
+from ogive.records.missing_words import MissingWords
+
+_EPOCH = datetime.date(1970, 1, 1)
 
 TICKS_PER_DAY = {
     unit: 86_400 * per_second for unit, per_second in {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}.items()
@@ -129,3 +135,43 @@ def label_codes(array: Any, labels: LabelCodes) -> Int64:
     places = indices.to_numpy(zero_copy_only=False)
     codes: Int64 = np.array([*numbers, MISSING], dtype=np.int64)[places]
     return codes
+
+
+def compared_number(value: LabelValue, unit: str) -> float:
+    """The number of a grid that a value is compared as: days or microseconds of dates and times."""
+    if unit == "number":
+        return float(value)
+    text = str(value)
+    if unit == "date":
+        return float((datetime.date.fromisoformat(text) - _EPOCH).days)
+    moment = datetime.datetime.fromisoformat(text)
+    if moment.tzinfo is not None:
+        moment = moment.astimezone(datetime.UTC).replace(tzinfo=None)
+    since = moment - datetime.datetime(1970, 1, 1)
+    return float(since.days * MICROSECONDS_PER_DAY + since.seconds * 1_000_000 + since.microseconds)
+
+
+def without_named(array: Any, words: MissingWords) -> Any:
+    """Cells that are null where a named word, number or date says that they are missing."""
+    kind = array.type
+    if not words.named or pa.types.is_null(kind) or content_kind(kind) == "truth values":
+        return array
+    unit = kind_of(kind)
+    if unit is not None:
+        marked = pa.array(np.isin(float_values(array, unit), named_numbers(words, unit)))
+    elif type_words(kind) == "text":
+        array = (array.dictionary_decode() if pa.types.is_dictionary(kind) else array).cast(pa.large_string())
+        folded = pc.utf8_lower(pc.utf8_trim_whitespace(array))
+        marked = pc.is_in(folded, value_set=pa.array(sorted(words.texts), folded.type))
+    else:
+        return array
+    return pc.if_else(marked, pa.scalar(None, array.type), array) if pc.any(marked).as_py() else array
+
+
+def named_numbers(words: MissingWords, unit: str) -> list[float]:
+    """The named words that write a number of a grid's unit."""
+    found = []
+    for word in words.named:
+        with contextlib.suppress(ValueError):
+            found.append(compared_number(word, unit))
+    return found

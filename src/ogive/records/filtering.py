@@ -6,7 +6,6 @@ file and a dictionary. Numbers compare as the numbers that they are measured as,
 
 from __future__ import annotations
 
-import contextlib
 import datetime
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
@@ -18,9 +17,9 @@ import pyarrow.compute as pc
 from ogive.arrays import Bool
 from ogive.columns import LabelValue
 from ogive.errors import DataError, plain, quoted
-from ogive.grids import MAX_WHOLE, MICROSECONDS_PER_DAY
+from ogive.grids import MAX_WHOLE
 from ogive.predicates import All, Among, Comparison, Either, Missing, Not, Predicate, columns_of, leaves
-from ogive.records.arrow import float_values, kind_of, type_words
+from ogive.records.arrow import compared_number, float_values, kind_of, type_words, without_named
 from ogive.records.missing_words import USUAL, MissingWords
 from ogive.records.sources import Source, Table
 from ogive.records.text_columns import LabelCells
@@ -87,7 +86,7 @@ class FilteredSource:
         names = [*columns, *(column for column in self._read if column not in columns)]
         for arrays in self._source.batches(names, identifiers=identifiers):
             compared_cells = {
-                column: _without(self._cells.read(column, array), self._words)
+                column: without_named(self._cells.read(column, array), self._words)
                 for column, array in zip(names, arrays, strict=True)
                 if column in self._read
             }
@@ -104,8 +103,8 @@ def check_condition(where: Predicate, table: Table, words: MissingWords) -> None
     """
     for leaf in leaves(where):
         _check(leaf, table.type(leaf.column))
+        _check_words(leaf, words, guessed=table.guesses_kinds)
         if table.guesses_kinds:
-            _check_words(leaf, words)
             _check_exact(leaf, table.name)
 
 
@@ -170,19 +169,6 @@ def _compared(array: Any, sign: str, value: LabelValue, rows: int) -> Bool:
     return found & ~np.isnan(numbers)
 
 
-def _without(array: Any, words: MissingWords) -> Any:
-    """Cells in which the numbers and dates that mean a missing value are null; texts as they are."""
-    unit = None if pa.types.is_null(array.type) else kind_of(array.type)
-    if unit is None or not words.named:
-        return array
-    named = []
-    for word in words.named:
-        with contextlib.suppress(ValueError):
-            named.append(compared_number(word, unit))
-    marked = np.isin(float_values(array, unit), named)
-    return pc.if_else(pa.array(marked), pa.scalar(None, array.type), array) if marked.any() else array
-
-
 def _equal_texts(array: Any, value: str) -> Bool:
     """Which texts are a value; blanks around a text do not matter, unless they are in the value."""
     if pa.types.is_dictionary(array.type):
@@ -191,20 +177,6 @@ def _equal_texts(array: Any, value: str) -> Bool:
     asked = pa.scalar(value, texts.type)
     found = pc.or_(pc.equal(texts, asked), pc.equal(pc.utf8_trim_whitespace(texts), asked))
     return np.asarray(pc.fill_null(found, False).to_numpy(zero_copy_only=False), dtype=np.bool_)
-
-
-def compared_number(value: LabelValue, unit: str) -> float:
-    """The number of a grid that a value is compared as: days or microseconds of dates and times."""
-    if unit == "number":
-        return float(value)
-    text = str(value)
-    if unit == "date":
-        return float((datetime.date.fromisoformat(text) - _EPOCH).days)
-    moment = datetime.datetime.fromisoformat(text)
-    if moment.tzinfo is not None:
-        moment = moment.astimezone(datetime.UTC).replace(tzinfo=None)
-    since = moment - datetime.datetime(1970, 1, 1)
-    return float(since.days * MICROSECONDS_PER_DAY + since.seconds * 1_000_000 + since.microseconds)
 
 
 def _check(leaf: Comparison | Among | Missing, kind: Any) -> None:
@@ -232,13 +204,14 @@ def _check(leaf: Comparison | Among | Missing, kind: Any) -> None:
             raise DataError(f"column {column} holds {unit}s, so `where` compares it with {wanted}: {plain(value)}")
 
 
-def _check_words(leaf: Comparison | Among | Missing, words: MissingWords) -> None:
+def _check_words(leaf: Comparison | Among | Missing, words: MissingWords, *, guessed: bool) -> None:
     """Refuse a comparison with a word that means a missing value, which is equal to nothing."""
     values = () if isinstance(leaf, Missing) else leaf.values if isinstance(leaf, Among) else (leaf.value,)
     for value in values:
-        if value in words:
+        if value in words if guessed else words.names(value):
+            where = "in a CSV file" if guessed and not words.names(value) else "as was said with `na_values=`"
             raise DataError(
-                f"{quoted(value)} means a missing value in a CSV file, which `where` compares with nothing; "
+                f"{quoted(value)} means a missing value {where}, which `where` compares with nothing; "
                 f"write {plain(leaf.column)} is missing"
             )
 

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ogive.arrays import Float64, Int64, UInt8
-from ogive.columns import Categories, Label, Listed, Membership, OpenCategories
+from ogive.columns import Categories, Label, LabelValue, Listed, Membership, OpenCategories
 from ogive.errors import DataError, plain, quoted
 from ogive.predicates import Missing, Not
 
@@ -24,6 +24,13 @@ MISSING = 0
 """The code of a missing label."""
 
 _UNKNOWN = 2
+
+
+def declared_values(column: Categories | Label | Listed | Membership | OpenCategories) -> tuple[LabelValue, ...]:
+    """The values of categories and classes that a question names."""
+    if isinstance(column, Label):
+        return (*column.positive, *(column.negative or ()))
+    return () if isinstance(column, OpenCategories) else column.values or ()
 
 
 def check_label_kind(label: Label, holds: str) -> None:
@@ -258,9 +265,7 @@ class Members:
         """
         values, known = self._labels.values, self._known
         if len(self._table) < len(values):
-            new = [
-                float(known is None or _as_declared(value, known) in known) for value in values[len(self._table) :]
-            ]
+            new = [float(known is None or _as_declared(value, known) in known) for value in values[len(self._table) :]]
             self._table = np.concatenate([self._table, new])
             self._table[MISSING] = math.nan if self._declared.missing == "drop" else 0.0
         if self._declared.missing == "refuse" and np.any(codes == MISSING):
@@ -315,7 +320,9 @@ class Listing:
 
     def _place(self, value: Any) -> float:
         """The symbol of a value."""
-        return self._places.get(_as_declared(value, self._places), _symbol(self._declared.other, self._declared.other_place))
+        return self._places.get(
+            _as_declared(value, self._places), _symbol(self._declared.other, self._declared.other_place)
+        )
 
 
 _REFUSED = -1

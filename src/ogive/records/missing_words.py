@@ -48,7 +48,12 @@ class MissingWords:
     @functools.cached_property
     def folded(self) -> frozenset[str]:
         """All words as they are compared."""
-        return frozenset(str(word).strip().lower() for word in (*USUAL_WORDS, *self.named))
+        return self.texts | {word.lower() for word in USUAL_WORDS}
+
+    @functools.cached_property
+    def texts(self) -> frozenset[str]:
+        """The named words as they are compared."""
+        return frozenset(str(word).strip().lower() for word in self.named)
 
     def numbers(self, grid: Grid) -> list[float]:
         """The named words that write a number of a grid, or a date or time where it holds those."""
@@ -64,6 +69,10 @@ class MissingWords:
             return table
         named = json.dumps(sorted(map(str, self.named))).encode()
         return hashlib.sha256(b"ogive missing words 1\n" + table + named).digest()
+
+    def names(self, value: object) -> bool:
+        """Whether a text is one of the named words."""
+        return isinstance(value, str) and value.strip().lower() in self.texts
 
     def __contains__(self, value: object) -> bool:
         return isinstance(value, str) and value.strip().lower() in self.folded

@@ -17,7 +17,7 @@ import numpy as np
 
 from ogive.arrays import Float64, Int64, UInt64
 from ogive.checks import whole
-from ogive.columns import Binning, Label, LabelValue, OpenCategories, ReadColumn, Schema
+from ogive.columns import Binning, Schema
 from ogive.errors import DataError, ParameterError, UnsupportedError, plain, quoted
 from ogive.grids import Grid
 from ogive.predicates import columns_of as compared_columns
@@ -32,7 +32,7 @@ from ogive.records.dealing import MOST_PARTS, PartSource, deal
 from ogive.records.engines.address import is_address
 from ogive.records.engines.opening import is_expression
 from ogive.records.engines.table import EngineTable
-from ogive.records.labels import Columns, LabelCodes
+from ogive.records.labels import Columns, LabelCodes, declared_values
 from ogive.records.missing_words import USUAL, MissingWords, NaValues
 from ogive.records.names import check_column, check_columns_named
 from ogive.records.person_hashes import smallest_hashes
@@ -448,7 +448,11 @@ class Records:
         identifiers = set() if person is None else {person}
         names = [*wanted, *identifiers]
         # a category such as "NA" that was declared is a text, whatever the other cells of its column are
-        written = {column.column for column in columns if any(value in self._words for value in _declared(column))}
+        written = {
+            column.column
+            for column in columns
+            if not isinstance(column, Binning) and any(value in self._words for value in declared_values(column))
+        }
         rows = 0
         cells = LabelCells(self._source, self._words)
         persons = None if person is None else PersonCodes(person, self._table.type(person))
@@ -485,13 +489,6 @@ class Records:
         values = float_values(self._measured.read(column.column, array), column.grid.unit)
         named = self._words.numbers(column.grid)
         return np.where(np.isin(values, named), np.nan, values) if named else values
-
-
-def _declared(column: ReadColumn) -> tuple[LabelValue, ...]:
-    """The values of categories and classes that a question names."""
-    if isinstance(column, Label):
-        return (*column.positive, *(column.negative or ()))
-    return () if isinstance(column, Binning | OpenCategories) else column.values or ()
 
 
 def _source_of(data: Any, column: str, words: MissingWords) -> Source | EngineTable:

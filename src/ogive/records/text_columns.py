@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 
 from ogive.errors import DataError, plain, quoted
 from ogive.grids import MAX_WHOLE
-from ogive.records.arrow import type_words
+from ogive.records.arrow import type_words, without_named
 from ogive.records.missing_words import MissingWords, tell
 from ogive.records.sources import Source
 
@@ -279,7 +279,7 @@ class LabelCells:
                     f"column {quoted(column)} of {plain(self._source.name)} has numbers from 2^53 on, which are read "
                     "as floats from a CSV file and not told apart; write codes as words, or use Parquet or a data frame"
                 )
-        return self.read(column, array)
+        return without_named(self.read(column, array), self._words)
 
 
 def any_other_kind(cells: Sequence[str]) -> bool:

@@ -80,7 +80,7 @@ class Session(Verbs):
         other_people: With `person`: create an account although another account of the ledger has mostly the same
             identifiers, or a part although another part has some of them, because the identifiers mean different
             people or a second budget is intended. The ledger records the declaration, and statements show it.
-        na_values: Texts and numbers that mark a missing value in a measured column, in addition to the usual ones such
+        na_values: Texts and numbers that mark a missing value in any column, in addition to the usual ones such
             as NA.
 
     Raises:

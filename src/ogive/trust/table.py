@@ -23,7 +23,7 @@ class SingleTable(TableModel):
         max_rows_per_person: How many of a person's records are kept, chosen at random.
         row_choice: What rows are chosen by: "siphash", their contents, or "md5", the cells that they count in. By
             default the first one, and the second one for tables of an engine.
-        na_values: Texts and numbers that mark a missing value in a measured column, in addition to the usual ones such
+        na_values: Texts and numbers that mark a missing value in any column, in addition to the usual ones such
             as NA.
     """
 

@@ -48,10 +48,11 @@ from ogive.records.engines.choosing import (
     refuse,
     shared,
 )
+from ogive.records.engines.conditions import without_named
 from ogive.records.engines.functions import utf8
 from ogive.records.engines.numbers import double, number, whole
 from ogive.records.engines.small_keys import Line, code_of_key, line_of, small_key
-from ogive.records.labels import Columns, LabelCodes
+from ogive.records.labels import Columns, LabelCodes, declared_values
 from ogive.records.missing_words import MissingWords
 from ogive.records.values import ValueSums
 
@@ -331,6 +332,8 @@ class CellReader:
         found, kind = self._table[column.column], self._types[column.column]
         if isinstance(column, Binning):
             return number(found, kind, column.grid.unit, self._words.numbers(column.grid), keep_nan=not sums)
+        if not any(value in self._words for value in declared_values(column)):  # what is declared is a value
+            found = without_named(found, kind, self._words)
         if pa.types.is_decimal(kind) or not (pa.types.is_boolean(kind) or pa.types.is_integer(kind)):
             return found.cast("float64") if pa.types.is_floating(kind) else found.cast("string")
         return found

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import operator
 from collections.abc import Callable, Mapping
@@ -13,10 +12,9 @@ import pyarrow as pa
 
 from ogive.columns import LabelValue
 from ogive.predicates import All, Among, Comparison, Either, Missing, Not, Predicate
-from ogive.records.arrow import kind_of
+from ogive.records.arrow import compared_number, kind_of, named_numbers, type_words
 from ogive.records.engines.functions import utf8
 from ogive.records.engines.numbers import double, number, whole
-from ogive.records.filtering import compared_number
 from ogive.records.missing_words import MissingWords
 
 _COMPARED: dict[str, Callable[[Any, Any], Any]] = {
@@ -59,7 +57,7 @@ def holds(where: Predicate, table: Any, types: Mapping[str, Any], words: Missing
 def _missing(column: Any, kind: Any, words: MissingWords) -> Any:
     unit = None if pa.types.is_null(kind) else kind_of(kind)
     if unit is None or pa.types.is_boolean(kind):
-        return column.isnull()
+        return without_named(column, kind, words).isnull()
     return _number(column, kind, unit, words).isnull()
 
 
@@ -69,7 +67,7 @@ def _compared(column: Any, kind: Any, sign: str, value: LabelValue, words: Missi
     unit = kind_of(kind)
     if unit is None:
         # bytes, since a column may take capitals for small letters
-        text, asked = column.cast("string"), utf8(ibis.literal(str(value)), engine)
+        text, asked = without_named(column, kind, words).cast("string"), utf8(ibis.literal(str(value)), engine)
         same = (utf8(text, engine) == asked) | (utf8(text.strip(), engine) == asked)
         return _sure(same if sign == "==" else ~same)
     if pa.types.is_integer(kind) and not isinstance(value, str | float):
@@ -84,12 +82,28 @@ def _compared(column: Any, kind: Any, sign: str, value: LabelValue, words: Missi
     return _sure(_COMPARED[sign](numbers, double(compared_number(value, unit))))
 
 
+def without_named(column: Any, kind: Any, words: MissingWords) -> Any:
+    """A column of texts or whole numbers, null where a named word or number says that a value is missing.
+
+    Columns of truth values, and of what is neither, are as they are.
+    """
+    if not words.named or pa.types.is_null(kind) or pa.types.is_boolean(kind):
+        return column
+    unit = kind_of(kind)
+    if unit is None:
+        if type_words(kind) != "text":
+            return column
+        named = column.cast("string").strip().lower().isin(sorted(words.texts))
+    else:
+        numbers = named_numbers(words, unit)
+        if not numbers:
+            return column
+        named = number(column, kind, unit, ()).isin([double(each) for each in numbers])
+    return named.fill_null(False).ifelse(ibis.null(column.type()), column)
+
+
 def _number(column: Any, kind: Any, unit: str, words: MissingWords) -> Any:
-    named = []
-    for word in words.named:
-        with contextlib.suppress(ValueError):
-            named.append(compared_number(word, unit))
-    return number(column, kind, unit, named)
+    return number(column, kind, unit, named_numbers(words, unit))
 
 
 def _sure(condition: Any) -> Any:

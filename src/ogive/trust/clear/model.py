@@ -19,7 +19,7 @@ class Clear(SingleTable):
         person: Column with the person's identifier, if a person may have several records. The guarantee is then for
             persons, not for records.
         max_rows_per_person: How many of a person's records are kept, chosen at random.
-        na_values: Texts and numbers that mark a missing value in a measured column, in addition to the usual ones such
+        na_values: Texts and numbers that mark a missing value in any column, in addition to the usual ones such
             as NA.
     """
 

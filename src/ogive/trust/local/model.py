@@ -32,7 +32,7 @@ class Local(SingleTable):
         person: Column with the person's identifier, if a person may own several records. Each record is then a report
             of its own, and the guarantee for the person covers all of them.
         max_rows_per_person: How many of a person's records are reported, chosen at random.
-        na_values: Texts and numbers that mark a missing value in a measured column, in addition to the usual ones such
+        na_values: Texts and numbers that mark a missing value in any column, in addition to the usual ones such
             as NA.
 
     Example:

@@ -51,7 +51,7 @@ class Pairs(SingleTable):
             partner are paired again. Records of absent people are in no pair.
         person: Column with the person's identifier, if a person may own several records; one of them is then chosen.
         max_rows_per_person: Number of a person's records that take part: one, since people are paired, not records.
-        na_values: Texts and numbers that mark a missing value in a measured column, in addition to the usual ones such
+        na_values: Texts and numbers that mark a missing value in any column, in addition to the usual ones such
             as NA.
         progress: Called repeatedly with the number of pairs evaluated and the number of pairs in all.
 

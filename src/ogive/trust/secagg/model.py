@@ -53,7 +53,7 @@ class SecAgg(SeveralTables):
             "shares", "input", "confirm" or "unmask". Parties that leave before "confirm" are not in the sum.
         person: Column with the person's identifier, if a person may have several records; the same at every party.
         max_rows_per_person: How many of a person's records are kept, chosen at random.
-        na_values: Texts and numbers that mark a missing value in a measured column, in addition to the usual ones such
+        na_values: Texts and numbers that mark a missing value in any column, in addition to the usual ones such
             as NA.
 
     Raises:

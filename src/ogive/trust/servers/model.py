@@ -63,7 +63,7 @@ class Servers(SeveralTables):
             there is less noise: servers / (servers - colluding) times the variance of a curator.
         person: Column with the person's identifier, if a person may have several records; the same in every table.
         max_rows_per_person: How many of a person's records are kept, chosen at random.
-        na_values: Texts and numbers that mark a missing value in a measured column, in addition to the usual ones such
+        na_values: Texts and numbers that mark a missing value in any column, in addition to the usual ones such
             as NA.
         progress: Called repeatedly with the number of uploads made or read and the number of uploads in all.
 

@@ -1,4 +1,7 @@
-"""Blanks around a text do not matter, whoever reads the column and whatever it is read for."""
+"""Cells as people have them mean one thing, whoever reads the column and whatever it is read for.
+
+Blanks around a text do not matter. Words and numbers that were named say that a value is missing.
+"""
 
 import numpy as np
 import pandas as pd
@@ -9,7 +12,7 @@ import pyarrow.parquet
 import pytest
 from helpers.engines import ENGINES, address
 
-from ogive import Clear, release
+from ogive import Adjacency, Clear, release
 from ogive.statistics import (
     Count,
     Crosstab,
@@ -37,6 +40,19 @@ PADDED = {
     name: [f"{cell:<{WIDTHS[name]}}" for cell in column] if name in WIDTHS else column for name, column in CLEAN.items()
 }
 LEADING = {name: [f"\t {cell}" for cell in column] if name in WIDTHS else column for name, column in CLEAN.items()}
+
+MARKED = {
+    **CLEAN,
+    "died": np.where(np.arange(N) % 5 == 1, "Refused ", CLEAN["died"]),
+    "code": np.where(np.arange(N) % 7 == 2, -9, np.arange(N) % 3),
+}
+KNOWN = {
+    **CLEAN,
+    "died": [None if number % 5 == 1 else cell for number, cell in enumerate(CLEAN["died"].tolist())],
+    "code": [None if number % 7 == 2 else number % 3 for number in range(N)],
+}
+NAMED = ["refused", -9]
+TABLES = {"none": CLEAN, "after": PADDED, "before": LEADING, "marked": MARKED, "known": KNOWN}
 
 AGE = {"bounds": (0, 120), "bins": 12}
 CLASSES = {"positive": "yes", "negative": "no"}
@@ -89,21 +105,20 @@ SOURCES = {
 
 @pytest.fixture(scope="module")
 def records(tmp_path_factory):
-    """The clean table in a dictionary, and any table of any source."""
+    """Any of the tables in any form."""
     made = {}
 
     def of(source, padding):
         if (source, padding) not in made:
-            table = {"none": CLEAN, "after": PADDED, "before": LEADING}[padding]
-            folder = tmp_path_factory.mktemp("blanks")
-            made[source, padding] = SOURCES[source](table, folder, f"visits_{padding}")
+            folder = tmp_path_factory.mktemp("cells")
+            made[source, padding] = SOURCES[source](TABLES[padding], folder, f"visits_{padding}")
         return made[source, padding]
 
     return of
 
 
-def said(statistic, table):
-    return bare(release(statistic, trust=Clear(table)).to_dict())
+def said(statistic, table, adjacency=Adjacency.REPLACE, **options):
+    return bare(release(statistic, trust=Clear(table, **options), adjacency=adjacency).to_dict())
 
 
 def bare(value):
@@ -113,7 +128,7 @@ def bare(value):
     return [bare(each) for each in value] if isinstance(value, list) else value
 
 
-@pytest.mark.covering(source=str, name=str, padding=str)
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("padding", ["after", "before"])
 @pytest.mark.parametrize("name", STATISTICS)
 @pytest.mark.parametrize("source", SOURCES)
@@ -130,6 +145,34 @@ def test_every_statistic_sees_both_texts(name):
     other["died"][:9] = other["died"][0]
     other["ward"][:11] = "A"
     assert said(STATISTICS[name], CLEAN) != said(STATISTICS[name], other)
+
+
+LACKING = {
+    "proportion": Proportion("died", positive="yes", missing="no"),
+    "proportion of a number": Proportion("code", positive=1, missing="drop"),
+    "count of a number": Count("code", among=(1, -9)),
+    "histogram": Histogram("died", values=("yes", "no"), missing="count"),
+    "histogram of a number": Histogram("code", values=(0, 1, 2), missing="count"),
+    "crosstab": Crosstab("died", "code", rows=("yes", "no"), columns=(0, 1), other="count", missing="count"),
+    "described": Describe(
+        ("age", "code"), bounds={"age": (0, 120)}, values={"code": (0, 1, 2)}, missing={"code": "count"}
+    ),
+    "groups": Subset(Grouped(Ecdf("age", **AGE), "died", ("yes", "no")), "died is not missing"),
+    "classes": Subset(Roc("risk", "died", (0, 1), bins=16, **CLASSES), "died is not missing"),
+    "condition": Subset(Ecdf("age", **AGE), "died != 'yes'"),
+    "condition on a number": Subset(Ecdf("age", **AGE), "code < 1"),
+    "missing": Subset(Ecdf("age", **AGE), "died is missing or code is missing"),
+}
+
+
+@pytest.mark.one_in(3)
+@pytest.mark.parametrize("name", LACKING)
+@pytest.mark.parametrize("source", SOURCES)
+def test_what_was_named_is_missing(source, name, records):
+    adjacency = Adjacency.ADD_OR_REMOVE
+    expected = said(LACKING[name], pa.table(KNOWN), adjacency=adjacency)
+    found = said(LACKING[name], records(source, "marked"), na_values=NAMED, adjacency=adjacency)
+    assert found == expected
 
 
 def test_blanks_that_were_declared_count():
