@@ -21,6 +21,7 @@ from collections.abc import Hashable, Sequence
 from enum import Enum
 from pathlib import Path
 
+import hypothesis
 import pytest
 
 _EVERYTHING = False
@@ -113,6 +114,9 @@ def pytest_addoption(parser):
 def pytest_configure(config):
     global _EVERYTHING
     _EVERYTHING = config.getoption("everything")
+    # no example has to be fast on a busy machine; `make test` takes the same ones each time, `make test-all` others
+    hypothesis.settings.register_profile("ogive", deadline=None, derandomize=not _EVERYTHING)
+    hypothesis.settings.load_profile("ogive")
     config.addinivalue_line(
         "markers",
         "covering(*each, **labels): `make test` runs cases in which each pair of values of two parameters occurs; "

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import datetime
 import math
+from collections.abc import Set
 from typing import Any
 
 import numpy as np
@@ -160,11 +161,17 @@ def without_named(array: Any, words: MissingWords) -> Any:
     if unit is not None:
         marked = pa.array(np.isin(float_values(array, unit), named_numbers(words, unit)))
     elif type_words(kind) == "text":
-        array = (array.dictionary_decode() if pa.types.is_dictionary(kind) else array).cast(pa.large_string())
-        folded = pc.utf8_lower(pc.utf8_trim_whitespace(array))
-        marked = pc.is_in(folded, value_set=pa.array(sorted(words.texts), folded.type))
+        return without_words(array, words.texts)
     else:
         return array
+    return pc.if_else(marked, pa.scalar(None, array.type), array) if pc.any(marked).as_py() else array
+
+
+def without_words(array: Any, words: Set[str]) -> Any:
+    """Texts that are null where they are one of some words, which are in small letters and without blanks around."""
+    array = (array.dictionary_decode() if pa.types.is_dictionary(array.type) else array).cast(pa.large_string())
+    folded = pc.utf8_lower(pc.utf8_trim_whitespace(array))
+    marked = pc.is_in(folded, value_set=pa.array(sorted(words), folded.type))
     return pc.if_else(marked, pa.scalar(None, array.type), array) if pc.any(marked).as_py() else array
 
 

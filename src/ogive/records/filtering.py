@@ -19,10 +19,10 @@ from ogive.columns import LabelValue
 from ogive.errors import DataError, plain, quoted
 from ogive.grids import MAX_WHOLE
 from ogive.predicates import All, Among, Comparison, Either, Missing, Not, Predicate, columns_of, leaves
-from ogive.records.arrow import compared_number, float_values, kind_of, type_words, without_named
+from ogive.records.arrow import compared_number, float_values, kind_of, type_words, without_named, without_words
 from ogive.records.missing_words import USUAL, MissingWords
 from ogive.records.sources import Source, Table
-from ogive.records.text_columns import LabelCells
+from ogive.records.text_columns import LabelCells, is_text
 
 _COMPARED = {"==": np.equal, "!=": np.not_equal, "<": np.less, "<=": np.less_equal, ">": np.greater}
 _COMPARED[">="] = np.greater_equal
@@ -80,19 +80,30 @@ class FilteredSource:
 
     def batches(self, columns: Sequence[str], *, identifiers: Collection[str] = ()) -> Iterator[tuple[Any, ...]]:
         """The rows that satisfy the condition, some at a time; a batch may have none."""
-        compared = [column for column in self._read if column in identifiers]
-        if compared:  # it would be read as text, which compares otherwise
-            raise DataError(f"column {quoted(compared[0])} identifies the person, so `where` cannot compare it")
+        compared = [leaf.column for leaf in leaves(self._where) if not isinstance(leaf, Missing)]
+        identifying = [column for column in compared if column in identifiers]
+        if identifying:  # it would be read as text, which compares otherwise
+            raise DataError(
+                f"column {quoted(identifying[0])} identifies the person, so `where` cannot compare it, and can only "
+                "ask whether it is missing"
+            )
         names = [*columns, *(column for column in self._read if column not in columns)]
         for arrays in self._source.batches(names, identifiers=identifiers):
             compared_cells = {
-                column: without_named(self._cells.read(column, array), self._words)
+                column: self._names(array)
+                if column in identifiers
+                else without_named(self._cells.read(column, array), self._words)
                 for column, array in zip(names, arrays, strict=True)
                 if column in self._read
             }
             chosen = holds(self._where, compared_cells, len(arrays[0]))
             mask = pa.array(chosen)
             yield tuple(array.filter(mask) for array in arrays[: len(columns)])
+
+    def _names(self, array: Any) -> Any:
+        """Identifiers of persons, null where they are missing."""
+        found = without_named(array, self._words)
+        return without_words(found, self._words.folded) if self.guesses_kinds and is_text(found.type) else found
 
 
 def check_condition(where: Predicate, table: Table, words: MissingWords) -> None:

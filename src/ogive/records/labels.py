@@ -99,7 +99,7 @@ def check_category_kind(declared: Categories | Listed | Membership | OpenCategor
         )
 
 
-def _where_known(column: str) -> str:
+def where_known(column: str) -> str:
     """The option, marked, that leaves records without a value of a column out; its name alone where quotes are hard."""
     condition = str(Missing(column)).replace(" is missing", " is not missing")
     return "`where=`" if "`" in condition else f"`where={condition!r}`"
@@ -231,7 +231,7 @@ class Places:
                 fault = f"column {quoted(self._column)} has missing values; every record needs a {self._one}"
                 group = self._one == "group"
                 raise DataError(
-                    f"{fault}, so leave the others out with {_where_known(self._column)}" if group else fault
+                    f"{fault}, so leave the others out with {where_known(self._column)}" if group else fault
                 )
             raise DataError(f"column {quoted(self._column)} {self._undeclared}", parameter=self._parameter)
         return found
@@ -308,7 +308,7 @@ class Listing:
         if np.any(refused == MISSING):
             raise DataError(
                 f"column {quoted(declared.column)} has missing values; count them as a category of their own with "
-                f"`missing='count'`, or leave these records out with {_where_known(declared.column)} or, under "
+                f"`missing='count'`, or leave these records out with {where_known(declared.column)} or, under "
                 "`ADD_OR_REMOVE`, with `missing='drop'`"
             )
         if len(refused):

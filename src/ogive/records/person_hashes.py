@@ -8,6 +8,7 @@ persons who are taken for one here make two tables look a little more alike, and
 
 from __future__ import annotations
 
+from collections.abc import Set
 from typing import Any
 
 import numpy as np
@@ -17,13 +18,14 @@ import pyarrow.compute as pc
 from ogive.arrays import UInt64
 from ogive.compiling import njit
 from ogive.records.hashing import Key, siphash, text_words
-from ogive.records.persons import PersonCodes, Persons
+from ogive.records.missing_words import USUAL, MissingWords
+from ogive.records.persons import PersonCodes, Persons, named_rows
 from ogive.records.sources import Source
 
 KEY_BYTES = 32
 
 
-def smallest_hashes(source: Source, person: str, *, key: bytes, count: int) -> UInt64:
+def smallest_hashes(source: Source, person: str, *, key: bytes, count: int, missing: MissingWords = USUAL) -> UInt64:
     """The smallest keyed hashes of all persons of a table: a random sample of them, and the same of the same persons.
 
     Args:
@@ -31,18 +33,19 @@ def smallest_hashes(source: Source, person: str, *, key: bytes, count: int) -> U
         person: The column with the person's identifier.
         key: 32 bytes: one key of SipHash-2-4 for numbers and one for texts. Who lacks it learns nothing from a hash.
         count: How many hashes at most.
+        missing: What says that a person is missing; rows without one are left out.
 
     Returns:
         Sorted, all different, shape (min(count, persons),).
 
     Raises:
-        DataError: the table cannot be read, or a person is missing.
+        DataError: the table cannot be read.
     """
     words = np.frombuffer(key, "<u8")
     for_numbers, for_texts = (words[0], words[1]), (words[2], words[3])
     found = np.empty(0, dtype=np.uint64)
     for (names,) in source.batches((person,), identifiers={person}):
-        persons = _canonical(_persons(person, source.type(person), names))
+        persons = _canonical(_persons(person, source.type(person), named_rows(names, missing)))
         numbers = _hash_numbers(persons.numbers.view(np.uint64), for_numbers)
         texts = text_words(persons.texts, np.ones(len(persons.texts), dtype=np.bool_), for_texts)
         hashes = np.concatenate([found, numbers, texts])
@@ -53,8 +56,8 @@ def smallest_hashes(source: Source, person: str, *, key: bytes, count: int) -> U
     return found
 
 
-def _persons(column: str, arrow_type: Any, names: Any) -> Persons:
-    codes = PersonCodes(column, arrow_type)
+def _persons(column: str, arrow_type: Any, names: Any, nobody: Set[str] = USUAL.folded) -> Persons:
+    codes = PersonCodes(column, arrow_type, nobody)
     codes.add(names)
     return codes.finish()
 
@@ -70,7 +73,7 @@ def _canonical(persons: Persons) -> Persons:
     if not len(rewritten):
         return persons
     # what is left of a text may write a number
-    written = _persons("", pa.large_string(), rewritten)
+    written = _persons("", pa.large_string(), rewritten, frozenset())
     same = persons.texts.filter(pc.invert(changed))
     return Persons(
         persons.codes, np.concatenate([persons.numbers, written.numbers]), pa.concat_arrays([same, written.texts])

@@ -2,15 +2,17 @@
 
 A person's name is a whole number or a text. Text that writes a plain decimal number (5, 5.0, -12.50, without
 leading zeros) names the same person as the number, so that a person is the same whatever kind of
-file the table lies in; every other text is itself, letter by letter. Telling persons apart is exact:
-two persons taken for one would share their rows, and that would void the guarantee.
+file the table lies in; every other text is itself, letter by letter, without the blanks around it.
+Telling persons apart is exact: two persons taken for one would share their rows, and one taken for
+two would have the rows of two, which would void the guarantee. A word such as NA names nobody: the
+rows of all who have it would be taken for those of one person.
 """
 
 from __future__ import annotations
 
 import decimal
 import re
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,9 +22,13 @@ import pyarrow.compute as pc
 from ogive.arrays import Bool, Int64, UInt8, UInt64
 from ogive.compiling import njit
 from ogive.errors import DataError, quoted
-from ogive.records.arrow import kind_of, type_words
+from ogive.records.arrow import kind_of, type_words, without_named, without_words
 from ogive.records.hashing import hashes_of, text_words
+from ogive.records.labels import where_known
+from ogive.records.missing_words import USUAL, MissingWords
 
+BLANKS = " \t\n\r\v\f"
+"""What does not count around a name: what engines take for blanks."""
 MAX_DIGITS = 18
 _LIMIT = 10**MAX_DIGITS
 _IS_WHOLE, _IS_TEXT, _UNCLEAR = 0, 1, 2
@@ -131,12 +137,18 @@ def number_of_hash(hashes: UInt64, parts: int) -> UInt8:
 
 
 class PersonCodes:
-    """Reads a person column batch by batch."""
+    """Reads a person column batch by batch.
 
-    def __init__(self, column: str, arrow_type: Any) -> None:
+    Args:
+        column: Its name.
+        arrow_type: What it holds.
+        nobody: Texts that name no person, in small letters.
+    """
+
+    def __init__(self, column: str, arrow_type: Any, nobody: Set[str] = USUAL.folded) -> None:
         check_person_type(column, arrow_type)
         self._column = column
-        self._numeric = kind_of(arrow_type) == "number"
+        self._nobody = pa.array(sorted(nobody), pa.large_string())
         self._numbers: list[Int64] = []
         self._is_text: list[Bool] = []
         self._texts: list[Any] = []
@@ -167,10 +179,8 @@ class PersonCodes:
         self._add(np.where(small, numbers, 0).astype(np.int64), ~small, texts)
 
     def _add_text(self, array: Any) -> None:
-        blank = pc.equal(array, "")
-        if self._numeric:  # a file of text, whose empty numbers may be written so
-            blank = pc.or_(blank, pc.equal(pc.utf8_lower(array), "nan"))
-        if pc.any(blank).as_py():
+        array = pc.utf8_trim(array, BLANKS)
+        if pc.any(pc.is_in(pc.utf8_lower(array), value_set=self._nobody)).as_py():
             raise DataError(missing_person(self._column))
         _, offsets, content = array.buffers()
         ends = np.frombuffer(offsets, dtype=np.int64)[array.offset : array.offset + len(array) + 1]
@@ -257,4 +267,16 @@ def _canonical(text: str) -> int | str:
 
 def missing_person(column: str) -> str:
     """What is said of rows without an identifier."""
-    return f"person column {quoted(column)} has missing values; every row needs an identifier"
+    return (
+        f"person column {quoted(column)} has missing values, or words for them such as NA; every row needs an "
+        f"identifier, so leave the others out with {where_known(column)}; in a table whose columns have declared "
+        "types, say as well which words mean a missing value"
+    )
+
+
+def named_rows(names: Any, missing: MissingWords) -> Any:
+    """The names of some rows that are not missing."""
+    found = without_named(names, missing)
+    if type_words(found.type) == "text":
+        return without_words(found, missing.folded).drop_null()
+    return found.filter(pc.invert(found.is_null(nan_is_null=True)))

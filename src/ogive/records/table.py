@@ -23,7 +23,7 @@ from ogive.grids import Grid
 from ogive.predicates import columns_of as compared_columns
 from ogive.privacy import BY_CELLS, BY_CONTENTS, Adjacency, PrivacyUnit, check_row_choice
 from ogive.queries import Aggregate, Cells, GroupBinning, Parted, PersonShares, RowValues, Selected, ValueCounts
-from ogive.records.arrow import content_kind, float_values, label_codes
+from ogive.records.arrow import content_kind, float_values, label_codes, without_named
 from ogive.records.bounding import ChoiceByContents
 from ogive.records.cell_choice import ChoiceByCells
 from ogive.records.checking import check_type
@@ -36,7 +36,7 @@ from ogive.records.labels import Columns, LabelCodes, declared_values
 from ogive.records.missing_words import USUAL, MissingWords, NaValues
 from ogive.records.names import check_column, check_columns_named
 from ogive.records.person_hashes import smallest_hashes
-from ogive.records.persons import Names, PersonCodes, check_person_type
+from ogive.records.persons import Names, PersonCodes, check_person_type, named_rows
 from ogive.records.shares import EveryRow, add_shares
 from ogive.records.sources import Source, memory_source
 from ogive.records.text_columns import LabelCells, TextColumns
@@ -207,11 +207,11 @@ class Records:
         if self.is_empty:
             return 0
         if isinstance(self._table, EngineTable):
-            return self._table.persons(self.person)
+            return self._table.persons(self.person, self._words)
         persons = PersonCodes(self.person, self._table.type(self.person))
         with contextlib.closing(WaitingRows(self._table.name)) as waiting:
             for (names,) in self._source.batches((self.person,), identifiers={self.person}):
-                persons.add(names)
+                persons.add(named_rows(names, self._words))  # others are refused where they are used
                 waiting.add(persons.names())
             return waiting.persons()
 
@@ -271,7 +271,7 @@ class Records:
             DataError: the table cannot be read, has no such column, or a person is missing.
         """
         check_column(self._table, person)
-        return smallest_hashes(self._source, person, key=key, count=count)
+        return smallest_hashes(self._source, person, key=key, count=count, missing=self._words)
 
     def digest(self) -> bytes:
         """SHA-256 of the whole table: of a file's bytes, or of the contents of columns in memory.
@@ -474,7 +474,7 @@ class Records:
             if persons is None:
                 yield None, part
             else:
-                persons.add(batch[str(person)])
+                persons.add(without_named(batch[str(person)], self._words))
                 yield persons.names(), part
         self._size = rows
 

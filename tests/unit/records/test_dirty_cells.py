@@ -12,7 +12,7 @@ import pyarrow.parquet
 import pytest
 from helpers.engines import ENGINES, address
 
-from ogive import Adjacency, Clear, release
+from ogive import Adjacency, Clear, DataError, PureDP, Session, release
 from ogive.statistics import (
     Count,
     Crosstab,
@@ -173,6 +173,51 @@ def test_what_was_named_is_missing(source, name, records):
     expected = said(LACKING[name], pa.table(KNOWN), adjacency=adjacency)
     found = said(LACKING[name], records(source, "marked"), na_values=NAMED, adjacency=adjacency)
     assert found == expected
+
+
+ROWS = 3
+OF_PERSONS = {
+    "age": np.repeat(CLEAN["age"], ROWS),
+    "who": [f"P{number}" for number in range(N) for _ in range(ROWS)],
+}
+BLANKS = ("", " ", "\t ")
+"""Around the identifier in the rows of a person, after and before it."""
+WRITTEN = {
+    **OF_PERSONS,
+    "who": [f"{BLANKS[row % 3]}{name}{BLANKS[row % 2]}" for row, name in enumerate(OF_PERSONS["who"])],
+}
+NOBODY = {
+    "age": np.append(OF_PERSONS["age"], np.full(40, 119.0)),
+    "who": [*OF_PERSONS["who"], *["NA ", "n/a", "-9", "NA"] * 10],
+}
+TABLES |= {"persons": OF_PERSONS, "written": WRITTEN, "nobody": NOBODY}
+HISTOGRAM = Ecdf("age", **AGE)
+NAMES = {"na_values": ["NA", "N/A", "-9"]}
+
+
+@pytest.mark.parametrize("source", [name for name in SOURCES if name != "pandas categories"])
+def test_blanks_make_no_other_person_and_words_for_missing_values_none(source, records):
+    expected = said(HISTOGRAM, records("dictionary", "persons"), person="who")
+    assert said(HISTOGRAM, records(source, "written"), person="who") == expected
+    nobody = records(source, "nobody")
+    for options in ({}, NAMES):
+        with pytest.raises(DataError, match="person column 'who' has missing values") as refused:
+            said(HISTOGRAM, nobody, person="who", **options)
+        assert "where='who is not missing'" in str(refused.value)
+    known = Subset(HISTOGRAM, "who is not missing")
+    assert said(known, nobody, person="who", **NAMES) == said(known, records("dictionary", "persons"), person="who")
+    with Session(nobody, limit=PureDP(1), person="who", **NAMES) as session:
+        with pytest.raises(DataError, match="has missing values"):
+            session.release(HISTOGRAM, privacy=PureDP("0.5"))
+        assert session.spent is None
+        session.release(known, privacy=PureDP("0.5"))
+        assert session.spent == PureDP("0.5")
+
+
+def test_whoever_is_missing_is_one_person_where_words_are_texts():
+    """The control: one row of those without an identifier would be kept, as of one person."""
+    table = {**NOBODY, "who": [each if each.startswith("P") else "nobody" for each in NOBODY["who"]]}
+    assert release(HISTOGRAM, trust=Clear(table, person="who")).total == N + 1
 
 
 def test_blanks_that_were_declared_count():

@@ -16,8 +16,9 @@ import pyarrow as pa
 
 from ogive.errors import DataError, quoted
 from ogive.records.cell_choice import FARTHEST, FINEST, MISSING, MOST_DIGITS, PREFIX
-from ogive.records.engines.functions import function, utf8
+from ogive.records.engines.functions import as_text, function, utf8
 from ogive.records.engines.numbers import double, whole
+from ogive.records.missing_words import USUAL
 from ogive.records.persons import missing_person
 from ogive.strategies.people import PERSON_UNITS
 
@@ -75,12 +76,9 @@ def person_names(column: Any, kind: Any, engine: str) -> dict[str, Any]:
         clear = _is_small(number)
         found = clear.ifelse(number, ibis.null("float64")).cast("int64").cast("string")
         return {"person_name": found, "person_fault": _fault(number.isnull(), ~clear)}
-    text = column.cast("string")
-    if engine == "postgres" and not pa.types.is_decimal(kind):
-        text = text + ""  # of an enumeration, which has no empty value
-    missing = text.isnull() | (text == "")
-    if pa.types.is_decimal(kind):
-        missing |= text == "NaN"
+    text = column.cast("string") if pa.types.is_decimal(kind) else as_text(column, engine)
+    text = text.strip()
+    missing = text.isnull() | text.lower().isin(sorted(USUAL.folded))
     return {
         "person_name": ibis.cases((missing, ibis.null("string")), else_=canonical(text)),
         "person_bytes": utf8(canonical(text), engine),
@@ -118,6 +116,11 @@ def canonical(text: Any) -> Any:
 
 def _fault(missing: Any, unclear: Any) -> Any:
     return ibis.cases((missing, whole(_MISSING)), (unclear, whole(_UNCLEAR)), else_=whole(_NAMED))
+
+
+def is_named(table: Any) -> Any:
+    """Which rows of a table of names have a person."""
+    return table["person_fault"] != whole(_MISSING)
 
 
 def refuse(fault: int, column: str) -> None:

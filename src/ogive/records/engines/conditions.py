@@ -13,7 +13,7 @@ import pyarrow as pa
 from ogive.columns import LabelValue
 from ogive.predicates import All, Among, Comparison, Either, Missing, Not, Predicate
 from ogive.records.arrow import compared_number, kind_of, named_numbers, type_words
-from ogive.records.engines.functions import utf8
+from ogive.records.engines.functions import as_text, utf8
 from ogive.records.engines.numbers import double, number, whole
 from ogive.records.missing_words import MissingWords
 
@@ -45,7 +45,7 @@ def holds(where: Predicate, table: Any, types: Mapping[str, Any], words: Missing
         case Not():
             return ~holds(where.part, table, types, words, engine)
         case Missing():
-            return _missing(table[where.column], types[where.column], words)
+            return _missing(table[where.column], types[where.column], words, engine)
         case Comparison():
             return _compared(table[where.column], types[where.column], where.sign, where.value, words, engine)
         case Among():
@@ -54,10 +54,10 @@ def holds(where: Predicate, table: Any, types: Mapping[str, Any], words: Missing
             return functools.reduce(operator.or_, each)
 
 
-def _missing(column: Any, kind: Any, words: MissingWords) -> Any:
+def _missing(column: Any, kind: Any, words: MissingWords, engine: str) -> Any:
     unit = None if pa.types.is_null(kind) else kind_of(kind)
     if unit is None or pa.types.is_boolean(kind):
-        return without_named(column, kind, words).isnull()
+        return without_named(column, kind, words, engine).isnull()
     return _number(column, kind, unit, words).isnull()
 
 
@@ -67,12 +67,15 @@ def _compared(column: Any, kind: Any, sign: str, value: LabelValue, words: Missi
     unit = kind_of(kind)
     if unit is None:
         # bytes, since a column may take capitals for small letters
-        text, asked = without_named(column, kind, words).cast("string"), utf8(ibis.literal(str(value)), engine)
+        text, asked = (
+            as_text(without_named(column, kind, words, engine), engine),
+            utf8(ibis.literal(str(value)), engine),
+        )
         same = (utf8(text, engine) == asked) | (utf8(text.strip(), engine) == asked)
         return _sure(same if sign == "==" else ~same)
     if pa.types.is_integer(kind) and not isinstance(value, str | float):
         # exact, where floats would take numbers beyond 2^53 for their neighbors
-        return _sure(_COMPARED[sign](column, whole(int(value))) & ~_missing(column, kind, words))
+        return _sure(_COMPARED[sign](column, whole(int(value))) & ~_missing(column, kind, words, engine))
     numbers = _number(column, kind, unit, words)
     if unit == "number" and isinstance(value, int) and (near := int(float(value))) != value:
         # no float is that number: those up to the nearest one below it are less, all others are more
@@ -82,7 +85,7 @@ def _compared(column: Any, kind: Any, sign: str, value: LabelValue, words: Missi
     return _sure(_COMPARED[sign](numbers, double(compared_number(value, unit))))
 
 
-def without_named(column: Any, kind: Any, words: MissingWords) -> Any:
+def without_named(column: Any, kind: Any, words: MissingWords, engine: str | None) -> Any:
     """A column of texts or whole numbers, null where a named word or number says that a value is missing.
 
     Columns of truth values, and of what is neither, are as they are.
@@ -93,7 +96,7 @@ def without_named(column: Any, kind: Any, words: MissingWords) -> Any:
     if unit is None:
         if type_words(kind) != "text":
             return column
-        named = column.cast("string").strip().lower().isin(sorted(words.texts))
+        named = as_text(column, engine).strip().lower().isin(sorted(words.texts))
     else:
         numbers = named_numbers(words, unit)
         if not numbers:

@@ -13,6 +13,12 @@ def function(name: str, *kinds: Any, returns: Any) -> Any:
     return ibis.udf.scalar.builtin(parameters, name=name, signature=(kinds, returns))
 
 
+def as_text(column: Any, engine: str | None) -> Any:
+    """A column of labels as text; on PostgreSQL some types, such as enumerations, are texts that few functions take."""
+    text = column.cast("string")
+    return text + "" if engine == "postgres" else text
+
+
 def utf8(text: Any, engine: str) -> Any:
     """The UTF-8 bytes of a text. Columns may be declared to take capitals for small letters, and bytes are not."""
     match engine:

@@ -141,23 +141,28 @@ class EngineTable:
             chosen = self._expression.filter(holds(where, self._expression, self._types, words, self._engine))
         return EngineTable(chosen, self.name, whole=self)
 
-    def persons(self, person: str) -> int:
+    def persons(self, person: str, words: MissingWords) -> int:
         """How many persons there are.
 
+        Args:
+            person: Column with the person's identifier.
+            words: Words and numbers that mean that a person is missing, beside the usual words.
+
         Raises:
-            DataError: a person is missing or unclear, or the engine fails.
+            DataError: a person is unclear, or the engine fails.
         """
-        from ogive.records.engines.choosing import of_group, person_groups, person_names, refuse
+        from ogive.records.engines.choosing import is_named, of_group, person_groups, person_names, refuse
 
         kind = self._types[person]
         found = []
         with one_line(self.name):
             groups = person_groups(self._expression, self._engine)
             for group in range(groups):
-                table = self._expression
+                table = self._with_persons(person, words)
                 if groups > 1:
                     table = of_group(table, person, kind, self._engine, group=group, groups=groups)
-                found.append(_persons(table.select(**person_names(table[person], kind, self._engine))))
+                named = table.select(**person_names(table[person], kind, self._engine))
+                found.append(_persons(named.filter(is_named(named))))  # others are refused where they are used
         refuse(max(fault for _, fault in found), person)
         return sum(persons for persons, _ in found)
 
@@ -168,7 +173,7 @@ class EngineTable:
 
         Args:
             aggregate: What is asked.
-            words: Numbers and dates that mean that a value is missing.
+            words: Words, numbers and dates that mean that a value is missing.
             person: Column with the person's identifier; None where each row is one.
             limit: Most rows that are kept of one person.
 
@@ -186,7 +191,16 @@ class EngineTable:
             most = None if isinstance(aggregate, PersonShares) else limit
             bound = Bound(person, most, self._types[person], self._engine)
         with one_line(self.name):
-            return CellReader(self._expression, self._types, words, self.name, bound, self._engine).sums(aggregate)
+            table = self._expression if person is None else self._with_persons(person, words)
+            return CellReader(table, self._types, words, self.name, bound, self._engine).sums(aggregate)
+
+    def _with_persons(self, person: str, words: MissingWords) -> Any:
+        """The table, in which a person is null where a named word or number says that it is missing."""
+        from ogive.records.engines.conditions import without_named
+
+        column = self._expression[person]
+        named = without_named(column, self._types[person], words, self._engine)
+        return self._expression if named is column else self._expression.mutate(**{person: named})
 
 
 def _persons(named: Any) -> tuple[int, int]:

@@ -27,6 +27,7 @@ from ogive.statistics.methods.groups import Groups, Parts, ask_parts, shared_ter
 
 _ALONE = {
     "boxplot": "a boxplot has groups of its own, `Boxplot(..., by=...)`",
+    "describe": "a description has groups of its own, `Describe(..., by=...)`",
     "ustatistic": "statistics of pairs are released of all records or of a subset, not of several groups at once",
     "bounds": "bounds are found of all records or of a subset, not of several groups at once",
     "labels": "labels by votes have no groups",

@@ -192,9 +192,9 @@ def test_large_and_missing_persons_are_found_in_any_group(tmp_path, monkeypatch)
     (tmp_path / "large").mkdir()
     large = pa.table({"who": pa.array([2**64 - 1 - each for each in range(9)], pa.uint64()), "x": np.arange(9.0)})
     assert Records.of(address("duckdb", large, tmp_path / "large")).bounded("who", 1, "md5").count() == 9
-    for ask in (lambda: records.aggregate(Binning("x", FEW)), records.count):
-        with pytest.raises(DataError, match="person column 'who'"):
-            ask()
+    with pytest.raises(DataError, match="person column 'who'"):
+        records.aggregate(Binning("x", FEW))
+    assert records.count() == 9
 
 
 def test_combinations_are_told_apart_across_groups(tmp_path, monkeypatch):
@@ -213,6 +213,7 @@ def test_combinations_are_told_apart_across_groups(tmp_path, monkeypatch):
 
 def name_text(person):
     if isinstance(person, str):
+        person = person.strip(" \t\n\r\v\f")
         if re.fullmatch(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?", person):
             value = decimal.Decimal(person)
             return "0" if value == 0 else format(value.normalize(), "f")
@@ -335,8 +336,11 @@ def test_rows_without_a_clear_person_are_refused(engine, tmp_path):
             with pytest.raises(DataError, match=said) as refused:
                 bounded.aggregate(Binning("x", FEW))
             assert "\n" not in str(refused.value)
-            with pytest.raises(DataError, match=said):
-                bounded.count()
+            if said == "missing values":  # refused where they are used
+                assert bounded.count() == 1
+            else:
+                with pytest.raises(DataError, match=said):
+                    bounded.count()
     assert len(columns) == 8
 
 

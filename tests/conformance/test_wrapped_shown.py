@@ -1,0 +1,72 @@
+"""Whatever can be asked of groups or of a subset can be shown in every form: it is refused before it is paid, or never.
+
+Each example of each statistic stands alone, in groups, under a condition, and in groups under a condition.
+"""
+
+import numpy as np
+import pytest
+from helpers.examples import EXAMPLES
+from matplotlib import pyplot as plt
+
+import ogive
+from ogive import Adjacency, Clear, PureDP, release
+from ogive.errors import ParameterError, UnsupportedError
+from ogive.report.chapters import chapter_of
+from ogive.statistics import Grouped, Subset
+from ogive.statistics.kinds import read_estimate
+
+WRAPPED = {
+    "alone": lambda statistic: statistic,
+    "groups": lambda statistic: Grouped(statistic, "g", ("u", "v")),
+    "subset": lambda statistic: Subset(statistic, "x > 10"),
+    "groups of a subset": lambda statistic: Subset(Grouped(statistic, "g", ("u", "v")), "x > 10"),
+}
+FORMS = {
+    "text": str,
+    "repr": repr,
+    "page": lambda estimate: estimate._repr_html_(),
+    "frame": lambda estimate: estimate.to_frame(),
+    "chapter": chapter_of,
+    "document": lambda estimate: read_estimate(estimate.to_dict()),
+}
+CASES = [(name, number) for name, examples in EXAMPLES.items() for number in range(len(examples))]
+
+
+@pytest.fixture(scope="module")
+def table():
+    rng = np.random.default_rng(3)
+    values = {"x": np.clip(rng.gamma(4.0, 8.0, size=800), 0, 100), "p": rng.beta(1, 5, size=800)}
+    labels = {"y": rng.integers(0, 2, size=800), "z": rng.integers(0, 3, size=800), "g": rng.choice(["u", "v"], 800)}
+    return values | labels
+
+
+@pytest.mark.covering(name=str, how=str)
+@pytest.mark.parametrize("how", WRAPPED)
+@pytest.mark.parametrize(("name", "number"), CASES)
+def test_what_is_not_refused_is_shown(name, number, how, table):
+    statistic = EXAMPLES[name][number]
+    try:
+        asked = WRAPPED[how](statistic)
+    except ParameterError:
+        assert how != "alone"
+        return
+    try:
+        found = release(asked, trust=Clear(table), adjacency=Adjacency.ADD_OR_REMOVE)
+    except (ParameterError, UnsupportedError):
+        with ogive.Session(table, limit=PureDP(2)) as session:  # not every statistic is told exactly
+            try:
+                found = session.release(asked, privacy=PureDP(1))
+            except UnsupportedError:
+                assert session.spent is None
+                assert how != "alone"
+                return
+    for form, shown in FORMS.items():
+        assert shown(found) is not None, form
+    found.plot()
+    plt.close("all")
+
+
+def test_a_description_says_where_its_groups_are():
+    (described,) = EXAMPLES["describe"]
+    with pytest.raises(ParameterError, match=r"has groups of its own, Describe\(..., by=...\)"):
+        Grouped(described, "g", ("u", "v"))
