@@ -256,6 +256,8 @@ def arrow_array(values: Any, column: str, words: MissingWords = USUAL) -> Any:
                 f"column {quoted(column)} must be one-dimensional, got an array of shape {values.shape}; give one "
                 "column"
             )
+        if isinstance(values, np.ma.MaskedArray):  # what is masked is missing
+            return arrow_array(pa.array(values.data, mask=np.ma.getmaskarray(values)), column, words)
         values = _in_arrow_layout(values)
         if values.dtype.kind in "iuf":
             # pa.array would import pandas to ask whether this is one of its arrays, or of its series
@@ -347,6 +349,7 @@ def memory_source(data: Any, column: str, words: MissingWords = USUAL) -> Source
         DataError: the data are none of these, or columns have different lengths or the same name.
     """
     if isinstance(data, Mapping):
+        _check_indexes(data)
         arrays = {str(name): arrow_array(_plain(values), str(name), words) for name, values in data.items()}
         if len({len(array) for array in arrays.values()}) > 1:
             raise DataError("the columns must have one length")
@@ -375,8 +378,27 @@ def memory_source(data: Any, column: str, words: MissingWords = USUAL) -> Source
     return ColumnsSource({column: arrow_array(values, column, words)})
 
 
+def _check_indexes(columns: Mapping[Any, Any]) -> None:
+    """Refuse series of pandas whose rows have other names, since they would be paired by their places.
+
+    Raises:
+        DataError: there are such.
+    """
+    first: tuple[str, Any] | None = None
+    for name, values in columns.items():
+        if type(values).__module__.partition(".")[0] != "pandas" or not hasattr(values, "index"):
+            continue
+        if first is None:
+            first = str(name), values.index
+        elif len(values.index) == len(first[1]) and not values.index.equals(first[1]):
+            raise DataError(
+                f"columns {quoted(first[0])} and {quoted(str(name))} are series of pandas with different indexes; "
+                "make them columns of one data frame, or give arrays, which are paired by their places"
+            )
+
+
 def _plain(values: Any) -> Any:
-    """A series as narwhals knows it; anything else as it is, ranges as lists."""
+    """A series as narwhals knows it; anything else as it is, ranges as arrays."""
     if isinstance(values, np.ndarray | list | tuple):
         return values
     if isinstance(values, range):

@@ -224,3 +224,25 @@ def test_blanks_that_were_declared_count():
     table = {"died": ["yes ", "yes", "no", "yes "]}
     assert release(Count("died", among="yes "), trust=Clear(table)).value == 2
     assert release(Count("died", among="yes"), trust=Clear(table)).value == 3
+
+
+@pytest.mark.parametrize("dtype", [float, int, "U5", bool])
+def test_what_is_masked_is_missing(dtype):
+    masked = np.ma.masked_array(np.array([1, 0, 1, 1]).astype(dtype), mask=[False, False, True, True])
+    positive = masked.data[0].item()
+    asked = Proportion("x", positive=positive, missing="drop")
+    found = release(asked, trust=Clear({"x": masked}), adjacency=Adjacency.ADD_OR_REMOVE)
+    assert (found.value, found.records) == (0.5, 2)
+    with pytest.raises(DataError, match="has missing values"):
+        release(Histogram("x", values=(positive,), other="count"), trust=Clear({"x": masked}))
+    hidden = np.ma.masked_array(masked.data, mask=False)
+    assert release(Proportion("x", positive=positive), trust=Clear({"x": hidden})).value == 0.75
+
+
+def test_series_with_other_indexes_are_not_paired_by_their_places():
+    scores, labels = pd.Series([0.1, 0.9, 0.2, 0.8]), pd.Series([0, 1, 0, 1])
+    asked = Roc("s", "y", (0, 1), bins=4)
+    with pytest.raises(DataError, match="columns 's' and 'y' are series of pandas with different indexes"):
+        release(asked, trust=Clear({"s": scores, "y": labels[::-1]}))
+    for same in ({"s": scores[::-1], "y": labels[::-1]}, {"s": scores, "y": labels.to_numpy()}):
+        assert release(asked, trust=Clear(same)).auc == 1
