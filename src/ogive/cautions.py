@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import logging
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Set
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from ogive.columns import Schema
+from ogive.columns import Binning, Schema
 from ogive.errors import NoiseWarning
 from ogive.local.randomized_response import RandomizedResponse
 from ogive.privacy import Privacy, ZeroConcentratedDP
@@ -103,6 +103,30 @@ def before(query: Query, records: int | None, beside: str = OF_RECORDS) -> Noise
         return None
     words = beside if noise.beside == OF_RECORDS else noise.beside
     return NoiseWarning(f"{_loud(noise.share, words, 'will be')}; a plan predicts what other choices give")
+
+
+def chosen(query: Query) -> frozenset[Binning]:
+    """The grids on which a query selects quantiles. What is asked of them afterwards is how sure these are.
+
+    Noise of that makes intervals wider, and hides no quantile.
+    """
+    return frozenset(each.binning for each in _inner(query) if getattr(each, "selects", False))
+
+
+def concerns(query: Query, grids: Set[Binning]) -> bool:
+    """Whether a query is one of such grids."""
+    return any(getattr(each, "binning", None) in grids for each in _inner(query))
+
+
+def _inner(query: Any) -> Iterator[Any]:
+    """What is asked within conditions and of groups."""
+    if isinstance(query, SelectedQuery):
+        yield from _inner(query.query)
+    elif isinstance(query, GroupedQuery):
+        for part in query.asked:
+            yield from _inner(part)
+    else:
+        yield query
 
 
 def after(estimate: Any, records: int | None) -> NoiseWarning | None:

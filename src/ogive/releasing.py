@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 from ogive import cautions
 from ogive.asking import drive
 from ogive.charging import charge_for
+from ogive.columns import Binning
 from ogive.errors import DataError, OgiveError, ParameterError, ReleaseMismatchError, quoted
 from ogive.ledger.entries import plain_text
 from ogive.noise import SystemSource
@@ -196,6 +197,7 @@ class _Paying:
         self._beside = beside
         self.opening = opening
         self.warned = False
+        self._chosen: frozenset[Binning] = frozenset()
 
     def check(self, query: Query) -> None:
         """Read what a query will need, where somebody pays for what comes before it."""
@@ -204,7 +206,9 @@ class _Paying:
 
     def pay(self, loss: Loss, query: Query) -> None:
         """Make the spend durable; warn before of noise that will hide as many records as everybody may know of."""
-        warning = None if self.warned else cautions.before(query, self._count(), self._beside)
+        silent = self.warned or cautions.concerns(query, self._chosen)
+        warning = None if silent else cautions.before(query, self._count(), self._beside)
+        self._chosen |= cautions.chosen(query)
         if warning is not None:
             self.warned = True
             self.opening.context(query)  # what is wrong with the records is said first, and alone

@@ -1,5 +1,6 @@
 """What is said of releases that are in no ledger, and of those that say nothing."""
 
+import dataclasses
 import logging
 import math
 import re
@@ -266,3 +267,18 @@ def test_a_description_is_warned_of_in_the_words_of_its_table(adjacency):
     query = next(curve.questions(Terms(ogive.PureDP("0.05"), ogive.PrivacyUnit(adjacency), lambda query: None)))
     assert "in counts from which a median or quartile is read" in str(cautions.before(query, 60, question.noise_beside))
     assert "at a threshold" in str(cautions.before(query, 60))
+
+
+@pytest.mark.parametrize("probabilities", [(0.5,), (0.25, 0.5, 0.75)], ids=["one", "several"])
+def test_selected_quantiles_are_not_warned_of_for_their_intervals(probabilities):
+    """A curve that is read for intervals has 0.7 of the records as noise; quantiles are off by some ranks."""
+    values = np.random.default_rng(1).normal(50, 15, 1000).clip(0, 100)
+    asked = ogive.Quantiles("x", probabilities, bounds=(0, 100))
+    terms = {"trust": ogive.Central({"x": values}), "privacy": ogive.PureDP("0.1")}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", ogive.NoiseWarning)
+        found = ogive.release(asked, **terms)
+    assert np.abs(np.searchsorted(np.sort(values), found.values) / 1000 - probabilities).max() < 0.2
+    # the control: a curve with that noise is warned of
+    with pytest.warns(ogive.NoiseWarning, match="of the records at a threshold"):
+        ogive.release(dataclasses.replace(asked, few="curve"), trust=terms["trust"], privacy=ogive.PureDP("0.02"))

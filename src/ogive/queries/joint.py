@@ -18,6 +18,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
+from typing import ClassVar
 
 import numpy as np
 
@@ -60,6 +61,7 @@ class JointQuantilesQuery(base.CuratorQuery):
         ParameterError: there are too many quantiles or bins, or probabilities are not in order, or not so short.
     """
 
+    selects: ClassVar[bool] = True
     binning: Binning
     probabilities: tuple[Fraction, ...]
     law: Geometric

@@ -14,6 +14,7 @@ exponential mechanism of the same epsilon. The proof is in the manual, under sel
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -48,6 +49,7 @@ class NoisyMaxQuery(base.CuratorQuery):
             epsilon.
     """
 
+    selects: ClassVar[bool] = True
     binning: Binning
     score: Score
     law: Geometric

@@ -384,9 +384,10 @@ def _check_indexes(columns: Mapping[Any, Any]) -> None:
     Raises:
         DataError: there are such.
     """
+    pandas = sys.modules.get("pandas")  # who has not loaded it has no series
     first: tuple[str, Any] | None = None
     for name, values in columns.items():
-        if type(values).__module__.partition(".")[0] != "pandas" or not hasattr(values, "index"):
+        if pandas is None or not isinstance(values, pandas.Series):
             continue
         if first is None:
             first = str(name), values.index
