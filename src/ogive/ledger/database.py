@@ -106,7 +106,6 @@ class Database:
         if self.path is not None:
             opening = _read_only if read_only else _read_write
             self._open = functools.partial(opening, self.path.absolute())  # the folder may be left
-            self._engine = _files()
             return
         arguments: dict[str, Any] = {"timeout": BUSY_SECONDS, "check_same_thread": False}
         if self.postgres:
@@ -329,7 +328,7 @@ class Database:
             return self._engine.connect()
         _OPENED.here = self._open
         try:
-            return self._engine.connect()
+            return _files().connect()
         finally:
             del _OPENED.here
 
@@ -349,6 +348,9 @@ def _files() -> Engine:
     engine = create_engine("sqlite://", poolclass=NullPool, creator=lambda: _OPENED.here())
     _set_up(engine)
     return engine
+
+
+os.register_at_fork(after_in_child=_files.cache_clear)  # another thread may hold its lock at that moment
 
 
 def _set_up(engine: Engine) -> None:

@@ -20,7 +20,7 @@ from ogive.arrays import Float64, Int64
 from ogive.columns import LabelValue
 from ogive.grids import MICROSECONDS_PER_DAY
 from ogive.records.labels import MISSING, LabelCodes
-from ogive.records.missing_words import MissingWords
+from ogive.records.missing_words import BLANKS, MissingWords
 
 _EPOCH = datetime.date(1970, 1, 1)
 
@@ -154,23 +154,29 @@ def compared_number(value: LabelValue, unit: str) -> float:
 
 def without_named(array: Any, words: MissingWords) -> Any:
     """Cells that are null where a named word, number or date says that they are missing."""
-    kind = array.type
-    if not words.named or pa.types.is_null(kind) or content_kind(kind) == "truth values":
+    if not words.named or pa.types.is_null(array.type) or content_kind(array.type) == "truth values":
         return array
+    if pa.types.is_dictionary(array.type):
+        array = array.dictionary_decode()
+    kind = array.type
     unit = kind_of(kind)
-    if unit is not None:
+    if pa.types.is_integer(kind):  # exact, where floats would take numbers beyond 2^53 for their neighbors
+        least, most = (int(np.iinfo(kind.to_pandas_dtype()).min), int(np.iinfo(kind.to_pandas_dtype()).max))
+        marked = pc.is_in(array, value_set=pa.array([n for n in words.whole_numbers if least <= n <= most], kind))
+    elif unit is not None:
         marked = pa.array(np.isin(float_values(array, unit), named_numbers(words, unit)))
     elif type_words(kind) == "text":
         return without_words(array, words.texts)
     else:
         return array
-    return pc.if_else(marked, pa.scalar(None, array.type), array) if pc.any(marked).as_py() else array
+    return pc.if_else(marked, pa.scalar(None, kind), array) if pc.any(marked).as_py() else array
 
 
 def without_words(array: Any, words: Set[str]) -> Any:
     """Texts that are null where they are one of some words, which are in small letters and without blanks around."""
     array = (array.dictionary_decode() if pa.types.is_dictionary(array.type) else array).cast(pa.large_string())
-    folded = pc.utf8_lower(pc.utf8_trim_whitespace(array))
+    folded = pc.utf8_lower(pc.utf8_trim(array, BLANKS))
+    folded = pc.replace_substring_regex(folded, pattern=r"^(-?[0-9]+)\.0+$", replacement=r"\1")  # 9.0 is 9
     marked = pc.is_in(folded, value_set=pa.array(sorted(words), folded.type))
     return pc.if_else(marked, pa.scalar(None, array.type), array) if pc.any(marked).as_py() else array
 
@@ -179,6 +185,6 @@ def named_numbers(words: MissingWords, unit: str) -> list[float]:
     """The named words that write a number of a grid's unit."""
     found = []
     for word in words.named:
-        with contextlib.suppress(ValueError):
+        with contextlib.suppress(ValueError, OverflowError):
             found.append(compared_number(word, unit))
     return found

@@ -17,13 +17,14 @@ import pyarrow as pa
 from ogive.arrays import UInt16, UInt64
 from ogive.errors import DataError
 from ogive.records.hashing import hashes_of
-from ogive.records.persons import PersonCodes
+from ogive.records.missing_words import USUAL, MissingWords
+from ogive.records.persons import PersonCodes, are_named
 from ogive.records.sources import Source
 
 MOST_PARTS = 1 << 16
 
 
-def deal(source: Source, person: str | None, parts: int) -> UInt16:
+def deal(source: Source, person: str | None, parts: int, words: MissingWords = USUAL) -> UInt16:
     """The 0-based part of each row of a table, shape (rows,); two bytes a row, and about forty while they are dealt.
 
     The parts' numbers of rows, or of persons, differ by one at most.
@@ -32,19 +33,22 @@ def deal(source: Source, person: str | None, parts: int) -> UInt16:
         source: The table.
         person: The column with the person's identifier; None deals rows one by one.
         parts: How many, at most `MOST_PARTS`.
+        words: What says that a person is missing. Rows without one go to one part; whoever uses them is refused.
 
     Raises:
-        DataError: the table cannot be read, or a person is missing.
+        DataError: the table cannot be read.
     """
     if person is None:
         return _cut(hashes_of(np.arange(source.rows(), dtype=np.uint64)[:, None]), parts)
     found: list[UInt64] = []
     for (persons,) in source.batches((person,), identifiers={person}):
+        has = are_named(persons, words)
         codes = PersonCodes(person, source.type(person))
-        codes.add(persons)
+        codes.add(persons.filter(pa.array(has)))
         named = codes.finish()
-        words = named.words(np.ones(named.number, dtype=np.bool_))
-        found.append(hashes_of(words)[named.codes])
+        each = np.zeros(len(has), dtype=np.uint64)
+        each[has] = hashes_of(named.words(np.ones(named.number, dtype=np.bool_)))[named.codes]
+        found.append(each)
     return _cut(np.concatenate(found), parts)
 
 

@@ -20,7 +20,7 @@ from ogive.errors import DataError, plain, quoted
 from ogive.grids import MAX_WHOLE
 from ogive.predicates import All, Among, Comparison, Either, Missing, Not, Predicate, columns_of, leaves
 from ogive.records.arrow import compared_number, float_values, kind_of, type_words, without_named, without_words
-from ogive.records.missing_words import USUAL, MissingWords
+from ogive.records.missing_words import BLANKS, USUAL, MissingWords
 from ogive.records.sources import Source, Table
 from ogive.records.text_columns import LabelCells, is_text
 
@@ -186,7 +186,7 @@ def _equal_texts(array: Any, value: str) -> Bool:
         array = array.dictionary_decode()
     texts = array.cast(pa.large_string())
     asked = pa.scalar(value, texts.type)
-    found = pc.or_(pc.equal(texts, asked), pc.equal(pc.utf8_trim_whitespace(texts), asked))
+    found = pc.or_(pc.equal(texts, asked), pc.equal(pc.utf8_trim(texts, BLANKS), asked))
     return np.asarray(pc.fill_null(found, False).to_numpy(zero_copy_only=False), dtype=np.bool_)
 
 

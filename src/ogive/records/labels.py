@@ -16,6 +16,7 @@ from ogive.arrays import Float64, Int64, UInt8
 from ogive.columns import Categories, Label, LabelValue, Listed, Membership, OpenCategories
 from ogive.errors import DataError, plain, quoted
 from ogive.predicates import Missing, Not
+from ogive.records.missing_words import BLANKS
 
 Columns = tuple[NDArray[Any], ...]
 """Some rows of several columns: float64 numbers of a grid, NaN where missing, or codes of labels."""
@@ -341,7 +342,7 @@ def _written(value: Any) -> str:
 
 def _as_declared(value: Any, declared: Container[Any]) -> Any:
     """A value as a list of declared ones has it: blanks around a text do not matter, unless they were declared."""
-    return value.strip() if isinstance(value, str) and value not in declared else value
+    return value.strip(BLANKS) if isinstance(value, str) and value not in declared else value
 
 
 def _among(value: Any, wanted: tuple[Any, ...]) -> bool:

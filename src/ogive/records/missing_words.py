@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import decimal
 import functools
 import hashlib
 import json
@@ -15,6 +16,11 @@ from ogive.grids import Grid
 
 USUAL_WORDS = ("", "NA", "N/A", "#N/A", "<NA>", "NaN", "null", "None", "?", ".")
 """What says that a number or date is missing, in any case and with blanks around it."""
+
+BLANKS = " \t\n\r\v\f"
+"""What does not count around a text, in files and in engines."""
+
+_LARGEST = 10**18
 
 Named = str | int | float
 NaValues = Named | Iterable[Named]
@@ -52,8 +58,9 @@ class MissingWords:
 
     @functools.cached_property
     def texts(self) -> frozenset[str]:
-        """The named words as they are compared."""
-        return frozenset(str(word).strip().lower() for word in self.named)
+        """The named words as they are compared with texts, whole numbers without a fraction of zeros."""
+        words = {str(word).strip(BLANKS).lower() for word in self.named}
+        return frozenset(words | {str(number) for number in self.whole_numbers if abs(number) < _LARGEST})
 
     def numbers(self, grid: Grid) -> list[float]:
         """The named words that write a number of a grid, or a date or time where it holds those."""
@@ -62,6 +69,23 @@ class MissingWords:
             with contextlib.suppress(ParameterError):
                 found.append(grid.number(word))
         return found
+
+    @functools.cached_property
+    def whole_numbers(self) -> frozenset[int]:
+        """The named words that write whole numbers, of any size."""
+        found = set()
+        for word in self.named:
+            with contextlib.suppress(ArithmeticError, ValueError):
+                number = decimal.Decimal(word.strip(BLANKS) if isinstance(word, str) else word)
+                if number == number.to_integral_value():
+                    found.add(int(number))
+        return frozenset(found)
+
+    def marks(self, value: object) -> bool:
+        """Whether a declared value is a text that means a missing value, or a named number."""
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            return value in self
+        return value in self.whole_numbers or value in [word for word in self.named if not isinstance(word, str)]
 
     def digest(self, table: bytes) -> bytes:
         """The digest of a table, which says what it means if words were named."""
@@ -72,10 +96,10 @@ class MissingWords:
 
     def names(self, value: object) -> bool:
         """Whether a text is one of the named words."""
-        return isinstance(value, str) and value.strip().lower() in self.texts
+        return isinstance(value, str) and value.strip(BLANKS).lower() in self.texts
 
     def __contains__(self, value: object) -> bool:
-        return isinstance(value, str) and value.strip().lower() in self.folded
+        return isinstance(value, str) and value.strip(BLANKS).lower() in self.folded
 
 
 USUAL = MissingWords()

@@ -25,10 +25,8 @@ from ogive.errors import DataError, quoted
 from ogive.records.arrow import kind_of, type_words, without_named, without_words
 from ogive.records.hashing import hashes_of, text_words
 from ogive.records.labels import where_known
-from ogive.records.missing_words import USUAL, MissingWords
+from ogive.records.missing_words import BLANKS, USUAL, MissingWords
 
-BLANKS = " \t\n\r\v\f"
-"""What does not count around a name: what engines take for blanks."""
 MAX_DIGITS = 18
 _LIMIT = 10**MAX_DIGITS
 _IS_WHOLE, _IS_TEXT, _UNCLEAR = 0, 1, 2
@@ -274,9 +272,15 @@ def missing_person(column: str) -> str:
     )
 
 
-def named_rows(names: Any, missing: MissingWords) -> Any:
-    """The names of some rows that are not missing."""
-    found = without_named(names, missing)
+def are_named(names: Any, words: MissingWords) -> Bool:
+    """Which rows have a person, shape (rows,)."""
+    found = without_named(names, words)
     if type_words(found.type) == "text":
-        return without_words(found, missing.folded).drop_null()
-    return found.filter(pc.invert(found.is_null(nan_is_null=True)))
+        found = without_words(found, words.folded)
+    has: Bool = np.asarray(pc.invert(found.is_null(nan_is_null=True)).to_numpy(zero_copy_only=False), dtype=np.bool_)
+    return has
+
+
+def named_rows(names: Any, words: MissingWords) -> Any:
+    """The names of some rows that are not missing."""
+    return names.filter(pa.array(are_named(names, words)))

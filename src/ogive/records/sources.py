@@ -257,7 +257,12 @@ def arrow_array(values: Any, column: str, words: MissingWords = USUAL) -> Any:
                 "column"
             )
         if isinstance(values, np.ma.MaskedArray):  # what is masked is missing
-            return arrow_array(pa.array(values.data, mask=np.ma.getmaskarray(values)), column, words)
+            mask = np.ma.getmaskarray(values)
+            try:
+                return pa.array(_in_arrow_layout(values.data), mask=mask)
+            except CONVERSION_ERRORS:
+                cells = zip(values.data.tolist(), mask.tolist(), strict=True)
+                return arrow_array([None if masked else cell for cell, masked in cells], column, words)
         values = _in_arrow_layout(values)
         if values.dtype.kind in "iuf":
             # pa.array would import pandas to ask whether this is one of its arrays, or of its series

@@ -349,7 +349,7 @@ class Records:
             DataError: the table cannot be read, or a person is missing.
         """
         whole(parties, "parties", 1, MOST_PARTS)
-        dealt = deal(self._source, self.person, parties)
+        dealt = deal(self._source, self.person, parties, self._words)
         if len(np.unique(dealt)) < parties:
             what = "records" if self.person is None else f"different values of {quoted(self.person)}"
             raise ParameterError(
@@ -453,6 +453,11 @@ class Records:
             for column in columns
             if not isinstance(column, Binning) and any(value in self._words for value in declared_values(column))
         }
+        kept = {
+            column.column
+            for column in columns
+            if not isinstance(column, Binning) and any(map(self._words.marks, declared_values(column)))
+        }
         rows = 0
         cells = LabelCells(self._source, self._words)
         persons = None if person is None else PersonCodes(person, self._table.type(person))
@@ -466,7 +471,7 @@ class Records:
                 else label_codes(
                     batch[column.column]
                     if column.column in written
-                    else cells.labels(column.column, batch[column.column]),
+                    else cells.labels(column.column, batch[column.column], keep=column.column in kept),
                     labels[column.column],
                 )
                 for column in columns

@@ -266,8 +266,13 @@ class LabelCells:
             tell(column, self._source.name, self._words, missing)
         return pc.if_else(pc.is_in(cells, value_set=pa.array(missing, pa.string())), None, cells)
 
-    def labels(self, column: str, array: Any) -> Any:
+    def labels(self, column: str, array: Any, *, keep: bool = False) -> Any:
         """The same of labels, which are told apart.
+
+        Args:
+            column: Their name.
+            array: Some cells.
+            keep: Whether named numbers are labels, since one of them was declared.
 
         Raises:
             DataError: a cell is of a kind that is not text, or a number that floats take for its neighbors.
@@ -279,7 +284,8 @@ class LabelCells:
                     f"column {quoted(column)} of {plain(self._source.name)} has numbers from 2^53 on, which are read "
                     "as floats from a CSV file and not told apart; write codes as words, or use Parquet or a data frame"
                 )
-        return without_named(self.read(column, array), self._words)
+        found = self.read(column, array)
+        return found if keep else without_named(found, self._words)
 
 
 def any_other_kind(cells: Sequence[str]) -> bool:

@@ -12,7 +12,10 @@ import pyarrow.parquet
 import pytest
 from helpers.engines import ENGINES, address
 
-from ogive import Adjacency, Clear, DataError, PureDP, Session, release
+from ogive import Adjacency, Clear, DataError, PureDP, SecAgg, Session, Simulation, release
+from ogive.records import Records
+from ogive.records.arrow import without_named
+from ogive.records.missing_words import MissingWords
 from ogive.statistics import (
     Count,
     Crosstab,
@@ -114,6 +117,8 @@ def records(tmp_path_factory):
             made[source, padding] = SOURCES[source](TABLES[padding], folder, f"visits_{padding}")
         return made[source, padding]
 
+    of.folder = tmp_path_factory.mktemp("more")
+
     return of
 
 
@@ -188,7 +193,7 @@ WRITTEN = {
 }
 NOBODY = {
     "age": np.append(OF_PERSONS["age"], np.full(40, 119.0)),
-    "who": [*OF_PERSONS["who"], *["NA ", "n/a", "-9", "NA"] * 10],
+    "who": [*OF_PERSONS["who"], *["NA ", "n/a", "-9.0", "NA"] * 10],
 }
 TABLES |= {"persons": OF_PERSONS, "written": WRITTEN, "nobody": NOBODY}
 HISTOGRAM = Ecdf("age", **AGE)
@@ -212,6 +217,69 @@ def test_blanks_make_no_other_person_and_words_for_missing_values_none(source, r
         assert session.spent is None
         session.release(known, privacy=PureDP("0.5"))
         assert session.spent == PureDP("0.5")
+
+
+@pytest.mark.parametrize("source", ["dictionary", "csv", "duckdb"])
+def test_a_space_that_does_not_break_is_part_of_a_text_everywhere(source, records):
+    """Files and engines know the same blanks; the number of persons, which is public, depends on no other notion."""
+    table = {
+        "age": np.array([30.0, 40.0, 50.0]),
+        "who": ["\u00a0NA", "a", "b\u00a0"],
+        "died": ["\u00a0yes", "yes", "no"],
+    }
+    made = SOURCES[source](pa.table(table) if source != "dictionary" else table, records.folder, f"space_{source}")
+    assert Records.of(made).bounded("who").count() == 3
+    assert release(HISTOGRAM, trust=Clear(made, person="who")).total == 3
+    assert release(Count("died", among="yes"), trust=Clear(made)).value == 1
+    assert release(Subset(HISTOGRAM, "died == 'yes'"), trust=Clear(made)).raw[-1] == 1
+
+
+def test_simulated_parties_leave_out_whoever_is_missing():
+    table = {"age": [30.0, 40.0, 119.0, 119.0], "who": ["a", "b", "NA", "NA"]}
+    trust = Simulation(SecAgg, parties=2).over(Records.of(table, na_values="NA").bounded("who"))
+    found = release(Subset(HISTOGRAM, "who is not missing"), trust=trust, privacy=PureDP(50))
+    assert found.raw[-1] < 3
+
+
+@pytest.mark.parametrize(
+    ("column", "named"),
+    [
+        (pa.array([2**53 + 1, 5]), 2**53),
+        (pa.array([True, False]), 1),
+        (pa.array([1.5, 2.5]), "2"),
+        (pa.array([1, 2], pa.int8()), 10**400),
+        (pa.array(["1", "2"]), 10**400),
+        (pa.array([1, 2]).cast(pa.decimal128(21, 2)), "x"),
+        (pa.array([1, 2], pa.date32()), "0001-01-01"),
+        (pa.array([1, 2], pa.timestamp("us")).dictionary_encode(), "2020-01-01"),
+    ],
+    ids=str,
+)
+def test_what_was_not_named_stays(column, named):
+    assert without_named(column, MissingWords.of(named)).null_count == 0
+
+
+@pytest.mark.parametrize(
+    ("column", "named"),
+    [
+        (pa.array([2**53 + 1, 5]), 2**53 + 1),
+        (pa.array([-9, 5], pa.int8()), "-9.0"),
+        (pa.array([-9.0, 5]), "-9"),
+        (pa.array([-9, 5]).cast(pa.decimal128(21, 2)), -9),
+        (pa.array([" Refused", "5"]).dictionary_encode(), "refused"),
+        (pa.array([18262, 5], pa.date32()), "2020-01-01"),
+        (pa.array([18262, 5], pa.date32()).dictionary_encode(), "2020-01-01"),
+        (pa.chunked_array([[-9], [5]]), -9),
+    ],
+    ids=str,
+)
+def test_what_was_named_is_missing_in_every_type(column, named):
+    assert without_named(column, MissingWords.of(named)).is_null().to_pylist() == [True, False]
+
+
+def test_a_number_that_was_declared_and_named_is_a_value():
+    found = release(Histogram("x", values=(1, 9)), trust=Clear({"x": [1, 9, 9]}, na_values=9))
+    assert list(found.counts) == [1, 2]
 
 
 def test_whoever_is_missing_is_one_person_where_words_are_texts():

@@ -332,7 +332,7 @@ class CellReader:
         found, kind = self._table[column.column], self._types[column.column]
         if isinstance(column, Binning):
             return number(found, kind, column.grid.unit, self._words.numbers(column.grid), keep_nan=not sums)
-        if not any(value in self._words for value in declared_values(column)):  # what is declared is a value
+        if not any(map(self._words.marks, declared_values(column))):  # what is declared is a value
             found = without_named(found, kind, self._words, self._engine)
         if pa.types.is_decimal(kind) or not (pa.types.is_boolean(kind) or pa.types.is_integer(kind)):
             return found.cast("float64") if pa.types.is_floating(kind) else found.cast("string")

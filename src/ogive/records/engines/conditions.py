@@ -56,7 +56,7 @@ def holds(where: Predicate, table: Any, types: Mapping[str, Any], words: Missing
 
 def _missing(column: Any, kind: Any, words: MissingWords, engine: str) -> Any:
     unit = None if pa.types.is_null(kind) else kind_of(kind)
-    if unit is None or pa.types.is_boolean(kind):
+    if unit is None or pa.types.is_boolean(kind) or pa.types.is_integer(kind):
         return without_named(column, kind, words, engine).isnull()
     return _number(column, kind, unit, words).isnull()
 
@@ -96,12 +96,14 @@ def without_named(column: Any, kind: Any, words: MissingWords, engine: str | Non
     if unit is None:
         if type_words(kind) != "text":
             return column
-        named = as_text(column, engine).strip().lower().isin(sorted(words.texts))
+        column = as_text(column, engine)
+        folded = column.strip().lower()
+        plain = folded.re_search(r"^-?[0-9]+[.]0+$").ifelse(folded.re_replace(r"[.]0+$", ""), folded)  # 9.0 is 9
+        named = plain.isin(sorted(words.texts))
+    elif pa.types.is_integer(kind):
+        named = column.isin([whole(each) for each in sorted(words.whole_numbers) if abs(each) < 1 << 63])
     else:
-        numbers = named_numbers(words, unit)
-        if not numbers:
-            return column
-        named = number(column, kind, unit, ()).isin([double(each) for each in numbers])
+        named = number(column, kind, unit, ()).isin([double(each) for each in named_numbers(words, unit)])
     return named.fill_null(False).ifelse(ibis.null(column.type()), column)
 
 

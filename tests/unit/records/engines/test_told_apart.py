@@ -181,6 +181,11 @@ def test_an_enumeration_is_a_label_a_condition_and_a_person():
     assert records.aggregate(GroupBinning(X, "g", ("calm", "cross"))).tolist() == [[0, 1, 0, 1], [0, 0, 1, 0]]
     assert records.aggregate(Selected(X, predicate("g == 'calm'"))).tolist() == [0, 1, 0, 1]
     assert records.bounded("g", 1, "md5").aggregate(X).sum() == 2
+    named = Records.of(url, na_values=["cross", 7])
+    assert named.aggregate(Selected(X, predicate("g is missing"))).tolist() == [0, 0, 1, 0]
+    known = Selected(X, predicate("g is not missing"))
+    assert named.aggregate(known).tolist() == [0, 1, 0, 1]
+    assert named.bounded("g", 1, "md5").aggregate(known).sum() == 1
 
 
 def test_money_as_a_label_is_refused_in_one_line():
