@@ -1,5 +1,6 @@
 """Connections that strangers open at a service and leave open, or fill without end."""
 
+import asyncio
 import contextlib
 import logging
 import resource
@@ -8,11 +9,12 @@ import socket
 import pytest
 import uvicorn
 from helpers.study_service import free_port
-from helpers.waiting import PATIENCE, Beside, in_thread, until
+from helpers.waiting import PATIENCE, in_thread, until
 from starlette.applications import Starlette
 from starlette.responses import PlainTextResponse
 from starlette.routing import Route, WebSocketRoute
-from websockets.protocol import State
+from uvicorn.server import ServerState
+from websockets.exceptions import InvalidState
 
 from ogive.study.https import connections
 from ogive.study.https.connections import Connection, OneLine, WebSocket, allow_files
@@ -155,30 +157,47 @@ def test_a_service_may_open_as_many_files_as_it_needs():
         resource.setrlimit(resource.RLIMIT_NOFILE, before)
 
 
+class Kept:
+    """A transport that keeps what is written, and whose connection stays after it was closed, as TLS lets it."""
+
+    def __init__(self):
+        self.written, self.closed = b"", False
+
+    def get_extra_info(self, _, default=None):
+        return default
+
+    def write(self, data):
+        self.written += data
+
+    def close(self):
+        self.closed = True
+
+    def is_closing(self):
+        return self.closed
+
+
 def test_a_service_stops_while_a_client_has_not_answered_its_close_frame():
-    port = free_port()
-
-    async def close(socket_):
-        await socket_.accept()
-        await socket_.close(1000)
-
-    server = uvicorn.Server(
-        uvicorn.Config(
-            Starlette(routes=[WebSocketRoute("/pairs", close)]),
-            host="127.0.0.1", port=port, ws=WebSocket, log_level="critical", loop="asyncio", lifespan="off",
-        )
-    )  # fmt: skip
     hello = (
         b"GET /pairs HTTP/1.1\r\nHost: a\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
         b"Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n"
     )
-    with Beside(server.run, stop=lambda: setattr(server, "should_exit", True)):
-        until(lambda: server.started)
-        with socket.create_connection(("127.0.0.1", port), timeout=PATIENCE) as client:
-            client.sendall(hello)
-            found = b""
-            while CLOSE not in found:
-                found += client.recv(1 << 16)
-            until(lambda: [one.conn.state for one in server.server_state.connections] == [State.CLOSING])
-            server.should_exit = True
-            assert client.recv(1) == b""
+
+    async def close(websocket):
+        await websocket.accept()
+        await websocket.close(1000)
+
+    async def serve():
+        config = uvicorn.Config(Starlette(routes=[WebSocketRoute("/pairs", close)]), ws=WebSocket, lifespan="off")
+        config.load()
+        connection, transport = WebSocket(config, ServerState(), {}), Kept()
+        connection.connection_made(transport)
+        connection.data_received(hello)
+        while CLOSE not in transport.written:
+            await asyncio.sleep(0)
+        with pytest.raises(InvalidState):  # the control: uvicorn's own
+            super(WebSocket, connection).shutdown()
+        transport.closed = False
+        connection.shutdown()
+        assert transport.closed
+
+    asyncio.run(asyncio.wait_for(serve(), PATIENCE))
