@@ -1,7 +1,8 @@
 """Change the package in one place at a time and see whether a test fails: `python tools/mutate.py map`, `run`, `table`.
 
-`map` runs the tests once and writes which test executes which line, and how much processor time each test takes. `run`
-picks places at random by a seed, changes one after the other in a copy of the tree, and runs the tests that execute the
+`map` runs the tests once and writes which test executes which line, and how much processor time each test takes; where
+it was interrupted, it goes on with the tests that have not ended, as long as the package is unchanged. `run` picks
+places at random by a seed, changes one after the other in a copy of the tree, and runs the tests that execute the
 changed line until one fails: first those near to the module, then all others, the cheap ones first. `table` shows what
 was killed and what survived. Everything lies in `.mutants`; an interrupted `run` goes on when it is called again.
 
@@ -463,7 +464,9 @@ def _seconds() -> float:
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Words by which this file calls pytest."""
     group = parser.getgroup("mutants")
-    group.addoption("--map-to", metavar="FOLDER", help="write which test executes which line")
+    group.addoption(
+        "--map-to", metavar="FOLDER", help="write which test executes which line, of the tests not in it yet"
+    )
     group.addoption("--only", metavar="FILE", help="run the tests of this list, in its order")
     group.addoption("--progress", metavar="FILE", help="write to this file which test starts and which fails")
     group.addoption("--stop-after", metavar="SECONDS", type=float, help="start no test after so much processor time")
@@ -486,6 +489,8 @@ class _Mapping:
 
         self._coverage = coverage.Coverage(config_file=str(folder / "coveragerc"), messages=False)
         self._times = (folder / f"times-{os.getpid()}.jsonl").open("w", encoding="utf-8", buffering=1)
+        done = folder / "done.json"
+        self._done = set(json.loads(done.read_text(encoding="utf-8"))) if done.exists() else set[str]()
         self._contexts = [""]
         self._failed: set[str] = set()
         self._environment = {"COVERAGE_PROCESS_START": str(folder / "coveragerc"), _TEST: ""}
@@ -501,6 +506,12 @@ class _Mapping:
         finally:
             self._contexts.pop()
             self._coverage.switch_context(self._contexts[-1])
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> Any:
+        done = yield
+        items[:] = [item for item in items if item.nodeid not in self._done]
+        return done
 
     @pytest.hookimpl(wrapper=True)
     def pytest_make_collect_report(self, collector: pytest.Collector) -> Any:
@@ -555,11 +566,24 @@ parallel = True
 
 
 def make_map(tree: Tree, folder: Path, *, jobs: int, words: Sequence[str]) -> int:
-    """Run the tests and write what they execute into a folder. Returns pytest's exit status."""
+    """Run the tests and write what they execute into a folder. Returns pytest's exit status.
+
+    Each process writes after each test. The digests of the package are written first, and tests.json last, so that an
+    interrupted map of the same package is gone on with.
+    """
     import coverage
 
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(parents=True)
+    digests = {file: hashlib.sha256(source).hexdigest() for file, source in tree.sources.items()}
+    state = json.dumps({"digests": digests, "words": list(words)})
+    begun = folder / "begun.json"
+    if not begun.exists() or begun.read_text(encoding="utf-8") != state:
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(parents=True)
+        begun.write_text(state, encoding="utf-8")
+    ended = [line[0] for line in _times(folder)]
+    (folder / "done.json").write_text(json.dumps(ended), encoding="utf-8")
+    if ended:
+        print(f"{len(ended)} tests are in the map already")
     settings = COVERAGE.format(test=_TEST, folder=folder, package=tree.package)
     (folder / "coveragerc").write_text(settings, encoding="utf-8")
     command = [sys.executable, "-m", "pytest", "-p", Path(__file__).stem, "-p", "no:cacheprovider", "-q"]
@@ -567,18 +591,29 @@ def make_map(tree: Tree, folder: Path, *, jobs: int, words: Sequence[str]) -> in
     before = _seconds()
     status = subprocess.run(command, cwd=tree.root, env=_environment(tree.root, NOT_HANDED_ON), check=False).returncode
     data = coverage.CoverageData(str(folder / "map"))
+    data.read()  # of the processes before an interruption
     for part in sorted(folder.glob("lines.*")):
         one = coverage.CoverageData(str(part))
         with contextlib.suppress(coverage.CoverageException):  # of a process that was killed while it wrote
             one.read()
             data.update(one)
         part.unlink()
-    tests = [json.loads(line) for part in sorted(folder.glob("times-*")) for line in part.read_text().splitlines()]
-    digests = {file: hashlib.sha256(source).hexdigest() for file, source in tree.sources.items()}
-    told = {"seconds": round(_seconds() - before, 1), "digests": digests, "tests": tests}
-    (folder / "tests.json").write_text(json.dumps(told), encoding="utf-8")
-    print(f"{len(tests)} tests, {told['seconds']:.0f} s of processor time, map of {len(data.measured_files())} files")
+    if status == pytest.ExitCode.NO_TESTS_COLLECTED and ended:
+        status = pytest.ExitCode.OK
+    if status not in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED):
+        return status
+    tests = _times(folder)
+    (folder / "tests.json").write_text(json.dumps({"digests": digests, "tests": tests}), encoding="utf-8")
+    begun.unlink()
+    print(
+        f"{len(tests)} tests, {_seconds() - before:.0f} s of processor time, map of {len(data.measured_files())} files"
+    )
     return status
+
+
+def _times(folder: Path) -> list[list[Any]]:
+    """What the processes of a map have written of the tests that have ended."""
+    return [line for part in sorted(folder.glob("times-*")) for line in _read(part)]
 
 
 def _environment(root: Path, dropped: Set[str]) -> dict[str, str]:

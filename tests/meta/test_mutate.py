@@ -106,6 +106,29 @@ def root(mapped, tmp_path):
     return shutil.copytree(mapped, tmp_path / "root")
 
 
+def test_an_interrupted_map_goes_on_with_the_tests_that_have_not_ended(mutate, root, mapped, tmp_path, monkeypatch):
+    plain(monkeypatch)
+    folder, ran = root / ".mutants" / "map", tmp_path / "ran"
+    shutil.rmtree(folder)
+    interrupting = f"    if not Path({str(ran)!r}).exists():\n        raise KeyboardInterrupt\n"
+    text = TESTS.replace("def test_refused():\n", f"def test_refused():\n{interrupting}")
+    (root / "tests/unit/test_sums.py").write_text(f"from pathlib import Path\n{text}", encoding="utf-8")
+    assert mutate.main(["--root", str(root), "map", "--", "-k", "not none"]) == pytest.ExitCode.INTERRUPTED
+    assert not (folder / "tests.json").exists()
+    ended = [line[0] for line in mutate._times(folder)]
+    assert len(ended) == 2
+    ran.touch()  # the second time nothing interrupts
+    assert mutate.main(["--root", str(root), "map", "--", "-k", "not none"]) == 0
+    tests = json.loads((folder / "tests.json").read_text(encoding="utf-8"))["tests"]
+    known = json.loads((mapped / ".mutants/map/tests.json").read_text(encoding="utf-8"))["tests"]
+    assert sorted((test, passed) for test, _, passed, _ in tests) == sorted(
+        (test, passed) for test, _, passed, _ in known
+    )
+    found, whole = (mutate.Map(each / ".mutants" / "map", mutate.Tree(each)) for each in (root, mapped))
+    for mutant in mutate.mutants_of("src/made/sums.py", SOURCE.encode()):
+        assert found.covering(mutant) == whole.covering(mutant)
+
+
 def plain(patch):
     """No process of pytest loads more plugins than it must, nor believes that it is one of several."""
     for name in ("PYTEST_XDIST_WORKER", "PYTEST_ADDOPTS"):
