@@ -19,7 +19,15 @@ from ogive.columns import LabelValue
 from ogive.errors import DataError, plain, quoted
 from ogive.grids import MAX_WHOLE
 from ogive.predicates import All, Among, Comparison, Either, Missing, Not, Predicate, columns_of, leaves
-from ogive.records.arrow import compared_number, float_values, kind_of, type_words, without_named, without_words
+from ogive.records.arrow import (
+    compared_number,
+    float_values,
+    kind_of,
+    named_numbers,
+    type_words,
+    without_named,
+    without_words,
+)
 from ogive.records.missing_words import BLANKS, USUAL, MissingWords
 from ogive.records.sources import Source, Table
 from ogive.records.text_columns import LabelCells, is_text
@@ -216,15 +224,27 @@ def _check(leaf: Comparison | Among | Missing, kind: Any) -> None:
 
 
 def _check_words(leaf: Comparison | Among | Missing, words: MissingWords, *, guessed: bool) -> None:
-    """Refuse a comparison with a word that means a missing value, which is equal to nothing."""
+    """Refuse a comparison with a word or number that means a missing value, which is equal to nothing."""
     values = () if isinstance(leaf, Missing) else leaf.values if isinstance(leaf, Among) else (leaf.value,)
+    equal = isinstance(leaf, Among) or (isinstance(leaf, Comparison) and leaf.sign == "==")
     for value in values:
-        if value in words if guessed else words.names(value):
-            where = "in a CSV file" if guessed and not words.names(value) else "as was said with `na_values=`"
+        if not isinstance(value, str):
+            named = equal and _is_named(value, words)
+        else:
+            named = value in words if guessed else words.names(value)
+        if named:
+            usual = isinstance(value, str) and not words.names(value)
+            where = "in a CSV file" if usual else "as was said with `na_values=`"
             raise DataError(
                 f"{quoted(value)} means a missing value {where}, which `where` compares with nothing; "
                 f"write {plain(leaf.column)} is missing"
             )
+
+
+def _is_named(value: bool | float, words: MissingWords) -> bool:
+    if isinstance(value, bool):
+        return False
+    return value in words.whole_numbers if value == value // 1 else value in named_numbers(words, "number")
 
 
 def _check_exact(leaf: Comparison | Among | Missing, name: str) -> None:

@@ -8,6 +8,7 @@ import functools
 import hashlib
 import json
 import logging
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -58,8 +59,9 @@ class MissingWords:
 
     @functools.cached_property
     def texts(self) -> frozenset[str]:
-        """The named words as they are compared with texts, whole numbers without a fraction of zeros."""
+        """The named words as they are compared with texts, whole numbers also without a fraction of zeros."""
         words = {str(word).strip(BLANKS).lower() for word in self.named}
+        words |= {re.sub(r"^(-?[0-9]+)\.0+$", r"\1", word) for word in words}
         return frozenset(words | {str(number) for number in self.whole_numbers if abs(number) < _LARGEST})
 
     def numbers(self, grid: Grid) -> list[float]:

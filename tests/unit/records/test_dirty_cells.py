@@ -267,6 +267,10 @@ def test_what_was_not_named_stays(column, named):
         (pa.array([-9.0, 5]), "-9"),
         (pa.array([-9, 5]).cast(pa.decimal128(21, 2)), -9),
         (pa.array([" Refused", "5"]).dictionary_encode(), "refused"),
+        (pa.array(["007.0", "5"]), "007.0"),
+        (pa.array(["-0.0", "5"]), "-0.0"),
+        (pa.array(["1000000000000000000.0", "5"]), "1000000000000000000.0"),
+        (pa.array(["7", "5"]), "007.0"),
         (pa.array([18262, 5], pa.date32()), "2020-01-01"),
         (pa.array([18262, 5], pa.date32()).dictionary_encode(), "2020-01-01"),
         (pa.chunked_array([[-9], [5]]), -9),
@@ -275,6 +279,29 @@ def test_what_was_not_named_stays(column, named):
 )
 def test_what_was_named_is_missing_in_every_type(column, named):
     assert without_named(column, MissingWords.of(named)).is_null().to_pylist() == [True, False]
+
+
+@pytest.mark.parametrize("word", ["007.0", "-0.0", "1000000000000000000.0", "9.0", "9"])
+@pytest.mark.parametrize("source", ["dictionary", "parquet", *ENGINES])
+def test_a_named_word_with_a_fraction_of_zeros_is_found_among_texts(source, word, tmp_path):
+    table = SOURCES[source]({"code": [word, "b", "b", word]}, tmp_path, f"zeros_{word.translate({46: 95, 45: 95})}")
+    adjacency = Adjacency.ADD_OR_REMOVE
+    dropped = Histogram("code", values=("a", "b"), missing="drop")
+    found = release(dropped, trust=Clear(table, na_values=word), adjacency=adjacency)
+    assert list(found.counts) == [0, 2]
+    with pytest.raises(DataError, match="has a value that was not declared"):
+        release(dropped, trust=Clear(table), adjacency=adjacency)
+
+
+@pytest.mark.parametrize("where", ["c == 9", "c == 9.0", "c in (1, 9)", "not c == 9", "half == 1.5"])
+@pytest.mark.parametrize("source", ["dictionary", "csv", "duckdb"])
+def test_a_condition_is_not_equal_to_a_number_that_was_named(source, where, tmp_path):
+    table = SOURCES[source]({"c": [1, 9, 9], "half": [0.5, 1.5, 2.5]}, tmp_path, "named_numbers")
+    trust = Clear(table, na_values=[9, "1.5"])
+    with pytest.raises(DataError, match=r"means a missing value as was said with na_values=.*write .* is missing"):
+        release(Subset(Histogram("half", values=(0.5, 2.5)), where), trust=trust)
+    found = release(Subset(Histogram("half", values=(0.5, 2.5)), "c != 9 and half < 1.5"), trust=trust)
+    assert list(found.counts) == [1, 0]
 
 
 def test_a_number_that_was_declared_and_named_is_a_value():
