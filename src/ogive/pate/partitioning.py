@@ -28,7 +28,8 @@ from ogive.compiling import njit
 from ogive.errors import DataError, ParameterError, quoted
 from ogive.pate.learners import check_seed, number_of_rows
 from ogive.records.hashing import siphash
-from ogive.records.persons import PersonCodes, check_person_type
+from ogive.records.missing_words import USUAL
+from ogive.records.persons import PersonCodes, are_named, check_person_type
 from ogive.records.sources import memory_source
 
 MOST_TEACHERS = 1 << 16
@@ -101,6 +102,11 @@ def partition(records: Any, teachers: int, *, person: Any = None, seed: int) -> 
     check_person_type(column, source.type(column))
     codes = PersonCodes(column, source.type(column))
     for (names,) in source.batches((column,), identifiers={column}):
+        if not are_named(names, USUAL).all():
+            raise DataError(
+                f"person column {quoted(column)} has missing values, or words for them such as NA; every row needs an "
+                "identifier, so leave out the others before the rows are dealt"
+            )
         codes.add(names)
     persons = codes.finish()
     if persons.number < teachers:

@@ -125,7 +125,12 @@ def test_seeds_deal_persons_anew():
         ({"records": 7.5}, ParameterError, "float"),
         ({"records": 8, "person": [1, 2]}, DataError, "2 persons for 8 rows"),
         ({"records": 8, "person": [1, 1, 1, 1, 2, 2, 2, 2]}, DataError, "2 persons are too few"),
-        ({"records": 4, "person": [1, 2, 3, None]}, DataError, "missing"),
+        ({"records": 4, "person": [1, 2, 3, None]}, DataError, "missing values.* before the rows are dealt$"),
+        (
+            {"records": {"a": ["P1", "P2", " na"]}, "person": "a"},
+            DataError,
+            "missing values.* before the rows are dealt$",
+        ),
         ({"records": 4, "person": [True, False, True, False]}, DataError, "truth values"),
         ({"records": {"a": [1, 2, 3, 4]}, "person": "b"}, ParameterError, "'b'"),
         ({"records": {"a": []}, "person": "a"}, DataError, "no rows"),
