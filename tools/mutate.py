@@ -393,7 +393,10 @@ class Tree:
         return sorted(each for each, names in self.imports.items() if module in names)
 
     def picked(self, rooms: Sequence[str], count: int, seed: int) -> list[Mutant]:
-        """Mutants at random places, in turn from each room; the same ones for the same sources and seed."""
+        """Mutants at random places, in turn from each room; the same ones for the same sources and seed.
+
+        Rooms in which nothing can be changed are passed over, unless that is so of all of them.
+        """
         waiting = []
         for room in rooms:
             places: dict[tuple[str, int, int], list[Mutant]] = {}
@@ -403,10 +406,13 @@ class Tree:
                     for mutant in mutants_of(file, source):
                         places.setdefault((file, mutant.line, mutant.column), []).append(mutant)
             if not places:
-                raise SystemExit(f"nothing can be changed in {room}")
+                print(f"nothing can be changed in {room}")
+                continue
             draw = random.Random(f"{seed} {room}")
             order = draw.sample(sorted(places), len(places))
             waiting.append(self._fit(draw, [places[place] for place in order]))
+        if not waiting:
+            raise SystemExit("there is nothing to change")
         found: dict[tuple[str, int, int, str], Mutant] = {}
         while waiting and len(found) < count:
             for each in list(waiting):

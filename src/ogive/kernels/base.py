@@ -14,6 +14,7 @@ from typing import Any, Literal, Protocol, get_args, runtime_checkable
 
 from ogive.arrays import Float64, Int64
 from ogive.columns import Domain
+from ogive.interfaces import KeptByType
 from ogive.kernels.exact import BITS, Scale
 
 MatrixName = Literal["average", "midpoint", "nodes"]
@@ -23,7 +24,7 @@ nodes of randomized rounding."""
 
 
 @runtime_checkable
-class Kernel(Protocol):
+class Kernel(Protocol, metaclass=KeptByType):
     """Interface; frozen plain data with no subclass.
 
     `columns` is the public domain of the kernel's columns, in its order; for a two-sample kernel without the column of
@@ -119,7 +120,7 @@ class Value:
 
 
 @runtime_checkable
-class Measure(Protocol):
+class Measure(Protocol, metaclass=KeptByType):
     """A measure with a name; interface, frozen plain data with no subclass."""
 
     def __hash__(self) -> int:

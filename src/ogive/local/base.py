@@ -18,6 +18,7 @@ from fractions import Fraction
 from typing import Any, ClassVar, Protocol, runtime_checkable
 
 from ogive.arrays import Bool, Int64, UInt8, UInt32
+from ogive.interfaces import KeptByType
 from ogive.privacy import ApproxDP, PureDP
 
 
@@ -30,7 +31,7 @@ class RandomWords(Protocol):
 
 
 @runtime_checkable
-class Oracle(Protocol):
+class Oracle(Protocol, metaclass=KeptByType):
     """Interface; frozen plain data with no subclass."""
 
     name: ClassVar[str]

@@ -10,10 +10,11 @@ from __future__ import annotations
 from typing import Any, Protocol, runtime_checkable
 
 from ogive.arrays import Float64, Int64, UInt32
+from ogive.interfaces import KeptByType
 
 
 @runtime_checkable
-class RandomSource(Protocol):
+class RandomSource(Protocol, metaclass=KeptByType):
     """Where random bits come from. Production code uses `SystemSource`; replayable ones live in tests."""
 
     def words(self, count: int) -> UInt32:

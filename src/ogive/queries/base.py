@@ -21,6 +21,7 @@ import numpy as np
 from ogive.arrays import Int64
 from ogive.columns import Binning, Listed, OpenCategories, ReadColumn, may_drop
 from ogive.errors import ParameterError, plain, quoted
+from ogive.interfaces import KeptByType
 from ogive.noise.base import NodeNoise
 from ogive.noise.shares import widened
 from ogive.parameters import plain_fields
@@ -34,7 +35,7 @@ Kind = Literal["linear", "curator", "reports", "pairs"]
 """Who can answer a query: whoever adds up, who sees all records at once, the records' owners, or pairs of people."""
 
 
-class Query(Protocol):
+class Query(Protocol, metaclass=KeptByType):
     """What every query is: frozen plain data, of classes that have no subclass."""
 
     kind: ClassVar[Kind]
@@ -115,7 +116,7 @@ class LinearQuery(CuratorQuery, Protocol):
 
 
 @runtime_checkable
-class Publishing(Protocol):
+class Publishing(Protocol, metaclass=KeptByType):
     """What a query whose price or answer assumes public columns must also tell."""
 
     @property

@@ -29,6 +29,7 @@ import numpy as np
 from ogive.arrays import Float64, Int64
 from ogive.checks import all_whole, whole
 from ogive.errors import ParameterError, quoted
+from ogive.interfaces import KeptByType
 from ogive.noise import DiscreteGaussian, DiscreteLaplace, round_up_root, round_up_scale
 from ogive.noise.base import Law
 from ogive.privacy import Adjacency, ApproxDP, Loss, PureDP, ZeroConcentratedDP
@@ -45,7 +46,7 @@ class Level:
 
 
 @runtime_checkable
-class Strategy(Protocol):
+class Strategy(Protocol, metaclass=KeptByType):
     """Interface; frozen plain data with no subclass. Bins and nodes are 0-based in code.
 
     `size` is N, the number of published thresholds. Point i (0-based) is the number of

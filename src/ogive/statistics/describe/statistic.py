@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import difflib
+import functools
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from fractions import Fraction
@@ -209,7 +210,7 @@ class Describe:
         """The columns that are named, or else those of which something is declared."""
         return self.columns or tuple(dict.fromkeys((*self._given("bounds"), *self._given("values"), *self.numbers)))
 
-    @property
+    @functools.cached_property
     def variables(self) -> tuple[Variable, ...]:
         """The variables of which it is known what they are."""
         return tuple(self._variable(name) for name in self.declared if self._known(name))

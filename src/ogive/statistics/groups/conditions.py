@@ -7,6 +7,7 @@ from typing import Protocol, runtime_checkable
 
 from ogive.columns import LabelValue
 from ogive.errors import ParameterError, quoted
+from ogive.interfaces import KeptByType
 from ogive.predicates import Comparison, within_group
 from ogive.privacy import is_one_line
 from ogive.provenance import LONGEST_WHERE
@@ -42,7 +43,7 @@ def check_conditions(by: str, groups: Sequence[LabelValue], where: str | None = 
 
 
 @runtime_checkable
-class OfGroups(Protocol):
+class OfGroups(Protocol, metaclass=KeptByType):
     """A statistic whose estimate states the condition of each group."""
 
     def check_where(self, where: str | None) -> None:

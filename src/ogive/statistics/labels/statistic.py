@@ -10,6 +10,7 @@ import numpy as np
 
 from ogive.arrays import Int64
 from ogive.errors import ParameterError, quoted
+from ogive.interfaces import KeptByType
 from ogive.queries import Answer, Ballots, LabelsQuery, Query, VotesQuery
 from ogive.queries.labels import NOT_ASKED
 from ogive.statistics.base import Terms, describe
@@ -17,7 +18,7 @@ from ogive.statistics.labels.estimate import LabelsEstimate
 
 
 @runtime_checkable
-class Aggregator(Protocol):
+class Aggregator(Protocol, metaclass=KeptByType):
     """How votes become labels; frozen plain data."""
 
     name: ClassVar[str]

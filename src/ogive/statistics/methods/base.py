@@ -16,6 +16,7 @@ from ogive.accounting import pure_epsilon
 from ogive.columns import Binning, Domain
 from ogive.errors import ParameterError, ScaleError, UnsupportedError
 from ogive.grids import Grid
+from ogive.interfaces import KeptByType
 from ogive.local.tree import TreeOracle
 from ogive.noise import DiscreteLaplace, too_much_noise
 from ogive.privacy import Privacy, PureDP
@@ -90,7 +91,7 @@ class CurveTask:
 
 
 @runtime_checkable
-class CurveMethod(Protocol):
+class CurveMethod(Protocol, metaclass=KeptByType):
     """Interface; frozen plain data with no subclass."""
 
     name: ClassVar[str]

@@ -1,0 +1,33 @@
+"""Interfaces that objects satisfy by what they have, where one answer is kept for each type.
+
+`isinstance` with a protocol of `typing` looks at each attribute of the object, and so computes its properties, at each
+call. Whether a dataclass satisfies an interface depends on its type alone.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import weakref
+from typing import Any, Protocol
+
+_PROTOCOLS: Any = type(Protocol)
+
+
+class KeptByType(_PROTOCOLS):  # type: ignore[misc]  # typing names no metaclass of protocols
+    """Metaclass of protocols, and of classes that derive from them: `isinstance` looks at each type once."""
+
+    def __instancecheck__(self, instance: Any) -> bool:
+        kind = type(instance)
+        # the attributes of others may differ from object to object
+        if kind.__dictoffset__ and not dataclasses.is_dataclass(kind):
+            return bool(super().__instancecheck__(instance))
+        known = _KNOWN.get(self)
+        if known is None:
+            known = _KNOWN.setdefault(self, weakref.WeakKeyDictionary())
+        found = known.get(kind)
+        if found is None:
+            found = known[kind] = bool(super().__instancecheck__(instance))
+        return found
+
+
+_KNOWN: weakref.WeakKeyDictionary[Any, weakref.WeakKeyDictionary[type, bool]] = weakref.WeakKeyDictionary()
