@@ -136,7 +136,8 @@ class GroupedQuery(base.CuratorQuery):
         for part, counts in zip(self.parts, self.groups.split(sums), strict=True):
             if part is None:
                 continue
-            found.append(part.answer(counts, None if nodes is None else _LaterNodes(nodes, first)).ravel())
+            own = None if nodes is None else _PartNodes(nodes, first, len(part.levels))
+            found.append(part.answer(counts, own).ravel())
             first += len(part.levels)
         return np.concatenate(found)
 
@@ -205,7 +206,7 @@ class LinearGroupsQuery(base.LinearQuery):
         """Independent noise of all groups, in the shape of `measure`."""
         found, first = [], 0
         for part in self.linear:
-            found.append(part.noise(_LaterNodes(nodes, first)).ravel())
+            found.append(part.noise(_PartNodes(nodes, first, len(part.levels))).ravel())
             first += len(part.levels)
         return np.concatenate(found)
 
@@ -218,11 +219,26 @@ def _dearest(losses: list[Loss], count: int) -> Loss:
 
 
 @dataclass(frozen=True)
-class _LaterNodes:
-    """Noise whose levels are numbered from a later one."""
+class _PartNodes:
+    """Noise of one part of a question, which meets that of no other part.
+
+    A query takes for each law the levels up to its number of declared levels, and further ones where a draw needs more
+    bits than one word has. The former are numbered from those of the parts before it on, the latter from `_FURTHER` on.
+
+    Fields:
+        nodes: Of the whole question.
+        first: How many levels the parts before it declare.
+        declared: How many levels the part declares.
+    """
 
     nodes: NodeNoise
     first: int
+    declared: int
 
     def values(self, law: Law, level: int, nodes: Int64) -> Int64:
+        if self.declared < level < _FURTHER:
+            level = (level - self.declared) * _FURTHER + self.declared
         return self.nodes.values(law, self.first + level, nodes)
+
+
+_FURTHER = 1 << 24
