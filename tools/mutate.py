@@ -57,7 +57,7 @@ COLLECTS_FOR, PATIENCE = 300.0, 10.0
 """Seconds in which the tests of a process are collected at the latest, and in which the fixtures of a test that hangs
 may end what they have started."""
 MEMORY = 16 << 30
-"""Bytes of address space of one process of a test."""
+"""Bytes of data of one process of a test."""
 _TEST = "MUTATED_TEST"
 """The environment variable by which processes that a test starts know the test; the package refuses unknown ones of its
 own name."""
@@ -756,14 +756,17 @@ class _Chosen:
     """Runs the tests of a list in its order, and writes what happens."""
 
     def __init__(self, only: Path, progress: Path, config: pytest.Config) -> None:
-        self._order = {test: number for number, test in enumerate(json.loads(only.read_text(encoding="utf-8")))}
+        chosen = json.loads(only.read_text(encoding="utf-8"))
+        self._order = {test: number for number, test in enumerate(chosen["tests"])}
+        self._without = set(chosen["without"])
         self._files = {
             test.partition("::")[0]: -number for test, number in sorted(self._order.items(), key=lambda one: -one[1])
         }
         self._whole = config.getoption("everything", False)
         self._file = progress.open("a", encoding="utf-8", buffering=1)
         self._stop: float = config.getoption("stop_after")
-        resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))  # a mutant may want any number of bytes
+        # a mutant may want any number of bytes; browsers reserve addresses without an end
+        resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, MEMORY))
 
     def _write(self, *words: str) -> None:
         self._file.write(json.dumps(words) + "\n")
@@ -773,7 +776,12 @@ class _Chosen:
         done = yield
         order = self._order
         items[:] = sorted(
-            (item for item in items if item.nodeid in order or item.nodeid.partition("::")[0] in order),
+            (
+                item
+                for item in items
+                if (item.nodeid in order or item.nodeid.partition("::")[0] in order)
+                and item.nodeid not in self._without
+            ),
             key=lambda item: (-self._files[item.nodeid.partition("::")[0]], order.get(item.nodeid, 0)),
         )
         return done
@@ -876,7 +884,13 @@ class Copy:
         path.write_bytes(source)
 
     def run(
-        self, tests: Sequence[str], usual: Callable[[str], float], *, stop_after: float, everything: bool = False
+        self,
+        tests: Sequence[str],
+        usual: Callable[[str], float],
+        *,
+        stop_after: float,
+        everything: bool = False,
+        without: Iterable[str] = (),
     ) -> Outcome:
         """Run tests until one fails or hangs, or they have taken long enough.
 
@@ -885,10 +899,11 @@ class Copy:
             usual: Processor time that a test usually takes.
             stop_after: Processor time after which no test starts.
             everything: Whether tests run at full size.
+            without: Tests of the files that do not run.
         """
         self._number += 1
         only, progress = (self.folder / f"{name}-{self._number}" for name in ("only", "progress"))
-        only.write_text(json.dumps(list(tests)), encoding="utf-8")
+        only.write_text(json.dumps({"tests": list(tests), "without": sorted(without)}), encoding="utf-8")
         files = list(dict.fromkeys(test.partition("::")[0] for test in tests))
         command = [sys.executable, "-m", "pytest", "-x", "-q", "--tb=no", "-p", "no:cacheprovider", "-p", "no:xdist"]
         command += ["-p", Path(__file__).stem, "--only", str(only), "--progress", str(progress)]
@@ -1078,7 +1093,7 @@ class Campaign:
             if not batch:
                 return spent.then(Outcome())
             with copy.changed(mutant):
-                one = copy.run(batch, self._usual, stop_after=limit, everything=everything)
+                one = copy.run(batch, self._usual, stop_after=limit, everything=everything, without=self.red)
             if one.state not in ("failed", "hung") or one.by in self.green or copy.interrupted.is_set():
                 return spent.then(one)
             # a file may fail to be collected, or a process ends before its first test

@@ -255,6 +255,18 @@ def test_a_test_that_fails_without_a_mutant_kills_none(mutate, root, call):
     assert "killed" not in printed
 
 
+def test_a_test_that_fails_without_a_mutant_is_left_out_of_whole_files_too(mutate, root, call):
+    (root / "conftest.py").write_text(
+        "def pytest_addoption(parser):\n    parser.addoption('--everything', action='store_true')\n"
+    )
+    (root / "tests/whole/test_elsewhere.py").write_text(
+        f"{OTHER.replace('== 4', '== 7')}\n\ndef test_more():\n    assert made.shifted(1) != 7\n"
+    )
+    printed = call("run", "--place", "src/made/sums.py:24", "--all")
+    assert printed.count("left out, since it fails in a copy without a mutant") == 1
+    assert "survived" in printed
+
+
 def test_a_mutant_that_hangs_is_killed_by_its_time(mutate, root, call, tmp_path, monkeypatch):
     monkeypatch.setattr(mutate, "HANGS_AFTER", 4)
     found = mutate.mutants_of("src/made/sums.py", SOURCE.encode())
