@@ -5,6 +5,7 @@ import contextlib
 import logging
 import resource
 import socket
+import time
 
 import pytest
 import uvicorn
@@ -17,7 +18,15 @@ from uvicorn.server import ServerState
 from websockets.exceptions import InvalidState
 
 from ogive.study.https import connections
-from ogive.study.https.connections import Connection, OneLine, WebSocket, allow_files
+from ogive.study.https.connections import (
+    Connection,
+    OneLine,
+    Places,
+    WebSocket,
+    allow_files,
+    closing_unread,
+    is_known,
+)
 
 LARGE = 1 << 26
 CLOSE = b"\x88\x02\x03\xe8"
@@ -36,14 +45,21 @@ def service(monkeypatch):
     async def large(_):
         return PlainTextResponse("x" * LARGE)
 
+    async def upload(request):
+        is_known(request.scope)
+        return PlainTextResponse("ok" if len(await request.body()) else "nothing")
+
     # a test shortens what it waits for, and nothing else
     monkeypatch.setattr(connections, "HEAD_SECONDS", PATIENCE)
     monkeypatch.setattr(connections, "WRITE_SECONDS", PATIENCE)
+    monkeypatch.setattr(connections, "BODY_SECONDS", PATIENCE)
+    monkeypatch.setattr(connections, "UNREAD_SECONDS", PATIENCE)
+    monkeypatch.setattr(Connection, "places", Places(3))
+    routes = [Route("/health", health), Route("/large", large), Route("/upload", upload, methods=["POST"])]
     server = uvicorn.Server(
         uvicorn.Config(
-            Starlette(routes=[Route("/health", health), Route("/large", large)]),
-            host="127.0.0.1", port=number, http=Connection,
-            limit_concurrency=3, log_level="critical", loop="asyncio", ws="none", timeout_keep_alive=PATIENCE,
+            closing_unread(Starlette(routes=routes)), host="127.0.0.1", port=number, http=Connection,
+            log_level="critical", loop="asyncio", ws="none", timeout_keep_alive=PATIENCE,
         )
     )  # fmt: skip
     with in_thread(server):
@@ -122,12 +138,106 @@ def test_a_head_without_end_is_not_kept(opened):
         connection.sendall((b"X: " + b"a" * 1000 + b"\r\n") * 60_000)
 
 
-def test_what_is_beyond_the_limit_is_hung_up_on(opened):
-    others = [opened(GET[:20]) for _ in range(3)]
-    assert ended(opened(GET))
-    for other in others:  # they have their places
+def test_a_head_of_more_than_64_kb_is_refused_however_it_comes(opened):
+    for size, found in ((60_000, b"HTTP/1.1 200"), (70_000, b"HTTP/1.1 400")):
+        connection = opened(GET[:-2] + b"X: " + b"a" * size + b"\r\n\r\n")
+        assert connection.recv(12) == found
+
+
+@pytest.fixture
+def places(service):
+    return Connection.places
+
+
+def test_where_all_places_are_taken_the_one_that_waits_longest_ends(opened, places):
+    others = []
+    for number in range(3):
+        others.append(opened(GET[:20]))
+        until(lambda number=number: len(places) == number + 1)
+    assert answered(opened(GET))
+    assert ended(others[0])
+    for other in others[2:]:  # it has its place
         other.sendall(GET[20:])
-        assert not ended(other)
+        assert answered(other)
+
+
+def test_a_request_that_is_answered_or_whose_sender_is_known_keeps_its_place(opened, service, places):
+    lazy = opened(UPLOAD % 4)
+    until(lambda: not places._waiting)
+    crowd = [opened(UNREAD) for _ in range(12)]
+    assert all(answered(each) for each in crowd[-2:])
+    lazy.sendall(b"true")
+    assert answered(lazy)
+
+
+def test_clients_of_one_network_take_no_places_of_another():
+    class Transport:
+        def __init__(self, *address):
+            self.address, self.aborted = address, False
+
+        def get_extra_info(self, _):
+            return self.address
+
+        def abort(self):
+            self.aborted = True
+
+    few = Places(10)
+    honest = [Transport("10.0.0.1", 1), Transport("2001:db8:1::1", 2, 0, 0)]
+    same_site = [Transport("2001:db8:2::" + str(number), 3, 0, 0) for number in range(40)]
+    one_host = [Transport("10.0.0.2", number) for number in range(40)]
+    for each in (*honest, *same_site, *one_host):
+        few.opened(each)
+        assert len(few) <= 10
+    assert not any(each.aborted for each in honest)
+    assert sum(not each.aborted for each in same_site) == sum(not each.aborted for each in one_host) == 4
+    for client in list(few._transports):
+        few.stays(client)
+    late = Transport("10.0.0.3", 1)
+    few.opened(late)
+    assert late.aborted
+    for client in list(few._transports):
+        few.closed(client)
+    assert (len(few), few._waiting) == (0, {})
+
+
+UNREAD = GET[:-2] + b"Content-Length: 1000000000\r\n\r\nx"
+UPLOAD = b"POST /upload HTTP/1.1\r\nHost: a\r\nContent-Length: %d\r\n\r\n"
+
+
+def test_an_answer_to_a_body_that_is_not_read_ends_its_connection(opened, monkeypatch):
+    monkeypatch.setattr(connections, "UNREAD_SECONDS", 0.3)
+    connection = opened(UNREAD)
+    assert answered(connection)
+    assert ended(connection)
+    whole = opened(UPLOAD.replace(b"/upload", b"/health").replace(b"POST", b"GET") % 4 + b"text")
+    assert answered(whole)
+    assert ended(whole)
+    known = opened(UPLOAD % 4 + b"text")
+    for _ in range(2):  # the control: a body that is read
+        assert answered(known)
+        known.sendall(UPLOAD % 4 + b"text")
+
+
+def test_who_sends_much_that_is_not_read_reads_the_answer(opened):
+    size = 10_000_000
+    connection = opened(GET[:-2] + b"Content-Length: %d\r\n\r\n" % size + bytes(size))
+    found = b""
+    while some := connection.recv(1 << 16):
+        found += some
+    assert found.startswith(b"HTTP/1.1 200 OK")
+    assert b"connection: close" in found
+
+
+def test_a_body_that_comes_too_slowly_takes_no_place_for_long(opened, monkeypatch):
+    for name, seconds in (("BODY_SECONDS", 0.5), ("_CHECK_SECONDS", 0.1)):
+        monkeypatch.setattr(connections, name, seconds)
+    slow = opened(UPLOAD % 100_000 + b"x" * 20)
+    assert ended(slow)
+    monkeypatch.setattr(connections, "LEAST_RATE", 1.0)
+    enough = opened(UPLOAD % 100_000 + b"x" * 99_000)  # what came is enough for 99,000 seconds
+    time.sleep(1.5)
+    enough.sendall(b"x" * 1_000)
+    assert answered(enough)
 
 
 def test_connections_that_cannot_be_accepted_fill_no_log(caplog):

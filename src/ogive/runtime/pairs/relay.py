@@ -13,6 +13,7 @@ import asyncio
 import contextlib
 import os
 from collections import Counter
+from collections.abc import Callable
 
 from ogive.crypto.twoparty import AGGREGATOR
 from ogive.crypto.wire import read_header
@@ -36,7 +37,7 @@ MOST_FOR_PERSON = 64
 MOST_FROM_AGGREGATOR = 256
 """Messages of the aggregator that may wait for one person: each pass, and invitations."""
 MOST_STRANGERS = 64
-"""Connections beyond one a participant."""
+"""Connections of people who have not said who they are, beyond one a participant."""
 
 _CLOSING_SECONDS = 2.0
 
@@ -93,21 +94,35 @@ class Relay:
         self._seconds = seconds
         self._aggregator = _Line()
         self._lines: dict[int, _Line] = {}
-        self._connections = 0
+        self._strangers: dict[asyncio.Timeout, None] = {}
         self._over = False
 
-    async def serve(self, channel: Channel) -> None:
-        """Carry what one person sends and gets, until either hangs up, or nothing is carried any more."""
-        self._connections += 1
+    async def serve(self, channel: Channel, known: Callable[[], None] = lambda: None) -> None:
+        """Carry what one person sends and gets, until either hangs up, or nothing is carried any more.
+
+        Of those who have not said who they are there is one a participant and `MOST_STRANGERS`; where another one
+        comes, the first one is hung up on.
+
+        Args:
+            channel: To the person.
+            known: Called when it has said who it is.
+        """
         try:
-            if self._connections <= len(self.study.people) + MOST_STRANGERS:
-                async with asyncio.timeout(self._seconds):
+            async with asyncio.timeout(self._seconds) as limit:
+                self._strangers[limit] = None
+                try:
+                    if len(self._strangers) > len(self.study.people) + MOST_STRANGERS:
+                        first = next(iter(self._strangers))
+                        del self._strangers[first]
+                        first.reschedule(asyncio.get_running_loop().time())
                     number = await self._introduced(channel)
-                await self._carry(number, channel)
+                finally:
+                    self._strangers.pop(limit, None)
+            known()
+            await self._carry(number, channel)
         except (PeerError, TimeoutError, ConnectionError):
             pass  # whoever it was, it is hung up on
         finally:
-            self._connections -= 1
             with contextlib.suppress(ConnectionError, TimeoutError):
                 async with asyncio.timeout(_CLOSING_SECONDS):
                     await channel.close()

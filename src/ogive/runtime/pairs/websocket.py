@@ -9,6 +9,7 @@ import contextlib
 import ssl
 from collections.abc import Awaitable, Callable
 
+from starlette.types import Scope
 from starlette.websockets import WebSocket, WebSocketDisconnect
 from websockets.asyncio.client import ClientConnection
 from websockets.asyncio.client import connect as open_websocket
@@ -22,12 +23,17 @@ from ogive.runtime.pairs.study import PairsStudy
 _SERVER_ERROR = 500
 
 
-def endpoint(relay: Relay) -> Callable[[WebSocket], Awaitable[None]]:
-    """Serves the people of a relay, each at a WebSocket."""
+def endpoint(relay: Relay, known: Callable[[Scope], None] = lambda _: None) -> Callable[[WebSocket], Awaitable[None]]:
+    """Serves the people of a relay, each at a WebSocket.
+
+    Args:
+        relay: Of the study.
+        known: Called with the scope of a connection whose person has said who it is.
+    """
 
     async def serve(websocket: WebSocket) -> None:
         await websocket.accept()
-        await relay.serve(_Served(websocket))
+        await relay.serve(_Served(websocket), lambda: known(websocket.scope))
 
     return serve
 

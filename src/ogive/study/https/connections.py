@@ -1,14 +1,22 @@
-"""Connections that strangers open: each says what it wants soon and in few bytes, or it ends."""
+"""Connections that strangers open: each says what it wants soon and in few bytes, or it ends.
+
+A process has a number of places for connections. Where all are taken and another connection comes, one of those ends of
+which no whole request is being answered and whose client has shown no token: the oldest one of the network that has
+most of them. So connections that wait keep nobody out, however many there are.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import ipaddress
 import logging
 import resource
 import time
-from asyncio import sslproto
-from typing import ClassVar
+from asyncio import constants, sslproto
+from typing import Any, ClassVar
 
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 from websockets.exceptions import InvalidState
@@ -18,9 +26,134 @@ HEAD_SECONDS = 20.0
 WRITE_SECONDS = 60.0
 """How long a client may leave a part of an answer unread before more of it is read."""
 HEAD_BYTES = 1 << 16
-"""How long it may be, before it is complete."""
+"""How long it may be."""
+BODY_SECONDS = 30.0
+LEAST_RATE = 4096.0
+"""A body may take so many seconds to come, and one more for so many bytes."""
+UNREAD_SECONDS = 5.0
+UNREAD_BYTES = 1 << 25
+"""How much of a body is taken and dropped, after its answer was sent, so that the client reads the answer."""
+BACKLOG = 64
+"""How many connections the operating system keeps until they are accepted, all of them at once."""
+OTHER_FILES = 2 * BACKLOG
+"""Files that are left for everything that is no connection, and for connections that have just been accepted."""
+HANDSHAKE_SECONDS = 10.0
+"""How long a client may take for the handshake of TLS."""
 _READ_BYTES = 1 << 15
 _MINUTE = 60.0
+_CHECK_SECONDS = 5.0
+_SUBNET = 64
+
+
+class Places:
+    """Who has the connections of a process, and whose ends where one more comes.
+
+    Args:
+        most: How many there may be.
+    """
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._transports: dict[Any, asyncio.Transport] = {}
+        self._waiting: dict[str, dict[Any, None]] = {}
+        """Of each network the clients whose connections may end, in the order in which they began to wait."""
+
+    def __len__(self) -> int:
+        return len(self._transports)
+
+    def opened(self, transport: asyncio.Transport) -> Any:
+        """A connection was opened. Returns what it is known by."""
+        address = transport.get_extra_info("peername")
+        client = tuple(address[:2]) if isinstance(address, tuple) else id(transport)
+        if client not in self._transports:
+            self._transports[client] = transport
+            self.waits(client)
+            if len(self._transports) > self._most:
+                self._end_one()
+        return client
+
+    def closed(self, client: Any) -> None:
+        """A connection has ended."""
+        if self._transports.pop(client, None) is not None:
+            self.stays(client)
+
+    def waits(self, client: Any) -> None:
+        """A connection may end from now on, where there are too many."""
+        if client in self._transports:
+            self._waiting.setdefault(_network(client), {}).setdefault(client)
+
+    def stays(self, client: Any) -> None:
+        """A connection does not end for others."""
+        of_network = self._waiting.get(_network(client), {})
+        of_network.pop(client, None)
+        if not of_network:
+            self._waiting.pop(_network(client), None)
+
+    def _end_one(self) -> None:
+        clients = max(self._waiting.values(), key=len)  # the newest one waits
+        client = next(iter(clients))
+        transport = self._transports[client]
+        self.closed(client)
+        transport.abort()
+
+
+def _network(client: Any) -> str:
+    """The address of a client, or the network of its site."""
+    host = client[0] if isinstance(client, tuple) else ""
+    if ":" not in host:
+        return str(host)
+    return str(ipaddress.IPv6Network((host.partition("%")[0], _SUBNET), strict=False))
+
+
+def is_known(scope: Scope) -> None:
+    """Say that whoever sends a request has shown a token: its connection does not end for those of strangers."""
+    if Connection.places is not None:
+        Connection.places.stays(scope["client"])
+
+
+def closing_unread(application: ASGIApp) -> ASGIApp:
+    """An application whose connections end where a request was answered before its body had come.
+
+    The rest of the body is dropped for a while, since a client that still sends might not read the answer.
+    """
+
+    async def answered(scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await application(scope, receive, send)
+            return
+        headers = dict(scope["headers"])
+        complete = headers.get(b"content-length", b"0") == b"0" and b"transfer-encoding" not in headers
+        closing = False
+
+        async def received() -> Message:
+            nonlocal complete
+            message = await receive()
+            complete |= message["type"] != "http.request" or not message.get("more_body", False)
+            return message
+
+        async def drop() -> None:
+            left = UNREAD_BYTES
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(UNREAD_SECONDS):
+                    while not complete and left > 0:
+                        left -= len((await received()).get("body", b""))
+
+        async def sent(message: Message) -> None:
+            nonlocal closing
+            if message["type"] == "http.response.start" and not complete:
+                closing = True
+                others = [each for each in message.get("headers", []) if each[0].lower() != b"connection"]
+                message = {**message, "headers": [*others, (b"connection", b"close")]}
+            if closing and message["type"] == "http.response.body" and not message.get("more_body", False):
+                await send({**message, "more_body": True})
+                if b"expect" not in headers:  # such a client sends nothing before it is told to
+                    await drop()
+                message = {"type": "http.response.body"}
+            await send(message)
+
+        await application(scope, received, sent)
+
+    return answered
 
 
 class Connection(HttpToolsProtocol):
@@ -28,19 +161,27 @@ class Connection(HttpToolsProtocol):
 
     uvicorn has no such limits: who says nothing, or does not read what was asked for, would be waited for without end,
     in a place that others need.
+
+    Fields:
+        places: Of the process; None where they are not limited.
     """
 
+    places: ClassVar[Places | None] = None
+    _at: Any = None
     _head: asyncio.TimerHandle | None = None
+    _body: asyncio.TimerHandle | None = None
     _unread: asyncio.TimerHandle | None = None
     _bytes = 0
+    _head_bytes = 0
+    _body_bytes = 0
+    _since = 0.0
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Wait for the first request."""
         super().connection_made(transport)
-        if self.limit_concurrency is not None and len(self.connections) > self.limit_concurrency:
-            transport.abort()
-        else:
-            self._await()
+        if self.places is not None:
+            self._at = self.places.opened(transport)
+        self._await()
 
     def data_received(self, data: bytes) -> None:
         """Read on."""
@@ -51,19 +192,23 @@ class Connection(HttpToolsProtocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Wait for nothing."""
-        self._stop()
-        self._read_on()
+        self._stop("_head", "_body", "_unread")
+        if self.places is not None:
+            self.places.closed(self._at)
         super().connection_lost(exc)
 
     def pause_writing(self) -> None:
         """The client reads too slowly."""
         if self._unread is None:
             self._unread = self.loop.call_later(WRITE_SECONDS, self.transport.abort)
+        self._waits()
         super().pause_writing()
 
     def resume_writing(self) -> None:
         """The client has read on."""
-        self._read_on()
+        self._stop("_unread")
+        if self.cycle is not None and not self.cycle.more_body and not self.cycle.response_complete:
+            self._stays()
         super().resume_writing()
 
     def on_message_begin(self) -> None:
@@ -71,25 +216,91 @@ class Connection(HttpToolsProtocol):
         self._await()
         super().on_message_begin()
 
+    def on_url(self, url: bytes) -> None:
+        """Read on."""
+        self._add(len(url))
+        super().on_url(url)
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        """Read on."""
+        self._add(len(name) + len(value) + len(": \r\n"))
+        super().on_header(name, value)
+
     def on_headers_complete(self) -> None:
-        """A head is complete."""
-        self._stop()
+        """A head is complete, and a body begins."""
+        self._stop("_head")
+        self._body_bytes, self._since = 0, self.loop.time()
+        self._body = self.loop.call_later(BODY_SECONDS, self._check)
         super().on_headers_complete()
+
+    def on_body(self, body: bytes) -> None:
+        """Read on."""
+        self._body_bytes += len(body)
+        super().on_body(body)
+
+    def on_message_complete(self) -> None:
+        """A request is complete."""
+        self._stop("_body")
+        self._stays()
+        super().on_message_complete()
+
+    def on_response_complete(self) -> None:
+        """A request is answered."""
+        self._waits()
+        super().on_response_complete()
+
+    def handle_websocket_upgrade(self) -> None:
+        """The connection becomes one of WebSocket, whose application asks who it is and says so by `is_known`."""
+        self._stop("_body")
+        super().handle_websocket_upgrade()
+
+    def _add(self, count: int) -> None:
+        self._head_bytes += count
+        if self._head_bytes > HEAD_BYTES:
+            raise ValueError("the head is too long")
 
     def _await(self) -> None:
         if self._head is None:
-            self._bytes = 0
+            self._bytes = self._head_bytes = 0
             self._head = self.loop.call_later(HEAD_SECONDS, self.transport.abort)
 
-    def _read_on(self) -> None:
-        if self._unread is not None:
-            self._unread.cancel()
-            self._unread = None
+    def _check(self) -> None:
+        """End a connection whose body comes too slowly; an application that reads slowly is waited for."""
+        late = self.loop.time() - self._since - BODY_SECONDS
+        if self._body_bytes < late * LEAST_RATE and not self.flow.read_paused:
+            self.transport.abort()
+        else:
+            self._body = self.loop.call_later(_CHECK_SECONDS, self._check)
 
-    def _stop(self) -> None:
-        if self._head is not None:
-            self._head.cancel()
-            self._head = None
+    def _stays(self) -> None:
+        if self.places is not None:
+            self.places.stays(self._at)
+
+    def _waits(self) -> None:
+        if self.places is not None:
+            self.places.waits(self._at)
+
+    def _stop(self, *timers: str) -> None:
+        for timer in timers:
+            handle = getattr(self, timer)
+            if handle is not None:
+                handle.cancel()
+                setattr(self, timer, None)
+
+
+class Encrypted(sslproto.SSLProtocol):
+    """A connection of TLS that has its place before its handshake."""
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Begin the handshake."""
+        self._at = Connection.places.opened(transport) if Connection.places is not None and self._server_side else None
+        super().connection_made(transport)
+
+    def connection_lost(self, exc: BaseException | None) -> None:
+        """The connection has ended."""
+        if Connection.places is not None and self._at is not None:
+            Connection.places.closed(self._at)
+        super().connection_lost(exc)
 
 
 class WebSocket(WebSocketsSansIOProtocol):
@@ -115,7 +326,6 @@ class OneLine(logging.Filter):
         "Invalid HTTP request received": "something that is no HTTP request was refused",
         "Unsupported upgrade request": "a request for another protocol was refused",
         "No supported WebSocket library detected": None,
-        "Exceeded concurrency limit": "too many connections are open",
     }
 
     def __init__(self) -> None:
@@ -135,13 +345,19 @@ class OneLine(logging.Filter):
         return True
 
 
-def small_buffers() -> None:
-    """Let an encrypted connection take 32 KB of memory for what it reads, two TLS records, instead of 256 KB.
+def limit(most: int) -> None:
+    """Limit the connections of this process, and what each takes.
 
-    asyncio has no option for this. It allocates the whole buffer for each connection, also for one that says nothing,
-    so that strangers could make a service take gigabytes.
+    An encrypted connection takes 32 KB of memory for what it reads, two TLS records, instead of 256 KB: asyncio has no
+    option for this, and allocates the whole buffer for each connection, also for one that says nothing.
+
+    Args:
+        most: How many connections there may be; fewer where the process may not open so many files.
     """
-    sslproto.SSLProtocol.max_size = _READ_BYTES
+    Connection.places = Places(min(most, max(resource.getrlimit(resource.RLIMIT_NOFILE)[0] - OTHER_FILES, 1)))
+    Encrypted.max_size = _READ_BYTES
+    sslproto.SSLProtocol = Encrypted  # type: ignore[misc]
+    constants.SSL_HANDSHAKE_TIMEOUT = HANDSHAKE_SECONDS
 
 
 def allow_files(count: int) -> None:

@@ -30,6 +30,7 @@ from starlette.routing import Route
 
 from ogive.errors import LedgerError, ParameterError, PeerError
 from ogive.study.coordinator import Coordinator
+from ogive.study.https.connections import is_known
 from ogive.study.https.pages import status_page
 from ogive.study.https.recent import Recent
 from ogive.study.https.responses import html, line
@@ -142,6 +143,7 @@ class Service:
             self._counts["refused"] += 1
             return line("too many requests; wait a second", 429)
         self._seen[party] = time.time()
+        is_known(request.scope)
         try:
             return await answer(party)
         except LedgerError as problem:

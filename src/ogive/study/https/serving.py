@@ -17,7 +17,15 @@ from ogive.errors import ParameterError, plain
 from ogive.study.coordinator import Coordinator
 from ogive.study.document import Study
 from ogive.study.https.certificates import expiry_words
-from ogive.study.https.connections import Connection, OneLine, WebSocket, allow_files, small_buffers
+from ogive.study.https.connections import (
+    BACKLOG,
+    Connection,
+    OneLine,
+    WebSocket,
+    allow_files,
+    closing_unread,
+    limit,
+)
 from ogive.study.https.enrolment import SERVICE, TOKENS
 from ogive.study.https.service import Service
 from ogive.study.https.tokens import Tokens
@@ -27,7 +35,6 @@ LOG = logging.getLogger("ogive.study")
 
 _CONNECTIONS = 1 << 14
 _FILES = 2 * _CONNECTIONS
-"""Connections, as many that are not encrypted yet, and other files."""
 _LAST_PORT = 65_535
 
 
@@ -118,15 +125,16 @@ def run(
         ending: Called when the process was told to stop, before connections are waited for.
     """
     allow_files(_FILES)
-    small_buffers()
+    limit(_CONNECTIONS)
     certificate, key, authority = _files(folder)
     config = uvicorn.Config(
-        application,
+        closing_unread(application),
         ssl_certfile=str(certificate),
         ssl_keyfile=str(key),
         ssl_ca_certs=str(authority) if clients else None,
         ssl_cert_reqs=ssl.CERT_REQUIRED if clients else ssl.CERT_NONE,
-        limit_concurrency=_CONNECTIONS,
+        backlog=BACKLOG,
+        proxy_headers=False,
         timeout_keep_alive=75,
         timeout_graceful_shutdown=3,
         loop="asyncio",  # the same, whatever else is installed

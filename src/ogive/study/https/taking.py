@@ -11,6 +11,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 
 from ogive.errors import PeerError, RefusalError
+from ogive.study.https.connections import is_known
 from ogive.study.https.responses import line
 from ogive.study.submissions import ClosedError, NotEnrolledError, OtherReportError
 
@@ -48,6 +49,7 @@ class Taking:
             number = self._person(shown)
         except NotEnrolledError:
             return self.refused("this needs the credential of somebody who is enrolled in this study", 401)
+        is_known(request.scope)
         try:
             async with asyncio.timeout(BODY_SECONDS):
                 report = await self._body(request)
@@ -83,6 +85,4 @@ class Taking:
     def refused(self, text: str, status: int) -> Response:
         """One line that says why nothing was stored."""
         self.counts["refused"] += 1
-        response = line(text, status)
-        response.headers["connection"] = "close"  # the rest of the body is not read
-        return response
+        return line(text, status)

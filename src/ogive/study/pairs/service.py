@@ -30,6 +30,7 @@ from starlette.routing import Route, WebSocketRoute
 from ogive.errors import LedgerError, OgiveError, ParameterError
 from ogive.runtime.pairs import Collected, Collector, Relay, collect
 from ogive.runtime.pairs.websocket import endpoint, largest_frame
+from ogive.study.https.connections import is_known
 from ogive.study.https.recent import Recent
 from ogive.study.https.responses import html, line
 from ogive.study.https.results import Results
@@ -89,7 +90,7 @@ class PairsService:
         """The application, to be served by one process."""
         return Starlette(
             routes=[
-                WebSocketRoute(PATH, endpoint(self._relay)),
+                WebSocketRoute(PATH, endpoint(self._relay, is_known)),
                 Route("/v1/study", self._study),
                 Route("/v1/status", self._status),
                 Route("/", self._page),

@@ -1,6 +1,7 @@
 """The relay at a WebSocket of this machine: strangers, rubbish, people who do not listen, and who come back."""
 
 import asyncio
+import contextlib
 import time
 
 import numpy as np
@@ -13,6 +14,7 @@ from helpers.waiting import PATIENCE
 from ogive.crypto.wire import Header
 from ogive.errors import ParameterError, PeerError
 from ogive.runtime.pairs import Relay, collect, take_part
+from ogive.runtime.pairs import relay as relays
 from ogive.runtime.pairs.frames import ANSWER_BYTES, Frame, answer, check_answer, pack, unpack
 from ogive.runtime.pairs.relay import MOST_FOR_PERSON, MOST_FROM_AGGREGATOR, MOST_FROM_ONE, _Line
 from ogive.runtime.pairs.websocket import connect
@@ -155,6 +157,24 @@ def test_who_says_nothing_is_hung_up_on():
         assert not relay._lines
 
     with_relay(work, seconds=0.3)
+
+
+def test_many_who_say_nothing_keep_nobody_out(monkeypatch):
+    monkeypatch.setattr(relays, "MOST_STRANGERS", 2)
+
+    async def work(port, relay):
+        async with contextlib.AsyncExitStack() as stack:
+            silent = [await stack.enter_async_context(Stranger(port)) for _ in range(len(STUDY.people) + 2)]
+            for each in silent:
+                await each.next()
+            assert len(relay._strangers) == len(silent)
+            async with Stranger(port) as person:
+                await person.join(1)
+                await present(relay, 1)
+            assert await silent[0].is_hung_up_on()
+            assert silent[1].socket.state is websockets.State.OPEN
+
+    with_relay(work, seconds=SECONDS)
 
 
 def test_who_connects_again_is_let_back_in_and_the_earlier_connection_ends():
