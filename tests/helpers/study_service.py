@@ -4,16 +4,14 @@ import asyncio
 import contextlib
 import random
 import socket
-import ssl
 import threading
 
-import uvicorn
 from helpers.waiting import PATIENCE, ended, until
 
 from ogive.study.https.client import Connection
 from ogive.study.https.enrolment import equip, read_token
 from ogive.study.https.service import Service
-from ogive.study.https.serving import StoppingServer
+from ogive.study.https.serving import StoppingServer, configuration
 from ogive.study.https.tokens import Tokens
 
 
@@ -34,23 +32,9 @@ class Serving:
             equip(self.folder, trial.study, hosts=("127.0.0.1", "localhost"), clients=clients)
         tokens = Tokens.read(self.folder / "tokens", trial.study)
         self.service = Service(trial.coordinator, tokens, **options)
-        self._server = StoppingServer(
-            uvicorn.Config(
-                self.service.application(),
-                host="127.0.0.1",
-                port=self.port,
-                ssl_certfile=str(self.folder / "service.pem"),
-                ssl_keyfile=str(self.folder / "service.key"),
-                ssl_ca_certs=str(self.folder / "ca.pem") if clients else None,
-                ssl_cert_reqs=ssl.CERT_REQUIRED if clients else ssl.CERT_NONE,
-                loop="asyncio",
-                http="h11",
-                ws="none",
-                log_level="critical",
-                timeout_graceful_shutdown=1,
-            ),
-            self.service.end,
-        )
+        config = configuration(self.service.application(), self.folder, clients=clients)
+        config.host, config.port, config.timeout_graceful_shutdown = "127.0.0.1", self.port, 1
+        self._server = StoppingServer(config, self.service.end)
 
     async def _serve(self):
         await self._server.serve()

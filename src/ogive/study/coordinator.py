@@ -212,6 +212,13 @@ class Coordinator:
                 return session.questions[party]
             return self._result_for(party)
 
+    def longest_reply(self, party: int) -> int:
+        """Bytes of the longest reply that a party can give to what it is asked now."""
+        with self._one:
+            session = self._session
+            asked = session is not None and party in session.asked and party not in session.answered
+            return Reply.size(session.server.longest if asked and session is not None else 0)
+
     def receive(self, party: int, data: bytes) -> None:
         """Take in a party's reply to its question.
 

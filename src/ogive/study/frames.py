@@ -141,6 +141,11 @@ class Reply:
         return _signed(REPLY, self.question + bytes([self.refused]) + self.body, key)
 
     @staticmethod
+    def size(body: int) -> int:
+        """Bytes of a reply whose body has so many."""
+        return len(REPLY) + SIGNATURE_BYTES + 32 + 1 + body
+
+    @staticmethod
     def from_bytes(data: bytes, *, party: bytes) -> Reply:
         """Read a reply.
 

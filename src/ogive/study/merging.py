@@ -115,6 +115,9 @@ class Collected:
         """Those whose curves are here."""
         return tuple(sorted(self._curves))
 
+    longest = LARGEST_CURVE
+    """Bytes of what a party may send."""
+
     def receive(self, party: int, body: bytes) -> None:
         """Read a party's curve, which need not be trusted.
 

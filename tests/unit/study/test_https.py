@@ -1,7 +1,9 @@
 """Studies over HTTPS on loopback: the same integers as in one process, through faults, and nothing for strangers."""
 
+import contextlib
 import datetime
 import json
+import socket
 import ssl
 import threading
 
@@ -9,7 +11,7 @@ import httpx
 import pytest
 from helpers.study import AGE, Trial, key_of, text_of
 from helpers.study_service import Proxy, Serving, running
-from helpers.waiting import ended, until
+from helpers.waiting import PATIENCE, ended, until
 
 from ogive.errors import ParameterError, PeerError
 from ogive.study.frames import Question, Stage
@@ -104,7 +106,7 @@ def test_a_bad_network_changes_no_number(tmp_path, alone, faults):
 def serving(tmp_path_factory):
     trial = Trial(tmp_path_factory.mktemp("served"))
     trial.coordinator.request("age")
-    with Serving(trial, largest_reply=100_000) as served:
+    with Serving(trial) as served:
         yield served
 
 
@@ -155,8 +157,72 @@ def test_garbage_and_more_than_a_reply_may_have_are_refused(serving):
             answer = third.post("/v1/parties/site-3/reply", content=body)
             assert answer.status_code == 409
             assert answer.text.count("\n") == 1
-        assert third.post("/v1/parties/site-3/reply", content=bytes(100_001)).status_code == 413
+        longest = serving.trial.coordinator.longest_reply(3)
+        assert third.post("/v1/parties/site-3/reply", content=bytes(longest)).status_code == 409
+        for size in (longest + 1, 10_000_000):
+            answer = third.post("/v1/parties/site-3/reply", content=bytes(size))
+            assert (answer.status_code, answer.text.count("\n")) == (413, 1)
+
+            def chunks(size=size):
+                yield from [bytes(1000)] * (size // 1000 + 1)
+
+            assert third.post("/v1/parties/site-3/reply", content=chunks()).status_code == 413
         assert third.post("/v1/parties/site-3/question?wait=long").status_code == 400
+
+
+def test_the_longest_reply_is_that_of_each_step(tmp_path):
+    """Every reply of a study of two releases has at most that many bytes, and that of a vector exactly so many."""
+    trial = Trial(tmp_path, TEXT)
+    ask_for_both(trial)
+    seen = {}
+    while not released(trial):
+        for number, site in trial.sites.items():
+            question = trial.coordinator.question(number)
+            if question is None:
+                continue
+            reply, longest = site.agent.answer(question), trial.coordinator.longest_reply(number)
+            assert len(reply) <= longest
+            stage = Question.from_bytes(question, coordinator=trial.study.coordinator).stage
+            seen.setdefault(stage, set()).add(longest - len(reply))
+            trial.coordinator.receive(number, reply)
+        trial.coordinator.advance()
+    assert set(seen) == set(Stage) - {Stage.OWN}
+    assert seen[Stage.INPUT] == seen[Stage.KEYS] == seen[Stage.CONFIRM] == seen[Stage.RESULT] == {0}
+
+
+def unfinished(serving, number, size):
+    """A connection on which a party has begun a reply of so many bytes."""
+    context = ssl.create_default_context(cafile=str(serving.folder / "ca.pem"))
+    raw = socket.create_connection(("127.0.0.1", serving.port), timeout=PATIENCE)
+    found = context.wrap_socket(raw, server_hostname="localhost")
+    found.sendall(
+        f"POST /v1/parties/site-{number}/reply HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer "
+        f"{token_of(serving, number)}\r\nContent-Length: {size}\r\n\r\n".encode()
+        + bytes(size - 1)
+    )
+    return found
+
+
+def test_of_the_unfinished_replies_of_a_party_one_is_kept(serving):
+    trial, service = serving.trial, serving.service
+    trial.coordinator.question(4)
+    size = trial.coordinator.longest_reply(4)
+    with contextlib.ExitStack() as stack:
+        several = []
+        for _ in range(5):
+            before = service._arriving.get(4)
+            several.append(stack.enter_context(unfinished(serving, 4, size)))
+            until(
+                lambda before=before: (now := service._arriving.get(4)) not in (None, before) and now.size == size - 1
+            )
+            assert before is None or before.closed
+        assert list(service._arriving) == [4]
+        for each in several[:-1]:
+            each.sendall(b"x")
+            assert each.recv(12) == b"HTTP/1.1 409"
+        several[-1].sendall(b"x")
+        assert several[-1].recv(12) == b"HTTP/1.1 409"  # it came whole, and is no reply
+        until(lambda: not service._arriving)
 
 
 def test_another_partys_reply_does_not_count(serving):

@@ -41,8 +41,9 @@ from ogive.crypto.aggregation.settings import AggregationSettings
 from ogive.crypto.aggregation.sharing import SHARE_BYTES
 from ogive.crypto.aggregation.states import read_state, read_table, write_state, write_table
 from ogive.crypto.aggregation.unmasking import remove_masks
+from ogive.crypto.channels import SIGNATURE_BYTES
 from ogive.crypto.domains import number
-from ogive.crypto.wire import Reader
+from ogive.crypto.wire import HEADER_BYTES, Reader
 from ogive.errors import PeerError
 
 _TOTAL_BYTES = 8
@@ -110,6 +111,11 @@ class AggregationServer:
         if self._sum is None:
             raise PeerError("the sum is not open before the last round is closed")
         return self._sum
+
+    @property
+    def longest(self) -> int:
+        """Bytes of the longest message that a party may send in this round; 0 after the last."""
+        return 0 if self._round is None else HEADER_BYTES + self._longest(self._round) + SIGNATURE_BYTES
 
     def receive(self, data: bytes) -> int:
         """Take in one party's message of this round, and say whose it is.

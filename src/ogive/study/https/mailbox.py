@@ -62,7 +62,7 @@ class Mailbox:
             UnknownToken: asking again is of no use.
         """
         status, _ = self._post("reply", reply, {})
-        return status != 409
+        return status not in (409, 413)
 
     def _post(self, what: str, body: bytes, parameters: dict[str, str]) -> tuple[int, bytes]:
         with self._client.stream("POST", f"{self._base}/{what}", params=parameters, content=body) as response:
@@ -73,7 +73,7 @@ class Mailbox:
                     raise Unavailable("it sent more than a question can have")
         if response.status_code == 401:
             raise UnknownToken("the coordinator does not accept this party's token; ask for a new one")
-        if response.status_code not in (200, 204, 409):
+        if response.status_code not in (200, 204, 409, 413):
             raise Unavailable(f"it answered {response.status_code}")
         return response.status_code, bytes(found)
 

@@ -17,10 +17,11 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+import tempfile
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
@@ -43,8 +44,7 @@ T = TypeVar("T")
 
 MEDIA = "application/vnd.ogive.study"
 LONGEST_WAIT = 30.0
-LARGEST_REPLY = 1 << 28
-"""Bytes of a reply; a vector of 2^20 bins has some 10 MB."""
+_IN_MEMORY = 1 << 20
 PER_SECOND = 20.0
 """Requests of one party, on average."""
 BURST = 100.0
@@ -65,19 +65,62 @@ class _Limiter:
         return left >= 1
 
 
+class _Arriving:
+    """A reply as it comes, on disk from `_IN_MEMORY` bytes on.
+
+    Fields:
+        longest: Bytes that it may have.
+        size: Bytes that it has.
+    """
+
+    def __init__(self, longest: int) -> None:
+        self.longest = longest
+        self.size = 0
+        self._file = tempfile.SpooledTemporaryFile(max_size=_IN_MEMORY)  # noqa: SIM115 - closed by `close`
+
+    def add(self, chunk: bytes) -> bool:
+        """Add a part; False if it is longer than it may be, or was let go."""
+        self.size += len(chunk)
+        if self.closed or self.size > self.longest:
+            return False
+        self._file.write(chunk)
+        return True
+
+    def read(self) -> bytes:
+        """All of it."""
+        self._file.seek(0)
+        return self._file.read()
+
+    @property
+    def closed(self) -> bool:
+        """Whether it was let go."""
+        return self._file.closed
+
+    def close(self) -> None:
+        """Let it go."""
+        self._file.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
 class Service:
     """The application around a coordinator.
 
     Args:
         coordinator: Of the study.
         tokens: Of its parties.
-        largest_reply: Bytes of a reply.
     """
 
-    def __init__(self, coordinator: Coordinator, tokens: Tokens, *, largest_reply: int = LARGEST_REPLY) -> None:
+    def __init__(self, coordinator: Coordinator, tokens: Tokens) -> None:
         self._coordinator = coordinator
         self._tokens = tokens
-        self._largest = largest_reply
+        self._arriving: dict[int, _Arriving] = {}
+        self._handled: set[int] = set()
+        self._receiving = asyncio.Lock()
         self._limiter = _Limiter()
         self._changed = asyncio.Event()
         self._ending = False
@@ -175,28 +218,54 @@ class Service:
 
     async def _reply(self, request: Request) -> Response:
         async def answer(party: int) -> Response:
-            body = bytearray()
-            try:
-                async for chunk in request.stream():
-                    body += chunk
-                    if len(body) > self._largest:
-                        self._counts["refused"] += 1
-                        return line(f"a reply has at most {self._largest} bytes", 413)
-            except ClientDisconnect:
-                return line("the reply was cut off", 400)
-            self._counts["bytes_in"] += len(body)
-            try:
-                await run_in_threadpool(self._coordinator.receive, party, bytes(body))
-            except PeerError as problem:
-                self._counts["refused"] += 1
-                name = request.path_params["name"]
-                LOG.info("a reply of %d bytes from party %d (%s) does not count: %s", len(body), party, name, problem)
-                return line(str(problem), 409)
-            self._counts["replies"] += 1
-            self._wake()
-            return Response(status_code=204)
+            if party in self._handled:
+                return line("an earlier reply of this party is being read; wait", 429)
+            longest = await run_in_threadpool(self._coordinator.longest_reply, party)
+            # one reply at a time of each party: an earlier one, whose connection may be half dead, is let go
+            with _Arriving(longest) as arriving:
+                if (before := self._arriving.pop(party, None)) is not None:
+                    before.close()
+                self._arriving[party] = arriving
+                try:
+                    return await self._received(request, party, arriving)
+                finally:
+                    if self._arriving.get(party) is arriving:
+                        del self._arriving[party]
 
         return await self._as_party(request, answer)
+
+    async def _received(self, request: Request, party: int, arriving: _Arriving) -> Response:
+        stated = request.headers.get("content-length", "0")
+        fits = stated.isdecimal() and int(stated) <= arriving.longest
+        try:
+            if fits:
+                async for chunk in request.stream():
+                    fits = arriving.add(chunk)
+                    if not fits:
+                        break
+        except ClientDisconnect:
+            return line("the reply was cut off", 400)
+        if not fits:
+            self._counts["refused"] += 1
+            if arriving.closed:
+                return line("another reply of this party came", 409)
+            return line(f"a reply to what this party is asked now has at most {arriving.longest} bytes", 413)
+        self._counts["bytes_in"] += arriving.size
+        del self._arriving[party]
+        self._handled.add(party)
+        try:
+            async with self._receiving:  # of large replies one at a time is in memory
+                await run_in_threadpool(lambda: self._coordinator.receive(party, arriving.read()))
+        except PeerError as problem:
+            self._counts["refused"] += 1
+            name = request.path_params["name"]
+            LOG.info("a reply of %d bytes from party %d (%s) does not count: %s", arriving.size, party, name, problem)
+            return line(str(problem), 409)
+        finally:
+            self._handled.discard(party)
+        self._counts["replies"] += 1
+        self._wake()
+        return Response(status_code=204)
 
     async def _study(self, request: Request) -> Response:
         return Response(self._coordinator.study.text, media_type="application/toml")

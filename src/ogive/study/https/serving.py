@@ -126,8 +126,23 @@ def run(
     """
     allow_files(_FILES)
     limit(_CONNECTIONS)
+    config = configuration(application, folder, clients=clients, longest_frame=longest_frame)
+    StoppingServer(config, ending).run(sockets=[listening])
+
+
+def configuration(
+    application: ASGIApp, folder: Path, *, clients: bool = False, longest_frame: int | None = None
+) -> uvicorn.Config:
+    """How every service is served.
+
+    Args:
+        application: To serve.
+        folder: With the certificate.
+        clients: Whether clients must have a certificate of the authority in the folder.
+        longest_frame: Bytes that a message over a WebSocket may have; None where there are no WebSockets.
+    """
     certificate, key, authority = _files(folder)
-    config = uvicorn.Config(
+    return uvicorn.Config(
         closing_unread(application),
         ssl_certfile=str(certificate),
         ssl_keyfile=str(key),
@@ -146,7 +161,6 @@ def run(
         server_header=False,
         workers=1,
     )
-    StoppingServer(config, ending).run(sockets=[listening])
 
 
 class StoppingServer(uvicorn.Server):
