@@ -93,13 +93,14 @@ class Proxy:
     Args:
         port: Of the service.
         seed: Of the generator.
-        faults: Chances per piece of "cut", "delay", "garble" and "drop".
+        faults: Chances per piece of "cut", "delay", "garble", "drop" and "hang", after which nothing comes any more.
     """
 
     def __init__(self, port, seed, faults):
         self.port, self.to, self.faults = free_port(), port, faults
         self.random = random.Random(seed)
         self.done = dict.fromkeys(faults, 0)
+        self._over = asyncio.Event()
 
     def __enter__(self):
         self._loop = asyncio.new_event_loop()
@@ -113,6 +114,8 @@ class Proxy:
     def __exit__(self, *_):
         async def end():
             self._server.close()
+            self._over.set()
+            await asyncio.sleep(0.05)  # connections that hang are closed
             tasks = [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]
             for task in tasks:
                 task.cancel()
@@ -147,6 +150,9 @@ class Proxy:
                     return
                 if fault == "drop":
                     continue
+                if fault == "hang":
+                    await self._over.wait()
+                    return
                 if fault == "garble":
                     at = self.random.randrange(len(data))
                     data = data[:at] + bytes([data[at] ^ 1]) + data[at + 1 :]

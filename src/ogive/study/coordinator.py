@@ -147,6 +147,9 @@ class Coordinator:
         opening_seconds: How long a confirmed set is waited for before the release is over.
         clock: Seconds, never back; for tests.
 
+    Fields:
+        step_seconds: As above.
+
     Raises:
         ParameterError: the study names another coordinator's key.
         PeerError: the store is of another study.
@@ -167,7 +170,7 @@ class Coordinator:
         self.study = study
         self._key = key
         self._store = store
-        self._step_seconds = step_seconds
+        self.step_seconds = step_seconds
         self._opening_seconds = opening_seconds
         self._clock = clock
         self._one = threading.RLock()
@@ -263,12 +266,12 @@ class Coordinator:
     # one step
 
     def _missing(self, session: _Session) -> tuple[int, ...]:
-        again = self._clock() - min(REFUSED_SECONDS, self._step_seconds)
+        again = self._clock() - min(REFUSED_SECONDS, self.step_seconds)
         refused = {party for party, when in session.refused.items() if when > again}
         return tuple(party for party in session.asked if party not in session.answered | refused)
 
     def _is_due(self, session: _Session) -> bool:
-        waited = self._clock() - session.began >= self._step_seconds
+        waited = self._clock() - session.began >= self.step_seconds
         return waited or not set(session.asked) - session.answered - set(session.refused)
 
     def _take(self, session: _Session, party: int, body: bytes) -> None:
@@ -311,7 +314,7 @@ class Coordinator:
         number, running = session.number, session.running
         waited = self._clock() - session.began
         opening = session.stage in (Stage.CONFIRM, Stage.UNMASK)
-        if waited < (self._opening_seconds if opening else self._step_seconds):
+        if waited < (self._opening_seconds if opening else self.step_seconds):
             return False  # those who are needed may come back
         if session.refused:
             reason += f"; refused by {', '.join(map(self._party, sorted(session.refused)))}, whose logs say why"

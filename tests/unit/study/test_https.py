@@ -1,8 +1,11 @@
 """Studies over HTTPS on loopback: the same integers as in one process, through faults, and nothing for strangers."""
 
+import asyncio
 import contextlib
 import datetime
+import gzip
 import json
+import resource
 import socket
 import ssl
 import threading
@@ -10,8 +13,8 @@ import threading
 import httpx
 import pytest
 from helpers.study import AGE, Trial, key_of, text_of
-from helpers.study_service import Proxy, Serving, running
-from helpers.waiting import PATIENCE, ended, until
+from helpers.study_service import Proxy, Serving, free_port, running
+from helpers.waiting import PATIENCE, ended, in_thread, until
 
 from ogive.errors import ParameterError, PeerError
 from ogive.study.frames import Question, Stage
@@ -19,7 +22,7 @@ from ogive.study.https import certificates
 from ogive.study.https import serving as serving_module
 from ogive.study.https.client import Connection
 from ogive.study.https.enrolment import equip, read_token
-from ogive.study.https.mailbox import Mailbox
+from ogive.study.https.mailbox import Mailbox, Unavailable
 from ogive.study.https.service import BURST
 from ogive.study.in_process import carry
 
@@ -279,12 +282,103 @@ def test_a_certificate_that_is_not_valid_is_not_believed(tmp_path, monkeypatch, 
     assert trial.coordinator.waiting_for == (1, 2, 3, 4)
 
 
+def test_connections_that_hang_cost_no_step(tmp_path, alone):
+    """With steps of 6 s and nothing else changed, agents come back within them."""
+    trial = Trial(tmp_path, TEXT, seed="carriers", step_seconds=6)
+    with (
+        Serving(trial) as serving,
+        Proxy(serving.port, "hang", {"hang": 0.01}) as proxy,
+        running(serving, port=proxy.port),
+    ):
+        ask_for_both(trial)
+        until(lambda: released(trial))
+        mailboxes = [connection._mailbox for connection in serving._connections]
+        assert {(box._wait, box._client.timeout.read, box._client.timeout.connect) for box in mailboxes} == {(1, 3, 2)}
+    assert proxy.done["hang"] > 0
+    assert results(trial) == alone
+
+
+@pytest.mark.parametrize("step", [1.0, 5.0, 60.0, 600.0])
+def test_a_party_waits_for_less_than_a_step(step):
+    mailbox = Mailbox("https://localhost:1", "site-1", "0" * 64, ssl.create_default_context(), wait=25)
+    mailbox._keep_to(f"{step:g}")
+    assert mailbox._client.timeout.read <= max(5 / 12 * step, 2 + step / 4)
+    assert mailbox._wait == min(step / 4, 25)
+    for nothing in ("", "soon", "nan", "-1", "inf", "1e9"):
+        mailbox._keep_to(nothing)
+    assert mailbox._wait == min(step / 4, 25)
+    mailbox.close()
+
+
+class Hostile:
+    """A coordinator's service that answers what it likes."""
+
+    def __init__(self, folder, application):
+        config = serving_module.configuration(application, folder)
+        config.host, config.port, config.timeout_graceful_shutdown = "127.0.0.1", free_port(), 1
+        self.server, self.folder = serving_module.StoppingServer(config, lambda: None), folder
+
+    def mailbox(self):
+        context = ssl.create_default_context(cafile=str(self.folder / "ca.pem"))
+        return Mailbox(f"https://127.0.0.1:{self.server.config.port}", "site-1", "0" * 64, context, wait=25)
+
+
+async def packed(scope, receive, send):
+    """A GB of zeros, in a MB."""
+    if scope["type"] == "http":
+        body = gzip.compress(bytes(1 << 20), 1) * 1024
+        headers = [(b"content-encoding", b"gzip")]
+        await send({"type": "http.response.start", "status": 200, "headers": headers})
+        await send({"type": "http.response.body", "body": body})
+
+
+async def endless(scope, receive, send):
+    """More bytes than any question has."""
+    if scope["type"] == "http":
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        with contextlib.suppress(OSError):
+            for _ in range(64):
+                await send({"type": "http.response.body", "body": bytes(1 << 16), "more_body": True})
+        await send({"type": "http.response.body"})
+
+
+async def slow(scope, receive, send):
+    """A byte each now and then."""
+    if scope["type"] == "http":
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        with contextlib.suppress(OSError):
+            for _ in range(60):
+                await send({"type": "http.response.body", "body": b"x", "more_body": True})
+                await asyncio.sleep(0.05)
+        await send({"type": "http.response.body"})
+
+
+@pytest.mark.parametrize(
+    ("application", "said"), [(packed, "packed"), (endless, "more than the 1048576 bytes"), (slow, "too slowly")]
+)
+def test_a_hostile_coordinator_takes_no_memory_and_no_time_of_an_agent(tmp_path, application, said, monkeypatch):
+    trial, folder = Trial(tmp_path), tmp_path / "hostile"
+    equip(folder, trial.study, hosts=("127.0.0.1",))
+    monkeypatch.setattr("ogive.study.https.mailbox.LONGEST", 1 << 20)
+    hostile = Hostile(folder, application)
+    with in_thread(hostile.server), contextlib.closing(hostile.mailbox()) as mailbox:
+        if application is slow:
+            monkeypatch.setattr("ogive.study.https.mailbox._FIRST_SECONDS", 0.5)
+            monkeypatch.setattr("ogive.study.https.mailbox.LEAST_RATE", 1000.0)
+        before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        with pytest.raises(Unavailable, match=said):
+            mailbox.question()
+        assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 200 << 10  # KB
+
+
 def test_who_waits_for_a_question_is_answered_when_the_service_stops(tmp_path):
     trial, found = Trial(tmp_path), []
     with Serving(trial) as serving:
         context = ssl.create_default_context(cafile=str(serving.folder / "ca.pem"))
         token = read_token(serving.folder / "site-1.token")
         mailbox = Mailbox(f"https://127.0.0.1:{serving.port}", "site-1", token, context, wait=25)
+        assert mailbox.question() is None  # at once: how long a step takes is not known yet
+        serving.service._seen.clear()
         waiting = threading.Thread(target=lambda: found.append(mailbox.question()))
         waiting.start()
         until(lambda: serving.service._seen)

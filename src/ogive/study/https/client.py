@@ -22,7 +22,7 @@ LOG = logging.getLogger("ogive.study")
 
 WAIT_SECONDS = 25.0
 LONGEST_PAUSE = 15.0
-_PAUSE = 0.25
+_PAUSE = 0.5
 _NUMBER = re.compile(r"\[Errno -?[0-9]+\] ")
 
 
@@ -74,7 +74,7 @@ class Connection:
                 raise PeerError(str(problem)) from None
             except (httpx.HTTPError, LedgerError, Unavailable) as problem:
                 self._say(f"waiting for the coordinator, which is tried again: {_reason(problem)}")
-                stop.wait(pause * (1 + random.random()))  # so that agents do not return all at once
+                stop.wait(pause * (1 + random.random()) / 2)  # so that agents do not return all at once
                 pause = min(2 * pause, LONGEST_PAUSE)
                 continue
             pause = _PAUSE

@@ -6,13 +6,22 @@ Needs Python and httpx alone, so that carriers take a copy of this file.
 from __future__ import annotations
 
 import ssl
+import time
 
 import httpx
 
 from ogive.study.limits import LONGEST
 
-SLOW_SECONDS = 35.0
-"""How much longer than it was told to wait the service may take."""
+STEP = "ogive-step-seconds"
+"""The header in which a service says how long a step waits for those who have not answered."""
+WAITS, SLOW = 1 / 4, 1 / 6
+"""The shares of a step for which a service is asked to wait, and by how much longer it may take, so that a connection
+that is lost without a word costs no step."""
+LEAST_RATE = 4096.0
+"""Bytes of an answer that come in a second, at the least."""
+_LEAST_SLOW = 2.0
+_FIRST_SECONDS, _CONNECT_SECONDS = 15.0, 10.0
+_DAY = 86_400.0
 
 
 class Unavailable(Exception):  # noqa: N818 - it passes
@@ -23,6 +32,35 @@ class UnknownToken(Exception):  # noqa: N818 - it says what is wrong
     """The service does not know this token as that of this party."""
 
 
+def quiet_client(context: ssl.SSLContext, headers: dict[str, str] | None = None) -> httpx.Client:
+    """A client that asks for nothing packed, which would be longer than what is sent."""
+    return httpx.Client(
+        verify=context,
+        timeout=httpx.Timeout(_FIRST_SECONDS, connect=_CONNECT_SECONDS),
+        headers={"Accept-Encoding": "identity", **(headers or {})},
+        trust_env=False,
+    )
+
+
+def read(response: httpx.Response, most: int) -> bytes:
+    """The body of a streamed response as it was sent, in a time that its length allows.
+
+    Raises:
+        Unavailable: it is packed or longer, or comes too slowly.
+    """
+    if response.headers.get("content-encoding", "identity") != "identity":
+        raise Unavailable("it sent something packed, which nobody asked for")
+    found = bytearray()
+    begun = time.monotonic()
+    for chunk in response.iter_raw():
+        found += chunk
+        if len(found) > most:
+            raise Unavailable(f"it sent more than the {most} bytes that an answer may have")
+        if time.monotonic() - begun > _FIRST_SECONDS + len(found) / LEAST_RATE:
+            raise Unavailable("its answer came too slowly")
+    return bytes(found)
+
+
 class Mailbox:
     """A party's place at the service.
 
@@ -31,18 +69,14 @@ class Mailbox:
         name: Of the party.
         token: The party's.
         context: Says whose certificate is believed, and holds the party's own, if it has one.
-        wait: How many seconds the service is asked to wait for a question.
+        wait: How many seconds the service is asked to wait for a question, at most a quarter of a step.
     """
 
     def __init__(self, url: str, name: str, token: str, context: ssl.SSLContext, *, wait: float) -> None:
         self._base = f"{url.rstrip('/')}/v1/parties/{name}"
-        self._wait = wait
-        self._client = httpx.Client(
-            verify=context,
-            timeout=httpx.Timeout(wait + SLOW_SECONDS, connect=10.0),
-            headers={"Authorization": f"Bearer {token}"},
-            trust_env=False,
-        )
+        self._longest_wait = wait
+        self._wait = 0.0  # before it is known how long a step takes
+        self._client = quiet_client(context, {"Authorization": f"Bearer {token}"})
 
     def question(self) -> bytes | None:
         """What the party is to answer now; None if there is nothing to do.
@@ -66,16 +100,24 @@ class Mailbox:
 
     def _post(self, what: str, body: bytes, parameters: dict[str, str]) -> tuple[int, bytes]:
         with self._client.stream("POST", f"{self._base}/{what}", params=parameters, content=body) as response:
-            found = bytearray()
-            for chunk in response.iter_bytes():
-                found += chunk
-                if len(found) > LONGEST:
-                    raise Unavailable("it sent more than a question can have")
+            found = read(response, LONGEST)
+        self._keep_to(response.headers.get(STEP, ""))
         if response.status_code == 401:
             raise UnknownToken("the coordinator does not accept this party's token; ask for a new one")
         if response.status_code not in (200, 204, 409, 413):
             raise Unavailable(f"it answered {response.status_code}")
-        return response.status_code, bytes(found)
+        return response.status_code, found
+
+    def _keep_to(self, step: str) -> None:
+        """Wait as long as steps of so many seconds allow."""
+        try:
+            seconds = float(step)
+        except ValueError:
+            return
+        if 0 < seconds < _DAY:
+            self._wait = min(self._longest_wait, WAITS * seconds)
+            slow = max(SLOW * seconds, _LEAST_SLOW)
+            self._client.timeout = httpx.Timeout(self._wait + slow, connect=min(slow, _CONNECT_SECONDS))
 
     def close(self) -> None:
         """Close the connection."""

@@ -32,6 +32,7 @@ from starlette.routing import Route
 from ogive.errors import LedgerError, ParameterError, PeerError
 from ogive.study.coordinator import Coordinator
 from ogive.study.https.connections import is_known
+from ogive.study.https.mailbox import STEP
 from ogive.study.https.pages import status_page
 from ogive.study.https.recent import Recent
 from ogive.study.https.responses import html, line
@@ -188,7 +189,9 @@ class Service:
         self._seen[party] = time.time()
         is_known(request.scope)
         try:
-            return await answer(party)
+            response = await answer(party)
+            response.headers[STEP] = f"{self._coordinator.step_seconds:g}"
+            return response
         except LedgerError as problem:
             LOG.error("the state cannot be used, and is tried again: %s", problem)
             return line("the coordinator cannot store anything now; try again", 503)

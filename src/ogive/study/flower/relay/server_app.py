@@ -8,6 +8,7 @@ run goes on. A run ends when no release is asked for any more and everybody who 
 from __future__ import annotations
 
 import hashlib
+import json
 import logging
 import ssl
 import threading
@@ -22,7 +23,7 @@ from flwr.app import ConfigRecord, Context, Message, RecordDict
 from flwr.serverapp import Grid, ServerApp
 
 from ogive.study.flower.relay.quiet import lacking
-from ogive.study.https.mailbox import Mailbox, Unavailable, UnknownToken
+from ogive.study.https.mailbox import Mailbox, Unavailable, UnknownToken, quiet_client, read
 
 LOG = logging.getLogger("flwr")
 
@@ -34,6 +35,8 @@ WAIT_SECONDS = 10.0
 """How long the service waits for a question of a party."""
 PAUSE_SECONDS = 2.0
 """How long a party rests that could not be asked, or whose reply did not count."""
+LONGEST_PUBLIC = 1 << 24
+"""Bytes of what the service tells everybody."""
 DONE_SECONDS = 5.0
 """How long nobody must have been asked anything before a run ends."""
 
@@ -77,7 +80,7 @@ class Service:
 
     def __init__(self, url: str, context: ssl.SSLContext) -> None:
         self.url = url.rstrip("/")
-        self._client = httpx.Client(verify=context, timeout=30.0, trust_env=False)
+        self._client = quiet_client(context)
 
     def check(self, digest: str) -> None:
         """Refuse to carry another study than this app was written for.
@@ -86,8 +89,8 @@ class Service:
             NotCarriedError: the service runs another one, or cannot be reached.
         """
         try:
-            found = hashlib.sha256(self._get("study").content).hexdigest()
-        except httpx.HTTPError as problem:
+            found = hashlib.sha256(self._get("study")).hexdigest()
+        except (httpx.HTTPError, Unavailable) as problem:
             raise NotCarriedError(f"the study's service at {self.url} cannot be reached: {problem}") from None
         if found != digest:
             raise NotCarriedError(f"the service runs another study: {found}, and this app is for {digest}")
@@ -95,8 +98,8 @@ class Service:
     def is_busy(self) -> bool:
         """Whether a release is asked for and neither released nor over."""
         try:
-            releases = self._get("status").json()["releases"]
-        except httpx.HTTPError as problem:
+            releases = json.loads(self._get("status"))["releases"]
+        except (httpx.HTTPError, Unavailable, ValueError, LookupError) as problem:
             LOG.warning("the study's service cannot be reached: %s", problem or type(problem).__name__)
             return True
         return any(release["state"] in ("requested", "running") for release in releases)
@@ -105,8 +108,10 @@ class Service:
         """Close the connection."""
         self._client.close()
 
-    def _get(self, what: str) -> httpx.Response:
-        return self._client.get(f"{self.url}/v1/{what}").raise_for_status()
+    def _get(self, what: str) -> bytes:
+        with self._client.stream("GET", f"{self.url}/v1/{what}") as response:
+            response.raise_for_status()
+            return read(response, LONGEST_PUBLIC)
 
 
 class Nodes:
