@@ -682,6 +682,8 @@ class Map:
         if mutant.in_function and same:
             lines = self._lines(mutant.file)
             found = set().union(*(lines.get(line, set()) for line in range(mutant.first, mutant.last + 1)))
+            if mutant.first in _lines_in_functions(source, COMPILED):  # no tracer sees them run as machine code
+                found |= self.of_module(mutant.file)
             if found:
                 return found
         seen, level = {mutant.file}, [mutant.file]
@@ -738,10 +740,18 @@ class Map:
         return found
 
 
-def _lines_in_functions(source: bytes) -> set[int]:
+COMPILED = {"elementwise", "njit"}
+"""Decorators of functions that are compiled."""
+
+
+def _lines_in_functions(source: bytes, decorated: Set[str] = frozenset()) -> set[int]:
+    """The lines in the bodies of functions; of those that have such a decorator, where any is named."""
     found: set[int] = set()
     for node in ast.walk(ast.parse(source)):
-        if isinstance(node, Function):
+        if not isinstance(node, Function):
+            continue
+        names = {each.id for one in node.decorator_list for each in ast.walk(one) if isinstance(each, ast.Name)}
+        if not decorated or names & decorated:
             found.update(range(node.body[0].lineno, (node.end_lineno or node.lineno) + 1))
     return found
 

@@ -248,6 +248,24 @@ def test_mutants_are_killed_or_survive_and_no_mutant_runs_twice(mutate, root, ca
     )
 
 
+def test_what_is_compiled_meets_all_tests_of_its_module(mutate, root):
+    """No tracer sees machine code run."""
+    plain, compiled = SOURCE.encode(), SOURCE.replace("def doubled", "@njit()\ndef doubled").encode()
+    assert mutate._lines_in_functions(plain, mutate.COMPILED) == set()
+    assert mutate._lines_in_functions(compiled, mutate.COMPILED) == {18, 19, 20, 21}
+    covering = {}
+    for line, source in ((18, plain), (19, compiled)):
+        (root / "src/made/sums.py").write_bytes(source)
+        digests = json.loads((root / ".mutants/map/tests.json").read_text(encoding="utf-8"))
+        digests["digests"]["src/made/sums.py"] = mutate.hashlib.sha256(source).hexdigest()
+        (root / ".mutants/map/tests.json").write_text(json.dumps(digests), encoding="utf-8")
+        tree = mutate.Tree(root)
+        one = next(each for each in mutate.mutants_of("src/made/sums.py", source) if each.line == line)
+        covering[line] = mutate.Map(root / ".mutants/map", tree).covering(one)
+    assert len(covering[18]) == 2
+    assert len(covering[19]) == 4  # all of its own file
+
+
 def test_a_test_that_fails_without_a_mutant_kills_none(mutate, root, call):
     (root / "tests/whole/test_elsewhere.py").write_text(OTHER.replace("== 4", "== 7"))
     printed = call("run", "--place", "src/made/sums.py:24")
