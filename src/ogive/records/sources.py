@@ -8,13 +8,13 @@ from __future__ import annotations
 import contextlib
 import math
 import numbers
-import sys
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 import pyarrow as pa
 
+from ogive.checks import is_of_loaded
 from ogive.errors import DataError, quoted
 from ogive.records.digests import columns_digest
 from ogive.records.missing_words import USUAL, MissingWords, tell
@@ -218,12 +218,6 @@ class FrameSource(TypedSource):
         return self._read[column]
 
 
-def _is_narwhals(values: Any, kind: str) -> bool:
-    """Whether values are a frame or series of narwhals, which they cannot be before it is loaded."""
-    loaded = sys.modules.get("narwhals")
-    return loaded is not None and isinstance(values, getattr(loaded, kind))
-
-
 def arrow_array(values: Any, column: str, words: MissingWords = USUAL) -> Any:
     """One column as an Arrow array, without a copy where the memory layout allows it.
 
@@ -237,7 +231,7 @@ def arrow_array(values: Any, column: str, words: MissingWords = USUAL) -> Any:
     """
     if isinstance(values, pa.Array | pa.ChunkedArray):
         return values
-    is_frame = _is_narwhals(values, "DataFrame")
+    is_frame = is_of_loaded(values, "narwhals", "DataFrame")
     if isinstance(values, Mapping) or is_frame:
         names = names_shown([str(name) for name in (values.columns if is_frame else values)])
         raise DataError(
@@ -269,11 +263,11 @@ def arrow_array(values: Any, column: str, words: MissingWords = USUAL) -> Any:
             buffer = pa.py_buffer(np.ascontiguousarray(values))
             return pa.Array.from_buffers(pa.from_numpy_dtype(values.dtype), len(values), [None, buffer])
     try:
-        if _is_narwhals(values, "Series"):
+        if is_of_loaded(values, "narwhals", "Series"):
             return values.to_arrow()
         return pa.array(values, from_pandas=False if isinstance(values, np.ndarray) else None)
     except CONVERSION_ERRORS:
-        if _is_narwhals(values, "Series"):
+        if is_of_loaded(values, "narwhals", "Series"):
             values = _in_arrow_layout(values.to_numpy())
         found = {value for value in values if value in words}
         if found:
@@ -389,10 +383,9 @@ def _check_indexes(columns: Mapping[Any, Any]) -> None:
     Raises:
         DataError: there are such.
     """
-    pandas = sys.modules.get("pandas")  # who has not loaded it has no series
     first: tuple[str, Any] | None = None
     for name, values in columns.items():
-        if pandas is None or not isinstance(values, pandas.Series):
+        if not is_of_loaded(values, "pandas", "Series"):
             continue
         if first is None:
             first = str(name), values.index

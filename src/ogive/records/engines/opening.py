@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Any
 
+from ogive.checks import is_of_loaded
 from ogive.errors import DataError, ParameterError, plain, quoted
 from ogive.records.engines.address import FILES, Address
 from ogive.records.engines.answers import one_line, quiet_pyspark
@@ -19,8 +19,7 @@ ENGINES = ("duckdb", "postgres", "pyspark")
 
 def is_expression(data: object) -> bool:
     """Whether something is a table of ibis, which it cannot be before that is loaded."""
-    loaded = sys.modules.get("ibis.expr.types")
-    return loaded is not None and isinstance(data, loaded.Table)
+    return is_of_loaded(data, "ibis.expr.types", "Table")
 
 
 def engine_of(expression: Any) -> str:
