@@ -251,7 +251,7 @@ def test_opening_a_ledger_keeps_the_locks_of_other_threads(tmp_path):
     with ogive.Ledger.open(place) as ledger:
         ledger.account("p", unit=UNIT, limit=ogive.PureDP(1))
         with ledger._books.database.write():
-            database.Database(place).make_file(lambda _: None)
+            assert not database.Database(place).make_file(lambda _: None)
             assert closed_by_another(place)
         with ledger._books.database.write():
             # the control: a file of one's own that is closed takes the process's locks with it

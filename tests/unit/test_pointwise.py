@@ -123,6 +123,26 @@ def test_refuses_a_state_that_is_none(tmp_path, content):
         ogive.PointwiseCurve.resume(state, trust=ogive.Central({"x": VALUES}))
 
 
+def test_a_state_of_another_schema_says_which_one_this_version_reads(tmp_path):
+    state = tmp_path / "curve.state"
+    opened(state=state)
+    data = json.loads(state.read_text())
+    state.write_text(json.dumps({**data, "schema": "ogive.pointwise/9"}))
+    with pytest.raises(DataError, match=f"has schema 'ogive.pointwise/9'; this version reads '{data['schema']}'"):
+        ogive.PointwiseCurve.resume(state, trust=ogive.Central({"x": VALUES}))
+
+
+@pytest.mark.parametrize("points", [[-1], [64], [0, 64], [-1, 3]])
+def test_points_outside_of_the_grid_are_refused_before_they_are_asked_for(points, tmp_path):
+    state = tmp_path / "curve.state"
+    curve = opened(state=state)
+    before = state.read_text()
+    with pytest.raises(ParameterError, match="points must be from 0 to 63"):
+        curve.counts(points)
+    assert state.read_text() == before
+    assert curve.counts([0, 63]).shape == (2,)
+
+
 @pytest.mark.parametrize(
     "asked", ["[[1e999]]", "[[5, 3]]", "[[3, 3]]", "[[-1]]", "[[64]]", "[[1.5]]", "[[true]]", "[3]", "3"]
 )

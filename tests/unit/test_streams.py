@@ -488,3 +488,13 @@ def test_the_page_says_which_method_is_taken_and_how_large_its_error_is():
     many = (1 << 22) + 1
     assert [RunningTotal(many, privacy=privacy).method for privacy in (HALF, PureDP(1))] == ["tree", "tree"]
     assert RunningTotal(many, privacy=HALF, adaptive=False).method == "path"
+
+
+@pytest.mark.parametrize("privacy", [PureDP(1), ZeroConcentratedDP("0.5")], ids=str)
+def test_totals_of_a_path_that_could_leave_64_bits_are_refused(privacy):
+    bits = PathTotals(4, privacy, 1, 1).bits
+    assert (bits > 0) == isinstance(privacy, ZeroConcentratedDP)
+    most = ((1 << 61 - bits) - 1) // 4
+    assert PathTotals(4, privacy, 1, most).bits == bits
+    with pytest.raises(ParameterError, match="totals could overflow 64 bits"):
+        PathTotals(4, privacy, 1, most + 1)

@@ -19,6 +19,8 @@ from helpers.postgres import server
 import ogive
 from ogive.errors import LedgerError, OgiveError, ParameterError
 from ogive.ledger import database
+from ogive.ledger.account import Reservation
+from ogive.ledger.entries import read_part
 from ogive.ledger.keys import Keys, make_key, read_key, settle_key
 from ogive.ledger.problems import in_words
 from ogive.privacy import Adjacency, PrivacyUnit, PureDP
@@ -432,3 +434,26 @@ def test_a_database_in_memory_that_nobody_closed_is_closed_when_it_is_collected(
     gc.collect()
     with pytest.raises(sqlite3.ProgrammingError, match="closed"):
         driver.execute("select 1")
+
+
+@pytest.mark.parametrize("part", [None, 1, b"part"])
+def test_an_entry_without_its_part_is_damaged(part):
+    with pytest.raises(LedgerError, match="damaged: an entry lacks its part"):
+        read_part(part)
+    assert read_part("") == ""
+
+
+def test_measurements_of_a_release_are_numbered_one_after_the_other(monkeypatch):
+    """A release that an earlier version began goes on only if it counts as that did."""
+    numbers, bind = [], Reservation.bind
+
+    def recorded(reservation, number, context):
+        numbers.append(number)
+        return bind(reservation, number, context)
+
+    monkeypatch.setattr(Reservation, "bind", recorded)
+    statistic = ogive.Quantiles("x", (0.25, 0.5), bounds=(0, 4), bins=64, method="bisection")
+    with ogive.Session({"x": [1.0, 2.0, 3.0] * 40}, limit=PureDP(2)) as session:
+        session.release(statistic, privacy=PureDP(1))
+    assert len(numbers) > 1
+    assert numbers == list(range(len(numbers)))

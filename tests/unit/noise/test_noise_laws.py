@@ -72,7 +72,8 @@ def test_refuses_shapes_and_variances_out_of_range():
     for shape in (0, "-1/2", "3/2", Fraction(1, 1 << 40)):
         with pytest.raises(ParameterError, match="shape must"):
             Polya(1, shape)
-    for variance in (0, -1, 1 << 21, Fraction(1 << 40, (1 << 40) + 1)):
+    assert Skellam(Fraction(1, 1 << 20)).variance == 2.0**-20
+    for variance in (0, -1, Fraction(1, 1 << 21), 1 << 21, Fraction(1 << 40, (1 << 40) + 1)):
         with pytest.raises(ParameterError, match="variance"):
             Skellam(variance)
 

@@ -27,14 +27,20 @@ def test_it_is_the_best_of_all(noise, users, zetas):
 
 @pytest.mark.parametrize("noise", NOISES)
 @pytest.mark.parametrize("sizes", [(5, 12), (12, 5), (9, 9), (1, 3)])
-def test_it_is_the_best_of_all_injections(noise, sizes):
+@pytest.mark.parametrize("sigmas", [(0.03, 0.02, 0.2), (0.15, 0.001, 0.2), (0.001, 0.15, 0.2)])
+def test_it_is_the_best_of_all_injections(noise, sizes, sigmas):
     for epsilon in (0.5, 5.0, 50.0, 500.0):
         errors = [
-            expected.balanced_injections(*sizes, rounds).variance(0.03, 0.02, 0.2)
+            expected.balanced_injections(*sizes, rounds).variance(*sigmas)
             + noise.variance(epsilon / rounds) / (rounds * min(sizes))
             for rounds in range(1, max(sizes) + 1)
         ]
-        assert optimal_injections(*sizes, epsilon, 0.03, 0.02, 0.2, noise) == 1 + int(np.argmin(errors))
+        assert optimal_injections(*sizes, epsilon, *sigmas, noise) == 1 + int(np.argmin(errors))
+
+
+def test_which_record_tells_more_matters_where_classes_differ():
+    sides = [optimal_injections(5, 60, 60.0, *sigmas, 0.2, NOISES[0]) for sigmas in ((0.15, 0.001), (0.001, 0.15))]
+    assert sides[0] != sides[1]
 
 
 def test_one_pair_is_best_up_to_an_epsilon_of_four():

@@ -1,5 +1,7 @@
 """The plan of the method that is taken has the numbers of that row, and computes no other."""
 
+from itertools import pairwise
+
 import pytest
 
 from ogive.errors import ParameterError
@@ -74,6 +76,10 @@ def test_what_columns_say_is_said_once_and_by_whom_where_it_differs():
     lines = said.splitlines()
     assert [line for line in lines if line in asked] == list(asked)
     assert sum(line.startswith("ks: ") for line in lines) == 1
+    # the row that is taken stands below each heading
+    ends = [*(lines.index(name) for name in asked), len(lines)]
+    for first, last in pairwise(ends):
+        assert any(line.startswith("*  ") for line in lines[first:last])
     assert sum(line.startswith("per party: ") for line in lines) == 1
     assert "noise of the mean: standard deviation of the noise of the mean" in said
     assert "noise of the count: standard deviation of the noise of the count" in said

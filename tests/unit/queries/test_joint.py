@@ -159,6 +159,22 @@ def test_every_walk_is_proposed_often_enough_to_be_accepted_as_wanted(free, most
     assert total == 1
 
 
+@pytest.mark.parametrize("bits", [46, 92, 460, 1380])
+def test_a_draw_is_decided_unless_it_is_the_one_that_the_probability_divides(bits):
+    for exponent, above, below in (
+        (Fraction(7, 3), 5, 9),
+        (Fraction(1, 10**9), 1, 1),
+        (Fraction(812), 1 << 400, 1 << 399),
+    ):
+        with mpmath.workprec(bits + 2_000):
+            chance = mpmath.exp(-mpmath.mpf(exponent.numerator) / exponent.denominator) * above / below
+            divided = int(mpmath.floor(chance * 2**bits))
+        for drawn in (divided - 1, divided, divided + 1):
+            expected = {-1: (1, 1), 0: (0, 1), 1: (0, 0)}[drawn - divided]
+            if 0 <= drawn < 1 << bits:
+                assert walks._kept(exponent, above, below, drawn, bits) == expected
+
+
 def test_places_in_order_are_each_choice_once():
     for places, run in ((1, 3), (4, 1), (4, 3), (3, 5)):
         found = [tuple(walks.in_order(number, run, places)) for number in range(math.comb(places + run - 1, run))]

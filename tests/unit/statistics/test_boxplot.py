@@ -535,3 +535,8 @@ def test_only_five_numbers_whose_quartiles_are_found_together_are_a_new_question
 def test_quartiles_that_are_found_together_keep_the_guarantee(privacy):
     boxes = released(ogive.Boxplot("x", (-6, 6), method="five_numbers", **BY), privacy)
     assert ogive.accounting.covers(privacy, boxes.provenance.price)
+
+
+def test_no_groups_at_all_are_refused():
+    with pytest.raises(ParameterError, match="must be 1 to 1000 groups, got 0"):
+        ogive.boxplot({}, bounds=(0, 1), privacy=PureDP(1))

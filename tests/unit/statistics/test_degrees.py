@@ -50,6 +50,15 @@ def by_degrees(counts, degree):
     return sum(min(before, degree) for count in counts for before in range(count))
 
 
+@pytest.mark.parametrize("bits", [20, 45])
+def test_records_whose_numbers_would_leave_61_bits_are_refused(bits):
+    most = (1 << 61 - bits) - 1
+    asked = query(bits=bits)
+    assert asked.answer(np.array([most, 0, 0]), None)[0] == most << bits
+    with pytest.raises(DataError, match=f"too many records for numbers with {bits} fractional bits"):
+        asked.answer(np.array([most, 1, 0]), None)
+
+
 @pytest.mark.parametrize("records", [2, 3, 5, 7])
 def test_a_replaced_record_moves_clipped_pairs_by_the_degree_at_most(records):
     for degree in range(1, records + 2):

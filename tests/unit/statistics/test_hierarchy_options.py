@@ -3,6 +3,7 @@
 import dataclasses
 import json
 import math
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from ogive.local import Collection, Randomizer, design_tree
 from ogive.noise import KeyedSource
 from ogive.statistics.base import describe
 from ogive.statistics.ustatistic.reports.trees import auc as hierarchy
+from ogive.statistics.ustatistic.reports.trees.method import Hierarchical
 from ogive.statistics.ustatistic.reports.trees.options import CHILDREN
 
 N, BINS = 4_000, 64
@@ -57,6 +59,19 @@ def test_options_reach_owners_and_who_reads_their_reports(options, privacy, fiel
     assert (found.value, found.randomization_error) == (by_hand.value, by_hand.standard_error)
     assert found.quantization >= by_hand.bias_estimate
     assert (by_hand.sizes.variant, by_hand.shared) == (options.variant, options.split == "budget")
+
+
+def test_the_share_of_pairs_in_one_leaf_is_the_same_whichever_class_is_first():
+    """Classes of 100 and 3900: a tenth of the noise would be missing if one size stood for both."""
+    labels = np.arange(N) < 100
+    table = {"score": TABLE["score"], "y": labels.astype(int)}
+    description = ogive.describe_collection(asking(HierarchyAuc(branching=2)), privacy=PureDP(2), participants=N)
+    collection = Collection(description.to_json())
+    collection.add(Randomizer(description.to_json()).reports(table))
+    method = Hierarchical(None, BINS, description.oracle, HierarchyAuc(branching=2))
+    shares = [method._one_leaf(SimpleNamespace(values=values)) for values in (collection.sums, collection.sums[::-1])]
+    assert shares[0] == pytest.approx(shares[1], rel=1e-12)
+    assert 0 < shares[0] < 1
 
 
 def test_options_change_what_they_are_for_and_nothing_else():

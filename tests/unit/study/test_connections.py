@@ -17,7 +17,8 @@ from starlette.routing import Route, WebSocketRoute
 from uvicorn.server import ServerState
 from websockets.exceptions import InvalidState
 
-from ogive.study.https import connections
+from ogive.errors import ParameterError
+from ogive.study.https import connections, serving
 from ogive.study.https.connections import (
     Connection,
     OneLine,
@@ -253,6 +254,15 @@ def test_connections_that_cannot_be_accepted_fill_no_log(caplog):
     once = ["something that is no HTTP request was refused", "a request for another protocol was refused"]
     assert lines == ["too many files are open; new connections wait", "something else", *once, *["something else"] * 2]
     assert caplog.records[0].exc_info is None
+
+
+def test_a_service_listens_at_the_address_that_was_named(tmp_path):
+    port = free_port()
+    with serving._listen("127.0.0.1", port) as listening:
+        assert listening.getsockname() == ("127.0.0.1", port)
+        listening.listen()
+        with pytest.raises(ParameterError, match=f"cannot listen at 127.0.0.1 port {port}: Address already in use"):
+            serving._listen("127.0.0.1", port)
 
 
 def test_a_service_may_open_as_many_files_as_it_needs():
