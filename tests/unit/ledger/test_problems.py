@@ -452,7 +452,7 @@ def test_measurements_of_a_release_are_numbered_one_after_the_other(monkeypatch)
         return bind(reservation, number, context)
 
     monkeypatch.setattr(Reservation, "bind", recorded)
-    statistic = ogive.Quantiles("x", (0.25, 0.5), bounds=(0, 4), bins=64, method="bisection")
+    statistic = ogive.Ecdf("x", bounds=(0, 4), bins=64, method="adaptive")
     with ogive.Session({"x": [1.0, 2.0, 3.0] * 40}, limit=PureDP(2)) as session:
         session.release(statistic, privacy=PureDP(1))
     assert len(numbers) > 1
