@@ -64,7 +64,7 @@ OBJECTS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("each", OBJECTS, ids=repr)
+@pytest.mark.parametrize("each", OBJECTS, ids=[type(each).__name__ for each in OBJECTS])
 def test_the_answer_is_that_of_the_protocol(each):
     for _ in range(3):
         assert isinstance(each, Kept) == isinstance(each, Plain)

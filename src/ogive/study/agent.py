@@ -42,7 +42,7 @@ from ogive.study.merging import own_records, read_merged, release_own
 from ogive.study.own import OwnPart, OwnRecords
 from ogive.study.paying import check_budget, check_paid, payment_of
 from ogive.study.result import estimate_of
-from ogive.study.store import Kept, Store
+from ogive.study.store import Kept, Store, begin
 from ogive.trust.central.model import Central
 
 LOG = logging.getLogger("ogive.study")
@@ -109,9 +109,7 @@ class Agent:
         self._one = threading.Lock()
         account.check_unit(study.unit)
         with store.write() as kept:
-            of = kept.put_new(_STUDY, study.digest)
-        if of not in (None, study.digest):
-            raise PeerError(f"the state {store.words} is of another study; give each study a file of its own")
+            begin(kept, _STUDY, study.digest, store.words)
 
     def answer(self, data: bytes) -> bytes:
         """The reply to a question.

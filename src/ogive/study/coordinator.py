@@ -27,7 +27,7 @@ import numpy as np
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from ogive.crypto.aggregation import AggregationServer
-from ogive.errors import OgiveError, ParameterError, PeerError, plain
+from ogive.errors import OgiveError, ParameterError, PeerError
 from ogive.queries import Answer
 from ogive.statistics.base import Estimate
 from ogive.study.course import Step, course
@@ -37,7 +37,7 @@ from ogive.study.measurement import settings_of
 from ogive.study.merging import Collected
 from ogive.study.paying import check_together
 from ogive.study.result import with_provenance
-from ogive.study.store import Kept, Store
+from ogive.study.store import Kept, Store, begin, check
 from ogive.trust.secagg.contribution import shape_of
 
 LOG = logging.getLogger("ogive.study")
@@ -176,9 +176,8 @@ class Coordinator:
         self._one = threading.RLock()
         self._session: _Session | None = None
         with store.write() as kept:
-            of = kept.put_new(_STUDY, study.digest)
+            begin(kept, _STUDY, study.digest, store.words)
             self._untold = {_untold(name) for name in kept.names("untold/")}
-        _check_study(of or study.digest, study, store)
 
     def request(self, name: str) -> None:
         """As the function `request`."""
@@ -518,18 +517,7 @@ def check_state(store: Store, study: Study) -> None:
         ParameterError: it is of an agent, or no service ran on it yet.
         PeerError: it is of another study.
     """
-    with store.read() as kept:
-        of = kept.get(_STUDY)
-    if of is None:
-        raise ParameterError(
-            f"the state {plain(store.words)} is not a coordinator's; name the --state that ogive study serve runs on"
-        )
-    _check_study(of, study, store)
-
-
-def _check_study(of: bytes, study: Study, store: Store) -> None:
-    if of != study.digest:
-        raise PeerError(f"the state {plain(store.words)} is of another study; give each study a file of its own")
+    check(store, _STUDY, study.digest, "a coordinator's; name the --state that ogive study serve")
 
 
 def request(store: Store, study: Study, name: str) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from sqlalchemy import Column, Connection, LargeBinary, MetaData, String, Table, delete, insert, select, text, update
 
-from ogive.errors import LedgerError, ParameterError, plain
+from ogive.errors import LedgerError, ParameterError, PeerError, plain
 from ogive.ledger.database import Database
 
 CALLED = "state"
@@ -63,6 +63,49 @@ class Kept:
     def drop(self, front: str) -> None:
         """Forget what has a name that begins so."""
         self._connection.execute(delete(_KEPT).where(_KEPT.c.name.startswith(front, autoescape=True)))
+
+
+def begin(kept: Kept, name: str, digest: bytes, words: str) -> None:
+    """Say of which study a state is, where it is new.
+
+    Args:
+        kept: The state.
+        name: Where it says so.
+        digest: Of the study.
+        words: What the state is called.
+
+    Raises:
+        PeerError: it is of another study, or of another version of this one.
+    """
+    _compare(kept.put_new(name, digest) or digest, digest, words)
+
+
+def check(store: Store, name: str, digest: bytes, what: str) -> None:
+    """Refuse a state that nobody began for this study, such as one of the study before its file was changed.
+
+    Args:
+        store: With the state.
+        name: Where it says of which study it is.
+        digest: Of the study.
+        what: Whose state it should be, and which command runs on it.
+
+    Raises:
+        ParameterError: it is another state, or nothing ran on it yet.
+        PeerError: it is of another study, or of another version of this one.
+    """
+    with store.read() as kept:
+        of = kept.get(name)
+    if of is None:
+        raise ParameterError(f"the state {plain(store.words)} is not {what} runs on")
+    _compare(of, digest, store.words)
+
+
+def _compare(of: bytes, digest: bytes, words: str) -> None:
+    if of != digest:
+        raise PeerError(
+            f"the state {plain(words)} is of another study, or of this one before its file was changed; give each "
+            "study a state of its own"
+        )
 
 
 class Store:

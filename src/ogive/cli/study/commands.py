@@ -415,6 +415,7 @@ def _release_of_servers(study: ServersStudy, name: str, state: str, *, no_wait: 
     from ogive.study.store import Store
 
     store = Store.existing(state)
+    of_servers.check_state(store, study)
     number = study.releases.index(study.release_named(name))
     of_servers.request(store, study, name)
     said = -1
@@ -442,6 +443,7 @@ def _release_of_pairs(study: PeopleStudy, name: str, state: str, *, no_wait: boo
 
     study.release_named(name)
     store = Store.existing(state)
+    of_pairs.check_state(store, study)
     while True:
         with store.read() as kept:
             found, reason, said = of_pairs.answer(kept), of_pairs.ended(kept), of_pairs.state(kept)
@@ -464,7 +466,6 @@ def status(document: Document, *, state: State) -> None:
         state: Where the coordinator keeps its state.
     """
     from ogive.study.coordinator import check_state, progress
-    from ogive.study.document import Study
     from ogive.study.pairs import kept as of_pairs
     from ogive.study.pairs.document import PeopleStudy
     from ogive.study.reading import read_study
@@ -475,7 +476,11 @@ def status(document: Document, *, state: State) -> None:
 
     study = read_study(document)
     store = Store.existing(state)
-    if isinstance(study, Study):
+    if isinstance(study, ServersStudy):
+        of_servers.check_state(store, study)
+    elif isinstance(study, PeopleStudy):
+        of_pairs.check_state(store, study)
+    else:
         check_state(store, study)
     parties: list[dict[str, Any]] = []
     with store.read() as kept:

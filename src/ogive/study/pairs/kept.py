@@ -3,26 +3,34 @@
 from __future__ import annotations
 
 from ogive.crypto.wire import Reader
-from ogive.errors import RefusalError
 from ogive.queries import Answer
 from ogive.runtime.pairs import History, PairsStudy
 from ogive.runtime.pairs.history import Met, read_passes, write_pass
 from ogive.study.frames import read_answer, write_answer
 from ogive.study.pairs.document import PeopleStudy
-from ogive.study.store import Kept
+from ogive.study.store import Kept, Store, begin, check
 
 _STUDY, _BEGUN, _ANSWER, _OVER = "pairs/study", "pairs/begun", "pairs/answer", "pairs/over"
 _PASS, _MET = "pairs/pass/", "pairs/met/"
 
 
-def check_state(kept: Kept, study: PeopleStudy) -> None:
+def begin_state(kept: Kept, study: PeopleStudy, words: str) -> None:
     """Refuse the state of another study; a new state is of this one from now on.
 
     Raises:
-        RefusalError: it is one.
+        PeerError: it is one.
     """
-    if kept.put_new(_STUDY, study.digest) not in (None, study.digest):
-        raise RefusalError("this state is of another study; give each study a file of its own")
+    begin(kept, _STUDY, study.digest, words)
+
+
+def check_state(store: Store, study: PeopleStudy) -> None:
+    """Refuse a state that no service of this study runs on.
+
+    Raises:
+        ParameterError: it is another state, or no service ran on it yet.
+        PeerError: it is of another study, or of another version of this one.
+    """
+    check(store, _STUDY, study.digest, "that of a service of people; name the --state that ogive study serve")
 
 
 def keep(kept: Kept, changes: History) -> None:

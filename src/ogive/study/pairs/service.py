@@ -59,7 +59,7 @@ class PairsService:
 
     Raises:
         ParameterError: it is the key of another coordinator.
-        RefusalError: the store is of another study.
+        PeerError: the store is of another study.
     """
 
     def __init__(
@@ -76,7 +76,7 @@ class PairsService:
         self._kept = Recent(self._read)
         left = (meeting.study.deadline - datetime.now(UTC)).total_seconds()
         with store.write() as kept:
-            of_pairs.check_state(kept, meeting.study)
+            of_pairs.begin_state(kept, meeting.study, store.words)
             earlier = of_pairs.history(kept, meeting.protocol)
         self._collector = Collector(
             meeting.protocol,
@@ -224,7 +224,7 @@ def serve(
 
     Raises:
         ParameterError: a file of the folder, the key or the address cannot be used.
-        RefusalError, LedgerError: the state is of another study or in use, or cannot be used.
+        PeerError, LedgerError: the state is of another study or in use, or cannot be used.
     """
     meeting = Meeting.of(study)
     listening = listen(folder, host, port)

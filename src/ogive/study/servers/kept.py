@@ -13,7 +13,19 @@ from ogive.study.frames import read_answers, write_answer
 from ogive.study.paying import check_together
 from ogive.study.result import estimate_of
 from ogive.study.servers.document import ServersStudy
-from ogive.study.store import Kept, Store
+from ogive.study.store import Kept, Store, check
+
+STUDY = "study"
+
+
+def check_state(store: Store, study: ServersStudy) -> None:
+    """Refuse a state that no server of this study runs on.
+
+    Raises:
+        ParameterError: it is another state, or no server ran on it yet.
+        PeerError: it is of another study, or of another version of this one.
+    """
+    check(store, STUDY, study.digest, "a server's; name the --state that ogive study server")
 
 
 def request(store: Store, study: ServersStudy, name: str) -> None:

@@ -33,13 +33,13 @@ from ogive.study.paying import check_budget, payment_of
 from ogive.study.servers.document import ServersStudy
 from ogive.study.servers.enrolment import Enrolled
 from ogive.study.servers.evaluating import Elsewhere, Workers
-from ogive.study.servers.kept import answers, end, estimate, keep_answers, keep_own, keep_untold, own, state
+from ogive.study.servers.kept import STUDY, answers, end, estimate, keep_answers, keep_own, keep_untold, own, state
 from ogive.study.servers.opened import batch_rows, open_uploads, opened_messages
 from ogive.study.servers.own import OwnUploads
 from ogive.study.servers.sealing import sealing_key
 from ogive.study.servers.steps import Steps
 from ogive.study.servers.uploads import Relayed, Reports
-from ogive.study.store import Store
+from ogive.study.store import Store, begin
 from ogive.trust.servers.opening import opened_answer
 from ogive.trust.servers.preparation import Preparation
 from ogive.trust.servers.server import Server
@@ -48,7 +48,7 @@ from ogive.trust.servers.state import ServerState
 Messages = dict[int, bytes]
 """By the number of the server that each is for."""
 
-_STUDY, _SECRET, _CLOSED, _CLIENTS = "study", "secret", "closed", "clients"
+_SECRET, _CLOSED, _CLIENTS = "secret", "closed", "clients"
 
 
 @dataclass
@@ -142,11 +142,7 @@ class Node:
     def _opened_state(self) -> int | None:
         """Begin a state or go on with it; how many uploads there were when no more were taken."""
         with self._store.write() as kept:
-            of = kept.put_new(_STUDY, self.study.digest)
-            if of not in (None, self.study.digest):
-                raise PeerError(
-                    f"the state {self._store.words} is of another study; give each study a folder of its own"
-                )
+            begin(kept, STUDY, self.study.digest, self._store.words)
             self._steps.check(kept, self._store.words)
             self._secret = kept.get(_SECRET) or self._random(KEY_BYTES)
             kept.put_new(_SECRET, self._secret)
