@@ -2,10 +2,14 @@
 
 import pytest
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
+from helpers.people_study import study_text as people_text
 from helpers.refusing import refused
 from helpers.servers_study import key_of, text_of, token_of
 
 from ogive.cli import main
+from ogive.study.reading import read_study
+from ogive.study.servers.kept import STUDY
+from ogive.study.store import Store, begin
 
 NEW = ["study", "new", "new.toml", "--name", "ages", "--records", "100", "--trust", "servers", "--server"]
 SERVER = ["server", "study.toml", "--key", "own.key", "--store", "store", "--enrolled", "list", "--service", "tls"]
@@ -88,3 +92,26 @@ def test_a_study_of_servers_is_made_by_commands_alone(folder, capsys):
     assert sorted(path.name for path in (folder / "tls").iterdir()) == [
         "ca.key", "ca.pem", "service.key", "service.pem",
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", ["servers", "people"])
+def test_the_state_of_another_study_or_of_its_file_before_a_change_is_refused(folder, capsys, kind):
+    """A release of it would be waited for without end."""
+    texts = {"servers": text_of, "people": people_text}
+    text = texts[kind]()
+    (folder / "study.toml").write_bytes(text)
+    study = read_study(folder / "study.toml")
+    changed = type(study).parse(text + b"# changed\n")
+    name = study.releases[0].name
+    for place, of in (("own.db", study), ("changed.db", changed), ("none.db", None)):
+        store = Store(place)
+        with store.write() as kept:
+            if of is not None:
+                begin(kept, STUDY if kind == "servers" else "pairs/study", of.digest, place)
+        store.close()
+    for command in (["release", "study.toml", name, "--no-wait"], ["status", "study.toml"]):
+        said = refused(capsys, ["study", *command, "--state", "changed.db"])
+        assert "changed.db is of another study, or of this one before its file was changed" in said
+        assert "the state none.db is not" in refused(capsys, ["study", *command, "--state", "none.db"])
+        assert main(["study", *command, "--state", "own.db"]) == 0  # the control
+        capsys.readouterr()
