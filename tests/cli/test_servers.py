@@ -8,7 +8,7 @@ from helpers.servers_study import key_of, text_of, token_of
 
 from ogive.cli import main
 from ogive.study.reading import read_study
-from ogive.study.servers.kept import STUDY
+from ogive.study.servers.kept import STUDY, is_requested, refuse
 from ogive.study.store import Store, begin
 
 NEW = ["study", "new", "new.toml", "--name", "ages", "--records", "100", "--trust", "servers", "--server"]
@@ -115,3 +115,46 @@ def test_the_state_of_another_study_or_of_its_file_before_a_change_is_refused(fo
         assert "the state none.db is not" in refused(capsys, ["study", *command, "--state", "none.db"])
         assert main(["study", *command, "--state", "own.db"]) == 0  # the control
         capsys.readouterr()
+
+
+@pytest.mark.parametrize(
+    ("answer", "goes_on"), [("y", True), ("Yes", True), ("", False), ("n", False), ("why?", False)]
+)
+def test_a_release_asks_before_it_ends_the_uploads(folder, capsys, monkeypatch, answer, goes_on):
+    study = read_study(folder / "study.toml")
+    store = Store("own.db")
+    with store.write() as kept:
+        begin(kept, STUDY, study.digest, "own.db")
+    asked = []
+    monkeypatch.setattr("sys.stdin.isatty", lambda: True)
+    monkeypatch.setattr("builtins.input", lambda words: asked.append(words) or answer)
+    command = ["study", "release", "study.toml", "age", "--state", "own.db", "--no-wait"]
+    assert main(command) == (0 if goes_on else 1)
+    assert asked == ["release age ends the uploads of study test for good (min_uploads: 1); go on? [y/N] "]
+    with store.read() as kept:
+        assert is_requested(kept, "age") == goes_on
+    assert ("nothing was asked for, and uploads go on" in capsys.readouterr().err) != goes_on
+    assert main([*command, "--yes"]) == 0
+    with store.write() as kept:
+        refuse(kept, "age", "uploads: 0")
+    assert asked[1:] == []
+    monkeypatch.setattr("builtins.input", lambda _: pytest.fail("what runs without a terminal is asked nothing"))
+    monkeypatch.setattr("sys.stdin.isatty", lambda: False)
+    assert main(command) == 0
+    store.close()
+
+
+def test_a_release_that_was_refused_says_why(folder, capsys, monkeypatch):
+    study = read_study(folder / "study.toml")
+    store = Store("own.db")
+    with store.write() as kept:
+        begin(kept, STUDY, study.digest, "own.db")
+
+    def look(_):
+        with store.write() as kept:
+            refuse(kept, "age", "uploads: 0, min_uploads of the study: 1; uploads go on, and nothing was spent")
+
+    monkeypatch.setattr("ogive.cli.study.commands.time.sleep", look)
+    assert main(["study", "release", "study.toml", "age", "--state", "own.db", "--yes"]) == 1
+    assert "release age is refused: uploads: 0, min_uploads of the study: 1" in capsys.readouterr().err
+    store.close()

@@ -340,8 +340,11 @@ def release(
     state: State,
     output: Annotated[Path | None, Parameter(name=("--output", "-o"))] = None,
     no_wait: bool = False,
+    yes: bool = False,
 ) -> None:
     """Ask for a release of the study, and wait until it is released.
+
+    The first release of a study of servers ends the uploads.
 
     Args:
         document: The study.
@@ -349,6 +352,7 @@ def release(
         state: Where the coordinator, or the first server, keeps its state.
         output: File for the release, as JSON.
         no_wait: Only ask, and do not wait.
+        yes: Do not ask whether uploads shall end.
     """
     from ogive.files import write_atomically
     from ogive.statistics.kinds import read_recorded
@@ -358,7 +362,7 @@ def release(
 
     study = read_study(document)
     if isinstance(study, ServersStudy):
-        released = _release_of_servers(study, name, state, no_wait=no_wait)
+        released = _release_of_servers(study, name, state, no_wait=no_wait, yes=yes)
     elif isinstance(study, PeopleStudy):
         released = _release_of_pairs(study, name, state, no_wait=no_wait)
     else:
@@ -410,18 +414,31 @@ def _release_of_parties(study: Study, name: str, state: str, *, no_wait: bool) -
         time.sleep(_LOOK_SECONDS)
 
 
-def _release_of_servers(study: ServersStudy, name: str, state: str, *, no_wait: bool) -> dict[str, Any] | None:
+def _release_of_servers(
+    study: ServersStudy, name: str, state: str, *, no_wait: bool, yes: bool
+) -> dict[str, Any] | None:
     from ogive.study.servers import kept as of_servers
     from ogive.study.store import Store
 
     store = Store.existing(state)
     of_servers.check_state(store, study)
     number = study.releases.index(study.release_named(name))
+    with store.read() as kept:
+        ends = of_servers.closed(kept) is None and not of_servers.is_requested(kept, name)
+    if ends:
+        told = f"release {name} ends the uploads of study {study.name} for good (min_uploads: {study.min_uploads})"
+        if yes or not sys.stdin.isatty():
+            print(told, file=sys.stderr)
+        elif input(f"{told}; go on? [y/N] ").strip().lower() not in ("y", "yes"):
+            raise RefusalError("nothing was asked for, and uploads go on")
     of_servers.request(store, study, name)
     said = -1
     while True:
         with store.read() as kept:
             opened, reason = of_servers.answers(kept, name), of_servers.ended(kept, name)
+            refused = of_servers.refused(kept, name)
+        if refused is not None:
+            raise RefusalError(f"release {name} is refused: {plain(refused)}")
         if reason is not None:
             raise RefusalError(f"release {name} is over: {plain(reason)}")
         if len(opened) != said:

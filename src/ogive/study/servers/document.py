@@ -48,7 +48,7 @@ SERVERS = "servers"
 
 _FIELDS = {
     "ogive-study", "name", "title", "trust", "records", "parties", "upload", "verified", "verifications", "tolerated",
-    "colluding", "budget", "unit", "server", "release",
+    "colluding", "min_uploads", "budget", "unit", "server", "release",
 }  # fmt: skip
 _LOOKED_AHEAD = 64
 """Queries of a release that are followed to see what has to be uploaded for it."""
@@ -75,9 +75,11 @@ class ServersStudy(Document):
 
     Fields:
         servers: In order; the first is number 0, which takes the uploads and asks the others.
+        min_uploads: How many uploads there are before a release ends them.
     """
 
     servers: tuple[StudyServer, ...]
+    min_uploads: int = 1
 
     @property
     def terms(self) -> ServersOptions:
@@ -205,6 +207,7 @@ class ServersStudy(Document):
             budget=read_privacy(data.get("budget"), "budget"),
             servers=servers,
             releases=read_releases(data),
+            min_uploads=whole(data.get("min_uploads", 1), "min_uploads", 0, MOST_RECORDS),
         )
 
 

@@ -16,6 +16,7 @@ from ogive.study.servers.document import ServersStudy
 from ogive.study.store import Kept, Store, check
 
 STUDY = "study"
+_CLOSED = "closed"
 
 
 def check_state(store: Store, study: ServersStudy) -> None:
@@ -40,7 +41,31 @@ def request(store: Store, study: ServersStudy, name: str) -> None:
         asked = [each.name for each in study.releases if is_requested(kept, each.name)]
         if name not in asked:
             check_together(study, asked, name)
+        kept.drop_one(f"refused/{name}")
         kept.put_new(f"requested/{name}", b"")
+
+
+def close(kept: Kept, count: int) -> None:
+    """Note that there are so many uploads, and no more are taken."""
+    kept.put(_CLOSED, count.to_bytes(8, "little"))
+
+
+def closed(kept: Kept) -> int | None:
+    """How many uploads there were when no more were taken; None while they are."""
+    found = kept.get(_CLOSED)
+    return None if found is None else int.from_bytes(found, "little")
+
+
+def refuse(kept: Kept, name: str, reason: str) -> None:
+    """Forget that a release was asked for, and note why; nothing of it was begun, and it may be asked for again."""
+    kept.drop_one(f"requested/{name}")
+    kept.put(f"refused/{name}", reason.encode())
+
+
+def refused(kept: Kept, name: str) -> str | None:
+    """Why a release that was asked for was not begun; None if it was not refused since."""
+    found = kept.get(f"refused/{name}")
+    return None if found is None else found.decode()
 
 
 def is_requested(kept: Kept, name: str) -> bool:

@@ -16,7 +16,7 @@ from ogive.errors import ParameterError, PeerError
 from ogive.segments.log import BEGINNING, Place
 from ogive.study.servers.asking import FINAL, Peer
 from ogive.study.servers.document import ServersStudy
-from ogive.study.servers.kept import end, ended, is_requested, told, untold
+from ogive.study.servers.kept import end, ended, is_requested, refuse, told, untold
 from ogive.study.servers.node import Messages, Node
 from ogive.study.servers.uploads import Reports
 from ogive.study.store import Store
@@ -75,6 +75,8 @@ class Leader:
             with self._store.read() as kept:
                 asked = is_requested(kept, release.name) and ended(kept, release.name) is None
             if asked and self.node.estimate(number) is None:
+                if self._has_too_few(release.name):
+                    continue
                 try:
                     self._form()
                     self._release(number)
@@ -91,6 +93,17 @@ class Leader:
         self._threads.shutdown()
 
     # the steps
+
+    def _has_too_few(self, name: str) -> bool:
+        """Whether uploads go on, since there are too few for a release, which nobody has paid for then."""
+        count, least = len(self._uploads), self.study.min_uploads
+        if self.node.closed is not None or count >= least:
+            return False
+        reason = f"uploads: {count}, min_uploads of the study: {least}; uploads go on, and nothing was spent"
+        LOG.warning("release %s is refused: %s", name, reason)
+        with self._store.write() as kept:
+            refuse(kept, name, reason)
+        return True
 
     def _relay(self, peer: Peer) -> bool:
         place, at = self._places.get(peer.number, (BEGINNING, 0))

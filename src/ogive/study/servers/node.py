@@ -33,7 +33,19 @@ from ogive.study.paying import check_budget, payment_of
 from ogive.study.servers.document import ServersStudy
 from ogive.study.servers.enrolment import Enrolled
 from ogive.study.servers.evaluating import Elsewhere, Workers
-from ogive.study.servers.kept import STUDY, answers, end, estimate, keep_answers, keep_own, keep_untold, own, state
+from ogive.study.servers.kept import (
+    STUDY,
+    answers,
+    close,
+    closed,
+    end,
+    estimate,
+    keep_answers,
+    keep_own,
+    keep_untold,
+    own,
+    state,
+)
 from ogive.study.servers.opened import batch_rows, open_uploads, opened_messages
 from ogive.study.servers.own import OwnUploads
 from ogive.study.servers.sealing import sealing_key
@@ -48,7 +60,7 @@ from ogive.trust.servers.state import ServerState
 Messages = dict[int, bytes]
 """By the number of the server that each is for."""
 
-_SECRET, _CLOSED, _CLIENTS = "secret", "closed", "clients"
+_SECRET, _CLIENTS = "secret", "clients"
 
 
 @dataclass
@@ -146,8 +158,7 @@ class Node:
             self._steps.check(kept, self._store.words)
             self._secret = kept.get(_SECRET) or self._random(KEY_BYTES)
             kept.put_new(_SECRET, self._secret)
-            closed = kept.get(_CLOSED)
-        return None if closed is None else int.from_bytes(closed, "little")
+            return closed(kept)
 
     @property
     def closed(self) -> int | None:
@@ -190,7 +201,7 @@ class Node:
                 assert count is not None, "server 0 says how many there are"
                 self.uploads.close_uploads(count)
             with self._store.write() as kept:
-                kept.put(_CLOSED, count.to_bytes(8, "little"))
+                close(kept, count)
             self._closed = count
             return count
 

@@ -18,6 +18,8 @@ trust = "{trust}"
 records = {records}
 # where organizations upload the sums of their records instead: how many there are, such as
 # parties = 4
+# how many uploads there are at the least before a release ends them; with fewer it is refused, and nothing is spent
+min_uploads = 1
 # what all releases together may cost the record of each person
 budget = {{ epsilon = 1 }}
 

@@ -15,7 +15,7 @@ from ogive.privacy import PureDP
 from ogive.study.fields import SEALING, key_text
 from ogive.study.servers.document import ServersStudy
 from ogive.study.servers.https import ServerService
-from ogive.study.servers.kept import end
+from ogive.study.servers.kept import closed, end, is_requested, refused
 from ogive.study.servers.reports import read_report
 from ogive.study.servers.sealing import sealing_key
 from ogive.trust.servers.state import ServerState
@@ -47,6 +47,39 @@ def test_a_release_has_the_numbers_of_servers_in_one_process(tmp_path, servers, 
             assert node.spent() == PureDP(1)
         assert "simulated" not in curve.provenance.assumption
         assert curve.provenance.trust == "servers"
+
+
+@pytest.mark.parametrize(("least", "more"), [(None, {}), (8, {}), (8, {"unit": 'adjacency = "add_or_remove"'})])
+def test_a_release_of_too_few_uploads_is_refused_and_costs_nothing(tmp_path, least, more):
+    more = more | ({} if least is None else {"min_uploads": str(least)})
+    with few(tmp_path, **more) as trial:
+        least, reports = least or 1, trial.reports(VALUES)
+        assert trial.study.min_uploads == least
+        for count in (0, least - 1):
+            trial.take(reports[:count], range(count))
+            trial.ask()
+            trial.leader.relay()
+            trial.leader.advance()
+            with trial.stores[0].read() as kept:
+                assert f"uploads: {count}, min_uploads of the study: {least}" in refused(kept, "age")
+                assert not is_requested(kept, "age")
+                assert closed(kept) is None
+            assert [node.spent() for node in trial.nodes.values()] == [None] * 2
+            assert trial.nodes[0].states()[0]["state"] == "not requested"
+        trial.take(reports[count:], range(count, 12))
+        assert trial.release().total in (12, None)
+        with trial.stores[0].read() as kept:
+            assert (refused(kept, "age"), closed(kept)) == (None, 12)
+        assert [node.spent() for node in trial.nodes.values()] == [PureDP(1)] * 2
+
+
+def test_how_many_uploads_a_release_needs_is_part_of_the_study(tmp_path):
+    plain, other = (ServersStudy.parse(text_of(releases=(FEW,), **more)) for more in ({}, {"min_uploads": "5"}))
+    assert (plain.min_uploads, other.min_uploads) == (1, 5)
+    assert plain.digest != other.digest
+    for wrong in ("-1", "1.5", "true", "'5'"):
+        with pytest.raises(ParameterError, match="min_uploads must be a whole number"):
+            ServersStudy.parse(text_of(releases=(FEW,), min_uploads=wrong))
 
 
 def from_the_beginning(trial, honest):
@@ -399,7 +432,7 @@ def test_releases_of_several_columns_are_uploaded_together(tmp_path):
 
 
 def test_no_uploads_at_all(tmp_path):
-    with few(tmp_path, unit="adjacency = 'add_or_remove'") as trial:
+    with few(tmp_path, unit="adjacency = 'add_or_remove'", min_uploads="0") as trial:
         curve = trial.release()
         assert trial.nodes[0].clients == 0
         assert curve.provenance.total is None
