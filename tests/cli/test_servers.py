@@ -1,5 +1,8 @@
 """The commands of servers and of those who upload to them: what they refuse, each in one line."""
 
+import subprocess
+import sys
+
 import pytest
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 from helpers.people_study import study_text as people_text
@@ -7,6 +10,8 @@ from helpers.refusing import refused
 from helpers.servers_study import key_of, text_of, token_of
 
 from ogive.cli import main
+from ogive.cli.study.upload import own_record
+from ogive.errors import ParameterError
 from ogive.study.reading import read_study
 from ogive.study.servers.kept import STUDY, is_requested, refuse
 from ogive.study.store import Store, begin
@@ -47,7 +52,7 @@ def folder(tmp_path, monkeypatch):
         ([*SERVER, "--number", "north"], "--number"),
         (["server", "study.toml", "--number", "0", "--store", "store"], "the key my.key cannot be read"),
         ([*SERVER[:4], "--number", "0", "--store", "store"], "who may upload server-0.enrolled cannot be read"),
-        ([*UPLOAD, "--token", "token"], "name your record with --value, or a table with --file"),
+        ([*UPLOAD, "--token", "token"], "name your record with --value or --value-from, or a table"),
         ([*UPLOAD, "--token", "token", "--value", "1", "--file", "people.csv"], "name your record with --value"),
         ([*UPLOAD, "--token", "people.csv", "--value", "1"], "holds no tokens"),
         ([*UPLOAD, "--token", "absent", "--value", "1"], "the file of tokens absent cannot be read"),
@@ -158,3 +163,29 @@ def test_a_release_that_was_refused_says_why(folder, capsys, monkeypatch):
     assert main(["study", "release", "study.toml", "age", "--state", "own.db", "--yes"]) == 1
     assert "release age is refused: uploads: 0, min_uploads of the study: 1" in capsys.readouterr().err
     store.close()
+
+
+def test_a_value_is_read_from_a_file(tmp_path):
+    """Others may see the words of a command."""
+    place = tmp_path / "value"
+    for said, found in (
+        ("65\n", [65.0]),
+        ("\n a=1 \nb=x\n", {"a": [1.0], "b": ["x"]}),
+        ("north", ["north"]),
+    ):
+        place.write_text(said)
+        assert own_record((), place, None) == found
+    for said, words in ((b"", "no value in"), (b"1\n2\n", "COLUMN=VALUE"), (b"nan", "is no value"), (b"\xff", "UTF-8")):
+        place.write_bytes(said)
+        with pytest.raises(ParameterError, match=words):
+            own_record((), place, None)
+
+
+@pytest.mark.parametrize("command", ["upload", "pair"])
+def test_the_commands_take_a_value_from_standard_input(folder, command):
+    more = ["--token", "token"] if command == "upload" else ["--key", "own.key", "--ledger", "l.db"]
+    words = [sys.executable, "-m", "ogive", command, "study.toml", "--connect", "https://localhost:1", *more]
+    done = subprocess.run([*words, "--value-from", "/dev/stdin"], input=b"1\n2\n", capture_output=True, check=False)
+    assert b"--value takes 65, or COLUMN=VALUE" in done.stderr
+    done = subprocess.run([*words, "--value-from", "absent"], capture_output=True, check=False)
+    assert b"the value in absent cannot be read: No such file" in done.stderr

@@ -6,6 +6,7 @@ import logging
 import resource
 import socket
 import time
+from pathlib import Path
 
 import pytest
 import uvicorn
@@ -28,8 +29,10 @@ from ogive.study.https.connections import (
     closing_unread,
     is_known,
 )
+from ogive.study.https.responses import exact
 
 LARGE = 1 << 26
+SOURCES = Path(connections.__file__).parents[2]
 CLOSE = b"\x88\x02\x03\xe8"
 """A close frame with the code 1000."""
 GET = b"GET /health HTTP/1.1\r\nHost: a\r\n\r\n"
@@ -239,6 +242,13 @@ def test_a_body_that_comes_too_slowly_takes_no_place_for_long(opened, monkeypatc
     time.sleep(1.5)
     enough.sendall(b"x" * 1_000)
     assert answered(enough)
+
+
+def test_every_service_takes_paths_as_they_are():
+    """A redirect to a path with or without a slash at its end would name the host that the client has named."""
+    places = [path for path in SOURCES.rglob("*.py") if "Starlette(" in path.read_text(encoding="utf-8")]
+    assert [path.name for path in places] == ["responses.py"]
+    assert not exact(routes=[]).router.redirect_slashes
 
 
 def test_connections_that_cannot_be_accepted_fill_no_log(caplog):

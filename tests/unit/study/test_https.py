@@ -132,6 +132,9 @@ def test_strangers_learn_what_is_public_and_nothing_else(serving):
         assert set(status["parties"][0]) == {"name", "seen"}
         assert stranger.get("/v1/releases/age").status_code == 404
         assert stranger.get("/v1/releases/other").status_code == 404
+        for path in ("/v1/study/", "/health/", "/v1/status/"):
+            found = stranger.get(path, headers={"Host": "elsewhere.example"})
+            assert (found.status_code, found.headers.get("location")) == (404, None)
         for what in ("question", "reply"):
             assert stranger.post(f"/v1/parties/site-1/{what}").status_code == 401
             assert stranger.get(f"/v1/parties/site-1/{what}").status_code == 405

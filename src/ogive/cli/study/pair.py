@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 from cyclopts import Parameter
 
@@ -19,6 +19,7 @@ def pair(
     key: Path,
     ledger: str,
     value: Words = (),
+    value_from: Path | None = None,
     file: Path | None = None,
     authority: Path | None = None,
 ) -> None:
@@ -30,22 +31,22 @@ def pair(
         key: Your key; says which person of the study you are.
         ledger: Your ledger; the price is in it before anything is sent.
         value: Your value, such as 65, or COLUMN=VALUE for each column where the study asks for several.
+            Other users of a machine may see the words of a command.
+        value_from: Instead a file with that, a line each; /dev/stdin is standard input.
         file: Instead of a value a table with one row, in any form that other commands read.
         authority: File with the certificate that issued the service's; by default those that the system trusts.
     """
-    from ogive.cli.study.upload import record_of
+    from ogive.cli.study.upload import own_record
     from ogive.study.keys import load_key
     from ogive.study.pairs.document import PeopleStudy
     from ogive.study.pairs.joining import join
     from ogive.study.pairs.meeting import Meeting
     from ogive.study.reading import read_study
 
-    if bool(value) == (file is not None):
-        raise ParameterError("name your record with --value, or a table with --file")
+    record = own_record(value, value_from, file)
     read = read_study(study)
     if not isinstance(read, PeopleStudy):
         raise ParameterError("this is no study of people who meet in pairs; its trust must be pairs")
-    record: Any = file if file is not None else record_of(value)
     if isinstance(record, list):
         columns = [each.column for each in Meeting.of(read).query.columns.columns]
         if len(columns) > 1:

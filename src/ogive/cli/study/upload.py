@@ -12,6 +12,8 @@ from cyclopts import Parameter
 from ogive.cli.options.common import Words
 from ogive.errors import ParameterError, plain
 
+_LONGEST = 1 << 16
+
 
 def upload(
     study: Annotated[Path, Parameter(help="The file of the study.")],
@@ -19,6 +21,7 @@ def upload(
     connect: str,
     token: Path,
     value: Words = (),
+    value_from: Path | None = None,
     file: Path | None = None,
     authority: Path | None = None,
 ) -> None:
@@ -29,16 +32,16 @@ def upload(
         connect: Address of the study's first server, https://HOST:PORT.
         token: File with your token, or with one token a line for the rows of --file.
         value: Your value, such as 65, or COLUMN=VALUE for each column where the study asks for several.
+            Other users of a machine may see the words of a command.
+        value_from: Instead a file with that, a line each; /dev/stdin is standard input.
         file: Instead of a value a table with a row for each token, in any form that other commands read.
         authority: File with the certificate that issued the server's; by default those that the system trusts.
     """
     from ogive.study.servers.enrolment import read_tokens
     from ogive.study.servers.uploading import upload as send
 
-    if bool(value) == (file is not None):
-        raise ParameterError("name your record with --value, or a table with --file")
+    records = own_record(value, value_from, file)
     tokens = read_tokens(token)
-    records: Any = file if file is not None else record_of(value)
     new = send(study, records, tokens=tokens, connect=connect, authority=authority)
     before = len(tokens) - new
     if len(tokens) == 1:
@@ -50,6 +53,22 @@ def upload(
     else:
         said = f"{new:,} records are uploaded" + (f"; {before:,} were before" if before else "")
     print(said, file=sys.stderr)
+
+
+def own_record(words: tuple[str, ...], words_from: Path | None, file: Path | None) -> Any:
+    """A record by its words, by those in a file, or by a table; one of them is given."""
+    if bool(words) + (words_from is not None) + (file is not None) != 1:
+        raise ParameterError("name your record with --value or --value-from, or a table with --file")
+    if words_from is not None:
+        try:
+            with words_from.open(encoding="utf-8") as opened:
+                words = tuple(line.strip() for line in opened.read(_LONGEST).splitlines() if line.strip())
+        except (OSError, UnicodeDecodeError) as problem:
+            reason = getattr(problem, "strerror", None) or "it is no text in UTF-8"
+            raise ParameterError(f"the value in {plain(words_from)} cannot be read: {reason}") from None
+        if not words:
+            raise ParameterError(f"there is no value in {plain(words_from)}")
+    return file if file is not None else record_of(words)
 
 
 def record_of(words: tuple[str, ...]) -> Any:

@@ -35,7 +35,7 @@ from ogive.study.https.connections import is_known
 from ogive.study.https.mailbox import STEP
 from ogive.study.https.pages import status_page
 from ogive.study.https.recent import Recent
-from ogive.study.https.responses import html, line
+from ogive.study.https.responses import exact, html, line
 from ogive.study.https.results import Results
 from ogive.study.https.tokens import Tokens
 from ogive.study.status import is_connected, status_of
@@ -138,7 +138,7 @@ class Service:
 
     def application(self) -> Starlette:
         """The application, to be served by one process."""
-        return Starlette(
+        return exact(
             routes=[
                 Route("/", self._page),
                 *self._results.routes(),

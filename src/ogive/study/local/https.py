@@ -17,7 +17,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
@@ -25,7 +24,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from ogive.local.description import Description
-from ogive.study.https.responses import FAILED, html, line
+from ogive.study.https.responses import FAILED, exact, html, line
 from ogive.study.https.results import Results
 from ogive.study.https.taking import Taking
 from ogive.study.local.enrolment import Participants
@@ -55,7 +54,7 @@ class LocalService:
 
     def application(self) -> ASGIApp:
         """The application, to be served by one process."""
-        others = Starlette(
+        others = exact(
             routes=[
                 Route("/", self._owners),
                 Route(f"/{CLIENT}", self._client),

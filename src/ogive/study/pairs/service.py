@@ -32,7 +32,7 @@ from ogive.runtime.pairs import Collected, Collector, Relay, collect
 from ogive.runtime.pairs.websocket import endpoint, largest_frame
 from ogive.study.https.connections import is_known
 from ogive.study.https.recent import Recent
-from ogive.study.https.responses import html, line
+from ogive.study.https.responses import exact, html, line
 from ogive.study.https.results import Results
 from ogive.study.https.serving import listen, log_to_stderr, run
 from ogive.study.pairs import kept as of_pairs
@@ -88,7 +88,7 @@ class PairsService:
 
     def application(self) -> Starlette:
         """The application, to be served by one process."""
-        return Starlette(
+        return exact(
             routes=[
                 WebSocketRoute(PATH, endpoint(self._relay, is_known)),
                 Route("/v1/study", self._study),

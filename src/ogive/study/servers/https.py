@@ -33,7 +33,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from ogive.errors import LedgerError, OgiveError, PeerError
 from ogive.privacy import Adjacency
 from ogive.study.https.recent import Recent
-from ogive.study.https.responses import FAILED, html, line
+from ogive.study.https.responses import FAILED, exact, html, line
 from ogive.study.https.results import Results
 from ogive.study.https.taking import Taking
 from ogive.study.servers.asking import Answering
@@ -90,7 +90,7 @@ class ServerService:
         ]
         if self._leader is None:
             routes.append(Route(f"{task}/preparation_jobs", self._job, methods=["POST"]))
-        others = Starlette(routes=routes, lifespan=self._lifespan)
+        others = exact(routes=routes, lifespan=self._lifespan)
         reports = f"{task}/reports"
 
         async def application(scope: Scope, receive: Receive, send: Send) -> None:
