@@ -5,7 +5,6 @@ Each refuses in one line that names the parameter, what it may be and what was g
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterable
 from typing import Any, TypeGuard, TypeVar
 
@@ -19,15 +18,6 @@ _WRITTEN_IN_FULL = 1 << 30
 def is_whole(value: object) -> TypeGuard[int]:
     """Whether a value is a whole number of Python's type; True and False are none, nor are numpy's numbers."""
     return isinstance(value, int) and not isinstance(value, bool)
-
-
-def is_of_loaded(value: object, module: str, kind: str) -> bool:
-    """Whether a value is of a type of a module that is slow to import, which it cannot be before that is loaded.
-
-    While another thread imports the module, it is there without the type.
-    """
-    found = getattr(sys.modules.get(module), kind, None)
-    return found is not None and isinstance(value, found)
 
 
 def whole(value: Any, name: str, least: int | None = None, most: int | None = None) -> int:

@@ -1,4 +1,4 @@
-"""Interfaces that objects satisfy by what they have, where one answer is kept for each type.
+"""What objects are, asked so that it costs little: interfaces, and types of libraries that may not be loaded.
 
 `isinstance` with a protocol of `typing` looks at each attribute of the object, and so computes its properties, at each
 call. Whether a dataclass satisfies an interface depends on its type alone.
@@ -7,6 +7,7 @@ call. Whether a dataclass satisfies an interface depends on its type alone.
 from __future__ import annotations
 
 import dataclasses
+import sys
 import weakref
 from typing import Any, Protocol
 
@@ -31,3 +32,12 @@ class KeptByType(_PROTOCOLS):  # type: ignore[misc]  # typing names no metaclass
 
 
 _KNOWN: weakref.WeakKeyDictionary[Any, weakref.WeakKeyDictionary[type, bool]] = weakref.WeakKeyDictionary()
+
+
+def is_of_loaded(value: object, module: str, kind: str) -> bool:
+    """Whether a value is of a type of a module that is slow to import, which it cannot be before that is loaded.
+
+    While another thread imports the module, it is there without the type.
+    """
+    found = getattr(sys.modules.get(module), kind, None)
+    return found is not None and isinstance(value, found)

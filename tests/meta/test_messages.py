@@ -46,7 +46,7 @@ PYTHON_ALONE = {
     ),
     "written as several options": ("limit",),
     "arguments": ("every", "na_values", "paper"),
-    "fields of files": ("context", "id", "release_id"),
+    "fields of files": ("context", "id", "min_uploads", "release_id"),
     "questions of an estimate": ("against", "alternative", "backend", "simulations", "target", "width"),
     "conditions of a joint selection": ("concentrated", "free_total"),
     "streams": ("adaptive", "low", "resolution", "steps"),

@@ -1,15 +1,12 @@
 """Checks of arguments accept what they say, as it is, and refuse everything else in one line."""
 
 import enum
-import sys
-import types
 from fractions import Fraction
 
 import numpy as np
 import pytest
 
-import ogive
-from ogive.checks import all_whole, among, any_whole, is_of_loaded, is_whole, truth, whole
+from ogive.checks import all_whole, among, any_whole, is_whole, truth, whole
 from ogive.errors import ParameterError
 
 
@@ -103,18 +100,3 @@ def test_words_come_back():
     assert among("low", "missing", ("low", "high")) == "low"
     assert among(Word.LOW, "missing", ("low", "high")) is Word.LOW
     assert among(np.str_("low"), "missing", iter(("low", "high"))) == "low"
-
-
-@pytest.mark.parametrize("module", ["pandas", "narwhals", "ibis.expr.types"])
-def test_records_are_read_while_another_thread_imports_a_library(module, monkeypatch):
-    """The module is there then, and what it defines is not."""
-    monkeypatch.setitem(sys.modules, module, types.ModuleType(module))
-    trust = ogive.Clear({"x": np.array([1.0, 2.0, 4.0]), "y": np.array([1, 2, 3])})
-    assert ogive.release(ogive.Mean("x", bounds=(0, 10)), trust=trust).value == pytest.approx(7 / 3, abs=0.1)
-
-
-def test_what_is_of_a_loaded_type():
-    assert is_of_loaded(3, "builtins", "int")
-    assert not is_of_loaded(3, "builtins", "str")
-    assert not is_of_loaded(3, "builtins", "nothing")
-    assert not is_of_loaded(3, "nothing", "int")

@@ -1,12 +1,16 @@
 """Interfaces are looked at once for each type, and say what protocols of `typing` say."""
 
+import sys
+import types
 from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Protocol, runtime_checkable
 
+import numpy as np
 import pytest
 
-from ogive.interfaces import KeptByType
+import ogive
+from ogive.interfaces import KeptByType, is_of_loaded
 from ogive.queries import base as queries
 from ogive.strategies import base as strategies
 
@@ -92,3 +96,18 @@ def test_a_class_that_derives_from_an_interface_has_its_own_answers():
 def test_interfaces_in_hot_paths_are_kept():
     for each in (strategies.Strategy, strategies.Approximating, queries.CuratorQuery, queries.LinearQuery):
         assert type(each) is KeptByType
+
+
+@pytest.mark.parametrize("module", ["pandas", "narwhals", "ibis.expr.types"])
+def test_records_are_read_while_another_thread_imports_a_library(module, monkeypatch):
+    """The module is there then, and what it defines is not."""
+    monkeypatch.setitem(sys.modules, module, types.ModuleType(module))
+    trust = ogive.Clear({"x": np.array([1.0, 2.0, 4.0]), "y": np.array([1, 2, 3])})
+    assert ogive.release(ogive.Mean("x", bounds=(0, 10)), trust=trust).value == pytest.approx(7 / 3, abs=0.1)
+
+
+def test_what_is_of_a_loaded_type():
+    assert is_of_loaded(3, "builtins", "int")
+    assert not is_of_loaded(3, "builtins", "str")
+    assert not is_of_loaded(3, "builtins", "nothing")
+    assert not is_of_loaded(3, "nothing", "int")

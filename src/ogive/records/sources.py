@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 import pyarrow as pa
 
-from ogive.checks import is_of_loaded
 from ogive.errors import DataError, quoted
+from ogive.interfaces import is_of_loaded
 from ogive.records.digests import columns_digest
 from ogive.records.missing_words import USUAL, MissingWords, tell
 from ogive.records.names import names_shown

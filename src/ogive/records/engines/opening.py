@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from ogive.checks import is_of_loaded
 from ogive.errors import DataError, ParameterError, plain, quoted
+from ogive.interfaces import is_of_loaded
 from ogive.records.engines.address import FILES, Address
 from ogive.records.engines.answers import one_line, quiet_pyspark
 from ogive.records.engines.spark import spark_session
