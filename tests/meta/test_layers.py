@@ -40,7 +40,7 @@ columns
 grids privacy
 checks
 compiling
-errors machine_code parameters rooms arrays progress digits
+errors interfaces machine_code parameters rooms arrays progress digits
 """
 
 # The same within rooms whose parts have an order of their own.
