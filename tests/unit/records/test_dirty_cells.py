@@ -155,7 +155,7 @@ def test_every_statistic_sees_both_texts(name):
 LACKING = {
     "proportion": Proportion("died", positive="yes", missing="no"),
     "proportion of a number": Proportion("code", positive=1, missing="drop"),
-    "count of a number": Count("code", among=(1, -9)),
+    "count of a number": Count("code", among=(1, 2)),
     "histogram": Histogram("died", values=("yes", "no"), missing="count"),
     "histogram of a number": Histogram("code", values=(0, 1, 2), missing="count"),
     "crosstab": Crosstab("died", "code", rows=("yes", "no"), columns=(0, 1), other="count", missing="count"),
