@@ -223,3 +223,13 @@ def test_what_cannot_be_reported_is_refused_in_one_line(run, files, ledger, tmp_
     assert "report.html" not in [path.name for path in tmp_path.iterdir()]
     after = {path.name: path.stat().st_size for path in tmp_path.iterdir() if path.is_file()}
     assert {name: after.get(name) for name in before} == before
+
+
+@pytest.mark.parametrize("name", ["r.pdf", "R.PDF", "r.docx", "r.json"])
+def test_a_page_is_not_written_into_a_file_of_another_kind(run, files, tmp_path, name):
+    status, out, err = run(files[0], "-o", tmp_path / name)
+    assert (status, out, err.count("\n")) == (2, "", 1)
+    assert "a report is a page in HTML" in err
+    assert not (tmp_path / name).exists()
+    for other in ("r.html", "r.htm", "r"):
+        assert run(files[0], "-o", tmp_path / other)[0] == 0

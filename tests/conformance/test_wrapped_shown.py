@@ -3,6 +3,9 @@
 Each example of each statistic stands alone, in groups, under a condition, and in groups under a condition.
 """
 
+import copy
+import pickle
+
 import numpy as np
 import pytest
 from helpers.examples import EXAMPLES
@@ -21,12 +24,24 @@ WRAPPED = {
     "subset": lambda statistic: Subset(statistic, "x > 10"),
     "groups of a subset": lambda statistic: Subset(Grouped(statistic, "g", ("u", "v")), "x > 10"),
 }
+
+
+def again(estimate):
+    """A copy, as other processes and caches get it."""
+    for made in (pickle.loads(pickle.dumps(estimate)), copy.deepcopy(estimate)):
+        assert type(made) is type(estimate)
+        assert made.to_dict() == estimate.to_dict()
+        assert str(made) == str(estimate)
+    return made
+
+
 FORMS = {
     "text": str,
     "repr": repr,
     "page": lambda estimate: estimate._repr_html_(),
     "frame": lambda estimate: estimate.to_frame(),
     "chapter": chapter_of,
+    "copy": again,
     "document": lambda estimate: read_estimate(estimate.to_dict()),
 }
 ALONE = {"bounds", "boxplot", "describe", "groups", "labels", "ustatistic"}

@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 
 SCHEMA = "ogive.report/1"
 
+NO_PAGES = {".pdf", ".png", ".svg", ".jpg", ".jpeg", ".docx", ".xlsx", ".csv", ".json", ".txt", ".md", ".tex"}
+"""How files are named that a page is not."""
+
 PRIVATE = (
     "this cost was computed from votes without noise and is as private as they are, so a report must not show it; "
     "ogive pate sanitize makes one that may be published"
@@ -58,6 +61,9 @@ def report(
     if ledger is None and not files:
         raise ParameterError("name releases to report, for example: ogive report curve.json, or a --ledger")
     check_outputs(None, output, keep=[*files, *files_of(ledger)])
+    if output.suffix.lower() in NO_PAGES:
+        page = plain(output.with_suffix(".html"))
+        raise ParameterError(f"a report is a page in HTML, not {output.suffix}; name it {page}")
     releases, costs = _read_all(files)
     if ledger is None:
         summary = _write(releases, costs, None, output, title)

@@ -49,6 +49,11 @@ class PlanRow:
         object.__setattr__(self, "errors", MappingProxyType(dict(self.errors)))
         object.__setattr__(self, "spans", MappingProxyType(dict(self.spans)))
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Copies and other processes make it anew: a mapping that cannot be changed cannot be pickled."""
+        values = [getattr(self, each.name) for each in dataclasses.fields(self)]
+        return type(self), tuple(dict(each) if isinstance(each, MappingProxyType) else each for each in values)
+
     @property
     def rmse(self) -> float | None:
         """Root mean squared error over the thresholds before smoothing, as a share of the records."""

@@ -214,7 +214,7 @@ class FrameSource(TypedSource):
             name = self._frame.columns[self.columns.index(column)]
             while len(self._read) >= KEPT_COLUMNS:  # a copy of a whole wide frame could fill the memory
                 del self._read[next(iter(self._read))]
-            self._read[column] = arrow_array(self._frame[name], column, self._words)
+            self._read[column] = arrow_array(self._frame.get_column(name), column, self._words)
         return self._read[column]
 
 

@@ -14,6 +14,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, TypeVar, Unpack, cast
 
@@ -144,6 +145,13 @@ class Shown:
         if not self.private:
             return "not private: exact values"
         return "private" if self.provenance is None else str(self.provenance)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What copies and other processes get: all but what was computed from it and kept, which may hold functions."""
+        kept = {
+            name for each in type(self).__mro__ for name, of in vars(each).items() if isinstance(of, cached_property)
+        }
+        return {name: value for name, value in vars(self).items() if name not in kept}
 
     def __str__(self) -> str:
         return str(room(type(self), "text").summary(self))

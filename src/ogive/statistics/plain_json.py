@@ -68,6 +68,8 @@ def parse(source: str | bytes | Path) -> Any:
     except UnicodeDecodeError:
         raise DataError("not a release: not JSON, and no text either") from None
     except json.JSONDecodeError as problem:
+        if isinstance(source, str) and source.lower().endswith(".json"):
+            raise DataError(f"{quoted(source)} is not JSON; give a file as a Path, such as `Path('c.json')`") from None
         raise DataError(f"not JSON: {plain(problem)}; give a file that ogive wrote as JSON") from None
     except (ValueError, TypeError) as problem:
         said = "a number has too many digits" if "digits" in str(problem) else str(problem)

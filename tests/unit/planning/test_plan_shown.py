@@ -2,6 +2,7 @@
 
 import copy
 import json
+import pickle
 from functools import cache
 from importlib.resources import files
 
@@ -145,3 +146,12 @@ def test_bisected_quantiles_are_planned_beside_all_others():
     plan = ogive.plan(bisected, privacy=PureDP(1), records=1000, runs=2)
     assert {"bisection", "tree_ls"} <= {row.method for row in plan.rows}
     assert not any("by hand" in row.method for row in plan.rows)
+
+
+def test_a_plan_goes_to_other_processes_and_into_caches():
+    made = ogive.plan(ogive.Ecdf("x", bounds=(0, 1), bins=16), records=500, privacy=ogive.PureDP(1))
+    for again in (pickle.loads(pickle.dumps(made)), copy.deepcopy(made)):
+        assert again == made
+        assert str(again) == str(made)
+        with pytest.raises(TypeError):
+            again.chosen.errors["ks"] = 0.0

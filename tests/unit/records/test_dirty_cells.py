@@ -341,3 +341,14 @@ def test_series_with_other_indexes_are_not_paired_by_their_places():
         release(asked, trust=Clear({"s": scores, "y": labels[::-1]}))
     for same in ({"s": scores[::-1], "y": labels[::-1]}, {"s": scores, "y": labels.to_numpy()}):
         assert release(asked, trust=Clear(same)).auc == 1
+
+
+@pytest.mark.parametrize(
+    ("columns", "name"),
+    [([0, 1], "0"), ([1.5, 2.5], "1.5"), (pd.MultiIndex.from_tuples([("a", "x"), ("a", "y")]), "('a', 'x')")],
+    ids=["numbers", "fractions", "levels"],
+)
+def test_columns_whose_names_are_no_texts_are_named_as_they_are_shown(columns, name):
+    frame = pd.DataFrame(np.c_[CLEAN["age"], np.arange(N)], columns=columns)
+    statistic = Ecdf(name, **AGE)
+    assert said(statistic, frame) == said(statistic, {name: CLEAN["age"]})

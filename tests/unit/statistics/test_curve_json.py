@@ -159,3 +159,9 @@ def test_any_value_in_any_place_gives_a_valid_curve_or_a_refusal(path, value):
         return
     assert curve.probabilities[-1] == 1
     assert Curve.from_json(curve.to_json()) == curve
+
+
+@pytest.mark.parametrize("name", ["c.json", "folder/C.JSON"])
+def test_the_name_of_a_file_is_told_from_its_text(name):
+    with pytest.raises(DataError, match=r"is not JSON; give a file as a Path, such as Path\('c.json'\)"):
+        Curve.from_json(name)

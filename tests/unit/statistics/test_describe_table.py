@@ -649,3 +649,11 @@ def test_room_that_noise_leaves_beyond_found_bounds_is_told():
     assert "and the noise hides how many records lie beyond those of " in noisier
     declared = ogive.describe(people, bounds={"cigs": (0, 80), "age": (0, 120)}, privacy=ogive.PureDP(1))
     assert "leaves room for" not in str(declared)
+
+
+def test_more_groups_than_owners_can_report_of_are_described_by_a_curator():
+    table = {"x": np.arange(771) % 100.0, "g": np.arange(771) % 257}
+    found = release(
+        ogive.Grouped(ogive.Mean("x", bounds=(0, 100)), "g", tuple(range(257))), trust=Central(table), privacy=PureDP(9)
+    )
+    assert len(found.estimates) == 257

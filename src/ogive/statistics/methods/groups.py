@@ -24,7 +24,7 @@ from ogive.accounting import (
 )
 from ogive.columns import Binning, Categories, Domain, LabelValue
 from ogive.errors import BudgetError, OgiveError, ParameterError, UnsupportedError
-from ogive.local.classes import PublicClasses
+from ogive.local.classes import MAX_CLASSES, PublicClasses
 from ogive.local.tree import TreeOracle
 from ogive.local.unary import UnaryOracle
 from ogive.predicates import Predicate
@@ -124,6 +124,11 @@ class Groups:
         """One query of all groups; it is linear where all groups are asked one linear query, or add up otherwise."""
         first = asked[0]
         if isinstance(first, ReportsQuery):
+            if self.number > MAX_CLASSES:
+                raise UnsupportedError(
+                    f"owners answer for at most {MAX_CLASSES} groups at once, and there are {self.number}; ask for "
+                    "fewer groups a release"
+                )
             domain = Domain((*first.rows.domain.columns, Categories(self.by, self.groups)))
             return ReportsQuery(RowValues(domain), PublicClasses(first.oracle, self.number))
         same = all(query == first for query in asked)
