@@ -11,8 +11,8 @@ from helpers.waiting import PATIENCE, ended, until
 
 from ogive.runtime.pairs.websocket import largest_frame
 from ogive.study.fields import key_text
-from ogive.study.https.connections import Connection, WebSocket
 from ogive.study.https.enrolment import equip
+from ogive.study.https.serving import configuration
 from ogive.study.pairs.document import PeopleStudy
 from ogive.study.pairs.joining import join
 from ogive.study.pairs.meeting import Meeting
@@ -78,15 +78,10 @@ class Serving:
         self.collector = self.service._collector
         if coming is not None:
             self.collector.__class__ = type("Expecting", (Watched,), {"coming": coming})
-        self._server = uvicorn.Server(
-            uvicorn.Config(
-                self.service.application(), host="127.0.0.1", port=self.port,
-                ssl_certfile=str(folder / "service" / "service.pem"),
-                ssl_keyfile=str(folder / "service" / "service.key"),
-                loop="asyncio", http=Connection, ws=WebSocket, ws_max_size=largest_frame(meeting.protocol),
-                log_level="critical", timeout_graceful_shutdown=1,
-            )
-        )  # fmt: skip
+        longest = largest_frame(meeting.protocol)
+        config = configuration(self.service.application(), folder / "service", longest_frame=longest)
+        config.host, config.port, config.timeout_graceful_shutdown = "127.0.0.1", self.port, 1
+        self._server = uvicorn.Server(config)
 
     def __enter__(self):
         self._thread = threading.Thread(target=self._server.run, daemon=True)

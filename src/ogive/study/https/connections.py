@@ -31,7 +31,7 @@ BODY_SECONDS = 30.0
 LEAST_RATE = 4096.0
 """A body may take so many seconds to come, and one more for so many bytes."""
 UNREAD_SECONDS = 5.0
-UNREAD_BYTES = 1 << 25
+UNREAD_BYTES = 1 << 24
 """How much of a body is taken and dropped, after its answer was sent, so that the client reads the answer."""
 BACKLOG = 64
 """How many connections the operating system keeps until they are accepted, all of them at once."""

@@ -19,6 +19,7 @@ from ogive.study.https import sending
 from ogive.study.https.certificates import issue
 from ogive.study.https.enrolment import equip
 from ogive.study.https.sending import Sender
+from ogive.study.https.serving import configuration
 from ogive.study.servers import carrying, sealing
 from ogive.study.servers.carrying import HttpsCarrier
 from ogive.study.servers.enrolment import credential
@@ -36,14 +37,9 @@ def served(trial, number, *, leader=None, tls=None):
     if not tls.exists():
         equip(tls, trial.study, hosts=("127.0.0.1",))
     port = free_port()
-    server = uvicorn.Server(
-        uvicorn.Config(
-            ServerService(trial.nodes[number], leader).application(), host="127.0.0.1", port=port,
-            ssl_certfile=str(tls / "service.pem"), ssl_keyfile=str(tls / "service.key"), loop="asyncio", ws="none",
-            log_level="critical", timeout_graceful_shutdown=1,
-        )
-    )  # fmt: skip
-    with in_thread(server):
+    config = configuration(ServerService(trial.nodes[number], leader).application(), tls)
+    config.host, config.port, config.timeout_graceful_shutdown = "127.0.0.1", port, 1
+    with in_thread(uvicorn.Server(config)):
         yield port
 
 
@@ -217,7 +213,7 @@ def test_a_request_is_read_only_where_server_0_began_it(trial, monkeypatch):
         for front in (bytes(200), message(100, key=5), message(100)):
             response = post(without_end(front))
             assert response is None or response.status_code in (403, 413)
-            assert carried < 1 << 24
+            assert carried < 1 << 25
             carried = 0
         assert post(message(100)).status_code == 200  # of which it says, encrypted, that it is none
 
