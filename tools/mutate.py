@@ -1,10 +1,11 @@
 """Change the package in one place at a time and see whether a test fails: `python tools/mutate.py map`, `run`, `table`.
 
 `map` runs the tests once and writes which test executes which line, and how much processor time each test takes; where
-it was interrupted, it goes on with the tests that have not ended, as long as the package is unchanged. `run` picks
-places at random by a seed, changes one after the other in a copy of the tree, and runs the tests that execute the
-changed line until one fails: first those near to the module, then all others, the cheap ones first. `table` shows what
-was killed and what survived. Everything lies in `.mutants`; an interrupted `run` goes on when it is called again.
+it was interrupted, it goes on with the tests that have not ended, as long as the package and the tests are unchanged.
+`run` picks places at random by a seed, changes one after the other in a copy of the tree, and runs the tests that
+execute the changed line until one fails: first those near to the module, then all others, the cheap ones first. `table`
+shows what was killed and what survived. Everything lies in `.mutants`; an interrupted `run` goes on when it is called
+again.
 
 What is changed: numbers, truth values, comparisons, arithmetic, signs, ends of ranges and slices, the order of two
 arguments; and statements are dropped. What is left alone: texts, annotations, decorators, assertions, what an exception
@@ -494,7 +495,7 @@ class _Mapping:
         import coverage
 
         self._coverage = coverage.Coverage(config_file=str(folder / "coveragerc"), messages=False)
-        self._times = (folder / f"times-{os.getpid()}.jsonl").open("w", encoding="utf-8", buffering=1)
+        self._times = (folder / f"times-{os.getpid()}.jsonl").open("a", encoding="utf-8", buffering=1)
         done = folder / "done.json"
         self._done = set(json.loads(done.read_text(encoding="utf-8"))) if done.exists() else set[str]()
         self._contexts = [""]
@@ -580,7 +581,8 @@ def make_map(tree: Tree, folder: Path, *, jobs: int, words: Sequence[str]) -> in
     import coverage
 
     digests = {file: hashlib.sha256(source).hexdigest() for file, source in tree.sources.items()}
-    state = json.dumps({"digests": digests, "words": list(words)})
+    tests = hashlib.sha256(b"".join(path.read_bytes() for path in sorted((tree.root / "tests").rglob("*.py"))))
+    state = json.dumps({"digests": digests, "tests": tests.hexdigest(), "words": list(words)})
     begun = folder / "begun.json"
     if not begun.exists() or begun.read_text(encoding="utf-8") != state:
         shutil.rmtree(folder, ignore_errors=True)

@@ -1,5 +1,6 @@
 """The commands of servers and of those who upload to them: what they refuse, each in one line."""
 
+import io
 import subprocess
 import sys
 
@@ -130,22 +131,24 @@ def test_a_release_asks_before_it_ends_the_uploads(folder, capsys, monkeypatch, 
     store = Store("own.db")
     with store.write() as kept:
         begin(kept, STUDY, study.digest, "own.db")
-    asked = []
-    monkeypatch.setattr("sys.stdin.isatty", lambda: True)
-    monkeypatch.setattr("builtins.input", lambda words: asked.append(words) or answer)
+    terminal = io.StringIO(answer)
+    terminal.isatty = lambda: True
+    monkeypatch.setattr("sys.stdin", terminal)
     command = ["study", "release", "study.toml", "age", "--state", "own.db", "--no-wait"]
     assert main(command) == (0 if goes_on else 1)
-    assert asked == ["release age ends the uploads of study test for good (min_uploads: 1); go on? [y/N] "]
+    out, err = capsys.readouterr()
+    assert "release age ends the uploads of study test for good (min_uploads: 1); go on? [y/N] " in err
+    assert out == ""
     with store.read() as kept:
         assert is_requested(kept, "age") == goes_on
-    assert ("nothing was asked for, and uploads go on" in capsys.readouterr().err) != goes_on
+    assert ("nothing was asked for, and uploads go on" in err) != goes_on
     assert main([*command, "--yes"]) == 0
     with store.write() as kept:
         refuse(kept, "age", "uploads: 0")
-    assert asked[1:] == []
-    monkeypatch.setattr("builtins.input", lambda _: pytest.fail("what runs without a terminal is asked nothing"))
-    monkeypatch.setattr("sys.stdin.isatty", lambda: False)
-    assert main(command) == 0
+    for without in (None, io.StringIO()):
+        monkeypatch.setattr("sys.stdin", without)
+        assert main(command) == 0
+    assert "[y/N]" not in capsys.readouterr().err
     store.close()
 
 
@@ -172,10 +175,17 @@ def test_a_value_is_read_from_a_file(tmp_path):
         ("65\n", [65.0]),
         ("\n a=1 \nb=x\n", {"a": [1.0], "b": ["x"]}),
         ("north", ["north"]),
+        ("\ufeffnorth", ["north"]),
     ):
-        place.write_text(said)
+        place.write_text(said, encoding="utf-8")
         assert own_record((), place, None) == found
-    for said, words in ((b"", "no value in"), (b"1\n2\n", "COLUMN=VALUE"), (b"nan", "is no value"), (b"\xff", "UTF-8")):
+    for said, words in (
+        (b"", "no value in"),
+        (b"1\n2\n", "COLUMN=VALUE"),
+        (b"nan", "is no value"),
+        (b"\xff", "UTF-8"),
+        (b"9" * 70_000, "more than"),
+    ):
         place.write_bytes(said)
         with pytest.raises(ParameterError, match=words):
             own_record((), place, None)

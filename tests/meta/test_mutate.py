@@ -118,6 +118,7 @@ def test_an_interrupted_map_goes_on_with_the_tests_that_have_not_ended(mutate, r
     ended = [line[0] for line in mutate._times(folder)]
     assert len(ended) == 2
     ran.touch()  # the second time nothing interrupts
+    (folder / "times-0.jsonl").write_text("{", encoding="utf-8")  # of a process that was killed while it wrote
     assert mutate.main(["--root", str(root), "map", "--", "-k", "not none"]) == 0
     tests = json.loads((folder / "tests.json").read_text(encoding="utf-8"))["tests"]
     known = json.loads((mapped / ".mutants/map/tests.json").read_text(encoding="utf-8"))["tests"]

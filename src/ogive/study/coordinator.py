@@ -215,10 +215,10 @@ class Coordinator:
             return self._result_for(party)
 
     def longest_reply(self, party: int) -> int:
-        """Bytes of the longest reply that a party can give to what it is asked now."""
+        """Bytes of the longest reply that a party can give to what it is asked now; it may give it again."""
         with self._one:
             session = self._session
-            asked = session is not None and party in session.asked and party not in session.answered
+            asked = session is not None and party in session.asked
             return Reply.size(session.server.longest if asked and session is not None else 0)
 
     def receive(self, party: int, data: bytes) -> None:

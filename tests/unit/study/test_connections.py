@@ -5,11 +5,15 @@ import contextlib
 import logging
 import resource
 import socket
+import ssl
+import threading
 import time
 from pathlib import Path
 
 import pytest
 import uvicorn
+import websockets.sync.client
+from helpers.study import Trial
 from helpers.study_service import free_port
 from helpers.waiting import PATIENCE, in_thread, until
 from starlette.applications import Starlette
@@ -22,13 +26,16 @@ from ogive.errors import ParameterError
 from ogive.study.https import connections, serving
 from ogive.study.https.connections import (
     Connection,
+    Encrypted,
     OneLine,
     Places,
     WebSocket,
     allow_files,
     closing_unread,
     is_known,
+    limit,
 )
+from ogive.study.https.enrolment import equip
 from ogive.study.https.responses import exact
 
 LARGE = 1 << 26
@@ -174,24 +181,126 @@ def test_a_request_that_is_answered_or_whose_sender_is_known_keeps_its_place(ope
     assert answered(lazy)
 
 
+@pytest.mark.parametrize("said", [b"0\r\nX: ", b"1;x=", b""], ids=["trailer", "chunk", "blank lines"])
+def test_what_is_neither_head_nor_body_has_an_end(opened, said):
+    """Parsers keep a trailer until it is complete, and pass over lines before a head."""
+    front = UPLOAD.partition(b"Content")[0] + b"Transfer-Encoding: chunked\r\n\r\n" if said else GET
+    connection = opened(front + said)
+    if not said:
+        assert answered(connection)
+    with pytest.raises(ConnectionError):
+        connection.sendall((b"a" if said else b"\r\n") * 60_000_000)
+
+
+def test_who_says_nothing_but_blank_lines_takes_no_place_for_long(opened, monkeypatch):
+    connection = opened(GET)
+    assert answered(connection)
+    monkeypatch.setattr(connections, "HEAD_SECONDS", 0.3)
+    connection.sendall(b"\r\n")
+    assert ended(connection)
+
+
+def test_a_request_that_came_before_the_last_was_answered_keeps_its_place(opened, places):
+    connection = opened(UPLOAD % 4 + b"true" + UPLOAD % 4 + b"true" + UPLOAD % 4)
+    found = b""
+    while found.count(b"ok") < 2:
+        found += connection.recv(1 << 16)
+    until(lambda: not places._waiting)  # the third one is coming, and its sender is known
+    connection.sendall(b"true")
+    assert answered(connection)
+    until(lambda: len(places._waiting) == 1)
+
+
+def test_a_stranger_at_a_websocket_keeps_no_place(monkeypatch):
+    known = threading.Event()
+
+    async def pairs(websocket):
+        await websocket.accept()
+        if await websocket.receive_text() == "token":
+            is_known(websocket.scope)
+            known.set()
+        await websocket.receive_text()
+
+    monkeypatch.setattr(Connection, "places", Places(3))
+    config = uvicorn.Config(
+        Starlette(routes=[WebSocketRoute("/pairs", pairs)]), host="127.0.0.1", port=free_port(), http=Connection,
+        ws=WebSocket, log_level="critical", loop="asyncio",
+    )  # fmt: skip
+    with in_thread(uvicorn.Server(config)), contextlib.ExitStack() as stack:
+
+        def connect():
+            return stack.enter_context(
+                websockets.sync.client.connect(f"ws://127.0.0.1:{config.port}/pairs", proxy=None)
+            )
+
+        friend = connect()
+        friend.send("token")
+        assert known.wait(PATIENCE)
+        strangers = [connect() for _ in range(6)]
+        with pytest.raises(websockets.ConnectionClosed):
+            strangers[0].recv(timeout=PATIENCE)
+        assert len(Connection.places) == 3
+        friend.ping().wait(PATIENCE)
+        assert friend.state is websockets.State.OPEN
+
+
+def test_connections_without_a_handshake_keep_nobody_out(tmp_path, monkeypatch):
+    async def health(_):
+        return PlainTextResponse("ok")
+
+    folder = tmp_path / "tls"
+    equip(folder, Trial(tmp_path).study, hosts=("127.0.0.1",))
+    monkeypatch.setattr(Connection, "places", Places(3))
+    monkeypatch.setattr(asyncio.sslproto, "SSLProtocol", Encrypted)
+    config = serving.configuration(Starlette(routes=[Route("/health", health)]), folder)
+    config.host, config.port, config.timeout_graceful_shutdown = "127.0.0.1", free_port(), 1
+    with in_thread(uvicorn.Server(config)), contextlib.ExitStack() as stack:
+        silent = [
+            stack.enter_context(socket.create_connection(("127.0.0.1", config.port), timeout=PATIENCE))
+            for _ in range(12)
+        ]
+        context = ssl.create_default_context(cafile=str(folder / "ca.pem"))
+        for _ in range(3):
+            raw = socket.create_connection(("127.0.0.1", config.port), timeout=PATIENCE)
+            with context.wrap_socket(raw, server_hostname="127.0.0.1") as honest:
+                honest.sendall(GET)
+                assert answered(honest)
+        assert ended(silent[0])
+        assert len(Connection.places) <= 3
+        stack.close()
+        until(lambda: not len(Connection.places) and not Connection.places._waiting)
+
+
+def test_a_process_limits_its_connections_by_its_files(monkeypatch):
+    monkeypatch.setattr(Connection, "places", None)
+    monkeypatch.setattr(asyncio.sslproto, "SSLProtocol", asyncio.sslproto.SSLProtocol)
+    monkeypatch.setattr(asyncio.constants, "SSL_HANDSHAKE_TIMEOUT", 60.0)
+    for files, most in ((400, 272), (100_000, 1000), (50, 1)):
+        monkeypatch.setattr(resource, "getrlimit", lambda _, files=files: (files, files))
+        limit(1000)
+        assert Connection.places._most == most
+    assert asyncio.sslproto.SSLProtocol is Encrypted
+    assert connections.HANDSHAKE_SECONDS == asyncio.constants.SSL_HANDSHAKE_TIMEOUT == 10
+
+
 def test_clients_of_one_network_take_no_places_of_another():
     class Transport:
         def __init__(self, *address):
             self.address, self.aborted = address, False
 
-        def get_extra_info(self, _):
-            return self.address
+        def get_extra_info(self, name):
+            return self.address if name == "peername" else ("::", 8443, 0, 0)
 
         def abort(self):
             self.aborted = True
 
-    few = Places(10)
-    honest = [Transport("10.0.0.1", 1), Transport("2001:db8:1::1", 2, 0, 0)]
+    few = Places(11)
+    honest = [Transport("10.0.0.1", 1), Transport("2001:db8:1::1", 2, 0, 0), Transport("::ffff:10.0.0.9", 1, 0, 0)]
     same_site = [Transport("2001:db8:2::" + str(number), 3, 0, 0) for number in range(40)]
-    one_host = [Transport("10.0.0.2", number) for number in range(40)]
+    one_host = [Transport("::ffff:10.0.0.2", number, 0, 0) for number in range(40)]
     for each in (*honest, *same_site, *one_host):
         few.opened(each)
-        assert len(few) <= 10
+        assert len(few) <= 11
     assert not any(each.aborted for each in honest)
     assert sum(not each.aborted for each in same_site) == sum(not each.aborted for each in one_host) == 4
     for client in list(few._transports):

@@ -427,10 +427,12 @@ def _release_of_servers(
         ends = of_servers.closed(kept) is None and not of_servers.is_requested(kept, name)
     if ends:
         told = f"release {name} ends the uploads of study {study.name} for good (min_uploads: {study.min_uploads})"
-        if yes or not sys.stdin.isatty():
+        if yes or sys.stdin is None or not sys.stdin.isatty():
             print(told, file=sys.stderr)
-        elif input(f"{told}; go on? [y/N] ").strip().lower() not in ("y", "yes"):
-            raise RefusalError("nothing was asked for, and uploads go on")
+        else:
+            print(f"{told}; go on? [y/N] ", end="", file=sys.stderr, flush=True)
+            if sys.stdin.readline().strip().lower() not in ("y", "yes"):
+                raise RefusalError("nothing was asked for, and uploads go on")
     of_servers.request(store, study, name)
     said = -1
     while True:

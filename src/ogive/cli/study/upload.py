@@ -61,11 +61,14 @@ def own_record(words: tuple[str, ...], words_from: Path | None, file: Path | Non
         raise ParameterError("name your record with --value or --value-from, or a table with --file")
     if words_from is not None:
         try:
-            with words_from.open(encoding="utf-8") as opened:
-                words = tuple(line.strip() for line in opened.read(_LONGEST).splitlines() if line.strip())
+            with words_from.open(encoding="utf-8-sig") as opened:
+                text = opened.read(_LONGEST + 1)
         except (OSError, UnicodeDecodeError) as problem:
             reason = getattr(problem, "strerror", None) or "it is no text in UTF-8"
             raise ParameterError(f"the value in {plain(words_from)} cannot be read: {reason}") from None
+        if len(text) > _LONGEST:
+            raise ParameterError(f"{plain(words_from)} has more than the {_LONGEST} characters of a value")
+        words = tuple(line.strip() for line in text.splitlines() if line.strip())
         if not words:
             raise ParameterError(f"there is no value in {plain(words_from)}")
     return file if file is not None else record_of(words)

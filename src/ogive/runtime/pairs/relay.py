@@ -114,7 +114,8 @@ class Relay:
                     if len(self._strangers) > len(self.study.people) + MOST_STRANGERS:
                         first = next(iter(self._strangers))
                         del self._strangers[first]
-                        first.reschedule(asyncio.get_running_loop().time())
+                        if not first.expired():
+                            first.reschedule(asyncio.get_running_loop().time())
                     number = await self._introduced(channel)
                 finally:
                     self._strangers.pop(limit, None)

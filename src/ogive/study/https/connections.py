@@ -1,8 +1,8 @@
 """Connections that strangers open: each says what it wants soon and in few bytes, or it ends.
 
 A process has a number of places for connections. Where all are taken and another connection comes, one of those ends of
-which no whole request is being answered and whose client has shown no token: the oldest one of the network that has
-most of them. So connections that wait keep nobody out, however many there are.
+which no whole request is being answered, and no request whose sender has shown a token is coming: the oldest one of the
+network that has most of them. So connections that wait keep nobody out, however many there are.
 """
 
 from __future__ import annotations
@@ -63,8 +63,8 @@ class Places:
 
     def opened(self, transport: asyncio.Transport) -> Any:
         """A connection was opened. Returns what it is known by."""
-        address = transport.get_extra_info("peername")
-        client = tuple(address[:2]) if isinstance(address, tuple) else id(transport)
+        ends = [transport.get_extra_info(name) for name in ("peername", "sockname")]
+        client = tuple(end[:2] for end in ends) if all(isinstance(end, tuple) for end in ends) else id(transport)
         if client not in self._transports:
             self._transports[client] = transport
             self.waits(client)
@@ -99,16 +99,19 @@ class Places:
 
 def _network(client: Any) -> str:
     """The address of a client, or the network of its site."""
-    host = client[0] if isinstance(client, tuple) else ""
+    host = client[0][0] if isinstance(client, tuple) else ""
     if ":" not in host:
         return str(host)
-    return str(ipaddress.IPv6Network((host.partition("%")[0], _SUBNET), strict=False))
+    address = ipaddress.IPv6Address(host.partition("%")[0])
+    if address.ipv4_mapped is not None:
+        return str(address.ipv4_mapped)
+    return str(ipaddress.IPv6Network((address, _SUBNET), strict=False))
 
 
 def is_known(scope: Scope) -> None:
-    """Say that whoever sends a request has shown a token: its connection does not end for those of strangers."""
-    if Connection.places is not None:
-        Connection.places.stays(scope["client"])
+    """Say that whoever sends a request has shown a token: until it is answered its connection ends for no other."""
+    if Connection.places is not None and scope.get("client") and scope.get("server"):
+        Connection.places.stays((tuple(scope["client"]), tuple(scope["server"])))
 
 
 def closing_unread(application: ASGIApp) -> ASGIApp:
@@ -123,10 +126,11 @@ def closing_unread(application: ASGIApp) -> ASGIApp:
             return
         headers = dict(scope["headers"])
         complete = headers.get(b"content-length", b"0") == b"0" and b"transfer-encoding" not in headers
-        closing = False
+        closing = waited_for = False
 
         async def received() -> Message:
-            nonlocal complete
+            nonlocal complete, waited_for
+            waited_for = True
             message = await receive()
             complete |= message["type"] != "http.request" or not message.get("more_body", False)
             return message
@@ -146,7 +150,7 @@ def closing_unread(application: ASGIApp) -> ASGIApp:
                 message = {**message, "headers": [*others, (b"connection", b"close")]}
             if closing and message["type"] == "http.response.body" and not message.get("more_body", False):
                 await send({**message, "more_body": True})
-                if b"expect" not in headers:  # such a client sends nothing before it is told to
+                if waited_for or b"expect" not in headers:  # such a client sends nothing before it is told to
                     await drop()
                 message = {"type": "http.response.body"}
             await send(message)
@@ -172,6 +176,7 @@ class Connection(HttpToolsProtocol):
     _body: asyncio.TimerHandle | None = None
     _unread: asyncio.TimerHandle | None = None
     _bytes = 0
+    """Bytes that came since the last part of a body, or the last end of a head or a request."""
     _head_bytes = 0
     _body_bytes = 0
     _since = 0.0
@@ -185,9 +190,11 @@ class Connection(HttpToolsProtocol):
 
     def data_received(self, data: bytes) -> None:
         """Read on."""
+        if self._head is None and self._body is None and (self.cycle is None or self.cycle.response_complete):
+            self._await()
         self._bytes += len(data)
         super().data_received(data)
-        if self._head is not None and self._bytes > HEAD_BYTES:
+        if self._bytes > HEAD_BYTES:  # a head, or a trailer or a line between parts of a body, that does not end
             self.transport.abort()
 
     def connection_lost(self, exc: Exception | None) -> None:
@@ -229,29 +236,33 @@ class Connection(HttpToolsProtocol):
     def on_headers_complete(self) -> None:
         """A head is complete, and a body begins."""
         self._stop("_head")
-        self._body_bytes, self._since = 0, self.loop.time()
+        self._bytes, self._body_bytes, self._since = 0, 0, self.loop.time()
         self._body = self.loop.call_later(BODY_SECONDS, self._check)
         super().on_headers_complete()
 
     def on_body(self, body: bytes) -> None:
         """Read on."""
+        self._bytes = 0
         self._body_bytes += len(body)
         super().on_body(body)
 
     def on_message_complete(self) -> None:
         """A request is complete."""
+        self._bytes = 0
         self._stop("_body")
         self._stays()
         super().on_message_complete()
 
     def on_response_complete(self) -> None:
-        """A request is answered."""
-        self._waits()
+        """A request is answered; another whole one may have come meanwhile."""
+        if not self.pipeline:
+            self._waits()
         super().on_response_complete()
 
     def handle_websocket_upgrade(self) -> None:
         """The connection becomes one of WebSocket, whose application asks who it is and says so by `is_known`."""
         self._stop("_body")
+        self._waits()
         super().handle_websocket_upgrade()
 
     def _add(self, count: int) -> None:
@@ -266,8 +277,10 @@ class Connection(HttpToolsProtocol):
 
     def _check(self) -> None:
         """End a connection whose body comes too slowly; an application that reads slowly is waited for."""
+        if self.flow.read_paused:
+            self._since += _CHECK_SECONDS
         late = self.loop.time() - self._since - BODY_SECONDS
-        if self._body_bytes < late * LEAST_RATE and not self.flow.read_paused:
+        if self._body_bytes < late * LEAST_RATE:
             self.transport.abort()
         else:
             self._body = self.loop.call_later(_CHECK_SECONDS, self._check)

@@ -21,7 +21,7 @@ LEAST_RATE = 4096.0
 """Bytes of an answer that come in a second, at the least."""
 _LEAST_SLOW = 2.0
 _FIRST_SECONDS, _CONNECT_SECONDS = 15.0, 10.0
-_DAY = 86_400.0
+_DAY, _USUAL_STEP = 86_400.0, 60.0
 
 
 class Unavailable(Exception):  # noqa: N818 - it passes
@@ -109,15 +109,15 @@ class Mailbox:
         return response.status_code, found
 
     def _keep_to(self, step: str) -> None:
-        """Wait as long as steps of so many seconds allow."""
+        """Wait as long as steps of so many seconds allow; of the usual length where the service does not say."""
         try:
             seconds = float(step)
         except ValueError:
-            return
-        if 0 < seconds < _DAY:
-            self._wait = min(self._longest_wait, WAITS * seconds)
-            slow = max(SLOW * seconds, _LEAST_SLOW)
-            self._client.timeout = httpx.Timeout(self._wait + slow, connect=min(slow, _CONNECT_SECONDS))
+            seconds = _USUAL_STEP
+        seconds = min(seconds, _DAY) if seconds > 0 else _USUAL_STEP
+        self._wait = min(self._longest_wait, WAITS * seconds)
+        slow = max(SLOW * seconds, _LEAST_SLOW)
+        self._client.timeout = httpx.Timeout(self._wait + slow, connect=min(slow, _CONNECT_SECONDS))
 
     def close(self) -> None:
         """Close the connection."""

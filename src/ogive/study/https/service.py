@@ -231,6 +231,9 @@ class Service:
                 self._arriving[party] = arriving
                 try:
                     return await self._received(request, party, arriving)
+                except OSError as problem:
+                    LOG.error("a reply cannot be kept while it comes: %s", problem.strerror)
+                    return line("the coordinator cannot store anything now; try again", 503)
                 finally:
                     if self._arriving.get(party) is arriving:
                         del self._arriving[party]

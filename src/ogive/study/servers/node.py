@@ -192,13 +192,15 @@ class Node:
             count: How many there have to be, at a server that is relayed them; None at server 0.
 
         Raises:
-            PeerError: there are not so many here.
+            PeerError: there are not so many here, or fewer than the study asks for.
         """
         with self._one:
             if isinstance(self.uploads, Reports):
                 count = self.uploads.close_uploads()
             else:
                 assert count is not None, "server 0 says how many there are"
+                if count < self.study.min_uploads:
+                    raise PeerError(f"uploads: {count}, min_uploads of the study: {self.study.min_uploads}")
                 self.uploads.close_uploads(count)
             with self._store.write() as kept:
                 close(kept, count)

@@ -73,6 +73,15 @@ def test_a_release_of_too_few_uploads_is_refused_and_costs_nothing(tmp_path, lea
         assert [node.spent() for node in trial.nodes.values()] == [PureDP(1)] * 2
 
 
+def test_another_server_ends_uploads_only_where_there_are_enough(tmp_path):
+    with few(tmp_path, min_uploads="3") as trial:
+        trial.take(trial.reports(VALUES)[:2], range(2))
+        trial.leader.relay()
+        with pytest.raises(PeerError, match="uploads: 2, min_uploads of the study: 3"):
+            trial.nodes[1].close_uploads(2)
+        assert trial.nodes[1].closed is None
+
+
 def test_how_many_uploads_a_release_needs_is_part_of_the_study(tmp_path):
     plain, other = (ServersStudy.parse(text_of(releases=(FEW,), **more)) for more in ({}, {"min_uploads": "5"}))
     assert (plain.min_uploads, other.min_uploads) == (1, 5)
