@@ -161,7 +161,7 @@ class Block:
             return None
         raise ImportError("an owner has no " + name)
 ALLOWED_OGIVE = {"ogive", "ogive.arrays", "ogive.errors", "ogive.privacy", "ogive.grids", "ogive.columns",
-                 "ogive.checks", "ogive.parameters", "ogive.rooms"}
+                 "ogive.checks", "ogive.interfaces", "ogive.parameters", "ogive.rooms"}
 sys.meta_path.insert(0, Block())
 from ogive.local import OwnerSource, oracle_from_dict
 total = 0
