@@ -206,6 +206,9 @@ def test_a_number_that_means_missing_is_missing_in_conditions(kept, tmp_path):
     def rows(text, **words):
         return Records.of(data, **words).aggregate(Selected(ones, predicate(text))).sum()
 
-    for text, wanted in [("x is missing", 2), ("x < 3", 2), ("x == -9", 0), ("not x is missing", 3)]:
+    for text, wanted in [("x is missing", 2), ("x < 3", 2), ("x != -9", 3), ("not x is missing", 3)]:
         assert rows(text, na_values=[-9]) == wanted, text
+    with pytest.raises(DataError, match="-9 means a missing value"):
+        rows("x == -9", na_values=[-9])
+    assert rows("x == -9") > 0
     assert rows("x < 3") > 2

@@ -45,7 +45,7 @@ def served(trial, number, *, leader=None, tls=None):
 
 @pytest.fixture
 def trial(tmp_path):
-    with Trial(tmp_path, people=12, releases=(FEW,), records=12) as made:
+    with Trial(tmp_path, people=12, releases=(FEW,), records=12, min_uploads="0") as made:
         yield made
 
 
