@@ -530,8 +530,8 @@ def test_an_interrupt_before_anything_is_asked_spends_nothing(folder, run):
     )
     writer = opened_by_a_reader(folder / "slow.csv")
     program.send_signal(signal.SIGINT)
+    os.close(writer)  # a reader that is not Python waits for an end, whatever signals come
     out, err = program.communicate(timeout=PATIENCE)
-    os.close(writer)
     assert (program.returncode, out) == (130, b"")
     assert err.startswith(b"ogive: stopped")
     assert err.count(b"\n") == 1

@@ -169,9 +169,10 @@ def two_fonts(tmp_path, monkeypatch, pytestconfig):
 
 @pytest.mark.usefixtures("two_fonts")
 def test_a_small_task_is_made_and_its_consensus_is_better_than_a_teacher(tmp_path):
-    pytest.importorskip("joblib")
+    loky = pytest.importorskip("joblib").externals.loky
     import characters as task
 
+    loky.get_reusable_executor().shutdown(wait=True)  # processes of other tests do not find the module
     path = tmp_path / "characters.npz"
     task.make(path, images=20_000, ensembles=(40,), queries=1000, judged=500, most_fonts=None)
     votes, truth = read_votes(path, name="votes_40"), read_array(path, "truth")
