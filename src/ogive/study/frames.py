@@ -142,7 +142,7 @@ class Reply:
 
     @staticmethod
     def size(body: int) -> int:
-        """Bytes of a reply whose body has so many."""
+        """Bytes of a reply with a body of `body` bytes."""
         return len(REPLY) + SIGNATURE_BYTES + 32 + 1 + body
 
     @staticmethod

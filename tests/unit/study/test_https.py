@@ -15,6 +15,7 @@ import pytest
 from helpers.study import AGE, Trial, key_of, text_of
 from helpers.study_service import Proxy, Serving, free_port, running
 from helpers.waiting import PATIENCE, ended, in_thread, until
+from starlette.requests import Request
 
 from ogive.errors import ParameterError, PeerError
 from ogive.study.frames import Question, Stage
@@ -23,7 +24,7 @@ from ogive.study.https import serving as serving_module
 from ogive.study.https.client import Connection
 from ogive.study.https.enrolment import equip, read_token
 from ogive.study.https.mailbox import Mailbox, Unavailable
-from ogive.study.https.service import BURST
+from ogive.study.https.service import BURST, _Arriving
 from ogive.study.in_process import carry
 
 MEAN = {
@@ -174,6 +175,32 @@ def test_garbage_and_more_than_a_reply_may_have_are_refused(serving):
 
             assert third.post("/v1/parties/site-3/reply", content=chunks()).status_code == 413
         assert third.post("/v1/parties/site-3/question?wait=long").status_code == 400
+
+
+def test_a_reply_that_a_newer_one_replaces_before_its_end_does_not_count(serving):
+    """The newer reply comes between the last part of the older one and its end."""
+    service, newer = serving.service, _Arriving(100)
+
+    async def replaced():
+        with _Arriving(100) as older:
+            parts = iter((True, False))
+
+            async def receive():
+                more = next(parts)
+                if not more:
+                    older.close()
+                    service._arriving[4] = newer
+                return {"type": "http.request", "body": b"reply" if more else b"", "more_body": more}
+
+            service._arriving[4] = older
+            scope = {"type": "http", "headers": [], "path_params": {"name": "site-4"}}
+            return await service._received(Request(scope, receive), 4, older)
+
+    answer = asyncio.run(replaced())
+    assert (answer.status_code, answer.body) == (409, b"another reply of this party came\n")
+    assert service._arriving.pop(4) is newer
+    assert not newer.closed
+    newer.close()
 
 
 def test_the_longest_reply_is_that_of_each_step(tmp_path):

@@ -26,10 +26,10 @@ HEAD_SECONDS = 20.0
 WRITE_SECONDS = 60.0
 """How long a client may leave a part of an answer unread before more of it is read."""
 HEAD_BYTES = 1 << 16
-"""How long it may be."""
+"""Bytes that the head of a request may have."""
 BODY_SECONDS = 30.0
 LEAST_RATE = 4096.0
-"""A body may take so many seconds to come, and one more for so many bytes."""
+"""A body of n bytes may take BODY_SECONDS + n / LEAST_RATE to come."""
 UNREAD_SECONDS = 5.0
 UNREAD_BYTES = 1 << 24
 """How much of a body is taken and dropped, after its answer was sent, so that the client reads the answer."""
