@@ -1,6 +1,7 @@
 """Bands hold what they say at the level they say; narrower ones do not."""
 
 import math
+import os
 from fractions import Fraction
 
 import numpy as np
@@ -46,6 +47,98 @@ def test_largest_path_noise_has_the_printed_quantiles(root, median, upper):
     maxima = simulate_maxima(strategy, total_known=False, simulations=3999).either / 10_000
     assert quantile(maxima, "1/2") == pytest.approx(median, abs=0.15)
     assert quantile(maxima, "19/20") == pytest.approx(upper, abs=0.35)
+
+
+@pytest.fixture
+def stored(monkeypatch, tmp_path):
+    """A folder for maxima, and a function that simulates them as a new process would; it returns how often it drew."""
+    folder, drawn = tmp_path / "stored", []
+    folder.mkdir()
+    simulate = bands._simulate
+    monkeypatch.setattr("ogive.machine_code.folders_of", lambda source: ([folder], folder))
+    monkeypatch.setattr(bands, "_simulate", lambda *asked: drawn.append(asked) or simulate(*asked))
+
+    def maxima(scale=50, simulations=SIMULATIONS, *, size=1024, total_known=False):
+        bands._simulated.clear()
+        strategy = PathNoise(uniform_tree(size, 2, root=True), DiscreteLaplace(scale))
+        before = len(drawn)
+        found = simulate_maxima(strategy, total_known=total_known, simulations=simulations)
+        return np.stack([found.above, found.either, found.ratio]), len(drawn) - before
+
+    yield folder, maxima
+    bands._simulated.clear()
+
+
+def test_maxima_are_simulated_once_for_all_processes(stored):
+    folder, maxima = stored
+    first, drawn = maxima()
+    again, more = maxima()
+    assert (drawn, more) == (1, 0)
+    assert np.array_equal(first, again)
+    assert len([*folder.iterdir()]) == 1
+    others = [{"scale": 51}, {"simulations": SIMULATIONS + 1}, {"size": 1025}, {"total_known": True}]
+    for other in others:
+        assert maxima(**other)[1] == 1
+    assert len([*folder.iterdir()]) == 1 + len(others)
+    assert maxima(size=8)[1] == maxima(size=8)[1] == 1  # too small to be worth a file
+    assert len([*folder.iterdir()]) == 1 + len(others)
+
+
+def test_maxima_of_another_estimate_or_law_are_others(stored, monkeypatch):
+    _, maxima = stored
+    first, _ = maxima()
+    estimate, draw = PathNoise.estimate, bands.draw_public
+    monkeypatch.setattr(PathNoise, "estimate", lambda self, *asked: 2 * estimate(self, *asked))
+    other, drawn = maxima()
+    assert drawn == 1
+    assert other == pytest.approx(2 * first)
+    monkeypatch.setattr(PathNoise, "estimate", estimate)
+    monkeypatch.setattr(bands, "draw_public", lambda *asked: 3 * draw(*asked))
+    assert maxima()[1] == 1
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        lambda data: b"", lambda data: data[:-1], lambda data: data + b"x", lambda data: bytes(len(data)),
+        lambda data: data[:100] + bytes([data[100] ^ 1]) + data[101:],
+    ],
+    ids=["empty", "cut off", "longer", "zeros", "one bit"],
+)  # fmt: skip
+def test_a_damaged_file_of_maxima_is_not_read(stored, spoil):
+    folder, maxima = stored
+    first, _ = maxima()
+    [path] = folder.iterdir()
+    path.write_bytes(spoil(path.read_bytes()))
+    again, drawn = maxima()
+    assert drawn == 1
+    assert np.array_equal(first, again)
+    assert maxima()[1] == 0
+
+
+def test_maxima_that_cannot_be_stored_are_simulated_each_time(stored):
+    folder, maxima = stored
+    first, _ = maxima()
+    [path] = folder.iterdir()
+    path.unlink()
+    folder.rmdir()
+    folder.write_bytes(b"")  # a file where the folder was
+    again, drawn = maxima()
+    assert drawn == 1
+    assert np.array_equal(first, again)
+
+
+def test_maxima_that_were_used_longest_ago_are_removed(stored, monkeypatch):
+    folder, maxima = stored
+    monkeypatch.setattr(bands, "MOST_STORED", 2)
+    for number, scale in enumerate((50, 51, 50, 52)):
+        assert maxima(scale)[1] == (number != 2)
+        for path in folder.iterdir():  # files of a moment ago count as of an hour ago
+            moment = path.stat().st_mtime
+            os.utime(path, (moment - 3600, moment - 3600))
+    assert len([*folder.iterdir()]) == 2
+    assert maxima(50)[1] == maxima(52)[1] == 0
+    assert maxima(51)[1] == 1
 
 
 def coverage(strategy, *, total, target, truth, runs=1500, records=2000, level=0.95):

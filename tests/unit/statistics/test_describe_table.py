@@ -653,7 +653,9 @@ def test_room_that_noise_leaves_beyond_found_bounds_is_told():
 
 def test_more_groups_than_owners_can_report_of_are_described_by_a_curator():
     table = {"x": np.arange(771) % 100.0, "g": np.arange(771) % 257}
-    found = release(
-        ogive.Grouped(ogive.Mean("x", bounds=(0, 100)), "g", tuple(range(257))), trust=Central(table), privacy=PureDP(9)
-    )
-    assert len(found.estimates) == 257
+    mean, curve = ogive.Mean("x", bounds=(0, 100)), ogive.Ecdf("x", bounds=(0, 100), bins=16)
+    grouped = [ogive.Grouped(each, "g", tuple(range(257)), public=True) for each in (mean, curve)]
+    assert len(release(grouped[0], trust=Central(table), privacy=PureDP(9), public=["g"]).estimates) == 257
+    for asked in grouped:
+        with pytest.raises(UnsupportedError, match="owners answer for at most 256 groups at once, and there are 257"):
+            release(asked, trust=ogive.Local(table), privacy=PureDP(9), public=["g"])

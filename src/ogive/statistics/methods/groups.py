@@ -125,10 +125,7 @@ class Groups:
         first = asked[0]
         if isinstance(first, ReportsQuery):
             if self.number > MAX_CLASSES:
-                raise UnsupportedError(
-                    f"owners answer for at most {MAX_CLASSES} groups at once, and there are {self.number}; ask for "
-                    "fewer groups a release"
-                )
+                raise _too_many(self.number)
             domain = Domain((*first.rows.domain.columns, Categories(self.by, self.groups)))
             return ReportsQuery(RowValues(domain), PublicClasses(first.oracle, self.number))
         same = all(query == first for query in asked)
@@ -270,7 +267,10 @@ def ask_parts(parts: Parts, ask: Callable[[Terms], Procedure[FoundT]], terms: Te
 
     Raises:
         BudgetError: nothing that the procedure could ask would stay within the terms.
+        UnsupportedError: owners are asked for more groups than a report can name.
     """
+    if parts.number > MAX_CLASSES and owners_answer(terms):
+        raise _too_many(parts.number)
     shared = shared_terms(parts, ask, terms)
     known = shared.adjacency is Adjacency.REPLACE
     procedures = [ask(shared) for _ in range(parts.number)]
@@ -287,6 +287,13 @@ def ask_parts(parts: Parts, ask: Callable[[Terms], Procedure[FoundT]], terms: Te
                 except StopIteration as stop:
                     found[number], asked[number] = stop.value, None
     return [found[number] for number in range(len(procedures))]
+
+
+def _too_many(groups: int) -> UnsupportedError:
+    return UnsupportedError(
+        f"owners answer for at most {MAX_CLASSES} groups at once, and there are {groups}; ask for fewer groups a "
+        "release"
+    )
 
 
 def shared_terms(parts: Parts, ask: Callable[[Terms], Procedure[FoundT]], terms: Terms) -> Terms:

@@ -41,10 +41,15 @@ Source: Massart 1990 for the tail of the sampling error; simulation and monotone
 
 from __future__ import annotations
 
+import contextlib
 import math
+import os
 from collections import OrderedDict
 from dataclasses import dataclass
 from fractions import Fraction
+from hashlib import sha256
+from importlib.metadata import version
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -52,6 +57,7 @@ import numpy as np
 from ogive.arrays import Float64
 from ogive.axis import first_at_or_above, last_at_or_below, plain, to_numbers
 from ogive.errors import ParameterError
+from ogive.files import write_atomically
 from ogive.grids import Grid
 from ogive.noise.simulated import draw_public
 from ogive.progress import Progress
@@ -67,6 +73,11 @@ _BATCH_VALUES = 1 << 21
 _SEED = 0x6F67697665  # public and fixed: two bands of one curve come from one simulation
 _SMIRNOV_UP_TO = 256  # records for which the exact law is affordable; beyond, Massart's bound of it
 _KEPT = 16
+_STORED_VALUES = 1 << 21  # a simulation of fewer noise values takes less than a tenth of a second
+MOST_STORED = 100
+"""Files of maxima that are stored, of at most 240 KB each."""
+_FEW = 4  # simulated releases by which a stored simulation is told from others
+_PREFIX, _DIGEST_BYTES = "maxima-", 32
 _NO_RECORD = 1e-6  # an estimated number of records at or below it is none: dividing by less could overflow
 
 
@@ -175,8 +186,8 @@ def simulate_maxima(
 ) -> NoiseMaxima:
     """Draw the noise of whole releases and keep the largest errors of each.
 
-    The random numbers are public and fixed, apart from every release's own; results are kept for
-    the strategies used last.
+    The random numbers are public and fixed, apart from every release's own. Results are kept in memory for the
+    strategies used last, and in files, beside the compiled code, for later processes.
 
     Args:
         strategy: What was measured.
@@ -188,14 +199,26 @@ def simulate_maxima(
     if key in _simulated:
         _simulated.move_to_end(key)
         return _simulated[key]
+    stored = _Stored(strategy, total_known, simulations)
+    maxima = stored.read()
+    if maxima is None:
+        maxima = _simulate(strategy, total_known, simulations, progress)
+        stored.write(maxima)
+    _simulated[key] = NoiseMaxima(maxima[0], maxima[1], maxima[2], getattr(strategy, "samples", ()))
+    while len(_simulated) > _KEPT:
+        _simulated.popitem(last=False)
+    return _simulated[key]
+
+
+def _simulate(strategy: Strategy, total_known: bool, simulations: int, progress: Progress | None) -> Float64:
+    """`above`, `either` and `ratio` of `NoiseMaxima`, shape (3, simulations)."""
     random = np.random.Generator(np.random.PCG64(_SEED))
-    above, either, ratio = (np.empty(simulations) for _ in range(3))
+    above, either, ratio = maxima = np.empty((3, simulations))
     nodes = sum(level.nodes for level in strategy.levels)
     batch = max(1, _BATCH_VALUES // nodes)
     for start in range(0, simulations, batch):
         rows = min(batch, simulations - start)
-        noise = tuple(draw_public(level.law, (rows, level.nodes), random) for level in strategy.levels)
-        errors = strategy.estimate(strategy.spread(noise), 0 if total_known else None)
+        errors = _errors(strategy, total_known, rows, random)
         highest, lowest, last = errors.max(axis=-1), errors.min(axis=-1), errors[:, -1]
         here = slice(start, start + rows)
         above[here] = np.maximum(highest, 0)
@@ -203,10 +226,63 @@ def simulate_maxima(
         ratio[here] = np.maximum(either[here], np.maximum(highest - last, last - lowest))
         if progress is not None:
             progress(start + rows, simulations)
-    _simulated[key] = NoiseMaxima(above, either, ratio, getattr(strategy, "samples", ()))
-    while len(_simulated) > _KEPT:
-        _simulated.popitem(last=False)
-    return _simulated[key]
+    return maxima
+
+
+def _errors(strategy: Strategy, total_known: bool, rows: int, random: np.random.Generator) -> Float64:
+    """Errors of simulated releases at all thresholds, in records, shape (rows, N)."""
+    noise = tuple(draw_public(level.law, (rows, level.nodes), random) for level in strategy.levels)
+    return strategy.estimate(strategy.spread(noise), 0 if total_known else None)
+
+
+class _Stored:
+    """The file that holds the maxima of one simulation, beside the compiled code of this package.
+
+    Its name is a digest of what the simulation follows from: versions, this module, laws and sizes, and the errors of a
+    few releases more, which are others wherever the estimate is another. The file is a digest of the numbers, and the
+    numbers. It is not read where it is damaged, and what cannot be stored is simulated again in the next process.
+
+    Args:
+        strategy, total_known, simulations: As of `simulate_maxima`.
+    """
+
+    def __init__(self, strategy: Strategy, total_known: bool, simulations: int) -> None:
+        from ogive.machine_code import folders_of  # slow to import, and loaded where noise is drawn
+
+        self._simulations = simulations
+        self._folders: list[Path] = []
+        self._written: Path | None = None
+        if simulations * sum(level.nodes for level in strategy.levels) < _STORED_VALUES:
+            return
+        few = _errors(strategy, total_known, _FEW, np.random.Generator(np.random.PCG64(_SEED)))
+        laws = [(repr(level.law), level.nodes) for level in strategy.levels]
+        what = repr((version("ogive"), np.__version__, strategy.name, laws, total_known, simulations))
+        module = Path(__file__)
+        digest = sha256(module.read_bytes() + what.encode() + few.astype("<f8").tobytes())
+        self._name = f"{_PREFIX}{digest.hexdigest()[:40]}"
+        self._folders, self._written = folders_of(module)
+
+    def read(self) -> Float64 | None:
+        """The maxima; None if there is no such file, or it is damaged."""
+        for folder in self._folders:
+            path = folder / self._name
+            with contextlib.suppress(OSError):
+                digest, content = (data := path.read_bytes())[:_DIGEST_BYTES], data[_DIGEST_BYTES:]
+                if digest == sha256(content).digest() and len(content) == 3 * 8 * self._simulations:
+                    os.utime(path)  # what was used last is removed last
+                    return np.frombuffer(content, "<f8").astype(np.float64).reshape(3, -1)
+        return None
+
+    def write(self, maxima: Float64) -> None:
+        """Store the maxima, and remove those that were used longest ago where there are too many."""
+        if self._written is None:
+            return
+        content = maxima.astype("<f8").tobytes()
+        with contextlib.suppress(OSError, ParameterError):  # a full disk, or a folder that was taken away
+            write_atomically(self._written / self._name, sha256(content).digest() + content)
+            paths = sorted(self._written.glob(f"{_PREFIX}*"), key=lambda path: path.stat().st_mtime)
+            for path in paths[:-MOST_STORED]:
+                path.unlink()
 
 
 def upper_quantile(values: Float64, tail: Fraction) -> float:
