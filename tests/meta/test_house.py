@@ -250,6 +250,7 @@ def test_an_option_is_counted_where_it_is_declared_handed_on_and_used(structure)
     assert field.figures("weights") == {"declared": 1, "handed on": 0, "used": 1}
 
 
+@pytest.mark.everything
 def test_every_feature_and_option_of_the_table_is_found_in_the_package(structure):
     table, _ = structure.measure_features()
     features = structure.STATISTICS | structure.TRUST_MODELS

@@ -277,7 +277,7 @@ print(session.spent, len(session.history))
 """
 
 
-@pytest.mark.parametrize("moment", ["charged", "answered"])
+@pytest.mark.parametrize("moment", [pytest.param("charged", marks=pytest.mark.everything), "answered"])
 def test_a_process_killed_in_the_first_release_has_paid_and_the_next_gives_the_same_noise(place, moment):
     def run(*how):
         return subprocess.run([python(), "-c", KILLED, str(place), *how], capture_output=True, text=True)

@@ -72,6 +72,7 @@ def test_a_legend_covers_no_data_and_the_heading_stands_above_it(session, what, 
     assert axes.get_title().endswith(f"by {by}")
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("what", ["ecdf", "quantiles", "roc", "calibration"])
 def test_many_groups_stand_side_by_side_with_one_scale_and_one_heading(session, what):
     found = asked(session, what, "race", RACES)

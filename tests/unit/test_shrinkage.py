@@ -171,9 +171,7 @@ def errors(strategy: Strategy, counts: np.ndarray, total: int | None, noises: li
 
 
 @pytest.mark.each_value
-@pytest.mark.parametrize(
-    "records", [100, *(pytest.param(records, marks=pytest.mark.slow) for records in (10**4, 10**6))]
-)
+@pytest.mark.parametrize("records", [100, 10**4, pytest.param(10**6, marks=[pytest.mark.slow, pytest.mark.everything])])
 @pytest.mark.parametrize("adjacency", Adjacency)
 def test_shrinkage_is_never_notably_worse_than_isotonic_regression(adjacency, records):
     rng = np.random.default_rng(35)

@@ -71,6 +71,7 @@ ATTACKS = {
 }
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("attack", ATTACKS)
 def test_the_same_people_get_no_second_account(ledger, patients, attack):
     with pytest.raises(LedgerError, match=r"(these records|the account 'patients') (have|are)") as refusal:
@@ -90,6 +91,7 @@ def test_the_same_people_in_a_file_get_no_second_account(ledger, patients, tmp_p
             opened(ledger, tmp_path / name, None)
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize(
     "trust",
     [
@@ -237,6 +239,7 @@ def region(ledger):
     return whole
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("shared", [1, 50, N // 2])
 def test_nobody_is_in_two_parts(region, shared):
     who = np.arange(N // 2 - shared, N - shared)
@@ -302,6 +305,7 @@ def known(numbers, key=bytes(32)):
 LARGE = 200_000
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize(
     ("count", "common", "noticed"),
     [

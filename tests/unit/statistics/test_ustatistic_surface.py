@@ -45,10 +45,10 @@ def released(statistic, epsilon, key=0, trust=Local):
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("statistic", [THREE, FOUR, POINTS], ids=["three", "four", "points"])
 def test_the_stated_errors_hold_over_many_releases(statistic, method):
-    """A mean of squared standardized errors of 60 releases has standard deviation 0.18, of 40 releases 0.22."""
+    """A mean of squared standardized errors of 60 releases has standard deviation 0.18, of 25 releases 0.28."""
     asked = dataclasses.replace(statistic, method=method)
     exact = release(asked, trust=Clear(TABLE)).value
-    found = [released(asked, 3, key) for key in range(runs_of(60, part=40))]
+    found = [released(asked, 3, key) for key in range(runs_of(60, part=25))]
     [bins] = {each.bins[0] for each in found}
     rounded = noiseless(statistic, bins if statistic is not POINTS else "auto").value
     errors = np.array([each.value for each in found]) - rounded

@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 import pytest
+from helpers.scope import size
 from helpers.study import AGE, Trial, text_of
 
 from ogive import PureDP
@@ -168,7 +169,7 @@ QUESTIONS = [
 
 @pytest.mark.parametrize("restarts", [False, True])
 def test_everybody_may_end_before_and_after_every_message(tmp_path, restarts):
-    asked = QUESTIONS[1:] if restarts else QUESTIONS  # the first asks many times
+    asked = QUESTIONS[1 : size(len(QUESTIONS), part=2)] if restarts else QUESTIONS  # the first asks many times
     trial = Trial(tmp_path, text_of(releases=asked, budget="{ epsilon = 20, delta = 1e-4 }"), seed="s")
     for each in asked:
         trial.coordinator.request(each["name"])

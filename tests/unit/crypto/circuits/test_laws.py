@@ -169,6 +169,7 @@ def drawable(epsilon, sensitivity):
             yield LaplaceLaw.of(epsilon, sensitivity=sensitivity, digits=digits, precision=precision)
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("epsilon", [Fraction(1, 1000), Fraction(1, 50), Fraction(1, 4), ONE, Fraction(20)])
 @pytest.mark.parametrize("sensitivity", [1, 3, 8])
 def test_neither_epsilon_nor_delta_says_too_little_however_few_digits_there_are(epsilon, sensitivity):
