@@ -19,7 +19,7 @@ import pyarrow.compute as pc
 from ogive.arrays import Float64, Int64
 from ogive.columns import LabelValue
 from ogive.grids import MICROSECONDS_PER_DAY
-from ogive.records.labels import MISSING, LabelCodes
+from ogive.records.labels import MISSING, TRUTH, LabelCodes
 from ogive.records.missing_words import BLANKS, MissingWords
 
 _EPOCH = datetime.date(1970, 1, 1)
@@ -136,6 +136,11 @@ def label_codes(array: Any, labels: LabelCodes) -> Int64:
     places = indices.to_numpy(zero_copy_only=False)
     codes: Int64 = np.array([*numbers, MISSING], dtype=np.int64)[places]
     return codes
+
+
+def as_truth(value: LabelValue, kind: Any) -> LabelValue:
+    """A value that a column is compared with: of a column of truth values the texts TRUE and FALSE are these."""
+    return TRUTH.get(value.lower(), value) if isinstance(value, str) and pa.types.is_boolean(kind) else value
 
 
 def compared_number(value: LabelValue, unit: str) -> float:

@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from ogive.columns import Binning, Label, ReadColumn
 from ogive.errors import DataError, plain, quoted
-from ogive.records.arrow import kind_of, type_words
+from ogive.records.arrow import content_kind, kind_of, type_words
 from ogive.records.labels import check_category_kind, check_label_kind
 from ogive.records.names import check_column
 from ogive.records.sources import Table
@@ -49,7 +49,7 @@ def check_type(
             _check_offsets(source, measured, kind, column)
         return
     check_column(source, column.column)
-    holds = type_words(source.type(column.column))
+    holds = content_kind(source.type(column.column))
     if isinstance(column, Label):
         check_label_kind(column, holds)
     else:

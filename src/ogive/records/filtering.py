@@ -20,7 +20,9 @@ from ogive.errors import DataError, plain, quoted
 from ogive.grids import MAX_WHOLE
 from ogive.predicates import All, Among, Comparison, Either, Missing, Not, Predicate, columns_of, leaves
 from ogive.records.arrow import (
+    as_truth,
     compared_number,
+    content_kind,
     float_values,
     kind_of,
     named_numbers,
@@ -171,7 +173,7 @@ def _compared(array: Any, sign: str, value: LabelValue, rows: int) -> Bool:
     kind = array.type
     if pa.types.is_null(kind):
         return np.zeros(rows, dtype=np.bool_)
-    unit = kind_of(kind)
+    value, unit = as_truth(value, kind), kind_of(kind)
     if unit is None:
         same = _equal_texts(array, str(value))
         return same if sign == "==" else ~same & ~_missing(array)
@@ -214,9 +216,10 @@ def _check(leaf: Comparison | Among | Missing, kind: Any) -> None:
             if isinstance(leaf, Comparison) and leaf.sign not in ("==", "!="):
                 raise DataError(f"column {column} holds text, which `where` compares with == and != and in alone")
         elif unit == "number":
-            if isinstance(value, str):
+            if isinstance(as_truth(value, kind), str):
                 raise DataError(
-                    f"column {column} holds numbers, so `where` compares it with numbers, not with {quoted(value)}"
+                    f"column {column} holds {content_kind(kind)}, so `where` compares it with {content_kind(kind)}, "
+                    f"not with {quoted(value)}"
                 )
         elif not _is_date(value, unit):
             wanted = "a date such as '2024-12-31'" if unit == "date" else "a time such as '2024-12-31T08:30'"

@@ -6,7 +6,7 @@ Numbers and truth values compare as numbers, so that 1, 1.0 and True are one val
 from __future__ import annotations
 
 import math
-from collections.abc import Container, Iterable
+from collections.abc import Collection, Iterable
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,9 @@ from ogive.columns import Categories, Label, LabelValue, Listed, Membership, Ope
 from ogive.errors import DataError, plain, quoted
 from ogive.predicates import Missing, Not
 from ogive.records.missing_words import BLANKS
+
+TRUTH = {"true": True, "false": False}
+"""Truth values by the texts that write them, in small letters."""
 
 Columns = tuple[NDArray[Any], ...]
 """Some rows of several columns: float64 numbers of a grid, NaN where missing, or codes of labels."""
@@ -34,23 +37,24 @@ def declared_values(column: Categories | Label | Listed | Membership | OpenCateg
     return () if isinstance(column, OpenCategories) else column.values or ()
 
 
-def check_label_kind(label: Label, holds: str) -> None:
+def check_label_kind(label: Label, kind: str) -> None:
     """Refuse a column that cannot hold labels, or not of the kind that the classes are written in.
 
     Args:
         label: The column and its classes.
-        holds: What the column holds, in the words of `columns.Schema.kind`, where truth values are numbers.
+        kind: What the column holds, in the words of `content_kind`.
 
     Raises:
         DataError: naming what the column holds.
     """
+    wanted = (*label.positive, *(label.negative or ()))
+    holds = _as_numbers(kind, wanted)
     if holds == "no values at all":
         return  # every label is missing, and that is said of the rows
     if holds not in ("numbers", "text"):
         raise DataError(
             f"label column {quoted(label.column)} holds {holds}, but numbers, truth values or text are needed"
         )
-    wanted = (*label.positive, *(label.negative or ()))
     if holds == "text" and not any(isinstance(value, str) for value in wanted):
         raise DataError(
             f"label column {quoted(label.column)} holds text; "
@@ -58,22 +62,24 @@ def check_label_kind(label: Label, holds: str) -> None:
         )
     if holds != "text" and all(isinstance(value, str) for value in wanted):
         raise DataError(
-            f"label column {quoted(label.column)} holds numbers, but its classes are given as text; "
-            "write them as numbers, for example `positive=1`, `negative=0`"
+            f"label column {quoted(label.column)} holds {kind}, but its classes are given as text; "
+            f"write them as {kind}, for example "
+            + ("`positive=1`, `negative=0`" if kind == "numbers" else "`positive=True`, `negative=False`")
         )
 
 
-def check_category_kind(declared: Categories | Listed | Membership | OpenCategories, holds: str, plural: str) -> None:
+def check_category_kind(declared: Categories | Listed | Membership | OpenCategories, kind: str, plural: str) -> None:
     """Refuse a column that cannot hold categories, or not of the kind that they are all written in.
 
     Args:
         declared: The column and its values.
-        holds: What the column holds, as for `check_label_kind`.
+        kind: What the column holds, as for `check_label_kind`.
         plural: What its values are called, "groups" say.
 
     Raises:
         DataError: naming what the column holds.
     """
+    holds = _as_numbers(kind, declared_values(declared))
     if holds == "no values at all":
         return
     if holds not in ("numbers", "text"):
@@ -87,7 +93,8 @@ def check_category_kind(declared: Categories | Listed | Membership | OpenCategor
     values, example = f"its {plural}", ""
     if isinstance(declared, Membership):
         values = "the values to count"
-        example = ", for example `positive='yes'`" if holds == "text" else ", for example `positive=1`"
+        one = {"text": "'yes'", "numbers": "1"}.get(kind, "True")
+        example = f", for example `positive={one}`"
     if counted and holds == "text" and named and not any(isinstance(v, str) for v in named):
         raise DataError(
             f"column {quoted(declared.column)} holds text, but the values to count are numbers; write them as texts"
@@ -95,9 +102,17 @@ def check_category_kind(declared: Categories | Listed | Membership | OpenCategor
         )
     if holds != "text" and declared.values and all(isinstance(value, str) for value in declared.values):
         raise DataError(
-            f"column {quoted(declared.column)} holds numbers, but {values} are texts; write them as numbers{example}",
+            f"column {quoted(declared.column)} holds {kind}, but {values} are texts; write them as {kind}{example}",
             parameter=plural,
         )
+
+
+def _as_numbers(holds: str, values: tuple[LabelValue, ...]) -> str:
+    """Truth values are texts where the declared values write them as TRUE and FALSE, and numbers otherwise."""
+    if holds != "truth values":
+        return holds
+    words = [value.lower() for value in values if isinstance(value, str)]
+    return "text" if words and len({*words}) == len(words) and {*words} <= TRUTH.keys() else "numbers"
 
 
 def where_known(column: str) -> str:
@@ -340,9 +355,16 @@ def _written(value: Any) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def _as_declared(value: Any, declared: Container[Any]) -> Any:
-    """A value as a list of declared ones has it: blanks around a text do not matter, unless they were declared."""
-    return value.strip(BLANKS) if isinstance(value, str) and value not in declared else value
+def _as_declared(value: Any, declared: Collection[Any]) -> Any:
+    """A value as a list of declared ones has it.
+
+    Blanks around a text do not matter, unless they were declared; a truth value may be declared as the text of it.
+    """
+    if value in declared:
+        return value
+    if isinstance(value, bool | np.bool_):
+        return next((each for each in declared if isinstance(each, str) and TRUTH.get(each.lower()) == value), value)
+    return value.strip(BLANKS) if isinstance(value, str) else value
 
 
 def _among(value: Any, wanted: tuple[Any, ...]) -> bool:

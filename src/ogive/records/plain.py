@@ -23,7 +23,13 @@ from ogive.records.labels import LabelCodes, check_category_kind, check_label_ki
 from ogive.records.missing_words import USUAL, tell
 from ogive.records.names import check_column
 
-_KINDS = {"text": str, "numbers": numbers.Number | np.bool_, "times": datetime.datetime, "dates": datetime.date}
+_KINDS = {
+    "text": str,
+    "truth values": bool | np.bool_,
+    "numbers": numbers.Number,
+    "times": datetime.datetime,
+    "dates": datetime.date,
+}
 
 
 class PlainRecords:
@@ -85,12 +91,14 @@ class PlainRecords:
 
 
 def _holds(column: str, values: Sequence[Any]) -> str:
-    """What values are, in the words of `columns.Schema.kind`, where truth values are numbers.
+    """What values are, in the words of `content_kind`; truth values among numbers are numbers.
 
     Raises:
         DataError: they are of several kinds.
     """
     found = {_kind(each) for each in values if each is not None and not is_nan(each)}
+    if found == {"truth values", "numbers"}:
+        return "numbers"
     if len(found) > 1:
         raise DataError(f"column {quoted(column)} must hold values of one kind, numbers or dates; it mixes kinds")
     return found.pop() if found else "no values at all"

@@ -3,7 +3,11 @@
 import itertools
 
 import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
+from helpers.engines import address
 
 import ogive
 from ogive import Count, Grouped, Histogram, PureDP, Subset, Sum
@@ -16,9 +20,10 @@ FILES = {
     "dates": ["2024-02-01", "2024-03-01", "NA"] * 20,
     "times": ["2024-02-01T00:00:00", "2024-03-01T08:00:00"] * 30,
     "truths": ["true", "True", "false"] * 20,
+    "capital truths": ["TRUE", "FALSE", "NA"] * 20,
     "codes": ["0012", "12"] * 30,
 }
-CELLS = ["5", "5.0", "abc", "NA", "?", "2024-02-01", "2024-02-01T00:00:00", "true", "0012", ""]
+CELLS = ["5", "5.0", "abc", "NA", "?", "2024-02-01", "2024-02-01T00:00:00", "true", "TRUE", "0012", ""]
 QUESTIONS = {
     "missing": Subset(Count("y"), "w is missing"),
     "given": Subset(Count("y"), "not w is missing"),
@@ -34,6 +39,10 @@ QUESTIONS = {
     "histogram of numbers": Histogram("w", values=(5, 7, 12), other="count", missing="count"),
     "histogram of texts": Histogram("w", values=("a", "abc"), other="count", missing="count"),
     "histogram with a word": Histogram("w", values=("a", "NA", 5), other="count", missing="count"),
+    "written truth": Subset(Count("y"), "w == 'TRUE'"),
+    "no written truth": Subset(Count("y"), "w != 'TRUE'"),
+    "among written truths": Count("w", among=("TRUE", "abc"), missing="no"),
+    "histogram of written truths": Histogram("w", values=("TRUE", "false"), other="count", missing="count"),
     "histogram of known ones": Histogram("w", values=("a", True, 5), other="drop", missing="drop"),
 }
 
@@ -117,3 +126,51 @@ def test_whose_rows_are_kept_does_not_depend_on_a_label_of_another_person(tmp_pa
     for odd in ("abc", "true", "2024-02-01"):
         with pytest.raises(DataError):
             kept(f"new,{odd},5")
+
+
+TRUTHS = {"flag": [n % 3 == 0 for n in range(60)], "y": [1.0] * 60}
+READERS = {
+    "lists": lambda folder: TRUTHS,
+    "arrays": lambda folder: {name: np.array(values) for name, values in TRUTHS.items()},
+    "objects": lambda folder: pd.DataFrame(TRUTHS).astype({"flag": object}),
+    "pandas": lambda folder: pd.DataFrame(TRUTHS),
+    "polars": lambda folder: pl.DataFrame(TRUTHS),
+    "CSV": lambda folder: written(pd.DataFrame(TRUTHS), folder / "t.csv"),
+    "Parquet": lambda folder: written(pd.DataFrame(TRUTHS), folder / "t.parquet"),
+    "DuckDB": lambda folder: address("duckdb", pa.table(TRUTHS), folder),
+    "PostgreSQL": lambda folder: address("postgresql", pa.table(TRUTHS), folder),
+}
+
+
+def written(frame, path):
+    if path.suffix == ".csv":
+        frame.to_csv(path, index=False)
+    else:
+        frame.to_parquet(path)
+    return path
+
+
+@pytest.mark.parametrize("reader", READERS)
+def test_truth_values_may_be_declared_as_the_texts_of_them(reader, tmp_path):
+    table = READERS[reader](tmp_path)
+
+    def of(statistic):
+        return ogive.release(statistic, trust=ogive.Clear(table))
+
+    for true, false in (("TRUE", "FALSE"), ("true", "False"), (True, False), (1, 0)):
+        assert of(Histogram("flag", values=(true, false))).counts == (20, 40)
+        assert of(Grouped(Sum("y", (0, 1)), "flag", (false, true)))[true].value == 20
+        assert of(Count("flag", among=(false,))).value == 40
+        assert of(ogive.Roc("y", "flag", positive=true, bounds=(0, 1), bins=4)).classes == (40, 20)
+        written_as = f"'{true}'" if isinstance(true, str) else int(true)
+        assert of(Subset(Count("y"), f"flag == {written_as}")).value == 20
+    assert of(Subset(Count("y"), "flag != 'true'")).value == of(Subset(Count("y"), "flag in ('FALSE',)")).value == 40
+    for wrong in ("T", "yes"):
+        with pytest.raises(DataError, match="column 'flag' holds truth values, but the values to count are texts"):
+            of(Count("flag", among=(wrong,)))
+        with pytest.raises(
+            DataError, match=f"holds truth values, so where compares it with truth values, not with '{wrong}'"
+        ):
+            of(Subset(Count("y"), f"flag == '{wrong}'"))
+    with pytest.raises(DataError, match="holds truth values, but its categories are texts; write them as truth values"):
+        of(Histogram("flag", values=("TRUE", "true")))

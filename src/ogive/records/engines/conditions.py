@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from ogive.columns import LabelValue
 from ogive.predicates import All, Among, Comparison, Either, Missing, Not, Predicate
-from ogive.records.arrow import compared_number, kind_of, named_numbers, type_words
+from ogive.records.arrow import as_truth, compared_number, kind_of, named_numbers, type_words
 from ogive.records.engines.functions import as_text, utf8
 from ogive.records.engines.numbers import double, number, whole
 from ogive.records.missing_words import MissingWords
@@ -64,7 +64,7 @@ def _missing(column: Any, kind: Any, words: MissingWords, engine: str) -> Any:
 def _compared(column: Any, kind: Any, sign: str, value: LabelValue, words: MissingWords, engine: str) -> Any:
     if pa.types.is_null(kind):
         return ibis.literal(False)
-    unit = kind_of(kind)
+    value, unit = as_truth(value, kind), kind_of(kind)
     if unit is None:
         # bytes, since a column may take capitals for small letters
         text, asked = (
