@@ -95,6 +95,10 @@ def _ending(unit: str, first: float, last: float, ends: Any) -> Grid:
     return Grid("explicit", first, last, len(listed), unit, listed)
 
 
+_GUESSED_FROM = 256  # values, fewer than which are found by bisection as fast
+_MOVES = 4  # a guess is off by one at most but on grids whose thresholds are a few floats apart
+
+
 @dataclass(frozen=True)
 class Grid:
     """Increasing public thresholds. Create one with `linear`, `geometric`, `integers`, `calendar` or `explicit`.
@@ -282,7 +286,39 @@ class Grid:
     def bin_of(self, values: Float64) -> Int64:
         """0-based bin of each value after clipping, same shape. NaN is not allowed."""
         clipped = np.clip(values, self.low, self.high)
+        if self.per_unit > 0 and clipped.size >= _GUESSED_FROM:
+            found = self._guessed(clipped)
+            if found is not None:
+                return found
         return np.searchsorted(self.thresholds, clipped, side="left").astype(np.int64)
+
+    @cached_property
+    def per_unit(self) -> float:
+        """Bins per unit of an even grid; 0 where bins must be searched for."""
+        first, last = float(self.thresholds[0]), float(self.thresholds[-1])
+        if self.kind in ("linear", "integers") and first < last:
+            per_unit = (self.bins - 1) / (last - first)
+            if per_unit < math.inf:  # else the grid is so narrow that the arithmetic overflows
+                return per_unit
+        return 0.0
+
+    def _guessed(self, clipped: Float64) -> Int64 | None:
+        """Bins by arithmetic, moved to where the comparisons with the thresholds hold; None where that takes long.
+
+        A bin is right if its threshold is at or above the value and the one before it is below.
+        """
+        thresholds = self.thresholds
+        found: Int64 = ((clipped - thresholds[0]) * self.per_unit).astype(np.int64)
+        found += 1
+        np.clip(found, 0, self.bins - 1, out=found)
+        for _ in range(_MOVES):
+            above = thresholds[found] < clipped
+            below = (thresholds[found - 1] >= clipped) & (found > 0)
+            if not (above.any() or below.any()):
+                return found
+            found += above
+            found -= below
+        return None
 
     def number(self, value: Any) -> float:
         """A value in the user's units as a number of this grid; on a grid of dates a time counts as its day.

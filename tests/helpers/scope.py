@@ -44,6 +44,11 @@ def size(full: int, *, part: int) -> int:
     return part
 
 
+def is_everything() -> bool:
+    """Whether this is `make test-all`."""
+    return _EVERYTHING
+
+
 def covering(features: Sequence[Sequence[Hashable]]) -> list[int]:
     """Numbers of cases, in order, in which each feature and each pair of features occurs that occurs in any case.
 

@@ -274,7 +274,11 @@ def test_selected_quantiles_are_not_warned_of_for_their_intervals(probabilities)
     """A curve that is read for intervals has 0.7 of the records as noise; quantiles are off by some ranks."""
     values = np.random.default_rng(1).normal(50, 15, 1000).clip(0, 100)
     asked = ogive.Quantiles("x", probabilities, bounds=(0, 100))
-    terms = {"trust": ogive.Central({"x": values}), "privacy": ogive.PureDP("0.1")}
+    terms = {
+        "trust": ogive.Central({"x": values}),
+        "privacy": ogive.PureDP("0.1"),
+        "source": ogive.noise.KeyedSource.from_seed(1),
+    }
     with warnings.catch_warnings():
         warnings.simplefilter("error", ogive.NoiseWarning)
         found = ogive.release(asked, **terms)

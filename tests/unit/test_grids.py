@@ -190,3 +190,33 @@ def test_a_description_that_lacks_a_field_is_refused():
 def test_people_are_told_of_calendar_steps_also_of_grids_that_were_stored(grid, words):
     assert grid.spacing == words
     assert Grid.from_dict(grid.to_dict()).spacing == words
+
+
+def test_bins_that_are_guessed_are_those_of_bisection():
+    """Even grids of any magnitude, also where thresholds are a few floats apart; values at and beside thresholds."""
+    rng = np.random.default_rng(11)
+    guessed = 0
+    for trial in range(400):
+        low = float(rng.normal() * 10.0 ** rng.integers(-300, 300)) if trial % 2 else float(rng.normal() * 100)
+        bins = int(rng.integers(2, 3000))
+        width = abs(low) * 10.0 ** float(rng.integers(-15, 3)) if trial % 4 else float(10.0 ** rng.integers(-3, 4))
+        try:
+            grid = (
+                Grid.linear(low, low + width, bins=bins) if trial % 5 else Grid.integers(int(low) % 1000, 1000 + bins)
+            )
+        except ParameterError:
+            continue
+        thresholds = grid.thresholds
+        near = np.concatenate([thresholds, np.nextafter(thresholds, np.inf), np.nextafter(thresholds, -np.inf)])
+        values = np.concatenate([near, rng.uniform(-1, 2, 500) * width + low, [np.inf, -np.inf, 0.0, -0.0], near[:300]])
+        expected = np.searchsorted(thresholds, np.clip(values, grid.low, grid.high), side="left")
+        assert np.array_equal(grid.bin_of(values), expected)
+        assert grid.bin_of(values).dtype == np.int64
+        guessed += grid.per_unit > 0 and grid._guessed(np.clip(values, grid.low, grid.high)) is not None
+    assert guessed > 200
+
+
+def test_bins_of_a_grid_that_is_too_narrow_for_arithmetic_are_found_all_the_same():
+    grid = Grid.linear(0, 5e-324 * 300, bins=300)
+    values = np.tile(grid.thresholds, 3)
+    assert np.array_equal(grid.bin_of(values), np.tile(np.arange(300), 3))

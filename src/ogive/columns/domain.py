@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-import numpy as np
-
 from ogive.arrays import Float64, Int64
 from ogive.columns.binning import Binning
 from ogive.columns.categories import MAX_SYMBOLS, Categories, Listed, Membership, OpenCategories
@@ -110,8 +108,9 @@ class Domain:
 
     def symbols(self, rows: Float64) -> Int64:
         """Symbol of each row of numbers, shape (n,) from (n, columns), in 0..size-1; no NaN."""
-        found = np.zeros(len(rows), dtype=np.int64)
-        for number, column in enumerate(self.columns):
+        first, *others = self.columns
+        found = first.symbols(rows[:, 0])
+        for number, column in enumerate(others, 1):
             found = found * column.size + column.symbols(rows[:, number])
         return found
 

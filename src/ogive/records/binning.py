@@ -5,7 +5,6 @@ A column is float64 here, with NaN for every missing value, whatever it was read
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
@@ -35,7 +34,7 @@ def bins_of(values: Float64, grid: Grid, place: int) -> tuple[Int64, int]:
         place: What stands for the bin of a value that is missing, NaN.
     """
     found = np.empty(len(values), dtype=np.int64)
-    return found, int(_place(values, grid.thresholds, _per_unit(grid), place, found))
+    return found, int(_place(values, grid.thresholds, grid.per_unit, place, found))
 
 
 def _searched(values: Float64, thresholds: Float64, per_unit: float, place: int, found: Int64) -> int:
@@ -113,16 +112,6 @@ def add_amounts(sums: Int64, cells: Int64, amounts: Int64, bits: int) -> None:
         sums[0, group] += (1 << bits) - amounts[i]
         sums[1, group] += amounts[i]
         sums[2 + label, group] += 1
-
-
-def _per_unit(grid: Grid) -> float:
-    """Bins per unit of an even grid; 0 where bins must be searched for."""
-    first, last = float(grid.thresholds[0]), float(grid.thresholds[-1])
-    if grid.kind in ("linear", "integers") and first < last:
-        per_unit = (grid.bins - 1) / (last - first)
-        if per_unit < math.inf:  # else the grid is so narrow that the arithmetic overflows
-            return per_unit
-    return 0.0
 
 
 @njit(nogil=True)

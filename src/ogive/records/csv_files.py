@@ -44,7 +44,9 @@ CHUNK_BYTES = 1 << 20
 UNPACKED_FREELY = 1 << 28
 MOST_RATIO = 200
 JUDGED_AT_ONCE = 100
-_DECIMAL_COMMAS = r"^\s*[+-]?[0-9]*(,[0-9]+)?\s*$"
+_DECIMAL_COMMAS = r"^\s*[+-]?([0-9]*|[0-9]{1,3}([.][0-9]{3})+)(,[0-9]+)?\s*$"
+_SOME_DECIMAL_COMMA = r"^\s*[+-]?([0-9]+|[0-9]{1,3}([.][0-9]{3})+),[0-9]+\s*$"
+_THOUSANDS = r"^\s*[+-]?[0-9]{1,3}([.][0-9]{3})+\s*$"
 _PADDED = r"^\s*[+-]?0[0-9]"
 
 
@@ -66,6 +68,7 @@ class CsvSource:
         self._names = [f"field{i}" for i in range(len(self.columns))]
         self._kinds: dict[str, Kind] = {}
         self.told: set[str] = set()
+        self._thousands: set[str] = set()  # columns of numbers with points between thousands
         self._marked: set[str] = set()  # columns with words for missing values, which are read as text first
 
     def _table(self, typed: Sequence[str] = (), *, first_rows: bool = False) -> Any:
@@ -118,7 +121,10 @@ class CsvSource:
                     kind, marked = found[self._name(column)]
                     if marked and kind is not TEXT:
                         self._mark(column, first)
-                self._tell_padded([column for column in some if self._kinds[column] is NUMBERS], first)
+                numbers = [column for column in some if self._kinds[column] is NUMBERS]
+                self._thousands |= self._with_thousands(numbers, first)
+                self._kinds |= dict.fromkeys(self._thousands, TEXT)
+                self._tell_padded([column for column in numbers if self._kinds[column] is NUMBERS], first)
 
     def _judged_later(self, name: str, before: Judged) -> dict[str, Judged]:
         """The kind of a column whose first cells are empty or words for missing, by the cells after them."""
@@ -138,6 +144,26 @@ class CsvSource:
         for column, padded in zip(columns, rows.aggregate(asked).fetchone(), strict=True):
             if padded:
                 tell_padded(column, self.name)
+
+    def _with_thousands(self, columns: Sequence[str], rows: Any) -> set[str]:
+        """Which columns of numbers have points between thousands: each point stands so, and others have decimal commas.
+
+        They are text, so that 1.234 is not taken for a number between 1 and 2.
+        """
+        if self._separator == "," or not columns:
+            return set()
+        commas = (
+            f"regexp_matches({name}, {engine.text(_SOME_DECIMAL_COMMA)})" for name in map(engine.name, self._names)
+        )
+        if not rows.aggregate(f"coalesce(bool_or({' OR '.join(commas)}), false)").fetchone()[0]:
+            return set()
+        cells = [engine.name(self._name(column)) for column in columns]
+        fits = [f"bool_and(regexp_matches({cell}, {engine.text(_THOUSANDS)}))" for cell in cells]
+        asked = ", ".join(
+            f"coalesce({each} FILTER (contains({cell}, '.')), false)" for each, cell in zip(fits, cells, strict=True)
+        )
+        found = self._table().aggregate(asked).fetchone()
+        return {column for column, thousands in zip(columns, found, strict=True) if thousands}
 
     def _mark(self, column: str, rows: Any) -> None:
         """Read a column as text first from here on, and say why."""
@@ -182,21 +208,28 @@ class CsvSource:
         )
 
     def comma_remedy(self, column: str) -> str:
-        """What makes numbers of a column whose first cells, if they have a value, are numbers with decimal commas."""
+        """What makes numbers of a column of text whose first cells, if they have a value, have decimal commas.
+
+        A column of numbers with points between thousands is text where other columns have decimal commas.
+        """
         cell = engine.name(self._name(column))
         known, fits = said(cell, self._words), f"regexp_matches({cell}, {engine.text(_DECIMAL_COMMAS)})"
         with one_line(self._path):
             rows = self._table(first_rows=True).limit(SAMPLE_ROWS)
             counts = rows.aggregate(
-                f"count(*) FILTER ({known}), count(*) FILTER ({known} AND {fits}), bool_or(contains({cell}, ','))"
+                f"count(*) FILTER ({known}), count(*) FILTER ({known} AND {fits}), bool_or(contains({cell}, ',')), "
+                f"bool_or(contains({cell}, '.'))"
             )
-            all_, fitting, commas = counts.fetchone()
-        if not commas or fitting < all_:
+            all_, fitting, commas, points = counts.fetchone()
+        points = bool(points) or column in self._thousands
+        if not (commas or points) or fitting < all_:
             return ""
         separator = "" if self._separator == "," else f", sep={json.dumps(self._separator)}"
+        holds = " and ".join([*["points between thousands"] * bool(points), *["decimal commas"] * bool(commas)])
+        thousands = ', thousands="."' if points else ""
         return (
-            "it holds numbers with decimal commas; write the file with decimal points, or in Python release from "
-            f"'pandas.read_csv(path{separator}, decimal=\",\")'"
+            f"it holds numbers with {holds}; write the file with decimal points, or in Python release from "
+            f"'pandas.read_csv(path{separator}, decimal=\",\"{thousands})'"
         )
 
     def wrong_line(self, column: str, unit: str) -> int | None:

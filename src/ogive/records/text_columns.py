@@ -174,6 +174,8 @@ class TextColumns:
     def _judged(self, column: str) -> Kind:
         from ogive.records import engine
 
+        if self._source.comma_remedy(column):  # points of its numbers stand between thousands
+            return TEXT
         known: list[str] = []
         found: set[str] = set()
         for (array,) in self._source.batches((column,)):

@@ -13,7 +13,7 @@ import numpy as np
 from ogive.errors import PeerError, RefusalError
 from ogive.segments.committing import Committer
 from ogive.segments.log import Place, Segments
-from ogive.study.hours import Hours
+from ogive.study.hours import FILE, Hours
 
 _MARK_BYTES = 8
 
@@ -61,7 +61,7 @@ class Submissions:
         except BaseException:
             self._store.close()
             raise
-        self._hours = Hours(folder)
+        self._hours = Hours(folder, self._stored, _last_change(folder))
         self._committer = Committer(self._store)
 
     def __len__(self) -> int:
@@ -143,6 +143,11 @@ class Submissions:
         self._committer.close()
         self._hours.write()
         self._store.close()
+
+
+def _last_change(folder: Path) -> float:
+    """When the last report was stored, in seconds since 1970."""
+    return max((path.stat().st_mtime for path in folder.iterdir() if path.name != FILE), default=0.0)
 
 
 def _mark(report: bytes) -> bytes:

@@ -659,3 +659,24 @@ def test_more_groups_than_owners_can_report_of_are_described_by_a_curator():
     for asked in grouped:
         with pytest.raises(UnsupportedError, match="owners answer for at most 256 groups at once, and there are 257"):
             release(asked, trust=ogive.Local(table), privacy=PureDP(9), public=["g"])
+
+
+def test_a_group_without_records_has_no_median_and_no_interval_leaves_the_bounds():
+    rng = np.random.default_rng(4)
+    table = {"x": np.where(rng.random(600) < 0.7, 0.0, rng.random(600)), "g": ["a"] * 600}
+    asked = Describe(("x",), bounds={"x": (0, 1)}, by="g", groups=("a", "b"))
+    releases = (
+        release(asked, trust=Central(table), privacy=PureDP(2), source=KeyedSource.from_seed(seed))
+        for seed in itertools.count()
+    )
+    found = next(each for each in releases if not each.of("x", "b")["mean"].defined)
+    frame = found.to_frame()
+    quartiles = frame[frame["statistic"].isin(["q1", "median", "q3"])]
+    of_a, of_b = (quartiles[quartiles["group"] == group][["estimate", "low", "high"]] for group in "ab")
+    assert of_a.notna().all(axis=None)
+    assert of_a["low"].min() == 0
+    assert of_b.isna().all(axis=None)
+    [line] = [line for line in str(found).splitlines() if "median [Q1, Q3]" in line]
+    assert line.split()[-1] == "-"
+    # the control: what is read off the noise lies between the bounds all the same
+    assert all(0 <= each <= 1 for each in found.of("x", "b")["quantiles"].numbers)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ogive.statistics.describe.estimate import DescribeEstimate
@@ -25,17 +25,23 @@ def columns(found: DescribeEstimate) -> dict[str, Any]:
     for variable in found:
         counted = str(getattr(variable, "positive", "")) or None
         for group in columns_of(found):
-            for part, estimate in found.of(variable.column, group).items():
+            parts = found.of(variable.column, group)
+            for part, estimate in parts.items():
                 shown = None if group is None else str(group)
                 if part == KNOWN:
                     rows.append((variable.column, None, shown, "missing", *_missing(estimate)))
                 elif isinstance(estimate, HistogramEstimate):
                     rows += [(variable.column, row[0], shown, *row[1:]) for row in _categories(estimate)]
-                elif not found.bounded(variable.column):
+                elif not (found.bounded(variable.column) and _has_records(parts, estimate)):
                     rows += [(variable.column, counted, shown, row[0], *(None,) * 4) for row in _rows(estimate)]
                 else:
                     rows += [(variable.column, counted, shown, *row) for row in _rows(estimate)]
     return {name: [row[place] for row in rows] for place, name in enumerate(names)}
+
+
+def _has_records(parts: Mapping[str, Any], estimate: Any) -> bool:
+    """Whether noise leaves records; of none there is no median, whatever is read off the noise."""
+    return not isinstance(estimate, QuantileEstimates) or parts["mean"].defined
 
 
 def _rows(estimate: Any) -> Iterator[tuple[str, float | None, float | None, float | None, float | None]]:

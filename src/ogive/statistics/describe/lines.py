@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -95,7 +95,7 @@ def _public_total(found: DescribeEstimate, group: LabelValue | None) -> int | No
 
 
 def _of_variable(found: DescribeEstimate, variable: Variable) -> Iterator[Line]:
-    each = [found.of(variable.column, group) for group in columns_of(found)]
+    each: list[Mapping[str, Any]] = [found.of(variable.column, group) for group in columns_of(found)]
 
     def row(label: str, part: str, cell: Callable[[Any], str], *, inner: bool = True) -> Line:
         if not found.bounded(variable.column):
@@ -106,7 +106,9 @@ def _of_variable(found: DescribeEstimate, variable: Variable) -> Iterator[Line]:
     if isinstance(variable, Number):
         yield row(f"{name}, mean (SD)", "mean", mean_cell, inner=False)
         yield row(f"{100 * variable.confidence_level:g} % interval", "mean", interval_cell)
-        yield row("median [Q1, Q3]", "quantiles", median_cell)
+        # without a record there is no median, whatever is read off the noise
+        median = (median_cell(parts["quantiles"]) if parts["mean"].defined else NOTHING for parts in each)
+        yield Line("median [Q1, Q3]", tuple(median) if found.bounded(name) else (NOTHING,) * len(each), inner=True)
     elif isinstance(variable, Share):
         yield row(f"{label_of(variable)}, n (%)", "proportion", share_cell, inner=False)
     else:

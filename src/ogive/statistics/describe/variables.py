@@ -127,7 +127,7 @@ class Number:
         bins = FOUND_BINS if self.bounds is None else int(-(-span // usual_step(span, _MOST_BINS)))
         # one bin more, so that the lower bound itself is a threshold: many records may have it
         grid = Grid.linear(float(width.low - span / bins), float(width.high), bins=bins + 1)
-        quartiles = Quartiles(self.column, grid, missing, self.confidence_level)
+        quartiles = Quartiles(self.column, grid, float(width.low), missing, self.confidence_level)
         return _with_known(
             self,
             {
@@ -150,11 +150,12 @@ class Quartiles:
 
     column: str
     grid: Grid
+    lowest: float
     missing: Missing
     confidence_level: float
 
     def questions(self, terms: Terms) -> Generator[Query, Answer, QuantileEstimates]:
-        """One curve, at the whole of `terms.privacy`."""
+        """One curve, at the whole of `terms.privacy`. The grid begins below the lower bound, and no interval does."""
         strategy = unbiased("auto", CurveTask(Binning(self.column, self.grid, self.missing), terms))
         asked = Quantiles(
             self.column,
@@ -164,7 +165,8 @@ class Quartiles:
             missing=self.missing,
             confidence_level=self.confidence_level,
         )
-        return (yield from asked.questions(terms))
+        found = yield from asked.questions(terms)
+        return dataclasses.replace(found, low=tuple(max(low, self.lowest) for low in found.low))
 
 
 @dataclass(frozen=True)

@@ -364,7 +364,7 @@ class MeanEstimate(_LatticeEstimate):
         """The number of records, noisy where it is private."""
         return self.measured.at(self.measured.records)
 
-    @property
+    @cached_property
     def _squares(self) -> tuple[float, float] | None:
         """The mean of i (M - i), and the standard error by noise of the variance of i; None without squares.
 

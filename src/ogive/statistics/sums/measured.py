@@ -123,7 +123,7 @@ class Reading:
     sampling: Callable[[float], float] | None = None
     reporting: Callable[[float], float] | None = None
 
-    @property
+    @cached_property
     def size(self) -> float:
         """The denominator, noise included."""
         return self.measured.at(self.denominator)
@@ -133,7 +133,7 @@ class Reading:
         """Whether there is a ratio: the denominator with its noise is at least 1."""
         return self.size >= 1
 
-    @property
+    @cached_property
     def ratio(self) -> float:
         """The ratio, moved to where it can lie; NaN where undefined."""
         if not self.defined:
