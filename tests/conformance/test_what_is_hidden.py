@@ -13,7 +13,7 @@ import re
 
 import numpy as np
 import pytest
-from helpers.scope import label, spread
+from helpers.scope import covering, label
 
 import ogive
 from ogive import Adjacency, ApproxDP, PrivacyUnit
@@ -383,11 +383,11 @@ def sort_of(statistic):
 
 
 def soon():
-    """Numbers of the cases of `make test`: every kind of statistic, every model, every unit, and every sort.
+    """Numbers of the cases of `make test`: every kind of statistic over every model and in every unit, and every sort.
 
     A sort is looked at in the first case that has it, which is the curator's.
     """
-    chosen = {*spread([(statistic.name, model, kind) for statistic, model, kind, _ in CASES])}
+    chosen = {*covering([(statistic.name, model, kind) for statistic, model, kind, _ in CASES])}
     seen = {sort_of(CASES[number][0]) for number in chosen}
     for number, (statistic, _, _, _) in enumerate(CASES):
         if sort_of(statistic) not in seen:

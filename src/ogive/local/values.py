@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from ogive.arrays import Float64
 from ogive.columns import Binning, Categories, Column, Domain, Label, Listed, Membership
+from ogive.columns.values import as_declared
 from ogive.errors import DataError, ParameterError, quoted
 from ogive.grids import Grid
 
@@ -168,7 +169,7 @@ def _places(column: Categories | Label, values: NDArray[Any]) -> Float64:
     found = [_place(known, value, other) for value in listed]
     if isinstance(column, Categories):  # Python holds True and 1 for equal, and only a label takes one for the other
         found = [
-            None if place is not None and _is_truth(value) and not _is_truth(column.values[place]) else place
+            None if place is not None and _is_truth(value) and _is_number(column.values[place]) else place
             for place, value in zip(found, listed, strict=True)
         ]
     if None in found:
@@ -206,13 +207,17 @@ def _place(known: Mapping[Any, int], value: Any, other: int | None) -> int | Non
     if value is None or is_nan(value):
         return None
     try:
-        return known.get(value, other)
+        return known.get(as_declared(value, known), other)
     except TypeError:  # cannot be looked up, so it is no value of a column
         return None
 
 
 def _is_truth(value: Any) -> bool:
     return isinstance(value, bool | np.bool_)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not _is_truth(value)
 
 
 def _columns(domain: Domain, table: Any) -> tuple[Column, ...]:

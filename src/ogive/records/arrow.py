@@ -18,9 +18,10 @@ import pyarrow.compute as pc
 
 from ogive.arrays import Float64, Int64
 from ogive.columns import LabelValue
+from ogive.columns.values import BLANKS, TRUTH
 from ogive.grids import MICROSECONDS_PER_DAY
-from ogive.records.labels import MISSING, TRUTH, LabelCodes
-from ogive.records.missing_words import BLANKS, MissingWords
+from ogive.records.labels import MISSING, LabelCodes
+from ogive.records.missing_words import MissingWords
 
 _EPOCH = datetime.date(1970, 1, 1)
 
@@ -140,7 +141,7 @@ def label_codes(array: Any, labels: LabelCodes) -> Int64:
 
 def as_truth(value: LabelValue, kind: Any) -> LabelValue:
     """A value that a column is compared with: of a column of truth values the texts TRUE and FALSE are these."""
-    return TRUTH.get(value.lower(), value) if isinstance(value, str) and pa.types.is_boolean(kind) else value
+    return TRUTH.get(value.lower(), value) if isinstance(value, str) and content_kind(kind) == "truth values" else value
 
 
 def compared_number(value: LabelValue, unit: str) -> float:

@@ -16,6 +16,7 @@ import pyarrow.compute as pc
 
 from ogive.arrays import Bool
 from ogive.columns import LabelValue
+from ogive.columns.values import BLANKS
 from ogive.errors import DataError, plain, quoted
 from ogive.grids import MAX_WHOLE
 from ogive.predicates import All, Among, Comparison, Either, Missing, Not, Predicate, columns_of, leaves
@@ -30,7 +31,7 @@ from ogive.records.arrow import (
     without_named,
     without_words,
 )
-from ogive.records.missing_words import BLANKS, USUAL, MissingWords
+from ogive.records.missing_words import USUAL, MissingWords
 from ogive.records.sources import Source, Table
 from ogive.records.text_columns import LabelCells, is_text
 

@@ -6,7 +6,7 @@ Numbers and truth values compare as numbers, so that 1, 1.0 and True are one val
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -14,12 +14,9 @@ from numpy.typing import NDArray
 
 from ogive.arrays import Float64, Int64, UInt8
 from ogive.columns import Categories, Label, LabelValue, Listed, Membership, OpenCategories
+from ogive.columns.values import TRUTH, as_declared
 from ogive.errors import DataError, plain, quoted
 from ogive.predicates import Missing, Not
-from ogive.records.missing_words import BLANKS
-
-TRUTH = {"true": True, "false": False}
-"""Truth values by the texts that write them, in small letters."""
 
 Columns = tuple[NDArray[Any], ...]
 """Some rows of several columns: float64 numbers of a grid, NaN where missing, or codes of labels."""
@@ -107,12 +104,12 @@ def check_category_kind(declared: Categories | Listed | Membership | OpenCategor
         )
 
 
-def _as_numbers(holds: str, values: tuple[LabelValue, ...]) -> str:
-    """Truth values are texts where the declared values write them as TRUE and FALSE, and numbers otherwise."""
-    if holds != "truth values":
-        return holds
-    words = [value.lower() for value in values if isinstance(value, str)]
-    return "text" if words and len({*words}) == len(words) and {*words} <= TRUTH.keys() else "numbers"
+def _as_numbers(kind: str, values: tuple[LabelValue, ...]) -> str:
+    """Truth values are texts where declared values write them as TRUE or FALSE, each once, and numbers otherwise."""
+    if kind != "truth values":
+        return kind
+    words = [value.lower() for value in values if isinstance(value, str) and value.lower() in TRUTH]
+    return "text" if words and len({*words}) == len(words) else "numbers"
 
 
 def where_known(column: str) -> str:
@@ -254,7 +251,7 @@ class Places:
 
     def _place(self, value: Any) -> int:
         """The place of a value."""
-        return self._places.get(_as_declared(value, self._places), self._size)
+        return self._places.get(as_declared(value, self._places), self._size)
 
 
 class Members:
@@ -281,7 +278,7 @@ class Members:
         """
         values, known = self._labels.values, self._known
         if len(self._table) < len(values):
-            new = [float(known is None or _as_declared(value, known) in known) for value in values[len(self._table) :]]
+            new = [float(known is None or as_declared(value, known) in known) for value in values[len(self._table) :]]
             self._table = np.concatenate([self._table, new])
             self._table[MISSING] = math.nan if self._declared.missing == "drop" else 0.0
         if self._declared.missing == "refuse" and np.any(codes == MISSING):
@@ -337,7 +334,7 @@ class Listing:
     def _place(self, value: Any) -> float:
         """The symbol of a value."""
         return self._places.get(
-            _as_declared(value, self._places), _symbol(self._declared.other, self._declared.other_place)
+            as_declared(value, self._places), _symbol(self._declared.other, self._declared.other_place)
         )
 
 
@@ -355,19 +352,7 @@ def _written(value: Any) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def _as_declared(value: Any, declared: Collection[Any]) -> Any:
-    """A value as a list of declared ones has it.
-
-    Blanks around a text do not matter, unless they were declared; a truth value may be declared as the text of it.
-    """
-    if value in declared:
-        return value
-    if isinstance(value, bool | np.bool_):
-        return next((each for each in declared if isinstance(each, str) and TRUTH.get(each.lower()) == value), value)
-    return value.strip(BLANKS) if isinstance(value, str) else value
-
-
 def _among(value: Any, wanted: tuple[Any, ...]) -> bool:
     """Whether labels are in a class; numbers and truth values compare as numbers, text as text, with blanks or not."""
-    value = _as_declared(value, wanted)
+    value = as_declared(value, wanted)
     return any(isinstance(value, str) == isinstance(other, str) and value == other for other in wanted)

@@ -12,14 +12,12 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from ogive.columns.values import BLANKS
 from ogive.errors import ParameterError, plain, quoted
 from ogive.grids import Grid
 
 USUAL_WORDS = ("", "NA", "N/A", "#N/A", "<NA>", "NaN", "null", "None", "?", ".")
 """What says that a number or date is missing, in any case and with blanks around it."""
-
-BLANKS = " \t\n\r\v\f"
-"""What does not count around a text, in files and in engines."""
 
 _LARGEST = 10**18
 

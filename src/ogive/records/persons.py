@@ -20,12 +20,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ogive.arrays import Bool, Int64, UInt8, UInt64
+from ogive.columns.values import BLANKS
 from ogive.compiling import njit
 from ogive.errors import DataError, quoted
 from ogive.records.arrow import kind_of, type_words, without_named, without_words
 from ogive.records.hashing import hashes_of, text_words
 from ogive.records.labels import where_known
-from ogive.records.missing_words import BLANKS, USUAL, MissingWords
+from ogive.records.missing_words import USUAL, MissingWords
 
 MAX_DIGITS = 18
 _LIMIT = 10**MAX_DIGITS

@@ -61,7 +61,6 @@ def worst(first: np.ndarray, second: np.ndarray, generator) -> float:
 
 
 @pytest.mark.distribution
-@pytest.mark.one_in(2)
 @pytest.mark.parametrize(("oracle", "wrong"), SMALL, ids=lambda oracle: f"{oracle.name}-{oracle.size}")
 def test_simulated_sums_have_the_law_of_reports(oracle, wrong):
     generator = np.random.default_rng(5)

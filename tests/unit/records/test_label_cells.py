@@ -11,7 +11,9 @@ from helpers.engines import address
 
 import ogive
 from ogive import Count, Grouped, Histogram, PureDP, Subset, Sum
+from ogive.columns import Categories, Label, Listed, Membership
 from ogive.errors import DataError
+from ogive.local.values import numbers_of
 
 FILES = {
     "numbers": ["5", "7", "NA"] * 20,
@@ -57,14 +59,16 @@ def counted(path, cells, statistic):
     return np.array(found.counts if isinstance(statistic, Histogram) else [found.value])
 
 
-# each question of every third file; `make test-all` takes all
-@pytest.mark.one_in(2)
+def is_soon(number, name, question):
+    """Whether `make test` takes a case: every sixth, and all of truth values of files that hold some."""
+    return number % 6 == 0 or ("truth" in name and "truth" in question)
+
+
 @pytest.mark.parametrize(
     ("name", "question"),
     [
-        pytest.param(name, question, marks=() if (one + other) % 3 == 0 else pytest.mark.everything)
-        for one, name in enumerate(FILES)
-        for other, question in enumerate(QUESTIONS)
+        pytest.param(name, question, marks=() if is_soon(number, name, question) else pytest.mark.everything)
+        for number, (name, question) in enumerate(itertools.product(FILES, QUESTIONS))
     ],
 )
 def test_one_record_more_or_another_one_changes_a_count_by_at_most_one(tmp_path, name, question):
@@ -134,6 +138,7 @@ READERS = {
     "arrays": lambda folder: {name: np.array(values) for name, values in TRUTHS.items()},
     "objects": lambda folder: pd.DataFrame(TRUTHS).astype({"flag": object}),
     "pandas": lambda folder: pd.DataFrame(TRUTHS),
+    "categorical": lambda folder: pd.DataFrame(TRUTHS).astype({"flag": "category"}),
     "polars": lambda folder: pl.DataFrame(TRUTHS),
     "CSV": lambda folder: written(pd.DataFrame(TRUTHS), folder / "t.csv"),
     "Parquet": lambda folder: written(pd.DataFrame(TRUTHS), folder / "t.parquet"),
@@ -174,3 +179,37 @@ def test_truth_values_may_be_declared_as_the_texts_of_them(reader, tmp_path):
             of(Subset(Count("y"), f"flag == '{wrong}'"))
     with pytest.raises(DataError, match="holds truth values, but its categories are texts; write them as truth values"):
         of(Histogram("flag", values=("TRUE", "true")))
+
+
+@pytest.mark.parametrize(("true", "false"), [("TRUE", "FALSE"), ("true", "false"), (True, False)])
+@pytest.mark.parametrize("written", [(True, False), ("TRUE", "FALSE"), ("true", "False"), (" True ", "false")])
+def test_a_device_and_an_upload_take_truth_values_as_a_curator_does(true, false, written):
+    values = [written[0], written[1], written[0]]
+    columns = {
+        "member": (Membership("f", (true,), "no"), [1, 0, 1]),
+        "listed": (Listed("f", (false, true), "count", "count"), [1, 0, 1]),
+        "label": (Label("f", (true,), None), [1, 0, 1]),
+        "category": (Categories("f", (false, true)), [1, 0, 1]),
+    }
+    for name, (column, expected) in columns.items():
+        assert numbers_of(column, values).tolist() == expected, name
+    with pytest.raises(DataError, match="none of the 2 declared categories"):
+        numbers_of(Categories("f", (false, true)), ["yes"])
+
+
+@pytest.mark.parametrize("cells", [["TRUE", "FALSE", "NA"], ["True", "False", "NA"], ["true", "false", "NA"]])
+@pytest.mark.parametrize("values", [("TRUE", "FALSE", "NA"), (True, False, "NA"), ("true", "False", "NA")])
+def test_truth_values_are_counted_beside_a_declared_word(tmp_path, cells, values):
+    path = tmp_path / "t.csv"
+    for rest in ([], ["TRUE"]):
+        found = counted(path, [*cells * 20, *rest], Histogram("w", values=values, other="count"))
+        assert found.tolist() == [20 + len(rest), 20, 20, 0]
+
+
+def test_a_named_word_that_writes_a_truth_value_changes_no_count(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("w,y\n" + "True,1\nFalse,1\n" * 20, encoding="utf-8")
+    asked = Histogram("w", values=("TRUE", "FALSE"), other="count")
+    for table in (path, pd.read_csv(path)):
+        trust = ogive.Clear(table, na_values=("true",))
+        assert ogive.release(asked, trust=trust).counts == (20, 20, 0)

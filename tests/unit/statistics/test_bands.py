@@ -128,6 +128,26 @@ def test_maxima_that_cannot_be_stored_are_simulated_each_time(stored):
     assert np.array_equal(first, again)
 
 
+def test_a_file_that_may_not_be_touched_is_read_all_the_same(stored, monkeypatch):
+    _, maxima = stored
+    first, _ = maxima()
+
+    def refused(path):
+        raise PermissionError(13, "not yours")
+
+    monkeypatch.setattr(bands.os, "utime", refused)
+    again, drawn = maxima()
+    assert drawn == 0
+    assert np.array_equal(first, again)
+
+
+def test_a_package_without_sources_stores_nothing(stored, monkeypatch):
+    folder, maxima = stored
+    monkeypatch.setattr(bands, "_sources", lambda: (_ for _ in ()).throw(NotADirectoryError(20, "a zip file")))
+    assert maxima()[1] == maxima()[1] == 1
+    assert [*folder.iterdir()] == []
+
+
 def test_maxima_that_were_used_longest_ago_are_removed(stored, monkeypatch):
     folder, maxima = stored
     monkeypatch.setattr(bands, "MOST_STORED", 2)

@@ -47,6 +47,7 @@ import os
 from collections import OrderedDict
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cache
 from hashlib import sha256
 from importlib.metadata import version
 from pathlib import Path
@@ -75,8 +76,8 @@ _SMIRNOV_UP_TO = 256  # records for which the exact law is affordable; beyond, M
 _KEPT = 16
 _STORED_VALUES = 1 << 21  # a simulation of fewer noise values takes less than a tenth of a second
 MOST_STORED = 100
-"""Files of maxima that are stored, of at most 240 KB each."""
-_FEW = 4  # simulated releases by which a stored simulation is told from others
+"""Files of maxima that a folder holds, of 240 KB each at the usual levels."""
+_COMPARED = 4  # simulated releases whose errors are part of the name of a file
 _PREFIX, _DIGEST_BYTES = "maxima-", 32
 _NO_RECORD = 1e-6  # an estimated number of records at or below it is none: dividing by less could overflow
 
@@ -238,9 +239,10 @@ def _errors(strategy: Strategy, total_known: bool, rows: int, random: np.random.
 class _Stored:
     """The file that holds the maxima of one simulation, beside the compiled code of this package.
 
-    Its name is a digest of what the simulation follows from: versions, this module, laws and sizes, and the errors of a
-    few releases more, which are others wherever the estimate is another. The file is a digest of the numbers, and the
-    numbers. It is not read where it is damaged, and what cannot be stored is simulated again in the next process.
+    Its name is a digest of what the simulation follows from: versions, the sources of noise and strategies, laws and
+    sizes, and the errors of a few simulated releases, which change when the estimator changes. The file holds a digest
+    of the numbers, and the numbers. A damaged file is not read, and what cannot be stored is simulated again in the
+    next process.
 
     Args:
         strategy, total_known, simulations: As of `simulate_maxima`.
@@ -252,25 +254,32 @@ class _Stored:
         self._simulations = simulations
         self._folders: list[Path] = []
         self._written: Path | None = None
-        if simulations * sum(level.nodes for level in strategy.levels) < _STORED_VALUES:
+        nodes = sum(level.nodes for level in strategy.levels)
+        if simulations * nodes < _STORED_VALUES:
             return
-        few = _errors(strategy, total_known, _FEW, np.random.Generator(np.random.PCG64(_SEED)))
+        rows = min(_COMPARED, max(1, _BATCH_VALUES // nodes))
+        few = _errors(strategy, total_known, rows, np.random.Generator(np.random.PCG64(_SEED)))
         laws = [(repr(level.law), level.nodes) for level in strategy.levels]
-        what = repr((version("ogive"), np.__version__, strategy.name, laws, total_known, simulations))
-        module = Path(__file__)
-        digest = sha256(module.read_bytes() + what.encode() + few.astype("<f8").tobytes())
-        self._name = f"{_PREFIX}{digest.hexdigest()[:40]}"
-        self._folders, self._written = folders_of(module)
+        versions = [version(name) for name in ("ogive", "numpy", "scipy")]
+        what = repr((versions, strategy.name, laws, total_known, simulations)).encode() + few.astype("<f8").tobytes()
+        # where there are no sources, or no folder can be named, nothing is stored
+        with contextlib.suppress(OSError, UnicodeEncodeError):
+            self._name = f"{_PREFIX}{sha256(_sources() + what).hexdigest()[:40]}"
+            self._folders, self._written = folders_of(Path(__file__))
 
     def read(self) -> Float64 | None:
         """The maxima; None if there is no such file, or it is damaged."""
         for folder in self._folders:
             path = folder / self._name
-            with contextlib.suppress(OSError):
-                digest, content = (data := path.read_bytes())[:_DIGEST_BYTES], data[_DIGEST_BYTES:]
-                if digest == sha256(content).digest() and len(content) == 3 * 8 * self._simulations:
+            try:
+                data = path.read_bytes()
+            except OSError:
+                continue
+            content = data[_DIGEST_BYTES:]
+            if data[:_DIGEST_BYTES] == sha256(content).digest() and len(content) == 3 * 8 * self._simulations:
+                with contextlib.suppress(OSError):  # of a folder that is only read
                     os.utime(path)  # what was used last is removed last
-                    return np.frombuffer(content, "<f8").astype(np.float64).reshape(3, -1)
+                return np.frombuffer(content, "<f8").astype(np.float64).reshape(3, -1)
         return None
 
     def write(self, maxima: Float64) -> None:
@@ -280,9 +289,27 @@ class _Stored:
         content = maxima.astype("<f8").tobytes()
         with contextlib.suppress(OSError, ParameterError):  # a full disk, or a folder that was taken away
             write_atomically(self._written / self._name, sha256(content).digest() + content)
-            paths = sorted(self._written.glob(f"{_PREFIX}*"), key=lambda path: path.stat().st_mtime)
-            for path in paths[:-MOST_STORED]:
-                path.unlink()
+            times = {path: _last_used(path) for path in self._written.glob(f"{_PREFIX}*")}
+            for path in sorted(times, key=lambda path: times[path])[:-MOST_STORED]:
+                path.unlink(missing_ok=True)
+
+
+def _last_used(path: Path) -> float:
+    try:
+        return path.stat().st_mtime
+    except OSError:  # another process has just removed it
+        return float("-inf")
+
+
+@cache
+def _sources() -> bytes:
+    """A digest of this module, and of what draws noise and makes estimates of it."""
+    package = Path(__file__).parents[3]
+    paths = [path for part in ("noise", "strategies") for path in (package / part).rglob("*.py")]
+    digest = sha256(Path(__file__).read_bytes())
+    for path in sorted(paths):
+        digest.update(path.read_bytes())
+    return digest.digest()
 
 
 def upper_quantile(values: Float64, tail: Fraction) -> float:
