@@ -7,6 +7,8 @@ import datetime
 from collections.abc import Collection
 from typing import Any
 
+import numpy as np
+
 from ogive.errors import ParameterError, quoted
 
 LabelValue = bool | int | float | str
@@ -14,8 +16,8 @@ LabelValues = tuple[LabelValue, ...]
 
 BLANKS = " \t\n\r\v\f"
 """What may stand around a text without making it another one."""
-TRUTH = {"true": True, "false": False}
-"""Truth values by the texts that write them, in small letters."""
+TRUTH = {"TRUE": True, "True": True, "true": True, "FALSE": False, "False": False, "false": False}
+"""Truth values by the texts that write them."""
 
 # what is released must be readable when it is stored
 LARGEST_LABEL = 1 << 62
@@ -32,24 +34,21 @@ def storable(value: LabelValue) -> bool:
 def as_declared(value: Any, declared: Collection[Any]) -> Any:
     """A value as a list of declared values has it; what it means depends on no other record.
 
-    Blanks around a text do not matter, unless they were declared. Truth values and the texts TRUE and FALSE, in small
-    letters or capitals, are the same, unless both were declared.
+    Blanks around a text do not matter, unless they were declared. A truth value may be declared as a text of `TRUTH`,
+    and such a text is the truth value, where that was declared and the text was not.
     """
     if value in declared:
         return value
     if isinstance(value, str):
         value = value.strip(BLANKS)
-        truth = TRUTH.get(value.lower())
-    else:
-        truth = bool(value) if value == 0 or value == 1 else None
-    if truth is None or value in declared:
+        truth = TRUTH.get(value)
+        # numbers are found by truth values, too, and are not meant
+        if truth is not None and value not in declared and any(each is truth for each in declared):
+            return truth
         return value
-    return next((each for each in declared if _writes(each, truth)), value)
-
-
-def _writes(declared: Any, truth: bool) -> bool:
-    """Whether a declared value is a truth value, or the text of it."""
-    return TRUTH.get(declared.lower()) is truth if isinstance(declared, str) else declared is truth
+    if isinstance(value, bool | np.bool_):
+        return next((word for word, truth in TRUTH.items() if truth == value and word in declared), value)
+    return value
 
 
 def is_value(text: str) -> bool:

@@ -141,7 +141,7 @@ def label_codes(array: Any, labels: LabelCodes) -> Int64:
 
 def as_truth(value: LabelValue, kind: Any) -> LabelValue:
     """A value that a column is compared with: of a column of truth values the texts TRUE and FALSE are these."""
-    return TRUTH.get(value.lower(), value) if isinstance(value, str) and content_kind(kind) == "truth values" else value
+    return TRUTH.get(value, value) if isinstance(value, str) and content_kind(kind) == "truth values" else value
 
 
 def compared_number(value: LabelValue, unit: str) -> float:

@@ -152,10 +152,13 @@ class CsvSource:
         """
         if self._separator == "," or not columns:
             return set()
-        commas = (
-            f"regexp_matches({name}, {engine.text(_SOME_DECIMAL_COMMA)})" for name in map(engine.name, self._names)
+        some, all_ = engine.text(_SOME_DECIMAL_COMMA), engine.text(_DECIMAL_COMMAS)
+        commas = ", ".join(
+            f"coalesce(bool_or(regexp_matches({name}, {some})) FILTER ({said(name, self._words)}) "
+            f"AND bool_and(regexp_matches({name}, {all_})) FILTER ({said(name, self._words)}), false)"
+            for name in map(engine.name, self._names)
         )
-        if not rows.aggregate(f"coalesce(bool_or({' OR '.join(commas)}), false)").fetchone()[0]:
+        if not any(rows.aggregate(commas).fetchone()):
             return set()
         cells = [engine.name(self._name(column)) for column in columns]
         fits = [f"bool_and(regexp_matches({cell}, {engine.text(_THOUSANDS)}))" for cell in cells]

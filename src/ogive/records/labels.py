@@ -105,11 +105,11 @@ def check_category_kind(declared: Categories | Listed | Membership | OpenCategor
 
 
 def _as_numbers(kind: str, values: tuple[LabelValue, ...]) -> str:
-    """Truth values are texts where declared values write them as TRUE or FALSE, each once, and numbers otherwise."""
+    """Truth values are texts where all declared texts write them, each once, and numbers otherwise."""
     if kind != "truth values":
         return kind
-    words = [value.lower() for value in values if isinstance(value, str) and value.lower() in TRUTH]
-    return "text" if words and len({*words}) == len(words) else "numbers"
+    words = [TRUTH.get(value) for value in values if isinstance(value, str)]
+    return "text" if words and None not in words and len({*words}) == len(words) else "numbers"
 
 
 def where_known(column: str) -> str:

@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from ogive.columns.values import BLANKS
+from ogive.columns.values import BLANKS, TRUTH
 from ogive.errors import ParameterError, plain, quoted
 from ogive.grids import Grid
 
@@ -48,6 +48,8 @@ class MissingWords:
         for word in given:
             if isinstance(word, bool) or not isinstance(word, str | int | float):
                 raise ParameterError(f"`na_values` must be texts or numbers, got {quoted(word)}")
+            if isinstance(word, str) and word.strip(BLANKS).lower() in TRUTH:
+                raise ParameterError(f"`na_values` names {quoted(word)}, which is a truth value; name another word")
         return MissingWords(given)
 
     @functools.cached_property

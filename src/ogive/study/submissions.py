@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import threading
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from pathlib import Path
@@ -49,6 +50,7 @@ class Submissions:
     ) -> None:
         self._open = not closed
         self._changed = threading.Condition()
+        until = _last_change(folder)  # before the store is opened, which may cut off what a killed process left
         self._store = Segments(folder)
         self._marks = np.zeros(people, f"V{_MARK_BYTES}")  # of whom a report is stored, digests of these
         self._waiting: dict[int, tuple[bytes, Future[None]]] = {}
@@ -61,7 +63,7 @@ class Submissions:
         except BaseException:
             self._store.close()
             raise
-        self._hours = Hours(folder, self._stored, _last_change(folder))
+        self._hours = Hours(folder, self._stored, until)
         self._committer = Committer(self._store)
 
     def __len__(self) -> int:
@@ -146,8 +148,11 @@ class Submissions:
 
 
 def _last_change(folder: Path) -> float:
-    """When the last report was stored, in seconds since 1970."""
-    return max((path.stat().st_mtime for path in folder.iterdir() if path.name != FILE), default=0.0)
+    """When the last report was stored, in seconds since 1970; now where that cannot be known."""
+    try:
+        return max(path.stat().st_mtime for path in folder.iterdir() if path.name != FILE)
+    except (OSError, ValueError):
+        return time.time()
 
 
 def _mark(report: bytes) -> bytes:

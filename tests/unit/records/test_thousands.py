@@ -51,8 +51,9 @@ def test_they_are_found_after_the_rows_by_which_columns_are_judged(tmp_path):
         ([f"{n};14.5;1.234" for n in range(60)], 1.234),  # no column has decimal commas
         ([f"{n};14,5;{(1.234, 1.5)[n % 2]}" for n in range(60)], 1.367),  # some point stands elsewhere
         ([f"{n};a,b;1.234" for n in range(60)], 1.234),  # a comma of a text
+        ([f"{n};{('1,3', '2', '1,2,3')[n % 3]};1.234" for n in range(60)], 1.234),  # several answers
     ],
-    ids=["points", "one decimal", "text"],
+    ids=["points", "one decimal", "text", "answers"],
 )
 def test_the_control_other_points_are_decimal_points(tmp_path, rows, value):
     assert mean(file(tmp_path, rows), highest=5) == pytest.approx(value, abs=0.02)

@@ -49,7 +49,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
 from hashlib import sha256
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
@@ -260,11 +260,11 @@ class _Stored:
         rows = min(_COMPARED, max(1, _BATCH_VALUES // nodes))
         few = _errors(strategy, total_known, rows, np.random.Generator(np.random.PCG64(_SEED)))
         laws = [(repr(level.law), level.nodes) for level in strategy.levels]
-        versions = [version(name) for name in ("ogive", "numpy", "scipy")]
-        what = repr((versions, strategy.name, laws, total_known, simulations)).encode() + few.astype("<f8").tobytes()
-        # where there are no sources, or no folder can be named, nothing is stored
-        with contextlib.suppress(OSError, UnicodeEncodeError):
-            self._name = f"{_PREFIX}{sha256(_sources() + what).hexdigest()[:40]}"
+        # where there are no sources or versions, or no folder can be named, nothing is stored
+        with contextlib.suppress(OSError, UnicodeEncodeError, PackageNotFoundError):
+            versions = [version(name) for name in ("ogive", "numpy", "scipy")]
+            what = repr((versions, strategy.name, laws, total_known, simulations)).encode()
+            self._name = f"{_PREFIX}{sha256(_sources() + what + few.astype('<f8').tobytes()).hexdigest()[:40]}"
             self._folders, self._written = folders_of(Path(__file__))
 
     def read(self) -> Float64 | None:
