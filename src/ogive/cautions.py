@@ -70,7 +70,7 @@ def tell_left_out(statistic: Any, schema: Callable[[], Schema | None]) -> None:
     known = schema() if left_out else None
     for name, reason in left_out.items():
         if known is not None and known.kind(name) == "text":
-            reason = known.comma_remedy(name) or reason
+            reason = known.number_remedy(name) or reason
         _LOGGER.warning("ogive: %s: not described, since %s", name, reason)
 
 

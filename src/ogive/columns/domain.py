@@ -51,8 +51,8 @@ class Schema:
         person: The column that identifies the person; None where a person has one record.
         with_missing: Which of some columns have missing values, as far as the table can be read for it. This is secret,
             and may only tell more of what a refusal of missing values tells anyway.
-        comma_remedy: What makes numbers of a column of text whose cells look like numbers with decimal commas, as its
-            kind is guessed; nothing for others.
+        number_remedy: What makes numbers of a column of text whose cells look like numbers with decimal commas, or with
+            points between thousands, as its kind is guessed; nothing for others.
     """
 
     columns: tuple[str, ...]
@@ -60,7 +60,7 @@ class Schema:
     guessed: bool
     person: str | None = None
     with_missing: Callable[[Sequence[str]], Sequence[str]] = _none_known
-    comma_remedy: Callable[[str], str] = _no_remedy
+    number_remedy: Callable[[str], str] = _no_remedy
 
 
 @dataclass(frozen=True)

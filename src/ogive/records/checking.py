@@ -64,7 +64,7 @@ def _text_hint(source: Table, measured: TextColumns | None, binning: Binning, li
             "that has values there"
         )
     line = source.wrong_line(binning.column, binning.grid.unit)
-    remedy = plain(source.comma_remedy(binning.column)) if binning.grid.unit == "number" else ""
+    remedy = plain(source.number_remedy(binning.column)) if binning.grid.unit == "number" else ""
     hint = f"{'' if line is None else f' (first on line {line})'}; {remedy or source.numbers_hint}"
     if listable:
         listed = f"`categories={{{quoted(binning.column)}: ('a', 'b')}}`"

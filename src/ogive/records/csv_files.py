@@ -44,8 +44,8 @@ CHUNK_BYTES = 1 << 20
 UNPACKED_FREELY = 1 << 28
 MOST_RATIO = 200
 JUDGED_AT_ONCE = 100
-_DECIMAL_COMMAS = r"^\s*[+-]?([0-9]*|[0-9]{1,3}([.][0-9]{3})+)(,[0-9]+)?\s*$"
-_SOME_DECIMAL_COMMA = r"^\s*[+-]?([0-9]+|[0-9]{1,3}([.][0-9]{3})+),[0-9]+\s*$"
+_EUROPEAN = r"^\s*[+-]?([0-9]*|[0-9]{1,3}([.][0-9]{3})+)(,[0-9]+)?\s*$"
+_WITH_DECIMAL_COMMA = r"^\s*[+-]?([0-9]+|[0-9]{1,3}([.][0-9]{3})+),[0-9]+\s*$"
 _THOUSANDS = r"^\s*[+-]?[1-9][0-9]{0,2}([.][0-9]{3})+\s*$"
 _PADDED = r"^\s*[+-]?0[0-9]"
 
@@ -152,7 +152,7 @@ class CsvSource:
         """
         if self._separator == "," or not columns:
             return set()
-        some, all_ = engine.text(_SOME_DECIMAL_COMMA), engine.text(_DECIMAL_COMMAS)
+        some, all_ = engine.text(_WITH_DECIMAL_COMMA), engine.text(_EUROPEAN)
         commas = ", ".join(
             f"coalesce(bool_or(regexp_matches({name}, {some})) FILTER ({said(name, self._words)}) "
             f"AND bool_and(regexp_matches({name}, {all_})) FILTER ({said(name, self._words)}), false)"
@@ -210,18 +210,18 @@ class CsvSource:
             f"{'' if where is None else f' on line {where}'}; {CELLS_HINT}"
         )
 
-    def comma_remedy(self, column: str) -> str:
-        """What makes numbers of a column of text whose first cells, if they have a value, have decimal commas.
+    def number_remedy(self, column: str) -> str:
+        """What makes numbers of a column of text whose first values have decimal commas or points between thousands.
 
-        A column of numbers with points between thousands is text where other columns have decimal commas.
+        Nothing where they are no such numbers. Points alone say so only where other columns have decimal commas.
         """
         cell = engine.name(self._name(column))
-        known, fits = said(cell, self._words), f"regexp_matches({cell}, {engine.text(_DECIMAL_COMMAS)})"
+        known, fits = said(cell, self._words), f"regexp_matches({cell}, {engine.text(_EUROPEAN)})"
         with one_line(self._path):
             rows = self._table(first_rows=True).limit(SAMPLE_ROWS)
             counts = rows.aggregate(
-                f"count(*) FILTER ({known}), count(*) FILTER ({known} AND {fits}), bool_or(contains({cell}, ',')), "
-                f"bool_or(contains({cell}, '.'))"
+                f"count(*) FILTER ({known}), count(*) FILTER ({known} AND {fits}), "
+                f"bool_or(contains({cell}, ',')) FILTER ({known}), bool_or(contains({cell}, '.')) FILTER ({known})"
             )
             all_, fitting, commas, points = counts.fetchone()
         points = bool(points) or column in self._thousands

@@ -77,9 +77,9 @@ class FilteredSource:
         """Arrow type of a column."""
         return self._source.type(column)
 
-    def comma_remedy(self, column: str) -> str:
+    def number_remedy(self, column: str) -> str:
         """What the whole table's cells with decimal commas need."""
-        return self._source.comma_remedy(column)
+        return self._source.number_remedy(column)
 
     def wrong_line(self, column: str, unit: str) -> int | None:
         """The line of the first wrong cell of the whole table."""

@@ -68,7 +68,7 @@ class Table(Protocol):
         """
         ...
 
-    def comma_remedy(self, column: str) -> str:
+    def number_remedy(self, column: str) -> str:
         """What makes numbers of a column of text whose cells look like numbers with decimal commas; else nothing."""
         ...
 
@@ -129,7 +129,7 @@ class TypedSource:
         """None: labels have no words for missing values."""
         return set()
 
-    def comma_remedy(self, column: str) -> str:
+    def number_remedy(self, column: str) -> str:
         """Nothing: the table's numbers have a type."""
         return ""
 

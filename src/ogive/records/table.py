@@ -144,7 +144,7 @@ class Records:
             self._table.guesses_kinds,
             self.person,
             self._with_missing,
-            self._table.comma_remedy,
+            self._table.number_remedy,
         )
 
     def _with_missing(self, columns: Sequence[str]) -> tuple[str, ...]:

@@ -174,7 +174,7 @@ class TextColumns:
     def _judged(self, column: str) -> Kind:
         from ogive.records import engine
 
-        if self._source.comma_remedy(column):  # points of its numbers stand between thousands
+        if self._source.number_remedy(column):  # points of its numbers stand between thousands
             return TEXT
         known: list[str] = []
         found: set[str] = set()

@@ -39,6 +39,12 @@ def test_they_are_refused_with_what_reads_them(tmp_path, costs, holds):
             mean(path)
 
 
+def test_missing_values_written_as_a_point_are_no_points_between_thousands(tmp_path):
+    path = file(tmp_path, [f"{n};14,5;." for n in range(60)])
+    with pytest.raises(DataError, match="every cell is empty or says that a value is missing"):
+        mean(path)
+
+
 def test_they_are_found_after_the_rows_by_which_columns_are_judged(tmp_path):
     path = file(tmp_path, [f"{n};14,5;999" for n in range(25_000)] + ["1;14,5;1.234"])
     with pytest.raises(DataError, match="points between thousands"):

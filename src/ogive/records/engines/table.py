@@ -82,7 +82,7 @@ class EngineTable:
         """Arrow type of a column, from the engine's catalog."""
         return self._types[column]
 
-    def comma_remedy(self, column: str) -> str:
+    def number_remedy(self, column: str) -> str:
         """Nothing: an engine's numbers have a type."""
         return ""
 

@@ -97,18 +97,23 @@ def _public_total(found: DescribeEstimate, group: LabelValue | None) -> int | No
 def _of_variable(found: DescribeEstimate, variable: Variable) -> Iterator[Line]:
     each: list[Mapping[str, Any]] = [found.of(variable.column, group) for group in columns_of(found)]
 
-    def row(label: str, part: str, cell: Callable[[Any], str], *, inner: bool = True) -> Line:
+    def line(label: str, cell: Callable[[Mapping[str, Any]], str], *, inner: bool = True) -> Line:
         if not found.bounded(variable.column):
             return Line(label, (NOTHING,) * len(each), inner)
-        return Line(label, tuple(cell(parts[part]) for parts in each), inner)
+        return Line(label, tuple(map(cell, each)), inner)
+
+    def row(label: str, part: str, cell: Callable[[Any], str], *, inner: bool = True) -> Line:
+        return line(label, lambda parts: cell(parts[part]), inner=inner)
 
     name = variable.column
     if isinstance(variable, Number):
         yield row(f"{name}, mean (SD)", "mean", mean_cell, inner=False)
         yield row(f"{100 * variable.confidence_level:g} % interval", "mean", interval_cell)
         # without a record there is no median, whatever is read off the noise
-        median = (median_cell(parts["quantiles"]) if parts["mean"].defined else NOTHING for parts in each)
-        yield Line("median [Q1, Q3]", tuple(median) if found.bounded(name) else (NOTHING,) * len(each), inner=True)
+        yield line(
+            "median [Q1, Q3]",
+            lambda parts: median_cell(parts["quantiles"]) if parts["mean"].defined else NOTHING,
+        )
     elif isinstance(variable, Share):
         yield row(f"{label_of(variable)}, n (%)", "proportion", share_cell, inner=False)
     else:

@@ -270,7 +270,7 @@ class Describe:
                     left_out[name] = _UNDESCRIBED.get(kind, f"{kind} are not described")
         if named and left_out:
             name, reason = next(iter(left_out.items()))
-            if schema.kind(name) == "text" and (remedy := schema.comma_remedy(name)):
+            if schema.kind(name) == "text" and (remedy := schema.number_remedy(name)):
                 raise ParameterError(f"column {quoted(name)} cannot be described as text: {plain(remedy)}")
             raise ParameterError(
                 f"column {quoted(name)} cannot be described, since {plain(reason)}; use `values=`, "
