@@ -113,9 +113,11 @@ class House:
     @property
     def shell(self):
         if self.root not in self._shells:
-            # no settings of whoever runs the tests, and no other package: neither installed nor compiled elsewhere
+            # no settings of whoever runs the tests, and no other package: neither installed nor compiled elsewhere;
+            # the copy would have to compile its loops, and this is about names
             kept = {name: value for name, value in os.environ.items() if not name.startswith(("OGIVE_", "PYTHON"))}
-            environment = {**kept, "PYTHONPATH": str(self.root), "COLUMNS": "200", "NO_COLOR": "1"}
+            words = {"PYTHONPATH": str(self.root), "COLUMNS": "200", "NO_COLOR": "1", "NUMBA_DISABLE_JIT": "1"}
+            environment = {**kept, **words}
             self._shells[self.root] = subprocess.Popen(
                 [sys.executable, "-c", SHELL], cwd=self.root, env=environment, text=True, encoding="utf-8",
                 stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,

@@ -1,0 +1,174 @@
+"""No answer leaves 64 bits: neither with the least guarantee that a statistic accepts, nor with 2^36 records.
+
+An answer is a sum of exact integers and noise, each times a whole number. Here these numbers are found one by one, by
+asking with a single one at a time, and the largest answer is added up in integers of any size: exact integers as 2^40
+records have them, and each value of noise at a tail that it passes with a probability of at most 2^-64. Sums that wrap
+on the way do no harm where the answer fits, since they are linear.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from helpers.examples import EXAMPLES
+
+import ogive
+from ogive import Adjacency, PureDP, ZeroConcentratedDP
+from ogive.errors import OgiveError
+from ogive.noise import DiscreteGaussian, DiscreteLaplace
+from ogive.queries import LinearQuery
+from ogive.trust.central.model import CentralOpening
+
+ROWS, MOST_TIMES = 1 << 8, 32
+"""Rows of the table, and how often at most their number is doubled."""
+LARGEST = (1 << 63) - 1
+CASES = {
+    f"{name}-{number}": statistic
+    for name, several in EXAMPLES.items()
+    for number, statistic in enumerate(several)
+    if name != "describe"  # it asks what mean, proportion and quantiles ask, many times
+}
+GUARANTEES = {"pure": PureDP, "zcdp": ZeroConcentratedDP}
+
+
+def tail(law):
+    """What the size of a value passes with a probability of at most 2^-64.
+
+    A Laplace value passes t with probability at most 2 exp(-t / scale), a Gaussian one at most 2 exp(-t^2 / 2 sigma^2).
+    """
+    if isinstance(law, DiscreteLaplace):
+        return math.ceil(law.scale * 46)  # 65 log 2 is 45.1
+    assert isinstance(law, DiscreteGaussian)
+    return math.ceil(law.sigma * 10)  # the root of 2 * 65 log 2 is 9.5
+
+
+class OneNode:
+    """Noise that is 1 at one node and 0 at all others, and remembers who was asked."""
+
+    def __init__(self):
+        self.asked, self.one = {}, None
+
+    def values(self, law, level, nodes):
+        nodes = np.asarray(nodes)
+        self.asked.update({(law, level, node): law for node in np.unique(nodes).tolist()})
+        if self.one is None or self.one[:2] != (law, level):
+            return np.zeros(nodes.shape, dtype=np.int64)
+        return (nodes == self.one[2]).astype(np.int64)
+
+
+def largest(query, sums):
+    """The size of the largest number of an answer, in exact integers."""
+    nodes = OneNode()
+    assert not query.noise(nodes).any()
+    sizes = np.abs(query.measure(np.zeros_like(sums))).astype(object)
+    assert not sizes.any()
+    for one, law in list(nodes.asked.items()):
+        nodes.one = one
+        sizes = sizes + np.abs(query.noise(nodes)).astype(object) * tail(law)
+    for place in zip(*np.nonzero(sums), strict=True):
+        one = np.zeros_like(sums)
+        one[place] = 1
+        sizes = sizes + np.abs(query.measure(one)).astype(object) * abs(int(sums[place]))
+    return int(sizes.max())
+
+
+@pytest.fixture(scope="module")
+def table():
+    draw = np.random.default_rng(0)
+    return {
+        "x": draw.uniform(0, 100, ROWS),
+        "p": draw.uniform(0, 1, ROWS),
+        "y": draw.integers(0, 2, ROWS),
+        "z": draw.integers(0, 3, ROWS),
+    }
+
+
+class Asking:
+    """Asks a statistic of a table as if it had many more rows, and keeps what was asked.
+
+    Args:
+        table: The table.
+        monkeypatch: Counts each row more than once.
+    """
+
+    def __init__(self, table, monkeypatch):
+        self.table, self.times, self.found = table, 0, []
+        aggregated, answer = CentralOpening._aggregate, CentralOpening.answer
+
+        def answered(opening, query):
+            self.found.append((query, opening._aggregate(query.aggregate)))
+            return answer(opening, query)
+
+        monkeypatch.setattr(CentralOpening, "_aggregate", lambda *of: aggregated(*of) << self.times)
+        monkeypatch.setattr(CentralOpening, "answer", answered)
+
+    def accepted(self, statistic, privacy, times=0):
+        """Whether so small a guarantee is accepted for so many rows."""
+        self.found.clear()
+        self.times = times
+        trust, words = ogive.Central(self.table), ("noise", "records", "epsilon", "exact")
+        try:
+            ogive.release(statistic, trust=trust, privacy=privacy, adjacency=Adjacency.REPLACE)
+        except OgiveError as problem:
+            if not any(word in str(problem) for word in words):
+                raise
+            return False
+        return True
+
+
+@pytest.fixture
+def asking(table, monkeypatch):
+    return Asking(table, monkeypatch)
+
+
+def last(is_accepted, end):
+    """The last whole number before the end that is accepted; 0 is."""
+    first = 0
+    while first + 1 < end:
+        middle = (first + end) // 2
+        first, end = (middle, end) if is_accepted(middle) else (first, middle)
+    return first
+
+
+@pytest.mark.one_in(3)
+@pytest.mark.parametrize("guarantee", GUARANTEES)
+@pytest.mark.parametrize("name", CASES)
+def test_answers_fit_at_the_least_guarantee_and_the_most_records_that_are_accepted(name, guarantee, asking):
+    statistic = CASES[name]
+
+    def privacy(exponent):
+        return GUARANTEES[guarantee](Fraction(8, 1 << exponent))
+
+    assert asking.accepted(statistic, privacy(0))
+    assert not asking.accepted(statistic, privacy(110))
+    least = last(lambda exponent: asking.accepted(statistic, privacy(exponent)), 110)
+    for exponent in (0, least):
+        times = last(lambda times, exponent=exponent: asking.accepted(statistic, privacy(exponent), times), MOST_TIMES)
+        assert asking.accepted(statistic, privacy(exponent), times)
+        assert asking.found
+        for query, sums in asking.found:
+            if isinstance(query, LinearQuery):
+                assert largest(query, sums) <= LARGEST, query.method
+
+
+class TooWide:
+    """The control: a query of the total in units so small that it fits for few records alone."""
+
+    bits = 30
+
+    def measure(self, sums):
+        return sums.sum(keepdims=True) << self.bits
+
+    def noise(self, nodes):
+        return nodes.values(DiscreteLaplace(1 << 20), 0, np.arange(1)) << self.bits
+
+
+def test_the_control_leaves_64_bits():
+    query = TooWide()
+    assert largest(query, np.array([1 << 20, 1 << 20])) <= LARGEST
+    assert largest(query, np.array([1 << 32, 1 << 32])) > LARGEST
+    query.bits = 40
+    assert largest(query, np.array([0, 1])) > LARGEST
