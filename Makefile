@@ -29,8 +29,8 @@ FONTS := dejavu liberation freefont-ttf adf-accanthis adf-baskervald adf-berenis
 	karla lato linuxlibertine mononoki mplus oldstandard open-sans opendyslexic paratype play quattrocento quicksand \
 	roboto-unhinted roboto-slab sil-andika sil-charis sil-doulos sil-gentiumplus texgyre urw-base35 vollkorn lmodern \
 	yrsa-rasa noto-core
-# two more than processors, since tests of networks and processes wait at times
-JOBS ?= $(shell echo $$(($$(nproc 2>/dev/null || echo 2) + 2)))
+# one more than processors, since tests of networks and processes wait at times
+JOBS ?= $(shell echo $$(($$(nproc 2>/dev/null || echo 2) + 1)))
 PYTEST := $(BIN)/python -m pytest -n $(JOBS) --dist worksteal
 # more words for pytest, such as a folder of tests
 OPTIONS ?=

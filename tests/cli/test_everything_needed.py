@@ -35,6 +35,7 @@ def test_one_message_names_groups_missing_values_and_the_guarantee(said):
     assert "smokes" not in line
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     "given",
     [
@@ -55,6 +56,7 @@ def test_the_command_that_is_told_is_right(said, given):
     assert said(*shlex.split(command), "--no-ledger" * ("--ledger" not in given) or "--json") == (0, "")
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     ("given", "example"),
     [

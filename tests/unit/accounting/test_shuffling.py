@@ -106,6 +106,7 @@ def test_delta_is_never_below_the_truth_and_tight(reports, own):
         assert truth <= found <= min(1, truth * (1 + 5e-6)) + 1e-105
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("own", OWN)
 @pytest.mark.parametrize("reports", [1, 2, 150])
 @pytest.mark.parametrize("delta", ["1e-60", "1e-6", "0.3", "0.96"])
@@ -159,6 +160,7 @@ def true_put(coins, limit, most):
         return mpmath.exp(logs) * ((n - k) / 2 - (n / 2 - x) * ratio / 2)
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("coins", [257, 10**4, 10**6, 10**9, 10**12])
 @pytest.mark.parametrize("deviations", [1, 3, 8, 15, 21])
 def test_puts_in_closed_form_are_held_to_the_truth(coins, deviations):

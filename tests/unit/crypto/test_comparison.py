@@ -24,6 +24,7 @@ def drawn_payloads(shape, count, seed=1):
     return np.random.default_rng(seed).integers(0, shape.modulus - 1, count, dtype=np.uint64, endpoint=True)
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("group", GROUPS)
 @pytest.mark.parametrize(("bits", "early"), SMALL)
 def test_shares_of_every_number_at_every_point_add_up_to_the_comparison(group, bits, early):

@@ -84,6 +84,7 @@ def test_a_plan_of_several_is_read_back_and_drawn(both):
     assert all("trust" not in row for row in one.to_dict()["rows"])
 
 
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize(
     ("trust", "method"),
     [(Central, "kernel"), (Central, "cells"), (Local, "krr"), (Local, "unary"), (Local, "haar"), (Pairs, "paired")],
@@ -137,6 +138,7 @@ SETTINGS = {
 }
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("setting", SETTINGS)
 def test_both_errors_of_a_comparison_are_within_a_fifth_of_measured_ones(setting):
     """What each trust model takes, 200 releases: right within 5 %, or 8 % of Laplace noise (one standard deviation).

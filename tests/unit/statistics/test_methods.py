@@ -54,6 +54,7 @@ def test_usual_and_small_grants_give_curves_within_their_noise_by_every_method(p
         assert np.all(np.isfinite(curve.cumulative))
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("kind", ["least_squares", "least_absolute", "isotonic"])
 @pytest.mark.parametrize("privacy", [PureDP(5000), PureDP(10**6), ZeroConcentratedDP(10**12)], ids=str)
 def test_every_smoothing_keeps_nearly_exact_measurements(privacy, kind):

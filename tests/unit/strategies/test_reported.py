@@ -111,6 +111,7 @@ def errors(oracle, counts, runs, seed=1):
     return np.array(found), strategy
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize(("nodes", "split", "branching"), CASES)
 @pytest.mark.parametrize("epsilon", [1, 4])
 def test_is_unbiased_and_has_at_most_the_stated_variance_and_not_much_less(nodes, split, branching, epsilon):
