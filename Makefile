@@ -15,6 +15,7 @@
 # make torch   neural networks as students; without it their tests are skipped
 # make bench   measure against the named peers; rewrites benchmarks/results.json and the manual's page
 # make bench-quick  the same with fewer runs and smaller sizes; writes bench-quick.json
+
 # Python's default: without bytecode on disk every process compiles the hundreds of modules that it imports
 unexport PYTHONDONTWRITEBYTECODE
 

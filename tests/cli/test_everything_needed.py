@@ -35,7 +35,6 @@ def test_one_message_names_groups_missing_values_and_the_guarantee(said):
     assert "smokes" not in line
 
 
-@pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     "given",
     [

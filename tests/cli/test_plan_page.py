@@ -58,7 +58,6 @@ COMMANDS = {
 }
 
 
-@pytest.mark.one_in(2)
 @pytest.mark.parametrize("case", COMMANDS)
 def test_a_plan_fits_its_page_and_says_what_is_taken_and_what_does_not_apply(printed, case):
     out, _ = printed(case)

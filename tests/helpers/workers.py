@@ -1,14 +1,15 @@
 """What one worker has compiled the others load: loops of the package, and test modules with their assertions rewritten.
 
 In a fresh clone nothing is compiled, and every worker needs all of it within its first minute. To compile all loops
-takes a processor a minute, and to rewrite all test modules half of one.
+takes a processor a minute, and to rewrite all test modules half of one. Functions of elements (`numba.vectorize`) are
+few, and each worker compiles its own.
 """
 
 from __future__ import annotations
 
-import contextlib
 import fcntl
 import hashlib
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -34,9 +35,14 @@ def pytest_collection(session):
     modules = sorted(path for folder in testpaths for path in Path(config.rootpath, folder).rglob("test_*.py"))
     number = int(worker["workerid"].removeprefix("gw"))
     for path in modules[number :: worker["workercount"]]:
-        # collection imports it again and tells what is wrong with it
-        with contextlib.suppress(Exception, pytest.skip.Exception):
+        before = set(sys.modules)
+        try:
             importtestmodule(path, config)
+        except (Exception, pytest.skip.Exception):
+            # collection imports it again and tells what is wrong with it, if nothing is left of it
+            for name in set(sys.modules) - before:
+                if getattr(sys.modules[name], "__file__", None) == str(path):
+                    del sys.modules[name]
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -48,12 +54,22 @@ def _loops_compiled_once(tmp_path_factory, request):
     folder = tmp_path_factory.getbasetemp().parent / "compiled"
     folder.mkdir(exist_ok=True)
     whole = Dispatcher.compile
+    held: set[str] = set()
 
     def compile_alone(self: Any, signature: Any) -> Any:
         # a loop compiles those that it calls, and none of them calls it; threads of this process wait before all of it
         name = f"{self.py_func.__module__}.{self.py_func.__qualname__}"
-        with global_compiler_lock, _alone(folder, name):
+        if not name.startswith("ogive."):  # part of numba, which is compiled within loops of the package
             return whole(self, signature)
+        with global_compiler_lock:
+            if name in held:
+                return whole(self, signature)
+            held.add(name)
+            try:
+                with _alone(folder, name):
+                    return whole(self, signature)
+            finally:
+                held.remove(name)
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Dispatcher, "compile", compile_alone)

@@ -9,6 +9,7 @@ influenced, and divide the limit's delta among themselves. The proof is in the m
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -136,7 +137,7 @@ def fits(limit: Privacy, charges: Sequence[Charge], *, first: Charge | None = No
     """
     if not charges:
         return True
-    if any(mismatch(limit, charge) for charge in charges):
+    if any(mismatch(limit, charge) for charge, _ in _counted(charges)):
         return False
     match limit:
         case PureDP():
@@ -150,13 +151,14 @@ def fits(limit: Privacy, charges: Sequence[Charge], *, first: Charge | None = No
 def _fits_approx(limit: ApproxDP, charges: Sequence[Charge], divided: Shares) -> bool:
     if sum_delta(charges) > divided.sums:
         return divided.gaussian > 0 and _fits_gaussian(charges, divided)
-    noisy = any(isinstance(charge, ZeroConcentratedDP | GaussianDP) for charge in charges)
+    different = [charge for charge, _ in _counted(charges)]
+    noisy = any(isinstance(charge, ZeroConcentratedDP | GaussianDP) for charge in different)
     if not noisy and sum_epsilon(charges) <= limit.epsilon:
         return True
     if (
         divided.most
         and len(charges) <= divided.most
-        and all(isinstance(charge, PureDP) and charge.epsilon <= divided.step for charge in charges)
+        and all(isinstance(charge, PureDP) and charge.epsilon <= divided.step for charge in different)
     ):
         return True
     if divided.gaussian and _fits_gaussian(charges, divided):
@@ -166,7 +168,8 @@ def _fits_approx(limit: ApproxDP, charges: Sequence[Charge], divided: Shares) ->
 
 
 def _fits_gaussian(charges: Sequence[Charge], divided: Shares) -> bool:
-    total = as_gaussian([_within_gaussian(charge) for charge in charges])
+    within = {id(charge): _within_gaussian(charge) for charge, _ in _counted(charges)}
+    total = as_gaussian([within[id(charge)] for charge in charges])
     if total is None or distance_delta(total.distance, divided.epsilon) > divided.distances:
         return False
     return delta_of_gaussian(GaussianDP(total.mu_squared), divided.epsilon) <= divided.gaussian
@@ -183,13 +186,13 @@ def _within_gaussian(charge: Charge) -> Charge:
 def as_gaussian(charges: Sequence[Charge]) -> GaussianDP | None:
     """Gaussian and pure charges as those of one Gaussian, for an epsilon and a delta; None if there are others."""
     mu_squared, distance = Fraction(0), Fraction(0)
-    for charge in charges:
+    for charge, times in _counted(charges):
         match charge:
             case GaussianDP():
-                mu_squared += charge.mu_squared
-                distance += charge.distance
+                mu_squared += charge.mu_squared * times
+                distance += charge.distance * times
             case PureDP():
-                mu_squared += pure_mu_squared(charge.epsilon)
+                mu_squared += pure_mu_squared(charge.epsilon) * times
             case _:
                 return None
     return GaussianDP(mu_squared, distance) if distance < 1 else None
@@ -265,17 +268,26 @@ def _largest(accepts: Callable[[Fraction], bool], high: Fraction) -> Fraction:
 
 def sum_epsilon(charges: Sequence[Charge]) -> Fraction:
     """The epsilons of pure and approximate charges, added up exactly."""
-    return sum((charge.epsilon for charge in charges if isinstance(charge, PureDP | ApproxDP)), Fraction(0))
+    each = ((charge, times) for charge, times in _counted(charges) if isinstance(charge, PureDP | ApproxDP))
+    return sum((charge.epsilon * times for charge, times in each), Fraction(0))
 
 
 def sum_delta(charges: Sequence[Charge]) -> Fraction:
     """The deltas of approximate charges, added up exactly."""
-    return sum((charge.delta for charge in charges if isinstance(charge, ApproxDP)), Fraction(0))
+    each = ((charge, times) for charge, times in _counted(charges) if isinstance(charge, ApproxDP))
+    return sum((charge.delta * times for charge, times in each), Fraction(0))
 
 
 def sum_rho(charges: Sequence[Charge]) -> Fraction:
     """Everything in zCDP, added up exactly; an epsilon counts as epsilon^2 / 2, a delta is left aside."""
-    return sum(map(_rho, charges), Fraction(0))
+    return sum((_rho(charge) * times for charge, times in _counted(charges)), Fraction(0))
+
+
+def _counted(charges: Sequence[Charge]) -> list[tuple[Charge, int]]:
+    """The objects among some charges, and how often each is there: a ledger repeats the same object for equal ones."""
+    times = Counter(map(id, charges))
+    objects = dict(zip(map(id, charges), charges, strict=True))
+    return [(objects[number], count) for number, count in times.items()]
 
 
 def _rho(charge: Charge) -> Fraction:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from sqlalchemy import Connection, Select, insert, select, update
+from sqlalchemy import Connection, Select, func, insert, select, update
 
 from ogive.accounting import at_least, in_terms_of, mismatch
 from ogive.arrays import UInt64
@@ -108,12 +108,22 @@ class Books(MarkedTables):
             self.locked(connection, found)
         return found
 
-    def charges(self, connection: Connection, number: int) -> Charges:
-        """What was charged to a data set so far, in order."""
-        columns = (SPENDS.c.id, SPENDS.c.part, SPENDS.c.first_charge, SPENDS.c.charge)
-        rows = connection.execute(select(*columns).where(SPENDS.c.data_set == number).order_by(SPENDS.c.id))
+    def charges(self, connection: Connection, number: int, *, apart: int = 0) -> Charges:
+        """What was charged to a data set so far, equal charges together.
+
+        Args:
+            connection: A transaction.
+            number: Of the data set.
+            apart: The number of a spend that is left by itself; 0 for none.
+        """
+        alike = (SPENDS.c.part, SPENDS.c.first_charge, SPENDS.c.charge)
+        first = func.min(SPENDS.c.id)
+        query = select(first.label("id"), *alike, func.count().label("times")).where(SPENDS.c.data_set == number)
+        by = (*alike, SPENDS.c.id == apart) if apart else alike
+        rows = connection.execute(query.group_by(*by).order_by(first))
         return Charges(
-            Charge(row.id, read_part(row.part), read_charge(row.first_charge), read_charge(row.charge)) for row in rows
+            Charge(row.id, read_part(row.part), read_charge(row.first_charge), read_charge(row.charge), row.times)
+            for row in rows
         )
 
     def find(self, spot: Spot, question: dict[str, Any]) -> dict[str, Any] | None:
@@ -391,7 +401,7 @@ class Books(MarkedTables):
     ) -> None:
         """Refuse a charge that does not fit beside all others, or in place of the lower one of a spend."""
         if data_set.limit is not None:
-            charges = self.charges(connection, spot.number)
+            charges = self.charges(connection, spot.number, apart=raised or 0)
             check_affordable(spot, data_set.limit, charges, charge, first=first, raised=raised)
 
 

@@ -17,25 +17,29 @@ from ogive.privacy import Charge as Price
 
 @dataclass(frozen=True)
 class Charge:
-    """One spend, as far as composition cares.
+    """One spend, or several alike, as far as composition cares.
 
     Fields:
-        number: Of the spend; 0 for one that is not booked.
+        number: Of the spend, or of the first of them; 0 for one that is not booked.
         part: Where it counts.
         first: What it was charged, or was said to come to perhaps, before any answer.
         now: What it is charged now.
+        times: How many there are.
     """
 
     number: int
     part: str
     first: Price
     now: Price
+    times: int = 1
 
 
 class Charges:
-    """What was charged to a data set, in order: to all of it and to each declared part.
+    """What was charged to a data set: to all of it and to each declared part.
 
-    A person belongs to one part for good, so what they lose is what the whole and their part were charged.
+    Equal charges are counted together, in the order in which the first of each was made; only the very first one's
+    place matters. A person belongs to one part for good, so what they lose is what the whole and their part were
+    charged.
     """
 
     def __init__(self, charges: Iterable[Charge]) -> None:
@@ -46,7 +50,7 @@ class Charges:
         return Charges([*self._charges, Charge(0, part, first, charge)])
 
     def raised(self, number: int, charge: Price) -> Charges:
-        """The same charges with one of them raised."""
+        """The same charges with one of them raised, which is by itself."""
         return Charges(replace(old, now=charge) if old.number == number else old for old in self._charges)
 
     def sequences(self, part: str) -> list[list[Charge]]:
@@ -119,7 +123,10 @@ def _sums() -> Iterator[None]:
 
 
 def _now(charges: list[Charge]) -> list[Price]:
-    return [charge.now for charge in charges]
+    found: list[Price] = []
+    for charge in charges:
+        found += [charge.now] * charge.times
+    return found
 
 
 def _size(privacy: Privacy) -> Any:

@@ -21,7 +21,7 @@ from ogive.ledger.mark import Mark, mark_path, set_aside
 from ogive.ledger.opening import Wanted, claim, find_row, make_row, refuse_new
 from ogive.ledger.people import Hasher, sample
 from ogive.ledger.restoring import IDENTITY, LATE_IDENTITY, check_newest, identity_of, unnoted, write_off
-from ogive.ledger.schema import DATA_SETS, META, TABLES, VERSION
+from ogive.ledger.schema import CHARGES, DATA_SETS, META, TABLES, VERSION
 from ogive.privacy import Privacy, PrivacyUnit, check_privacy
 
 SCHEMA = "ogive.ledger/1"
@@ -85,6 +85,8 @@ class Ledger:
                     raise _lost(database, path)
                 make(connection)
                 begun = True
+            elif not database.postgres:  # where not everybody who spends may change tables
+                CHARGES.create(connection, checkfirst=True)  # of an earlier version's ledger
         books = _opened(database, path)
         assert books.mark is not None
         with database.read() as connection:

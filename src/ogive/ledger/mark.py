@@ -48,12 +48,14 @@ class Noted:
         settings: Unit, limit and fingerprints as the ledger keeps them, texts.
         settled: The revision that the settings are of.
         spends: By release id, the fields of a spend that composition and messages need, texts.
+        charges: By release id, the charge alone.
     """
 
     revision: int = 0
     settings: dict[str, str | None] = field(default_factory=dict)
     settled: int = 0
     spends: dict[str, dict[str, str]] = field(default_factory=dict)
+    charges: dict[str, str] = field(default_factory=dict)
     _charged: dict[str, int] = field(default_factory=dict)
 
     def add(self, revision: int, settings: dict[str, str | None], spends: dict[str, dict[str, str]]) -> None:
@@ -64,6 +66,7 @@ class Noted:
         for release_id, spend in spends.items():
             if revision >= self._charged.get(release_id, 0):
                 self.spends[release_id], self._charged[release_id] = spend, revision
+                self.charges[release_id] = spend["charge"]
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ import contextlib
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 from sqlalchemy import Connection, Row, select, text
 
@@ -169,8 +169,10 @@ class MarkedTables:
         if self.revision(connection, number) < noted.revision:
             return True
         query = select(SPENDS.c.release_id, SPENDS.c.charge).where(SPENDS.c.data_set == number)
-        charges = {spend.release_id: spend.charge for spend in connection.execute(query)}
-        return any(_less(charges.get(release_id), spend["charge"]) for release_id, spend in noted.spends.items())
+        charges: dict[str, str] = dict(cast(Any, connection.execute(query).all()))
+        if noted.charges.items() <= charges.items():  # nearly always, and several times faster
+            return False
+        return any(_less(charges.get(release_id), charge) for release_id, charge in noted.charges.items())
 
     def unnoted(self, connection: Connection, row: DataSet, noted: Noted, revision: int) -> Change:
         """The changes of an account that the mark lacks."""

@@ -2,7 +2,18 @@
 
 from __future__ import annotations
 
-from sqlalchemy import Column, ForeignKey, Integer, LargeBinary, MetaData, String, Table, Text, UniqueConstraint
+from sqlalchemy import (
+    Column,
+    ForeignKey,
+    Index,
+    Integer,
+    LargeBinary,
+    MetaData,
+    String,
+    Table,
+    Text,
+    UniqueConstraint,
+)
 
 VERSION = 2
 """Raised whenever an older library could misread the tables. 2: keys are derived for each ledger."""
@@ -56,4 +67,9 @@ SPENDS = Table(
     Column("finished", Text),
     UniqueConstraint("data_set", "part", "fingerprint", "digest"),
     sqlite_autoincrement=True,
+)
+
+# what each transaction reads of all spends of a data set, without their questions and estimates
+CHARGES = Index(
+    "ogive_charges", SPENDS.c.data_set, SPENDS.c.part, SPENDS.c.first_charge, SPENDS.c.charge, SPENDS.c.release_id
 )

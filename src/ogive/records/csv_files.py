@@ -211,9 +211,10 @@ class CsvSource:
         )
 
     def number_remedy(self, column: str) -> str:
-        """What makes numbers of a column of text whose first values have decimal commas or points between thousands.
+        """What makes numbers of a column of text whose first rows have decimal commas or points between thousands.
 
-        Nothing where they are no such numbers. Points alone say so only where other columns have decimal commas.
+        Nothing where they have other values, too, or none. A column of numbers is text, and is told so, where all of
+        its points stand between thousands and other columns have decimal commas.
         """
         cell = engine.name(self._name(column))
         known, fits = said(cell, self._words), f"regexp_matches({cell}, {engine.text(_EUROPEAN)})"

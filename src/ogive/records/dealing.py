@@ -96,7 +96,7 @@ class PartSource:
         return self._source.type(column)
 
     def number_remedy(self, column: str) -> str:
-        """What the whole table's cells with decimal commas need."""
+        """What makes numbers of the whole table's column."""
         return self._source.number_remedy(column)
 
     def wrong_line(self, column: str, unit: str) -> int | None:

@@ -69,7 +69,7 @@ class Table(Protocol):
         ...
 
     def number_remedy(self, column: str) -> str:
-        """What makes numbers of a column of text whose cells look like numbers with decimal commas; else nothing."""
+        """What makes numbers of a column of text that holds numbers in a notation that is not read; else nothing."""
         ...
 
     def wrong_line(self, column: str, unit: str) -> int | None:

@@ -85,7 +85,7 @@ def strict():
         yield
 
 
-@pytest.mark.one_in(5)
+@pytest.mark.each_value
 @pytest.mark.parametrize("name", FAILURES)
 @pytest.mark.parametrize("make", [failing, failing_in_arrays])
 def test_a_failure_counts_as_the_lower_bound_and_moves_no_other_pair(name, make):

@@ -60,7 +60,6 @@ def worst(first: np.ndarray, second: np.ndarray, generator) -> float:
     return min(same(tables[0][:, place], tables[1][:, place]) for place in moving)
 
 
-@pytest.mark.one_in(2)
 @pytest.mark.distribution
 @pytest.mark.parametrize(("oracle", "wrong"), SMALL, ids=lambda oracle: f"{oracle.name}-{oracle.size}")
 def test_simulated_sums_have_the_law_of_reports(oracle, wrong):
@@ -80,7 +79,6 @@ def scores(oracle, people, found) -> list[np.ndarray]:
     ]
 
 
-@pytest.mark.one_in(2)
 @pytest.mark.distribution
 @pytest.mark.parametrize(
     "oracle",

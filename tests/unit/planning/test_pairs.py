@@ -84,7 +84,7 @@ def test_a_plan_of_several_is_read_back_and_drawn(both):
     assert all("trust" not in row for row in one.to_dict()["rows"])
 
 
-@pytest.mark.one_in(5)
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     ("trust", "method"),
     [(Central, "kernel"), (Central, "cells"), (Local, "krr"), (Local, "unary"), (Local, "haar"), (Pairs, "paired")],

@@ -127,7 +127,6 @@ def without_noise(estimate, test):
     return 2 * stats.norm.sf(abs(test.statistic - test.expected) / error)
 
 
-@pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     "release",
     [

@@ -1,0 +1,33 @@
+"""Workers that import test modules before they collect them tell of a broken one, as one that does not."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+TESTS = Path(__file__).parents[1]
+
+
+@pytest.mark.parametrize("early", ["", 'pytest_plugins = ["helpers.workers"]\n'], ids=["control", "early"])
+@pytest.mark.parametrize(
+    ("broken", "told"),
+    [
+        ("raise RuntimeError('it is broken')", "it is broken"),
+        ("import pytest\npytest.importorskip('nothing')", "1 skipped"),
+    ],
+    ids=["error", "skip"],
+)
+def test_a_module_that_cannot_be_imported_is_told(tmp_path, early, broken, told):
+    (tmp_path / "conftest.py").write_text(early)
+    (tmp_path / "pytest.ini").write_text("[pytest]\ntestpaths = tests\naddopts = --import-mode=importlib\n")
+    (tmp_path / "tests").mkdir()
+    (tmp_path / "tests" / "test_broken.py").write_text(f"def test_one():\n    pass\n\n\n{broken}\n")
+    (tmp_path / "tests" / "test_whole.py").write_text("def test_two():\n    assert 1 + 1 == 2\n")
+    environment = {**os.environ, "PYTHONPATH": str(TESTS)}
+    environment.pop("PYTEST_XDIST_WORKER", None)
+    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-n", "1", "-rs"]
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=300)
+    assert told in done.stdout, done.stdout
+    assert (done.returncode == 0) is (told == "1 skipped")
