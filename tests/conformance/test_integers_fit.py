@@ -2,10 +2,10 @@
 
 An answer is a sum of exact integers and noise, each times a whole number. Here these numbers are found one by one, by
 asking with a single one at a time, and the largest answer is added up in integers of any size: all exact integers of a
-row of the aggregate at the place that weighs most, and each value of noise at a tail that it passes with a probability
-of at most 2^-64. Sums that wrap on the way do no harm where the answer fits, since they are linear. Each row of the
-table counts up to 2^32 times, which makes 2^40 records; guarantees and numbers of records are found to a factor of 2
-each, so answers must have room for 4 times as much.
+row of the aggregate at the place in use that weighs most, and each value of noise at a tail that it passes with a
+probability of at most 2^-64. Sums that wrap on the way do no harm where the answer fits, since they are linear. Each
+row of the table counts up to 2^32 times, which makes 2^40 records; guarantees and numbers of records are found to a
+factor of 2 each, so answers must have room for 4 times as much.
 
 Queries that are not linear (selections, degrees, kernels) are asked at the same limits, and only seen not to fail.
 """

@@ -41,7 +41,7 @@ def pytest_collection(session):
         except (Exception, pytest.skip.Exception):
             # collection imports it again and tells what is wrong with it, if nothing is left of it
             for name in set(sys.modules) - before:
-                if getattr(sys.modules[name], "__file__", None) == str(path):
+                if vars(sys.modules[name]).get("__file__") == str(path):
                     del sys.modules[name]
 
 

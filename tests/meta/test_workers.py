@@ -23,11 +23,14 @@ def test_a_module_that_cannot_be_imported_is_told(tmp_path, early, broken, told)
     (tmp_path / "conftest.py").write_text(early)
     (tmp_path / "pytest.ini").write_text("[pytest]\ntestpaths = tests\naddopts = --import-mode=importlib\n")
     (tmp_path / "tests").mkdir()
-    (tmp_path / "tests" / "test_broken.py").write_text(f"def test_one():\n    pass\n\n\n{broken}\n")
+    noted = "with open('imports', 'a') as file:\n    file.write('x')\n"
+    (tmp_path / "tests" / "test_broken.py").write_text(f"{noted}\n\ndef test_one():\n    pass\n\n\n{broken}\n")
     (tmp_path / "tests" / "test_whole.py").write_text("def test_two():\n    assert 1 + 1 == 2\n")
     environment = {**os.environ, "PYTHONPATH": str(TESTS)}
-    environment.pop("PYTEST_XDIST_WORKER", None)
+    for name in ("PYTEST_XDIST_WORKER", "PYTEST_ADDOPTS"):
+        environment.pop(name, None)
     command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-n", "1", "-rs"]
     done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=300)
     assert told in done.stdout, done.stdout
     assert (done.returncode == 0) is (told == "1 skipped")
+    assert (tmp_path / "imports").read_text() == ("xx" if early else "x")

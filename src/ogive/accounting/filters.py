@@ -285,8 +285,9 @@ def sum_rho(charges: Sequence[Charge]) -> Fraction:
 
 def _counted(charges: Sequence[Charge]) -> list[tuple[Charge, int]]:
     """The objects among some charges, and how often each is there: a ledger repeats the same object for equal ones."""
-    times = Counter(map(id, charges))
-    objects = dict(zip(map(id, charges), charges, strict=True))
+    held = tuple(charges)
+    times = Counter(map(id, held))
+    objects = dict(zip(map(id, held), held, strict=True))
     return [(objects[number], count) for number, count in times.items()]
 
 

@@ -50,7 +50,13 @@ class Charges:
         return Charges([*self._charges, Charge(0, part, first, charge)])
 
     def raised(self, number: int, charge: Price) -> Charges:
-        """The same charges with one of them raised, which is by itself."""
+        """The same charges with one of them raised, which is by itself.
+
+        Raises:
+            LedgerError: there is no such charge, or it is counted together with others.
+        """
+        if [old.times for old in self._charges if old.number == number] != [1]:
+            raise LedgerError("the ledger lost an entry; was it replaced by another file?")
         return Charges(replace(old, now=charge) if old.number == number else old for old in self._charges)
 
     def sequences(self, part: str) -> list[list[Charge]]:

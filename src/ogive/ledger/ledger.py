@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import secrets
@@ -9,7 +10,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from sqlalchemy import Connection, insert, inspect, select
+from sqlalchemy import Connection, insert, inspect, select, text
+from sqlalchemy.schema import CreateIndex
 
 from ogive.errors import LedgerError, ParameterError, plain, quoted
 from ogive.ledger.account import Account
@@ -85,15 +87,17 @@ class Ledger:
                     raise _lost(database, path)
                 make(connection)
                 begun = True
-            elif not database.postgres:  # where not everybody who spends may change tables
-                CHARGES.create(connection, checkfirst=True)  # of an earlier version's ledger
         books = _opened(database, path)
         assert books.mark is not None
         with database.read() as connection:
             check_newest(books, connection)
             lines = unnoted(books, connection)
+            indexed = database.postgres or _has_index(connection)
         books.mark.note(books.identity, lines)
         database.log_ahead()
+        if not indexed:  # of an earlier version; without it the ledger works, too
+            with contextlib.suppress(LedgerError), database.write() as connection:
+                connection.execute(CreateIndex(CHARGES, if_not_exists=True))
         return Ledger(books, begun=begun)
 
     @staticmethod
@@ -244,6 +248,11 @@ class Ledger:
 
     def _account(self, row: DataSet, fingerprint: str | None) -> Account:
         return Account(self._books, Spot(row.id, row.name, WHOLE, fingerprint), row.unit)
+
+
+def _has_index(connection: Connection) -> bool:
+    query = text("SELECT count(*) FROM sqlite_master WHERE type = 'index' AND name = :name")
+    return bool(connection.execute(query, {"name": CHARGES.name}).scalar_one())
 
 
 def _make(connection: Connection, keys: Keys, identity: str) -> None:
