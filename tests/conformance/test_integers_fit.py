@@ -38,6 +38,7 @@ CASES = {
     for number, statistic in enumerate(several)
     if name != "describe"  # it asks what mean, proportion and quantiles ask, many times
 }
+CASES["calibration-fine"] = ogive.HosmerLemeshow("p", "y", bins=16, bits=30)
 GUARANTEES = {"pure": PureDP, "zcdp": ZeroConcentratedDP}
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from ogive.arrays import Float64, Int64
 from ogive.checks import among
-from ogive.columns.values import LONGEST_LABEL, LabelValue, LabelValues, storable, text_field, values_field
+from ogive.columns.values import LONGEST_LABEL, LabelValue, LabelValues, as_text, storable, text_field, values_field
 from ogive.errors import ParameterError, quoted
 
 MembershipPolicy = Literal["refuse", "no", "drop"]
@@ -92,9 +92,10 @@ class Membership:
         values: The list; None takes every value that is not missing.
         missing: What a missing value means: "refuse" (an error), "no" (it is not in the list) or "drop" (not counted;
             only where the number of records is private).
+        others: The values that are not in the list, public; a value of neither list is an error. None takes any other.
 
     Raises:
-        ParameterError: the list is empty or too long, or a value is in it twice or could not be stored.
+        ParameterError: a list is empty or too long, or holds a value that could not be stored; or a value is in both.
     """
 
     kind: ClassVar[str] = "membership"
@@ -103,22 +104,36 @@ class Membership:
     column: str
     values: LabelValues | None
     missing: str = "refuse"
+    others: LabelValues | None = None
 
     def __post_init__(self) -> None:
         among(self.missing, "missing", MEMBERSHIP_POLICIES)
         if not isinstance(self.column, str):
             raise ParameterError(f"`column` must be a column's name, got {quoted(self.column)}")
-        if self.values is None:
+        if self.values is not None:
+            self._check(self.values, "count")
+        if self.others is None:
             return
-        if not isinstance(self.values, tuple) or not all(isinstance(value, LabelValue) for value in self.values):
+        self._check(self.others, "do not count")
+        if self.values is None:
             raise ParameterError(
-                f"the values of column {quoted(self.column)} that count must be a list, got {quoted(self.values)}"
+                f"any value of column {quoted(self.column)} counts, so that none can be named that does not"
             )
-        if not 1 <= len(self.values) <= MAX_SYMBOLS:
-            raise ParameterError(f"1 to {MAX_SYMBOLS} values can count, got {len(self.values)}")
-        if not all(map(storable, self.values)):
+        both = [other for other in self.others if as_text(other) in map(as_text, self.values) or other in self.values]
+        if both:
+            raise ParameterError(f"{quoted(both[0])} of column {quoted(self.column)} cannot both count and not count")
+
+    def _check(self, values: LabelValues, verb: str) -> None:
+        """Refuse a list that nobody can name or store."""
+        if not isinstance(values, tuple) or not all(isinstance(value, LabelValue) for value in values):
             raise ParameterError(
-                f"values that count must be texts of at most {LONGEST_LABEL} characters or numbers below 2^62 in size"
+                f"the values of column {quoted(self.column)} that {verb} must be a list, got {quoted(values)}"
+            )
+        if not 1 <= len(values) <= MAX_SYMBOLS:
+            raise ParameterError(f"1 to {MAX_SYMBOLS} values can {verb.replace('do ', '')}, got {len(values)}")
+        if not all(map(storable, values)):
+            raise ParameterError(
+                f"values that {verb} must be texts of at most {LONGEST_LABEL} characters or numbers below 2^62 in size"
             )
 
     @property
@@ -137,7 +152,8 @@ class Membership:
     def to_dict(self) -> dict[str, Any]:
         """Plain data."""
         values = None if self.values is None else list(self.values)
-        return {"column": self.column, "values": values, "missing": self.missing}
+        others = {} if self.others is None else {"others": list(self.others)}
+        return {"column": self.column, "values": values, "missing": self.missing, **others}
 
     @staticmethod
     def from_dict(data: dict[str, Any]) -> Membership:
@@ -147,7 +163,8 @@ class Membership:
             ParameterError: a field is missing or out of range.
         """
         listed = values_field(data, "values") if data.get("values", ()) is not None else None
-        return Membership(text_field(data, "column"), listed, text_field(data, "missing"))
+        others = values_field(data, "others") if "others" in data else None
+        return Membership(text_field(data, "column"), listed, text_field(data, "missing"), others)
 
 
 @dataclass(frozen=True)

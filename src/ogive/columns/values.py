@@ -51,6 +51,11 @@ def as_declared(value: Any, declared: Collection[Any]) -> Any:
     return value
 
 
+def as_text(value: Any) -> str:
+    """A declared value as a text writes it."""
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
 def is_value(text: str) -> bool:
     """Whether a text writes a number, a date or a time."""
     for kind in (float, datetime.datetime.fromisoformat):

@@ -40,6 +40,9 @@ class Charges:
     Equal charges are counted together, in the order in which the first of each was made; only the very first one's
     place matters. A person belongs to one part for good, so what they lose is what the whole and their part were
     charged.
+
+    Args:
+        charges: Groups of equal charges, ordered by the smallest number among each group's spends.
     """
 
     def __init__(self, charges: Iterable[Charge]) -> None:

@@ -97,7 +97,7 @@ def revealed(description: Description) -> list[str]:
 def refuses(column: Column) -> bool:
     """Whether a device refuses some values of the column."""
     if isinstance(column, Membership):
-        return column.missing == "refuse"
+        return column.missing == "refuse" or column.others is not None
     if isinstance(column, Listed):
         return "refuse" in (column.other, column.missing)
     return not isinstance(column, Binning) or "refuse" in (column.outside, column.missing, column.fractions)
@@ -122,7 +122,8 @@ def asked(column: Column, rounding: str) -> str:
     if isinstance(column, Membership):
         treated = "not accepted" if column.missing == "refuse" else "counted as not"
         what = "there is a value" if column.values is None else f"it is {_listed(column.values)}"
-        return f"{name}, whether {what} or not; a missing value is {treated}"
+        rest = "" if column.others is None else f" ({_listed(column.others)}; any other value is not accepted)"
+        return f"{name}, whether {what} or not{rest}; a missing value is {treated}"
     if isinstance(column, Listed):
         policies = {"count": "counted as such", "refuse": "not accepted"}
         return (

@@ -184,8 +184,15 @@ def _members(column: Membership, values: NDArray[Any]) -> Float64:
     missing = [value is None or is_nan(value) for value in listed]
     if column.missing != "no" and any(missing):
         raise DataError(f"column {quoted(column.column)} has a missing value, which this column does not accept")
-    known = None if column.values is None else dict.fromkeys(column.values, 1)
-    found = [1 if known is None else _place(known, value, 0) for value in listed]
+    known = None if column.values is None else dict.fromkeys(column.others or (), 0) | dict.fromkeys(column.values, 1)
+    rest = 0 if column.others is None else None
+    found = [1 if known is None else _place(known, value, rest) for value in listed]
+    if column.others is not None and any(
+        place is None and not gone for gone, place in zip(missing, found, strict=True)
+    ):
+        raise DataError(
+            f"column {quoted(column.column)} has a value that is neither positive nor negative, which this column refuses"
+        )
     return np.array([not gone and place == 1 for gone, place in zip(missing, found, strict=True)], dtype=np.float64)
 
 

@@ -28,7 +28,7 @@ import numpy as np
 from ogive.accounting import group_loss, larger_loss
 from ogive.arrays import Int64
 from ogive.checks import among
-from ogive.errors import ParameterError
+from ogive.errors import DataError, ParameterError
 from ogive.grids import Grid
 from ogive.noise import DiscreteGaussian, DiscreteLaplace
 from ogive.noise.base import NodeNoise
@@ -39,6 +39,7 @@ from ogive.strategies.base import Level, measured_loss
 
 FormName = Literal["counts", "difference"]
 FORMS: tuple[FormName, ...] = get_args(FormName)
+_ROOM_BITS = 61
 
 
 def widest(groups: GroupSums) -> int:
@@ -119,7 +120,13 @@ class GroupSumsQuery(base.LinearQuery):
         return base.fields_digest("group sums", self, sums, adjacency)
 
     def measure(self, sums: Int64) -> Int64:
-        """Exact sums, shape (4, Q) or (3, Q)."""
+        """Exact sums, shape (4, Q) or (3, Q).
+
+        Raises:
+            DataError: there are too many records for these bits.
+        """
+        if int(sums[2:].sum()) >> (_ROOM_BITS - self.groups.bits):
+            raise DataError(f"there are too many records for sums with {self.groups.bits} fractional bits")
         if self.form == "counts":
             return sums
         return np.stack([sums[0], sums[1], (sums[3] << self.groups.bits) - sums[1]])

@@ -79,7 +79,7 @@ def _limb_bits(query: LinearQuery, present: Bool) -> int:
             query.measure(ones * ((1 << width) - 1))
         except (DataError, ParameterError):  # what would not fit is refused
             continue
-        # where entries may be negative: projections refuse by the sum of all cells, and sums per group have room
+        # where entries may be negative: projections and sums per group refuse by the sum of what they count
         if largest << width < 1 << _ROOM_BITS:
             return width
     raise UnsupportedError("the query has too many fractional bits to be measured in shares; use fewer bits")

@@ -150,7 +150,8 @@ class BinormalShape:
                 table[column.column] = [column.values[row % len(column.values)] for row in order]
             elif isinstance(column, Membership):
                 yes = 1 if column.values is None else column.values[0]
-                table[column.column] = [yes if positive[row] else _another(yes) for row in order]
+                no = column.others[0] if column.others else _another(yes)
+                table[column.column] = [yes if positive[row] else no for row in order]
             elif labeled:
                 table[column.column] = _on_grid(column.grid, (hidden + _REACH) / (self.shift + 2 * _REACH))
             else:

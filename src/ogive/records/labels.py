@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from ogive.arrays import Float64, Int64, UInt8
 from ogive.columns import Categories, Label, LabelValue, Listed, Membership, OpenCategories
-from ogive.columns.values import TRUTH, as_declared
+from ogive.columns.values import TRUTH, as_declared, as_text
 from ogive.errors import DataError, plain, quoted
 from ogive.predicates import Missing, Not
 
@@ -31,7 +31,9 @@ def declared_values(column: Categories | Label | Listed | Membership | OpenCateg
     """The values of categories and classes that a question names."""
     if isinstance(column, Label):
         return (*column.positive, *(column.negative or ()))
-    return () if isinstance(column, OpenCategories) else column.values or ()
+    if isinstance(column, Membership):
+        return (*(column.values or ()), *(column.others or ()))
+    return () if isinstance(column, OpenCategories) else column.values
 
 
 def check_label_kind(label: Label, kind: str) -> None:
@@ -85,7 +87,7 @@ def check_category_kind(declared: Categories | Listed | Membership | OpenCategor
         )
     if isinstance(declared, OpenCategories):
         return
-    named = declared.values or ()
+    named = declared_values(declared)
     counted = isinstance(declared, Listed | Membership)
     values, example = f"its {plural}", ""
     if isinstance(declared, Membership):
@@ -97,7 +99,7 @@ def check_category_kind(declared: Categories | Listed | Membership | OpenCategor
             f"column {quoted(declared.column)} holds text, but the values to count are numbers; write them as texts"
             f"{example}"
         )
-    if holds != "text" and declared.values and all(isinstance(value, str) for value in declared.values):
+    if holds != "text" and named and all(isinstance(value, str) for value in named):
         raise DataError(
             f"column {quoted(declared.column)} holds {kind}, but {values} are texts; write them as {kind}{example}",
             parameter=plural,
@@ -224,7 +226,7 @@ class Places:
         self._undeclared = undeclared
         self._parameter = parameter
         # numbers and truth values compare as numbers, text as text; a number also names the text that writes it
-        self._places: dict[Any, int] = {_written(value): place for place, value in enumerate(declared.values)}
+        self._places: dict[Any, int] = {as_text(value): place for place, value in enumerate(declared.values)}
         self._places |= {value: place for place, value in enumerate(declared.values)}
         self._table = np.zeros(0, dtype=np.int64)
 
@@ -266,27 +268,43 @@ class Members:
         self._declared = declared
         self._labels = labels
         values = declared.values
+        others = declared.others
         # numbers and truth values compare as numbers, text as text; a number also names the text that writes it
-        self._known = None if values is None else {*values, *map(_written, values)}
+        self._known: dict[Any, float] | None = None
+        if values is not None:
+            places = [(0.0, value) for value in others or ()] + [(1.0, value) for value in values]
+            self._known = {as_text(value): place for place, value in places}
+            self._known |= {value: place for place, value in places}
+        self._undeclared = 0.0 if others is None else float(_REFUSED)
         self._table = np.zeros(0, dtype=np.float64)
 
     def inside(self, codes: Int64) -> Float64:
         """1 for each label in the list, 0 for any other; NaN where a missing one is dropped.
 
         Raises:
-            DataError: a label is missing, and the column refuses that.
+            DataError: a label is missing, or in neither of two lists, and the column refuses that.
         """
-        values, known = self._labels.values, self._known
+        values, declared = self._labels.values, self._declared
         if len(self._table) < len(values):
-            new = [float(known is None or as_declared(value, known) in known) for value in values[len(self._table) :]]
-            self._table = np.concatenate([self._table, new])
-            self._table[MISSING] = math.nan if self._declared.missing == "drop" else 0.0
-        if self._declared.missing == "refuse" and np.any(codes == MISSING):
+            self._table = np.concatenate([self._table, [self._place(value) for value in values[len(self._table) :]]])
+            self._table[MISSING] = math.nan if declared.missing == "drop" else 0.0
+        if declared.missing == "refuse" and np.any(codes == MISSING):
             raise DataError(
-                f"column {quoted(self._declared.column)} has missing values; choose their treatment with "
+                f"column {quoted(declared.column)} has missing values; choose their treatment with "
                 "`missing='no'` or, under `ADD_OR_REMOVE`, `'drop'`"
             )
-        return self._table[codes]
+        found = self._table[codes]
+        if declared.others is not None and np.any(found == _REFUSED):
+            raise DataError(
+                f"column {quoted(declared.column)} has a value that is neither positive nor negative; name all values of "
+                "both with `positive=` and `negative=`"
+            )
+        return found
+
+    def _place(self, value: Any) -> float:
+        """Whether a value is in the list."""
+        known = self._known
+        return 1.0 if known is None else known.get(as_declared(value, known), self._undeclared)
 
 
 class Listing:
@@ -301,7 +319,7 @@ class Listing:
         self._declared = declared
         self._labels = labels
         # numbers and truth values compare as numbers, text as text; a number also names the text that writes it
-        self._places: dict[Any, int] = {_written(value): place for place, value in enumerate(declared.values)}
+        self._places: dict[Any, int] = {as_text(value): place for place, value in enumerate(declared.values)}
         self._places |= {value: place for place, value in enumerate(declared.values)}
         self._table = np.zeros(0, dtype=np.float64)
 
@@ -346,10 +364,6 @@ def _symbol(policy: str, place: int | None) -> float:
     if place is not None:
         return place
     return math.nan if policy == "drop" else _REFUSED
-
-
-def _written(value: Any) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def _among(value: Any, wanted: tuple[Any, ...]) -> bool:

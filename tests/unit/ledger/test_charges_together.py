@@ -9,7 +9,8 @@ import pytest
 from sqlalchemy import select
 from vectors.make_ledger import FILE, KEY
 
-from ogive import ApproxDP, BudgetError, Ledger, LedgerError, PureDP, ZeroConcentratedDP
+import ogive
+from ogive import Adjacency, ApproxDP, BudgetError, Ledger, LedgerError, PrivacyUnit, PureDP, ZeroConcentratedDP
 from ogive.ledger.charges import Charge, Charges
 from ogive.ledger.entries import read_charge
 from ogive.ledger.schema import SPENDS
@@ -140,3 +141,28 @@ def test_a_ledger_that_is_refused_is_left_as_it_is(earlier):
     with pytest.raises(LedgerError, match="upgrade ogive"):
         Ledger.open(place)
     assert "ogive_charges" not in indexes()
+
+
+def test_a_ledger_works_without_the_index_where_it_cannot_be_made(earlier, monkeypatch):
+    """Another process holds the lock just then."""
+    place, indexes = earlier
+    other = sqlite3.connect(place, isolation_level=None)
+    has_index = ogive.ledger.ledger._has_index
+
+    def locked(connection):
+        found = has_index(connection)
+        other.execute("BEGIN IMMEDIATE")
+        return found
+
+    monkeypatch.setattr(ogive.ledger.ledger, "_has_index", locked)
+    monkeypatch.setattr(ogive.ledger.database, "BUSY_SECONDS", 0.1)
+    with Ledger.open(place) as ledger:
+        other.execute("ROLLBACK")
+        other.close()
+        assert "ogive_charges" not in indexes()
+        account = ledger.account("others", unit=PrivacyUnit(Adjacency.REPLACE))
+        account.reserve({"n": 1}, statistic="test", charge=PureDP(1), secret=bytes(32))
+        assert account.spent == PureDP(1)
+    monkeypatch.undo()
+    Ledger.open(place).close()
+    assert "ogive_charges" in indexes()

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ogive import ApproxDP, Grid, ParameterError, PeerError, PureDP, ZeroConcentratedDP
-from ogive.columns import Binning, Categories, Domain, Label
+from ogive.columns import Binning, Categories, Domain, Label, Membership
 from ogive.local import (
     Description,
     HaarOracle,
@@ -54,6 +54,9 @@ ALL = {
         oracle=design_tree(16, 1, "1e-6", split="budget", composition="exact"), privacy=ApproxDP(1, "1e-6")
     ),
     "classes": described(domain=SCORED, oracle=PublicClasses(TreeOracle(8, 1), 2)),
+    "members": described(
+        domain=Domain((Membership("smokes", ("yes",), "no", ("no",)),)), oracle=RandomizedResponse(2, 1)
+    ),
     "categories": described(domain=JOBS, oracle=RandomizedResponse(20, 1), participants=1 << 32),
 }
 

@@ -12,7 +12,9 @@ import pyarrow.parquet
 import pytest
 from helpers.engines import ENGINES, address
 
-from ogive import Adjacency, Clear, DataError, PureDP, SecAgg, Session, Simulation, release
+from ogive import Adjacency, Clear, DataError, ParameterError, PureDP, SecAgg, Session, Simulation, release
+from ogive.columns import Membership
+from ogive.local.values import numbers_of
 from ogive.records import Records
 from ogive.records.arrow import without_named
 from ogive.records.missing_words import MissingWords
@@ -62,6 +64,7 @@ CLASSES = {"positive": "yes", "negative": "no"}
 WARDS = ("A", "B b")
 STATISTICS = {
     "proportion": Proportion("died", positive="yes"),
+    "proportion of two": Proportion("died", positive="yes", negative="no"),
     "proportion of several": Proportion("ward", positive=("B b", "C")),
     "count": Count("died", among="yes"),
     "histogram": Histogram("died", values=("yes", "no")),
@@ -154,7 +157,9 @@ def test_every_statistic_sees_both_texts(name):
 
 LACKING = {
     "proportion": Proportion("died", positive="yes", missing="no"),
+    "proportion of two": Proportion("died", positive="yes", negative="no", missing="no"),
     "proportion of a number": Proportion("code", positive=1, missing="drop"),
+    "proportion of numbers": Proportion("code", positive=1, negative=(0, 2), missing="drop"),
     "count of a number": Count("code", among=(1, 2)),
     "histogram": Histogram("died", values=("yes", "no"), missing="count"),
     "histogram of a number": Histogram("code", values=(0, 1, 2), missing="count"),
@@ -319,6 +324,41 @@ def test_blanks_that_were_declared_count():
     table = {"died": ["yes ", "yes", "no", "yes "]}
     assert release(Count("died", among="yes "), trust=Clear(table)).value == 2
     assert release(Count("died", among="yes"), trust=Clear(table)).value == 3
+
+
+@pytest.mark.parametrize("source", SOURCES)
+def test_a_value_that_is_neither_is_refused_where_both_are_named(source, records):
+    table = records(source, "none")
+    assert release(Proportion("ward", positive="A"), trust=Clear(table)).value == 0.5
+    with pytest.raises(DataError, match="column 'ward' has a value that is neither positive nor negative"):
+        release(Proportion("ward", positive="A", negative="b b"), trust=Clear(table))
+
+
+BOTH = [
+    ["yes", "yes"],
+    ["yes", ("no", "yes")],
+    [True, 1],
+    [1, True],
+    [1, ("no", "1")],
+    [("yes", "1"), 1],
+    ["true", True],
+]
+
+
+@pytest.mark.parametrize(("positive", "negative"), BOTH)
+def test_a_value_is_not_named_as_both(positive, negative):
+    with pytest.raises(ParameterError, match="cannot both count and not count"):
+        Proportion("died", positive=positive, negative=negative)
+
+
+def test_owners_are_asked_about_both():
+    asked = Proportion("died", positive="yes", negative=("no", 0), missing="no").membership
+    assert Membership.from_dict(asked.to_dict()) == asked
+    assert numbers_of(asked, ["yes", "no ", 0, None]).tolist() == [1, 0, 0, 0]
+    for other in ("n", 2, True, [1]):
+        with pytest.raises(DataError, match="has a value that is neither positive nor negative"):
+            numbers_of(asked, ["yes", other])
+    assert numbers_of(Proportion("died", positive="yes").membership, ["yes", "n", 2]).tolist() == [1, 0, 0]
 
 
 @pytest.mark.parametrize("dtype", [float, int, "U5", bool])

@@ -8,7 +8,7 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, TypedDict
 
 from ogive.columns import MEMBERSHIP_POLICIES, LabelValue, Membership, MembershipPolicy
-from ogive.parameters import one_of
+from ogive.parameters import added, one_of
 from ogive.queries import Answer, Query
 from ogive.statistics.base import Terms, canonical_class
 from ogive.statistics.confidence import check_level
@@ -22,6 +22,7 @@ class ProportionOptions(TypedDict, total=False):
     positive: LabelValue | tuple[LabelValue, ...]
     missing: MembershipPolicy
     confidence_level: float
+    negative: LabelValue | tuple[LabelValue, ...] | None
 
 
 @dataclass(frozen=True)
@@ -30,10 +31,12 @@ class Proportion:
 
     Fields:
         column: Column of numbers, truth values or text.
-        positive: Value or values that count as positive, public; every other value does not.
+        positive: Value or values that count as positive, public; every other value does not, see `negative`.
         missing: What a missing value means: "refuse" (an error), "no" (it is not positive), or "drop" (not counted;
             ADD_OR_REMOVE only).
         confidence_level: Of the interval, above 0 and at most 0.9999.
+        negative: Value or values that do not count as positive, public; where they are named, a value that is neither
+            is an error. None takes every other value.
     """
 
     name: ClassVar[str] = "proportion"
@@ -43,6 +46,7 @@ class Proportion:
     positive: LabelValue | tuple[LabelValue, ...] = 1
     missing: MembershipPolicy = one_of(*MEMBERSHIP_POLICIES)
     confidence_level: float = 0.95
+    negative: LabelValue | tuple[LabelValue, ...] | None = added(None)
 
     def __post_init__(self) -> None:
         """Refuse what no release could use, before any data is touched."""
@@ -52,12 +56,13 @@ class Proportion:
     @property
     def membership(self) -> Membership:
         """Whether a record is positive."""
-        return Membership(self.column, several(self.positive), self.missing)
+        others = None if self.negative is None else several(self.negative)
+        return Membership(self.column, several(self.positive), self.missing, others)
 
     def canonical(self) -> Proportion:
         """The canonical form of the statistic."""
         positive: Any = canonical_class(self.membership.values)
-        return dataclasses.replace(self, positive=positive)
+        return dataclasses.replace(self, positive=positive, negative=canonical_class(self.membership.others))
 
     def alternatives(self) -> dict[str, Proportion]:
         """None: the trust model and the adjacency determine the method."""
