@@ -35,6 +35,7 @@ _SAME = 1e-4
 _NORMAL = 8.0  # beside a normal error so many scales wide Laplace noise counts by its variance alone
 _FARTHEST = 200  # scales or deviations beyond which no level that is served has its quantile
 _MOST_FRACTIONS = 3  # equal scales that are moved apart by _SAME keep 9 digits; of more variables they would not
+_WIDTHS = (1e-11, 1e-8, 1e-5)  # standard errors from a distance that is nearly a quantile
 _PERIOD = 80.0  # standard deviations after which an inverted law repeats itself
 _FREQUENCIES = 4096  # at the last one the characteristic function of Laplace parts is below 10^-5, and terms alternate
 
@@ -92,12 +93,24 @@ class Deviation:
 
     def contradicts(self, distance: float, confidence_level: float) -> bool:
         """Whether the error is so far from 0 with probability at most 1 - `confidence_level`."""
-        if len(self._separated[1]) > _MOST_FRACTIONS:
-            return distance > self.step and self.exceeds(distance - self.step) < 1 - confidence_level
-        return distance > self._reached(confidence_level, distance, distance)
+        place, chance = distance - self.step, 1 - confidence_level
+        parts = len(self._separated[1])
+        if parts > _MOST_FRACTIONS:
+            return place > 0 and self.exceeds(place) < chance
+        if not parts or place <= 0 or chance > 0.5:
+            return distance > self._reached(confidence_level, distance, distance)
+        excess = self.exceeds(place) - chance
+        if abs(excess) > self._rounding:
+            return excess < 0
+        return distance > self._reached(confidence_level, distance, distance, *self._around(place, chance))
 
-    def _reached(self, confidence_level: float, least: float, most: float) -> float:
-        """The reach by bisection; where it is below `least` or at least `most`, any number of which that is true."""
+    def _reached(
+        self, confidence_level: float, least: float, most: float, below: float = 0.0, above: float = math.inf
+    ) -> float:
+        """The reach by bisection; where it is below `least` or at least `most`, any number of which that is true.
+
+        It is known to lie from `below` to `above`, before `step` is added; the same number is returned without this.
+        """
         chance = 1 - confidence_level
         deviation, apart = self._separated
         if not apart:
@@ -107,8 +120,22 @@ class Deviation:
             middle = (low + high) / 2
             if middle in (low, high):
                 break
-            low, high = (middle, high) if self.exceeds(middle) > chance else (low, middle)
+            is_within = middle < below or (middle <= above and self.exceeds(middle) > chance)
+            low, high = (middle, high) if is_within else (low, middle)
         return high + self.step
+
+    def _around(self, place: float, chance: float) -> tuple[float, float]:
+        """Distances close to one, between which the chance to exceed them passes `chance` whatever is rounded."""
+        for width in _WIDTHS:
+            below, above = place - width * self.standard_error, place + width * self.standard_error
+            if below > 0 and self.exceeds(below) - chance > self._rounding < chance - self.exceeds(above):
+                return below, above
+        return 0.0, math.inf
+
+    @cached_property
+    def _rounding(self) -> float:
+        """More than floating point adds to or takes from the chance to exceed a distance."""
+        return 1e-13 * sum(map(abs, self._shares))
 
     def _inverted(self, distance: float) -> float:
         """The probability that an error of many parts is farther from 0, off by less than 10^-7."""
