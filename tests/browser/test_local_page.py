@@ -53,7 +53,7 @@ def test_a_page_fits_its_screen_and_asks_for_nothing_else(browser, process, scre
 @pytest.fixture(scope="module")
 def status_file(tmp_path_factory):
     """The status page of a collection of which the curve is released."""
-    trial = LocalTrial(tmp_path_factory.mktemp("released"), people=200)
+    trial = LocalTrial(tmp_path_factory.mktemp("released"), people=50)
     collection = Collection(trial.description)
     collection.add(b"".join(trial.reports))
     estimate = tmp_path_factory.mktemp("file") / "ages.json"
@@ -80,7 +80,7 @@ def test_the_status_page_shows_the_released_curve(browser, status_file, screen, 
         text = page.ask("document.body.innerText")
     finally:
         page.close()
-    assert "0 of 200 participants have reported" in text
+    assert "0 of 50 participants have reported" in text
     assert "Release estimate" in text
 
 

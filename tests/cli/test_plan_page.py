@@ -12,6 +12,8 @@ from ogive.cli import main
 from ogive.planning.taken import plan_taken
 from ogive.privacy import Adjacency, PrivacyUnit
 
+pytestmark = pytest.mark.usefixtures("fewer_imagined_releases")
+
 SELECTED = ("plan", "quantiles", "--column", "glucose", "--bounds", "0", "400", "--records", "20000", "--epsilon", "1")
 GLUCOSE = (*SELECTED, "--few", "curve")
 
@@ -48,13 +50,16 @@ def taken(statistic, records):
 
 
 COMMANDS = {
-    "quantiles": GLUCOSE,
-    "several guarantees": ("plan", "ecdf", "--bounds", "0", "1", "--records", "9000", "--epsilon", "0.5", "2"),
+    "quantiles": (*GLUCOSE, "--bins", "128"),
+    "several guarantees": (
+        *("plan", "ecdf", "--bounds", "0", "1", "--bins", "64"),
+        *("--records", "9000", "--epsilon", "0.5", "2"),
+    ),
     "trust models": (
         *("plan", "ustat", "--kernel", "kendall", "--columns", "a", "b", "--categories", "1", "2"),
         *("--records", "5000", "--epsilon", "1", "--trust", "central", "local"),
     ),
-    "calibration": ("plan", "calibration", "--records", "5000", "--epsilon", "1", "--runs", "3"),
+    "calibration": ("plan", "calibration", "--bins", "64", "--records", "5000", "--epsilon", "1", "--runs", "3"),
 }
 
 
@@ -96,10 +101,12 @@ def test_two_tables_stand_where_one_is_too_wide(run):
 
 
 def test_what_decides_on_a_method_is_said(run):
-    assert "* tree_ls will be used: --method tree_ls names it" in run(*GLUCOSE, "--method", "tree_ls")[1]
+    pinned = run(*GLUCOSE, "--bins", "128", "--method", "tree_ls")[1]
+    assert "* tree_ls will be used: --method tree_ls names it" in pinned
     mean = ("plan", "mean", "--bounds", "0", "9", "--records", "900", "--epsilon", "1")
     assert "* mean will be used: there is no other method" in run(*mean)[1]
-    boxes = ("plan", "boxplot", "--bounds", "0", "9", "--records", "900", "--epsilon", "1", "--runs", "2")
+    asked = ("--bounds", "0", "9", "--bins", "64", "--records", "900", "--epsilon", "1")
+    boxes = ("plan", "boxplot", *asked, "--runs", "2")
     assert "* five_numbers will be used: --method five_numbers names it" in run(*boxes, "--method", "five_numbers")[1]
     assert "* resample will be used: its curve is the one that --curve auto chooses" in run(*boxes)[1]
 
@@ -112,6 +119,8 @@ BOXES = (
     "--bounds",
     "0",
     "400",
+    "--bins",
+    "128",
     "--records",
     "4000",
     "--epsilon",
@@ -122,7 +131,7 @@ BOXES = (
 
 
 def test_a_plan_of_boxes_is_one_table_of_quartiles_in_units_of_the_column(run):
-    plan = ogive.plan(ogive.Boxplot("x", bounds=(0, 400)), privacy=ogive.PureDP(1), records=4000, runs=5)
+    plan = ogive.plan(ogive.Boxplot("x", bounds=(0, 400), bins=128), privacy=ogive.PureDP(1), records=4000, runs=5)
     out = run(*BOXES, "--unit", "mg/dL")[1]
     assert out.split("\n\n")[1].splitlines()[1].split() == ["method", "noise", "Q1", "median", "Q3"]
     for row in plan.rows:

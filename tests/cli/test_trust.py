@@ -209,8 +209,9 @@ def test_who_is_trusted_is_never_taken_from_settings(table, run, tmp_path, monke
         assert f"give --{name} on the command line" in err
 
 
+@pytest.mark.usefixtures("fewer_imagined_releases")
 def test_a_plan_compares_a_curator_with_parties(run):
-    words = ("plan", "ecdf", "--records", N, "--bounds", 0, 100, "--bins", 16, "--epsilon", 1)
+    words = ("plan", "ecdf", "--records", N, "--bounds", 0, 100, "--bins", 8, "--epsilon", 1)
     status, out, err = run(*words, "--trust", "central", "secagg", "--parties", 4)
     assert status == 0, err
     assert "3,000 records, trust central, secagg\n" in out

@@ -65,7 +65,7 @@ def raised_texts():
     for path in sorted(path for pattern in REACHED for path in source.glob(pattern) if path.name != "chapter.py"):
         tree = ast.parse(path.read_text(encoding="utf-8"))
         yield from (f"`{name}` must be" for name in checked_names(tree))
-        for node in ast.walk(tree):
+        for node in statements(tree):
             message = None
             if isinstance(node, ast.Raise) and isinstance(node.exc, ast.Call) and node.exc.args:
                 message = node.exc.args[0]
@@ -76,6 +76,14 @@ def raised_texts():
                 len(text.split()) > 3 and not text.startswith(("<", "TRY_CAST"))
             ):  # a repr, or SQL
                 yield text
+
+
+def statements(node):
+    """All statements below a node; none lies within an expression."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.stmt | ast.ExceptHandler | ast.match_case):
+            yield child
+            yield from statements(child)
 
 
 def written(message):

@@ -11,6 +11,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from helpers.scope import size
 
 from ogive.accounting import covers
 from ogive.columns import OpenCategories
@@ -97,6 +98,7 @@ CASES = [
 ]
 
 
+@pytest.mark.covering(scale=str)
 @pytest.mark.parametrize("missing", [False, True], ids=["refused", "counted"])
 @pytest.mark.parametrize(("scale", "above", "rows", "adjacency"), CASES)
 def test_the_loss_of_small_tables_is_the_price(scale, above, rows, adjacency, missing):
@@ -217,18 +219,19 @@ def test_dropped_values_need_a_private_number_of_records():
     assert query.price(PrivacyUnit(ADD)) == DiscoveryQuery(OPEN, DiscreteLaplace(1), 4).price(PrivacyUnit(ADD))
 
 
-DRAWS = 4000
+DRAWS = size(4000, part=2000)
 
 
 def told(query, counted):
     """Of each draw what the real query tells, with the noise of a fresh key."""
     sums = write(counted)
+    digest = query.digest(sums, ADD)
     for draw in range(DRAWS):
-        yield read(query.answer(sums, DerivedNodes(draw.to_bytes(32, "big"), query.digest(sums, ADD))))
+        yield read(query.answer(sums, DerivedNodes(draw.to_bytes(32, "big"), digest)))
 
 
 def test_answers_have_the_chances_that_the_price_is_of():
-    """A wrong threshold by one would be off by more than 10 standard deviations."""
+    """A wrong threshold by one would be off by more than 6 standard deviations."""
     query = DiscoveryQuery(COUNTED, DiscreteLaplace(2), 5)
     counted = Counted({"a": 4, "b": 1, 7: 9}, missing=2)
     seen = list(told(query, counted))

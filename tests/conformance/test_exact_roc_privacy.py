@@ -126,18 +126,20 @@ class Losses:
 
 
 KINDS = [
-    pytest.param(Adjacency.REPLACE, False, id="replace-private-labels"),
-    pytest.param(Adjacency.REPLACE, True, id="replace-public-labels"),
-    pytest.param(Adjacency.ADD_OR_REMOVE, False, id="add-or-remove"),
-    pytest.param(Adjacency.ADD_OR_REMOVE, True, id="add-or-remove-public-labels"),
+    pytest.param((Adjacency.REPLACE, False), id="replace-private-labels"),
+    pytest.param((Adjacency.REPLACE, True), id="replace-public-labels"),
+    pytest.param((Adjacency.ADD_OR_REMOVE, False), id="add-or-remove"),
+    pytest.param((Adjacency.ADD_OR_REMOVE, True), id="add-or-remove-public-labels"),
 ]
 
 
+@pytest.mark.covering(kind=str)
 @pytest.mark.parametrize("budget", ["joint", "split"])
 @pytest.mark.parametrize("bins", RECORDS)
-@pytest.mark.parametrize(("adjacency", "public_labels"), KINDS)
+@pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("method", ["path", "tree_ls", "hat_ls"])
-def test_no_pair_of_neighbors_loses_more_than_is_charged(method, adjacency, public_labels, bins, budget):
+def test_no_pair_of_neighbors_loses_more_than_is_charged(method, kind, bins, budget):
+    adjacency, public_labels = kind
     query = question(bins, GRANTED, adjacency, public_labels, method, budget)
     charged = float(query.price(PrivacyUnit(adjacency)).epsilon)
     assert charged <= float(GRANTED.epsilon)
@@ -151,10 +153,12 @@ def test_no_pair_of_neighbors_loses_more_than_is_charged(method, adjacency, publ
             assert charged >= float(GRANTED.epsilon) * (1 - 1e-3), "the whole grant is used"
 
 
+@pytest.mark.covering(kind=str)
 @pytest.mark.parametrize("bins", RECORDS)
-@pytest.mark.parametrize(("adjacency", "public_labels"), KINDS)
+@pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("method", ["tree_ls", "hat_ls", "sqrt"])
-def test_gaussian_answers_cost_what_is_charged(method, adjacency, public_labels, bins):
+def test_gaussian_answers_cost_what_is_charged(method, kind, bins):
+    adjacency, public_labels = kind
     query = question(bins, RHO, adjacency, public_labels, method)
     charged = float(query.price(PrivacyUnit(adjacency)).rho)
     assert charged <= float(RHO.rho)

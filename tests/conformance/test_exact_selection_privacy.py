@@ -93,6 +93,8 @@ def test_no_score_moves_more_between_neighbors_than_it_says(score, adjacency):
     assert score.monotone(adjacency) <= all((change >= 0).all() or (change <= 0).all() for change in moved)
 
 
+# all scores under each adjacency
+@pytest.mark.covering("epsilon", score=id, epsilon=lambda epsilon: "any")
 @pytest.mark.parametrize("adjacency", Adjacency)
 @pytest.mark.parametrize("epsilon", ["1/2", "1", "3"])
 @pytest.mark.parametrize("score", [*SCORES, *SHIFTED, QuantileScore("1", first=0, last=3), CountAbove(4)])

@@ -70,13 +70,14 @@ def renamed():
 def few_cases():
     """Some questions that have together every statistic, trust model, query, strategy, oracle, law and kernel."""
     rooms = ("queries", "strategies", "oracles", "drawn", "kernels", "measures", "columns", "grids", "published")
-    seen, found = set(), []
+    has = {}
     for name, (statistic, trust, privacy, adjacency) in all_cases().items():
-        has = {(room, each) for room in rooms for each in HOW[name].get(room, ())}
-        has |= {(statistic.name, trust.name), (type(privacy).__name__,), (adjacency.value,)}
-        if has - seen:
-            seen |= has
-            found.append(name)
+        has[name] = {(room, each) for room in rooms for each in HOW[name].get(room, ())}
+        has[name] |= {(statistic.name, trust.name), (type(privacy).__name__,), (adjacency.value,)}
+    left, found = set().union(*has.values()), []
+    while left:  # the question with the most that no other one has had
+        found.append(max(has, key=lambda name: len(has[name] & left)))
+        left -= has[found[-1]]
     return found
 
 

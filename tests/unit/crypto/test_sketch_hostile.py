@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from helpers.scope import size
 from helpers.verifying import STUDY, check_servers, is_amount, is_one_hot, over_bytes, replayed, step_differences
 
 from ogive.crypto import field
@@ -17,7 +18,7 @@ from ogive.crypto.linear import project
 from ogive.crypto.sketch import AmountClaim, CellClaim, StepClaim
 from ogive.crypto.tables import ShareShape, amount_columns, one_hot_columns, share
 
-EACH = 400
+EACH = size(400, part=120)
 HALF = (P + 1) // 2
 
 

@@ -6,6 +6,7 @@ import os
 
 import numpy as np
 import pytest
+from helpers.scope import size
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -133,7 +134,7 @@ def test_honest_reports_are_added_up_in_any_order(name):
 BYTES = st.binary(max_size=40)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=size(150, part=50), deadline=None)
 @given(data=st.data(), name=st.sampled_from(sorted(STUDIES)), chunk=st.sampled_from([1, 2, 3, 7, 1 << 20]))
 def test_any_pieces_follow_the_rules(data, name, chunk):
     study = STUDIES[name]

@@ -7,6 +7,7 @@ import tracemalloc
 
 import numpy as np
 import pytest
+from helpers.scope import size
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -56,7 +57,7 @@ def test_oracles_survive_json(oracle):
     assert again.shape == oracle.shape
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=size(400, part=130), deadline=None)
 @given(st.sampled_from(ORACLES), st.lists(st.tuples(st.sampled_from(FIELDS), plain), min_size=1, max_size=3))
 def test_any_changed_field_gives_an_oracle_or_one_clear_line(oracle, changes):
     data = oracle.to_dict()

@@ -5,6 +5,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from helpers.choices import law, randomizer, worst_ratio, worst_slack
+from helpers.scope import size
 from scipy import stats
 
 from ogive import Grid
@@ -206,8 +207,8 @@ def _symbol(asked, rows, path):
 
 @pytest.mark.parametrize("kind", DEVICES)
 def test_secrets_give_reports_of_the_same_law(kind):
-    # 1500 secrets; at 1e-6 a false alarm is rare, and seeds are fixed
-    asked, number, runs = study(kind), 3, 1500
+    # at 1e-6 a false alarm is rare, and seeds are fixed
+    asked, number, runs = study(kind), 3, size(1500, part=600)
     with pytest.MonkeyPatch.context() as patch:
         symbol = 2 if kind != "classes" else 5
         expected = randomizer(asked.oracle, patch)(symbol, number)

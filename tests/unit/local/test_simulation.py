@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from helpers.goodness import LEVEL, same
+from helpers.scope import size
 from scipy import stats
 
 from ogive.errors import ParameterError
@@ -13,7 +14,7 @@ from ogive.local import HaarOracle, PublicClasses, RandomizedResponse, TreeOracl
 from ogive.noise import KeyedSource
 
 simulation = sys.modules["ogive.local.simulation"]
-RUNS = 1500
+RUNS = size(1500, part=500)
 SMALL = [
     (RandomizedResponse(3, 1), RandomizedResponse(3, "1.5")),
     (UnaryOracle(3, 1), UnaryOracle(3, "1.5")),
@@ -94,7 +95,7 @@ def test_counts_of_a_tree_are_unbiased_with_the_stated_variances(oracle):
     generator = np.random.default_rng(6)
     people = np.zeros(oracle.size, dtype=np.int64)
     people[[0, 3, -1]] = 100, 10, 200
-    runs = 1500
+    runs = RUNS
     # over seeds too: which numbers are asked what is public, and random only in as far as the seed is
     all_sums = [simulate(replace(oracle, seed=seed), people, generator=generator) for seed in range(runs)]
     errors = [
@@ -171,17 +172,17 @@ def test_more_people_than_numpy_draws_from_have_the_law_of_fewer(oracle, monkeyp
     for block in (10**6, 999):
         monkeypatch.setattr(simulation, "_BLOCK", block)
         generator = np.random.default_rng(10)
-        sums = [simulate(replace(oracle, seed=seed), people, generator=generator) for seed in range(1500)]
+        sums = [simulate(replace(oracle, seed=seed), people, generator=generator) for seed in range(RUNS)]
         assert {int(oracle.reports(each)) for each in sums} == {9_999}
         apart[block] = np.array([each.reshape(-1) for each in sums]).astype(float)
     whole, parts = apart.values()
     some = whole.std(axis=0) > 0
-    for run in range(2):  # the second is the control: a hundredth of the people more
-        found = parts * (1 + run / 100)
-        off = (found.mean(axis=0) - whole.mean(axis=0))[some] / (whole.std(axis=0)[some] * (2 / 1500) ** 0.5)
+    for run in range(2):  # the second is the control: of 1,500 runs, with a hundredth of the people more
+        found = parts * (1 + run / 100 * (1500 / RUNS) ** 0.5)
+        off = (found.mean(axis=0) - whole.mean(axis=0))[some] / (whole.std(axis=0)[some] * (2 / RUNS) ** 0.5)
         assert (abs(off).max() < 5) == (run == 0)
     ratio = parts.var(axis=0)[some] / whole.var(axis=0)[some]
-    assert abs(ratio - 1).max() < 6 * (4 / 1500) ** 0.5
+    assert abs(ratio - 1).max() < 6 * (4 / RUNS) ** 0.5
 
 
 @pytest.mark.parametrize("oracle", [TreeOracle(8, 1), HaarOracle(8, 1), RandomizedResponse(8, 1), UnaryOracle(8, 1)])

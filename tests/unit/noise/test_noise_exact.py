@@ -10,6 +10,7 @@ from collections import defaultdict
 import mpmath
 import numpy as np
 import pytest
+from helpers.scope import size as digits
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -140,7 +141,7 @@ def test_bernoulli_exp_has_probability_exp_of_minus_x_whatever_the_word_length(m
     mpmath.mp.dps = 30
     size = 1 << bits
     for digit in range(size):
-        tree = Tree(mpmath.mpf("1e-7"))
+        tree = Tree(mpmath.mpf(10) ** -digits(7, part=6))
         monkeypatch.setattr(exact, "word", lambda words, at: tree.uniform(words, at, size)[0])  # noqa: B023
         monkeypatch.setattr(exact, "uniform", tree.uniform)
         found, lost = tree.run(lambda: exact.bernoulli_exp.py_func(MANY, 0, digit, rest, unit)[0])  # noqa: B023

@@ -71,6 +71,7 @@ def test_pairs_count_the_noise_of_all_servers_too():
     assert together.errors["value"] > alone.errors["value"]
 
 
+@pytest.mark.usefixtures("fewer_shapes")
 def test_both_uploads_are_shown_and_what_a_release_takes_comes_first():
     rows = [row for row in planned(Servers).rows if row.method == "tree_ls"]
     assert {row.traffic.upload for row in rows} == {"keys", "tables"}
@@ -180,7 +181,7 @@ def test_a_plan_gives_the_reason_that_a_release_gives():
     table = {"age": np.arange(100.0), "risk": np.linspace(0, 1, 100)}
     pairs = {"kernel": "kendall", "bounds": {"age": (0, 120), "risk": (0, 1)}}
     for statistic, message in (
-        (ogive.Ecdf("age", bounds=(0, 120), bins=10_000_000), "at most 1048576 cells, not in 10000000; use fewer bins"),
+        (ogive.Ecdf("age", bounds=(0, 120), bins=2_000_000), "at most 1048576 cells, not in 2000000; use fewer bins"),
         (ogive.Ecdf("age", bounds=(0, 120), method="adaptive", bins=1 << 21), "at most 1048576 cells"),
         (ogive.Boxplot("age", bounds=(0, 120), bins=600_000, by="risk", groups=(0, 1)), "not in 1200000; use fewer"),
         (ogive.HosmerLemeshow("risk", "age", bins=1 << 21), "at most 1048576 cells"),

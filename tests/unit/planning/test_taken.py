@@ -13,18 +13,20 @@ from ogive.privacy import Adjacency, PrivacyUnit, PureDP, ZeroConcentratedDP
 from ogive.statistics import Count, Ecdf, HosmerLemeshow, Mean, Quantiles, Roc
 from ogive.trust import Central, SecAgg, Simulation
 
-AGE = Ecdf("age", bounds=(0, 120), grid="integers")
+pytestmark = pytest.mark.usefixtures("fewer_shapes")
+
+AGE = Ecdf("age", bounds=(0, 30), grid="integers")
 PARTIES = Simulation(SecAgg, parties=3)
 REPLACE = PrivacyUnit(Adjacency.REPLACE)
 
 
 TAKEN = [
     AGE,
-    Ecdf("age", bounds=(0, 120), grid="integers", method="path"),
-    Quantiles("age", bounds=(0, 120), grid="integers", probabilities=(0.5,)),
+    Ecdf("age", bounds=(0, 30), grid="integers", method="path"),
+    Quantiles("age", bounds=(0, 30), grid="integers", probabilities=(0.5,)),
     Roc("score", "label", bounds=(0, 1), bins=16),
     HosmerLemeshow("score", "label"),
-    Mean("age", bounds=(0, 120)),
+    Mean("age", bounds=(0, 30)),
 ]
 
 
@@ -60,12 +62,12 @@ def test_errors_of_other_methods_are_not_computed(monkeypatch):
 def test_a_statistic_that_does_not_fit_is_refused():
     with pytest.raises(ParameterError, match="Gaussian noise"):
         plan_taken(
-            Ecdf("age", bounds=(0, 120), method="sqrt"), privacy=PureDP(1), records=500, unit=REPLACE, trust=PARTIES
+            Ecdf("age", bounds=(0, 30), method="sqrt"), privacy=PureDP(1), records=500, unit=REPLACE, trust=PARTIES
         )
 
 
 def test_what_columns_say_is_said_once_and_by_whom_where_it_differs():
-    asked = {"one": AGE, "two": AGE, "three": Mean("age", bounds=(0, 120)), "four": Count("age")}
+    asked = {"one": AGE, "two": AGE, "three": Mean("age", bounds=(0, 30)), "four": Count("age")}
     hidden = PrivacyUnit(Adjacency.ADD_OR_REMOVE)
     said = tables(
         {

@@ -88,6 +88,7 @@ def costs(query, changes):
     return max(sum((c / law.sigma) ** 2 for c, law in zip(change, query.laws, strict=True)) for change in changes)
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("privacy", [PureDP(1), ZeroConcentratedDP(2)], ids=["laplace", "gaussian"])
 @pytest.mark.parametrize("name", MEASURES)
 def test_no_replaced_record_costs_more_than_the_price_and_some_cost_it_all(name, privacy):

@@ -6,6 +6,7 @@ Level and controls of the fits are those of `helpers.goodness`: p above 1e-9, an
 import numpy as np
 import pytest
 from helpers import goodness, selection
+from helpers.scope import size
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
@@ -27,7 +28,7 @@ from ogive.queries import (
 UNIT = PrivacyUnit(Adjacency.REPLACE)
 BINNING = Binning("x", Grid.linear(0, 5, bins=5))
 COUNTS = np.array([2, 0, 3, 1, 2])
-RUNS = 8_000
+RUNS = size(8_000, part=2_000)
 
 
 def answers(query, counts, runs=RUNS):

@@ -6,6 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from helpers.scope import size
 
 import ogive
 from ogive.accounting import covers
@@ -157,9 +158,11 @@ def test_a_score_is_learnt_from_reports():
     assert found.noise_ == pytest.approx(sigma / (ONE << REPORT_BITS))
     # a control: of labels that say nothing a direction is learnt that is good by chance alone
     shuffled = np.random.default_rng(2).permutation(Y)
-    by_chance = [ranker().fit(X, shuffled, source=KeyedSource.from_seed(seed)).score(X, Y) for seed in range(6)]
-    assert min(by_chance) < 0.8
-    assert all(ranker().fit(X, Y, source=KeyedSource.from_seed(seed)).score(X, Y) > 0.9 for seed in range(6))
+    by_chance = (ranker().fit(X, shuffled, source=KeyedSource.from_seed(seed)).score(X, Y) for seed in range(6))
+    assert any(each < 0.8 for each in by_chance)
+    assert all(
+        ranker().fit(X, Y, source=KeyedSource.from_seed(seed)).score(X, Y) > 0.9 for seed in range(size(6, part=2))
+    )
     several = ranker(steps=3, privacy=ApproxDP(20, "1e-6")).fit(X, Y, source=KeyedSource.from_seed(1))
     assert several.score(X, Y) > 0.95 * best
 

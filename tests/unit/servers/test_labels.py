@@ -14,6 +14,7 @@ from helpers.labeling import (
     labels_of,
     servers_of,
 )
+from helpers.scope import size
 from helpers.serving import REPLACE
 from scipy import stats
 
@@ -91,8 +92,8 @@ def test_one_servers_noise_is_the_whole_noise_of_a_curator(monkeypatch):
 
 
 def test_how_often_queries_pass_and_win_follows_the_noise_of_both_servers():
-    """6,000 queries of the same votes: rates within five standard deviations, which one server's noise is not."""
-    queries, sigma = 6_000, 2
+    """6,000 queries (3,500 in `make test`): rates within five standard deviations, which one server's noise is not."""
+    queries, sigma = size(6_000, part=3_500), 2
     cast = np.repeat(np.array([[0], [0], [0], [1]]), queries, axis=1)
     query = asked(cast, 2, sigma=sigma, check=checked(2, sigma))
     found = labels_of(servers_of(cast, query, seed=7), query)

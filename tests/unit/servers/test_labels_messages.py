@@ -6,6 +6,7 @@ from contextlib import suppress
 import numpy as np
 import pytest
 from helpers.labeling import answers_of, asked, checked, every_cast, labelings_of, labels_of, servers_of
+from helpers.scope import size
 from helpers.serving import REPLACE, SESSION
 
 from ogive.crypto.wire import read_message
@@ -57,8 +58,7 @@ def listener_at(servers, number):
 
 @pytest.mark.parametrize("number", [0, 1, 2, 3, 6, 7])
 def test_a_message_of_another_length_is_refused(servers, number):
-    message, _ = listener_at(servers, number)
-    _, listener = listener_at(servers, number)
+    message, listener = listener_at(servers, number)
     for wrong in (b"", message[:FRONT], message[:-1], message + b"\0"):
         refuses(listener, wrong)
     refuses(listener, longer(message))
@@ -120,7 +120,7 @@ def test_a_server_that_stops_too_early_is_noticed(servers):
 def test_any_bytes_are_taken_or_refused_by_servers(servers):
     rng = np.random.default_rng(1)
     for number in range(8):
-        for _ in range(2):
+        for _ in range(size(2, part=1)):
             message, listener = listener_at(servers, number)
             spoilt = bytearray(message)
             for place in rng.integers(0, len(message), 3):

@@ -5,6 +5,7 @@ import functools
 
 import numpy as np
 import pytest
+from helpers.scope import size
 from helpers.serving import (
     REPLACE,
     SESSION,
@@ -148,7 +149,7 @@ def test_a_changed_byte_of_a_body_is_refused_or_shown_and_never_moves_an_answer(
     """Whoever can change bytes on the way can stop an answer, or have clients left out, which is said."""
     body = len(honest()[step]) - HEADER_BYTES
     outcomes = set()
-    for place in range(HEADER_BYTES, HEADER_BYTES + body, max(1, body // 60)):
+    for place in range(HEADER_BYTES, HEADER_BYTES + body, max(1, body // size(60, part=20))):
         run = Run(flipping(step, place, 64))
         try:
             found = run.answers()

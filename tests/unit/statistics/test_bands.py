@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import scipy.stats
 from helpers.curves import exact_curve, noisy_curve
+from helpers.scope import size
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -190,8 +191,9 @@ def test_population_band_holds_the_population_curve_and_the_noise_band_does_not(
     adjacency = Adjacency.REPLACE if total else Adjacency.ADD_OR_REMOVE
     epsilon = 1 if total else 4  # small noise, so that forgetting the sampling error shows
     strategy = design_path(256, privacy=PureDP(epsilon), adjacency=adjacency, base=2, root=False)
-    assert coverage(strategy, total=total, target="population", truth="population") >= 0.95
-    assert coverage(strategy, total=total, target="sample", truth="population") < 0.93
+    runs = size(1500, part=500)
+    assert coverage(strategy, total=total, target="population", truth="population", runs=runs) >= 0.95
+    assert coverage(strategy, total=total, target="sample", truth="population", runs=runs) < 0.93
 
 
 @pytest.mark.parametrize("total", [True, False])

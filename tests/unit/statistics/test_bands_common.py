@@ -92,8 +92,8 @@ def few_programs(monkeypatch):
     ids=["normal", "spikes, population", "spikes, private total", "normal, population, private total"],
 )
 def test_projection_bands_hold_the_truth(shares, adjacency, target):
-    # wanted 160 of 200; fewer than 143 has probability below 0.002 at exactly that level, as fewer than 31 of 50
-    releases = runs_of(200, part=50)
+    # wanted 160 of 200; fewer than 143 has probability below 0.002 at exactly that level, as fewer than 10 of 20
+    releases = runs_of(200, part=20)
     options = {"adjacency": adjacency, "target": target, "level": "0.8", "releases": releases}
     assert covered(projection(adjacency), shares, **options) >= fewest_hits(releases, 0.8, chance=0.002)
 
@@ -111,9 +111,9 @@ def test_a_projection_that_sees_everything_needs_its_noise(adjacency, monkeypatc
         5, privacy=ApproxDP(1, 1e-6), adjacency=adjacency, degree=4, records=RECORDS, noise="isotropic"
     )
     shares = np.array([0.3, 0.25, 0.2, 0.15, 0.1])
-    releases = runs_of(60, part=25)
+    releases = runs_of(60, part=15)
     options = {"adjacency": adjacency, "target": "sample", "level": "0.9", "releases": releases}
-    wanted = fewest_hits(releases, 0.9, chance=0.004)  # 47 of 60, 18 of 25
+    wanted = fewest_hits(releases, 0.9, chance=0.004)  # 47 of 60, 10 of 15
     assert covered(strategy, shares, **options) >= wanted
     true = bands_common.upper_quantile
     monkeypatch.setattr(bands_common, "upper_quantile", lambda values, tail: 0.2 * true(values, tail))

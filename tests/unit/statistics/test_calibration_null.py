@@ -1,6 +1,6 @@
 """The p-value is uniform where the model is right, whatever the noise, and small where it is wrong.
 
-Level: 400 whole releases (100 in `make test`), each of fresh records with fresh noise; Kolmogorov and Smirnov's test of
+Level: 400 whole releases (60 in `make test`), each of fresh records with fresh noise; Kolmogorov and Smirnov's test of
 their p-values against the uniform law must stay above 1e-3, with fixed seeds. The same test must reject (below 1e-9)
 the chi-square p-values of the same releases, and a bootstrap that leaves the noise out.
 """
@@ -30,7 +30,7 @@ from ogive.statistics.calibration.within import Within
 from ogive.trust import Central
 
 LEVEL, CONTROL = 1e-3, 1e-9
-RELEASES = runs_of(400, part=100)
+RELEASES = runs_of(400, part=60)
 
 
 @pytest.fixture(autouse=True)

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from helpers.scope import size as runs_of
 
 from ogive.columns import Binning
 from ogive.errors import ParameterError
@@ -104,13 +105,13 @@ def test_auto_skips_what_the_smoothing_or_the_trust_model_does_not_serve():
     assert other.strategy.name != "projection"
 
 
-def simulated(way, records, seed):
+def simulated(way, records, seed, runs):
     """Energy distances by whole imagined releases with other random numbers than the prediction's."""
     found = []
     for shape, curve in enumerate(USUAL.curves(256)):
         share = np.maximum(np.diff(curve, prepend=0), 0)
         random = np.random.default_rng([seed, shape])
-        counts = random.multinomial(records, share / share.sum(), size=48)
+        counts = random.multinomial(records, share / share.sum(), size=runs)
         curves = np.array([predicted.simulated_curve(way, each, records, random) for each in counts])
         found.append(np.sqrt(2 * np.mean((curves - curve) ** 2)))
     return np.array(found)
@@ -121,7 +122,7 @@ def test_the_prediction_is_what_releases_show_and_auto_is_nearly_the_best(privac
     wanted = task(privacy, records, size=256)
     strategies = {name: unbiased(name, wanted) for name in UNBIASED_METHODS}
     strategies |= {name: CURVE_METHODS[name].strategy(wanted) for name in ("projection", "histogram")}
-    measured = {name: simulated(strategy, records, 5) for name, strategy in strategies.items()}
+    measured = {name: simulated(strategy, records, 5, runs_of(48, part=16)) for name, strategy in strategies.items()}
     for name, energies in measured.items():
         foreseen = predicted_errors(name, wanted).energy
         assert predicted.typical(foreseen) == pytest.approx(predicted.typical(energies), rel=0.35)

@@ -101,7 +101,7 @@ def test_no_two_neighbors_are_told_apart_by_more_than_the_price(records, bits):
     price = float(asked.price(PrivacyUnit(REPLACE)).epsilon)
     assert price == pytest.approx(1 / 2 + 1 / 3)
     worst = 0.0
-    known = {tuple(counts): chances(asked, counts, 60) for counts in histograms(records)}
+    known = {tuple(counts): chances(asked, counts, 30) for counts in histograms(records)}
     for counts in histograms(records):
         mine = known[tuple(counts)]
         for other in neighbors(counts):

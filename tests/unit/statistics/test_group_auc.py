@@ -19,8 +19,10 @@ from ogive.noise import KeyedSource
 from ogive.privacy import Adjacency, ApproxDP, PureDP
 from ogive.releasing import release
 from ogive.statistics.base import describe
+from ogive.statistics.group_auc import areas
 from ogive.statistics.group_auc.areas import Classes
 from ogive.statistics.group_auc.estimate import GroupAucEstimate
+from ogive.statistics.roc import interval
 from ogive.trust import Central, Clear
 
 GROUPS = ("A", "B", "C")
@@ -141,11 +143,15 @@ def test_noise_errors_are_those_of_many_releases():
 
 
 @pytest.mark.distribution
-def test_intervals_hold_as_often_as_they_say():
+def test_intervals_hold_as_often_as_they_say(monkeypatch):
     """Level 90 %, 150 or 20 intervals of each kind: of 150 fewer than 122 have probability 0.001.
 
     A third of the width must fail.
     """
+    # a coarser search ends at the same intervals
+    monkeypatch.setattr(interval, "_CANDIDATES", 41)
+    monkeypatch.setattr(interval, "_HALVINGS", 12)
+    monkeypatch.setattr(areas, "MOST_SIMULATIONS", 999)
     options = {"grid": "linear", "bounds": (0, 1), "bins": 64, "confidence_level": 0.9}
     whole = release(asked(grid="linear", bounds=(0, 1), bins=4096), trust=Clear(drawn(0, 400_000, rounded=False)))
     reads = {
@@ -155,7 +161,16 @@ def test_intervals_hold_as_often_as_they_say():
         "difference": lambda each, **more: each.difference("A", "C", **more),
         "cross": lambda each, **more: each.cross_difference("A", "B", **more),
     }
+    # the same areas without their intervals
+    exactly = {
+        "within": lambda each: each.auc[0, 0],
+        "between": lambda each: each.auc[1, 2],
+        "bpsn": lambda each: each.classes_of((0, 2), (1,)).area,
+        "difference": lambda each: each.auc[0, 0] - each.auc[2, 2],
+        "cross": lambda each: each.auc[0, 1] - each.auc[1, 0],
+    }
     truths = {name: read(whole).value for name, read in reads.items()}
+    assert truths == pytest.approx({name: area(whole) for name, area in exactly.items()})
     held = dict.fromkeys(itertools.product(reads, ("population", "sample", "control")), 0)
     runs = size(150, part=20)
     wanted = fewest(runs, 0.9, chance=0.0009)
@@ -167,7 +182,7 @@ def test_intervals_hold_as_often_as_they_say():
             area, true = read(found), truths[name]
             held[name, "population"] += area.low <= true <= area.high
             held[name, "control"] += abs(true - (area.low + area.high) / 2) <= (area.high - area.low) / 6
-            area, true = read(found, target="sample"), read(exact).value
+            area, true = read(found, target="sample"), exactly[name](exact)
             held[name, "sample"] += area.low <= true <= area.high
     for name in reads:
         assert min(held[name, "population"], held[name, "sample"]) >= wanted, held

@@ -29,10 +29,11 @@ def selecting(terms):
     return PrivateSelection().curve(CurveTask(BINNING, terms, expected_records=6_000))
 
 
-@pytest.mark.covering(privacy=str)
-@pytest.mark.parametrize(("adjacency", "public"), UNITS, ids=str)
+@pytest.mark.each_value(privacy=str)
+@pytest.mark.parametrize("unit", UNITS, ids=lambda unit: f"{unit[0].value}-{unit[1]}")
 @pytest.mark.parametrize("privacy", GRANTS, ids=str)
-def test_whatever_groups_select_the_price_is_covered(privacy, adjacency, public):
+def test_whatever_groups_select_the_price_is_covered(privacy, unit):
+    adjacency, public = unit
     terms, nobody = granted(privacy, adjacency), np.zeros((2, 256), dtype=np.int64)
     first = next(ask_groups(GROUPS, selecting, terms, public_groups=public))
     ways = range(first.parts[0].score.candidates)

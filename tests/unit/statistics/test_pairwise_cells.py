@@ -4,6 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
+from helpers.scope import size as runs_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -104,7 +105,7 @@ def test_means_are_unbiased_where_the_number_of_records_is_public():
     counts = np.array([4, 1, 3])
     query = query_of(3)
     noise, weights = outcomes(3)
-    chosen = np.argsort(weights)[::-1][:4000]
+    chosen = np.argsort(weights)[::-1][:2000]
     values = np.array([cells.means(query, Answer(counts + noise[at], (8,)), [GINI, SAME]).values for at in chosen])
     mean = weights[chosen] @ values / weights[chosen].sum()
     assert mean == pytest.approx([slow_mean(counts, GINI), slow_mean(counts, SAME)], abs=1e-3)
@@ -139,18 +140,19 @@ def test_two_sample_means_are_unbiased_with_the_stated_variance():
 @pytest.mark.parametrize("known", [True, False], ids=["known", "private"])
 @pytest.mark.parametrize("privacy", [PureDP(1), ZeroConcentratedDP("0.5")], ids=["laplace", "gaussian"])
 def test_noise_has_the_stated_variance_and_no_bias(known, privacy):
-    """2 000 releases of 2 000 records: means within 5 standard errors, variances within a tenth (sd 0.035)."""
+    """Means are within 5 standard errors, variances within 15 %, where 2 000 releases have sd 0.035, and 700 0.06."""
+    runs = runs_of(2000, part=700)
     rng = np.random.default_rng(2)
     counts = rng.multinomial(2000, rng.dirichlet(np.ones(12)))
     column = Binning("x", Grid.linear(0, 1, bins=12))
     adjacency = Adjacency.REPLACE if known else Adjacency.ADD_OR_REMOVE
     query = design_cells(Cells(Domain((column,))), privacy, PrivacyUnit(adjacency))
     matrices = [kernel.matrix(Domain((column,))) for kernel in measure_of("gini_coefficient").kernels]
-    draws = query.law.sample(12 * 2000, source=KeyedSource(bytes([9] * 32))).reshape(2000, 12)
+    draws = query.law.sample(12 * runs, source=KeyedSource(bytes([9] * 32))).reshape(runs, 12)
     total = (2000,) if known else None
     found = [cells.means(query, Answer((counts << query.bits) + draw, total), matrices) for draw in draws]
     errors = np.array([each.values for each in found]) - [slow_mean_of(counts, matrix) for matrix in matrices]
-    assert np.all(np.abs(errors.mean(axis=0)) < 5 * errors.std(axis=0) / np.sqrt(2000))
+    assert np.all(np.abs(errors.mean(axis=0)) < 5 * errors.std(axis=0) / np.sqrt(runs))
     stated = np.mean([np.diag(each.covariance) for each in found], axis=0)
     assert errors.var(axis=0) == pytest.approx(stated, rel=0.15)
     assert errors.var(axis=0) != pytest.approx(1.3 * stated, rel=0.15)

@@ -1,5 +1,6 @@
 """Curves of people: price, meaning, error beside that of one row each, and bands for the population."""
 
+import functools
 import itertools
 import json
 from fractions import Fraction
@@ -15,6 +16,7 @@ from ogive.grids import Grid
 from ogive.noise import DiscreteGaussian, DiscreteLaplace, KeyedSource
 from ogive.privacy import Adjacency, PrivacyUnit, PureDP, ZeroConcentratedDP
 from ogive.statistics import Ecdf
+from ogive.statistics.curve.bands import simultaneous
 from ogive.statistics.curve.bands.band import simultaneous_band
 from ogive.statistics.curve.estimate import Curve
 from ogive.statistics.methods.choose import PEOPLE_METHODS
@@ -150,7 +152,9 @@ def test_what_was_dropped_before_is_counted_now_and_the_limit_has_no_effect():
 
 
 @pytest.mark.slow
-def test_bands_for_the_population_hold_where_rows_are_alike():
+def test_bands_for_the_population_hold_where_rows_are_alike(monkeypatch):
+    # the same for every release of as many people
+    monkeypatch.setattr(simultaneous, "one_sided_distances", functools.cache(simultaneous.one_sided_distances))
     truth = np.arange(1, 11) / 10
     held = np.zeros(2)
     runs = size(200, part=80)

@@ -14,6 +14,7 @@ from sklearn.metrics import roc_auc_score
 from ogive.noise import KeyedSource
 from ogive.privacy import Adjacency, PureDP
 from ogive.releasing import release
+from ogive.statistics.roc import interval
 from ogive.statistics.roc.interval import delong_variance, hanley_mcneil_variance
 from ogive.statistics.roc.statistic import Roc
 from ogive.trust import Central, Clear
@@ -91,7 +92,11 @@ def simulated(shape, epsilon, adjacency, public_labels):
 
 @pytest.fixture(scope="module")
 def shares():
-    return {case: simulated(*case) for case in CASES}
+    with pytest.MonkeyPatch.context() as patched:
+        # a coarser search ends at the same intervals
+        patched.setattr(interval, "_CANDIDATES", 41)
+        patched.setattr(interval, "_HALVINGS", 12)
+        return {case: simulated(*case) for case in CASES}
 
 
 def test_intervals_hold_the_area_as_often_as_they_say(shares):

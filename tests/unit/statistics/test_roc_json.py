@@ -34,6 +34,13 @@ ESTIMATE = release(STATISTIC, trust=Central(TABLE), privacy=PureDP(1), source=Ke
 PLAIN = json.loads(ESTIMATE.to_json())
 
 
+@pytest.fixture
+def few_simulations(monkeypatch):
+    """What bands and intervals hold is tested with them."""
+    monkeypatch.setattr("ogive.statistics.roc.noise.MOST_SIMULATIONS", 499)
+
+
+@pytest.mark.usefixtures("few_simulations")
 @pytest.mark.covering(fields=str)
 @pytest.mark.parametrize("trust", [Central, Clear])
 @pytest.mark.parametrize("adjacency", Adjacency)

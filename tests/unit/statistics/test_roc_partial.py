@@ -69,7 +69,7 @@ def test_rates_are_those_of_the_points_of_scikit_learn():
     records = drawn(7, 300, rounded=True)
     roc = exact(records)
     fpr, tpr, _ = roc_curve(records["y"], records["s"], drop_intermediate=False)
-    for x, y in zip(fpr, tpr, strict=True):
+    for x, y in zip(fpr[::3], tpr[::3], strict=True):
         assert roc.sensitivity_at(1 - x).value == pytest.approx(max(tpr[np.isclose(fpr, x)]))
         assert roc.specificity_at(y).value == pytest.approx(1 - min(fpr[np.isclose(tpr, y)]))
     assert roc.sensitivity_at(0).value == roc.specificity_at(0).value == 1
@@ -110,14 +110,14 @@ def test_ends_are_the_extremes_over_all_curves_within_a_band():
 @pytest.mark.distribution
 @pytest.mark.parametrize("adjacency", Adjacency, ids=lambda each: each.value)
 def test_intervals_hold_as_often_as_they_say(adjacency):
-    """Level 90 %, 40 releases: fewer than 31 have probability 0.005 at exactly 90 %, of 16 fewer than 11.
+    """Level 90 %, 40 releases: fewer than 31 have probability 0.005 at exactly 90 %, of 10 fewer than 6.
 
     A tenth of the width must fail.
     """
-    runs = runs_of(40, part=16)
+    runs = runs_of(40, part=10)
     wanted = fewest(runs, 0.9, chance=0.006)
     ask = Roc("s", "y", (0, 1), bins=32, confidence_level=0.9)
-    fine = Roc("s", "y", (0, 1), bins=1 << 14)
+    fine = Roc("s", "y", (0, 1), bins=1 << 12)
     population = [found.value for found in _numbers(release(fine, trust=Clear(drawn(0, 400_000))), "population")]
     counts = {"population": 0, "sample": 0, "control": 0}
     for run in range(runs):

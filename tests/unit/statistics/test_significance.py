@@ -1,7 +1,7 @@
 """P-values of estimates count the noise, agree with SciPy where there is none, and are refused where they say nothing.
 
 Level: rejections at 5 % of 100 whole releases under the null hypothesis must stay within 0.05 + 4 standard deviations,
-13 of 100, or 8 of 50; p-values of the same releases that leave the noise out must be below 5 % in at least a fifth.
+13 of 100, or 5 of 25; p-values of the same releases that leave the noise out must be below 5 % in 20, or 6.
 Seeds are fixed.
 """
 
@@ -10,6 +10,7 @@ import math
 
 import numpy as np
 import pytest
+from helpers.coverage import most
 from helpers.scope import size as runs_of
 from scipy import stats
 
@@ -25,8 +26,9 @@ from ogive.statistics.significance.result import HypothesisTest
 from ogive.statistics.significance.tails import p_value
 from ogive.statistics.ustatistic.null import DRAWS
 
-RELEASES = runs_of(100, part=50)
-MOST, CONTROL = int(0.05 * RELEASES + 4 * math.sqrt(0.0475 * RELEASES)), RELEASES // 5
+RELEASES = runs_of(100, part=25)
+MOST = int(0.05 * RELEASES + 4 * math.sqrt(0.0475 * RELEASES))
+CONTROL = max(RELEASES // 5, MOST + 1)
 CLEAR, PURE, ZCDP = ogive.Clear, ogive.PureDP, ogive.ZeroConcentratedDP
 GRADES = (1, 2, 3, 4, 5)
 CENSUS = ogive.Adjacency.ADD_OR_REMOVE
@@ -167,9 +169,9 @@ def test_two_groups_with_one_gini_are_rarely_told_apart_and_two_with_different_o
         incomes = np.clip(rng.gamma(shape, 0.2 / shape, 3000), 0, 1)
         return ogive.ustatistic(incomes, "gini", bounds=(0, 1), privacy=privacy)
 
-    alike = [gini(2).test(gini(2)).p_value for _ in range(100)]
+    alike = [gini(2).test(gini(2)).p_value for _ in range(runs_of(100, part=35))]
     different = [gini(2).test(gini(1)).p_value for _ in range(20)]
-    assert sum(p <= 0.05 for p in alike) <= 14
+    assert sum(p <= 0.05 for p in alike) <= most(len(alike), chance=2e-4)  # 14 of 100
     assert sum(p <= 0.05 for p in different) >= 18
 
 

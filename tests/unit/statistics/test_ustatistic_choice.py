@@ -4,6 +4,7 @@ import dataclasses
 
 import numpy as np
 import pytest
+from helpers.scope import size
 
 import ogive
 from ogive.columns import Label
@@ -14,7 +15,7 @@ from ogive.statistics.base import Terms
 from ogive.statistics.ustatistic.methods import BY_CURATORS
 
 N = 3_000
-RUNS = 25
+RUNS = size(25, part=10)
 CITIES = tuple(range(20))
 STATISTICS = {
     "gini": (ogive.Ustatistic("x", bounds=(0, 1)), "kernel"),

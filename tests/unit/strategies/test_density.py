@@ -4,6 +4,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from helpers.scope import size as runs_of
 from helpers.smoothing import designed, matrices, noisy_answer
 
 import ogive
@@ -145,11 +146,11 @@ ATOMS = ("lowest", "constant", "zeros", "half", "several", "rounded")
 
 
 def test_smooth_shapes_gain_and_atoms_lose_little():
-    smoother = errors(SMOOTH, 1000, 8)
+    smoother = errors(SMOOTH, 1000, runs_of(8, part=3))
     gain = np.exp(np.log(smoother[:, 1] / smoother[:, 0]).mean(axis=0))
     assert gain[0] < 0.75
     assert gain[1] < 0.75
-    harder = errors(ATOMS, 300, 4)
+    harder = errors(ATOMS, 300, runs_of(4, part=2))
     assert (harder[:, 1, 1] < 1.9 * harder[:, 0, 1]).all(), harder
     assert np.exp(np.log(harder[:, 1, 1] / harder[:, 0, 1]).mean()) < 1.1
 

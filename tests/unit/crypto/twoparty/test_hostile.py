@@ -4,6 +4,7 @@ import struct
 
 import numpy as np
 import pytest
+from helpers.scope import size
 from helpers.twoparty import EVALUATOR, GARBLER, Notes, Pair, auc_circuit, enrolment, gini_circuit, settings_of
 
 from ogive.crypto.circuits import evaluate
@@ -44,7 +45,7 @@ def finishes(pair):
 
 def changed(data):
     """Prefixes, flipped bits of every byte or of many, and bytes put in, taken out and appended."""
-    every = max(1, len(data) // 150)
+    every = max(1, len(data) // size(150, part=50))
     for length in range(0, len(data), every):
         yield data[:length]
     for place in {*range(0, len(data), every), *range(HEADER_BYTES), *range(len(data) - 64, len(data))}:

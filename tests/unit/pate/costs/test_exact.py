@@ -1,5 +1,6 @@
 """Exact costs: the specification's values, another integration, and every bound above them on all small instances."""
 
+import functools
 import importlib.util
 from pathlib import Path
 
@@ -136,14 +137,20 @@ def test_all_small_instances(classes, teachers, sigma):
         "step": joint(highest, threshold, sigma_1, answers, orders),
         "step, two-sided": joint_two_sided(highest, threshold, sigma_1, two_sided, orders),
     }
+    tables = {"answer": plain, "step": steps}
+
+    @functools.cache
+    def divergence(name, here, there, order):
+        return laws.divergence(tables[name][here], tables[name][there], order)
+
     close, dependent, reversed_above = 0.0, 0, 0
     for row, counts in enumerate(every):
         assert 1 - np.exp(plain[counts][np.argmax(counts)]) <= np.exp(log_q[row]) * (1 + 1e-9)
         for place, order in enumerate(orders):
             near = list(laws.neighbours(counts))
-            for name, table in (("answer", plain), ("step", steps)):
-                forward = max(laws.divergence(table[counts], table[other], order) for other in near)
-                back = max(laws.divergence(table[other], table[counts], order) for other in near)
+            for name in tables:
+                forward = max(divergence(name, counts, other, order) for other in near)
+                back = max(divergence(name, other, counts, order) for other in near)
                 both = max(forward, back)
                 assert found[name][row, place] == pytest.approx(forward, rel=1e-7, abs=1e-9)
                 assert found[f"{name}, two-sided"][row, place] == pytest.approx(both, rel=1e-7, abs=1e-9)

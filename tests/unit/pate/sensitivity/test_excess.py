@@ -66,7 +66,7 @@ def worst(teachers, probabilities, *, noise, smoothness, order=10.0):
     return change, growth
 
 
-@pytest.mark.covering
+@pytest.mark.each_value
 @pytest.mark.parametrize("noise", ["continuous", "discrete", "scaled"])
 @pytest.mark.parametrize(("teachers", "classes"), [(3, 2), (5, 2), (5, 3), (8, 3)])
 @pytest.mark.parametrize("smoothness", [0.1, 2.0])

@@ -4,6 +4,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from helpers.scope import size as runs_of
 from helpers.trees import ArrayTree
 
 from ogive.errors import DataError, ParameterError
@@ -42,7 +43,7 @@ def collected(oracle, symbols, generator, source):
 def test_the_noise_of_nodes_is_what_is_stated(mode):
     generator, source = np.random.default_rng(11), KeyedSource.from_seed(12)
     symbols, epsilon = np.array([0] * 10 + [1, 6]), Fraction(9 if "budget" in mode else 3)
-    runs, found, noise = 1500, [], []
+    runs, found, noise = runs_of(1500, part=500), [], []
     for run in range(runs):
         oracle = TreeOracle(8, epsilon, seed=run, **MODES[mode])
         sums, _, _ = collected(oracle, symbols, generator, source)
@@ -100,7 +101,7 @@ def sample_auc(up, down, size):
 )
 def test_the_stated_variance_is_that_of_the_reports(shape, mode):
     generator, source = np.random.default_rng(21), KeyedSource.from_seed(22)
-    size, n, runs = 8, 600, 250
+    size, n, runs = 8, 600, runs_of(250, part=140)
     up, down = inputs(shape, size, n, generator)
     truth = sample_auc(up, down, size)
     symbols = np.concatenate([2 * up + 1, 2 * down])
@@ -127,7 +128,7 @@ def test_the_stated_variance_is_that_of_the_reports(shape, mode):
 @pytest.mark.distribution
 def test_a_variance_that_noise_hides_is_not_taken_for_none():
     # 60 and 140 people over 1024 scores: an unbiased estimate of the variance is often near 0, or below
-    generator, runs = np.random.default_rng(23), 300
+    generator, runs = np.random.default_rng(23), runs_of(300, part=120)
     oracle = PublicClasses(TreeOracle(1 << 10, Fraction(1), branching=4), 2)
     up, down = generator.integers(300, 1 << 10, 60), generator.integers(0, 724, 140)
     truth = sample_auc(up, down, 1 << 10)
