@@ -13,7 +13,6 @@ import math
 import numpy as np
 import pyarrow as pa
 import pytest
-from helpers.scope import size
 from scipy.optimize import linprog
 
 import ogive
@@ -39,8 +38,6 @@ STATISTICS = {
 }
 GRANTS = (PureDP(1), ZeroConcentratedDP("0.1"), ApproxDP("0.3", "1e-9"))
 UNITS = ((ADD, 0, ()), (ADD, 2, ()), (REPLACE, 0, ()), (REPLACE, 1, ()), (REPLACE, 0, ("w",)), (REPLACE, 0, ("g", "w")))
-# of either half both adjacencies and every kind of guarantee
-HALVES = ((0, 4, 5), (1, 2, 3))
 
 
 def frame(rows):
@@ -109,9 +106,7 @@ def test_no_neighbors_are_told_apart_by_more_than_the_price(name, how, monkeypat
     statistic, columns = STATISTICS[name]
     asked, columns = wrapped(statistic, how), {*columns, "w" if "subset" in how else "", "g" if "groups" in how else ""}
     nearest = 0.0
-    half = name != "count" and size(2, part=1) == 1
-    for number in HALVES[list(STATISTICS).index(name) % 2] if half else range(len(UNITS)):
-        adjacency, rows, public = UNITS[number]
+    for number, (adjacency, rows, public) in enumerate(UNITS):
         grant = GRANTS[number % len(GRANTS)]
         kept, answer = [], CentralOpening.answer
         monkeypatch.setattr(

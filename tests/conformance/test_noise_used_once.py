@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from helpers.examples import EXAMPLES
+from helpers.scope import label
 
 import ogive
 from ogive import Adjacency, PureDP, ZeroConcentratedDP
@@ -27,8 +28,8 @@ QUANTILES = {
 STATISTICS = {f"{name}-{at}": each for name, several in EXAMPLES.items() for at, each in enumerate(several)} | QUANTILES
 WRAPPED = {
     "alone": lambda statistic: statistic,
-    "groups": lambda statistic: Grouped(statistic, "g", ("u", "v", "w")),
     "groups of a subset": lambda statistic: Subset(Grouped(statistic, "g", ("u", "v", "w")), "x > 10"),
+    "groups": lambda statistic: Grouped(statistic, "g", ("u", "v", "w")),
 }
 PRIVACY = {"pure": (PureDP(4), Adjacency.ADD_OR_REMOVE), "zcdp": (ZeroConcentratedDP(1), Adjacency.REPLACE)}
 SAME_PURPOSE = {"first": "decided", "_window": "values"}
@@ -75,6 +76,7 @@ def readings(monkeypatch):
     for module in (exact, proposals):
         monkeypatch.setattr(module, "BITS", 3)
     monkeypatch.setattr(exact, "UNIFORM", UniformBits(3))
+    monkeypatch.setattr("ogive.statistics.curve.bands.simultaneous.SIMULATED_VALUES", 100_000)
     return Readings(monkeypatch)
 
 
@@ -86,7 +88,13 @@ def table():
     return values | labels
 
 
-@pytest.mark.covering(name=str, how=str, price=str)
+def sort_of(name):
+    """What counts as the same statistic: its kind, method, kernel and form."""
+    statistic = STATISTICS[name]
+    return statistic.name, *(label(getattr(statistic, field, None)) for field in ("method", "kernel", "form"))
+
+
+@pytest.mark.covering("name", "how", name=sort_of, how=lambda how: how == "alone", price=str)
 @pytest.mark.parametrize("price", PRIVACY)
 @pytest.mark.parametrize("how", WRAPPED)
 @pytest.mark.parametrize("name", STATISTICS)

@@ -110,7 +110,7 @@ def test_an_unknown_frame_is_refused_in_one_line():
 @pytest.mark.parametrize("name", SHOWN)
 def test_a_picture_takes_axes_and_a_style(name):
     found = read_estimate(KEPT[name])
-    axes = Figure(layout="constrained").add_subplot()
+    axes = Figure().add_subplot()
     assert found.plot(axes, color="#aa00bb", label="mine", linewidth=2.5, alpha=0.5, linestyle="--") is axes
     content = io.BytesIO()
     axes.figure.savefig(content, format="svg")

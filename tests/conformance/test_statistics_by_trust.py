@@ -8,6 +8,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from helpers.examples import EXAMPLES, numbers
+from helpers.scope import size
 
 from ogive.errors import BudgetError, ParameterError, UnsupportedError
 from ogive.noise import DerivedNodes, KeyedSource
@@ -59,14 +60,14 @@ def table():
 
 @pytest.fixture
 def data(trust, table):
-    """The table; a fifth of it where each record is uploaded by a client of its own, which takes long."""
-    return {name: values[:4_000] for name, values in table.items()} if trust is Servers else table
+    """The table; a part of it where each record is uploaded by a client of its own, which takes long."""
+    return {name: values[: size(4_000, part=2_000)] for name, values in table.items()} if trust is Servers else table
 
 
 @pytest.fixture(autouse=True)
 def two_batches_and_few_simulations(monkeypatch):
     """Clients upload in two batches, as 20,000 would; what bands hold is tested with them."""
-    monkeypatch.setattr("ogive.trust.servers.opening._CLIENTS", 1 << 11)
+    monkeypatch.setattr("ogive.trust.servers.opening._CLIENTS", size(1 << 11, part=1 << 10))
     monkeypatch.setattr("ogive.statistics.curve.bands.simultaneous.SIMULATED_VALUES", 300_000)
 
 

@@ -9,7 +9,16 @@ import numpy as np
 
 from ogive.arrays import Float64, Int64
 from ogive.checks import among
-from ogive.columns.values import LONGEST_LABEL, LabelValue, LabelValues, as_text, storable, text_field, values_field
+from ogive.columns.values import (
+    LONGEST_LABEL,
+    LabelValue,
+    LabelValues,
+    as_declared,
+    as_text,
+    storable,
+    text_field,
+    values_field,
+)
 from ogive.errors import ParameterError, quoted
 
 MembershipPolicy = Literal["refuse", "no", "drop"]
@@ -119,7 +128,14 @@ class Membership:
             raise ParameterError(
                 f"any value of column {quoted(self.column)} counts, so that none can be named that does not"
             )
-        both = [other for other in self.others if as_text(other) in map(as_text, self.values) or other in self.values]
+        alike = {*self.values, *map(as_text, self.values)}
+        both = [
+            other
+            for other in self.others
+            if {other, as_text(other), as_declared(other, self.values), as_declared(as_text(other), self.values)}
+            & alike
+            or any(as_declared(value, self.others) in self.others for value in self.values)
+        ]
         if both:
             raise ParameterError(f"{quoted(both[0])} of column {quoted(self.column)} cannot both count and not count")
 

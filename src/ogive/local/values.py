@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from ogive.arrays import Float64
 from ogive.columns import Binning, Categories, Column, Domain, Label, Listed, Membership
-from ogive.columns.values import as_declared
+from ogive.columns.values import as_declared, as_text
 from ogive.errors import DataError, ParameterError, quoted
 from ogive.grids import Grid
 
@@ -184,14 +184,21 @@ def _members(column: Membership, values: NDArray[Any]) -> Float64:
     missing = [value is None or is_nan(value) for value in listed]
     if column.missing != "no" and any(missing):
         raise DataError(f"column {quoted(column.column)} has a missing value, which this column does not accept")
-    known = None if column.values is None else dict.fromkeys(column.others or (), 0) | dict.fromkeys(column.values, 1)
+    known: dict[Any, int] | None = None
+    if column.values is not None:
+        others = column.others or ()
+        known = dict.fromkeys(others, 0) | dict.fromkeys(column.values, 1)
+        if others:  # a number also names the text that writes it
+            written = {as_text(value): place for value, place in known.items()}
+            known = written | known
     rest = 0 if column.others is None else None
     found = [1 if known is None else _place(known, value, rest) for value in listed]
     if column.others is not None and any(
         place is None and not gone for gone, place in zip(missing, found, strict=True)
     ):
         raise DataError(
-            f"column {quoted(column.column)} has a value that is neither positive nor negative, which this column refuses"
+            f"column {quoted(column.column)} has a value that is neither positive nor negative, "
+            "which this column refuses"
         )
     return np.array([not gone and place == 1 for gone, place in zip(missing, found, strict=True)], dtype=np.float64)
 

@@ -125,7 +125,7 @@ class GroupSumsQuery(base.LinearQuery):
         Raises:
             DataError: there are too many records for these bits.
         """
-        if int(sums[2:].sum()) >> (_ROOM_BITS - self.groups.bits):
+        if int(sums[2:].sum()) >= 1 << (_ROOM_BITS - self.groups.bits):
             raise DataError(f"there are too many records for sums with {self.groups.bits} fractional bits")
         if self.form == "counts":
             return sums

@@ -87,23 +87,26 @@ def check_category_kind(declared: Categories | Listed | Membership | OpenCategor
         )
     if isinstance(declared, OpenCategories):
         return
-    named = declared_values(declared)
-    counted = isinstance(declared, Listed | Membership)
-    values, example = f"its {plural}", ""
+    lists, example = {f"its {plural}": declared.values or ()}, ""
+    if isinstance(declared, Listed):
+        lists = {"the values to count": declared.values}
     if isinstance(declared, Membership):
-        values = "the values to count"
+        lists = {"the values to count": declared.values or (), "the values not to count": declared.others or ()}
         one = {"text": "'yes'", "numbers": "1"}.get(kind, "True")
         example = f", for example `positive={one}`"
-    if counted and holds == "text" and named and not any(isinstance(v, str) for v in named):
-        raise DataError(
-            f"column {quoted(declared.column)} holds text, but the values to count are numbers; write them as texts"
-            f"{example}"
-        )
-    if holds != "text" and named and all(isinstance(value, str) for value in named):
-        raise DataError(
-            f"column {quoted(declared.column)} holds {kind}, but {values} are texts; write them as {kind}{example}",
-            parameter=plural,
-        )
+    for values, named in lists.items():
+        texts = [isinstance(value, str) for value in named]
+        holds = _as_numbers(kind, named)
+        if not isinstance(declared, Categories) and holds == "text" and named and not any(texts):
+            raise DataError(
+                f"column {quoted(declared.column)} holds text, but {values} are numbers; write them as texts{example}"
+            )
+        if holds != "text" and named and all(texts):
+            values = f"its {plural}" if isinstance(declared, Listed) else values
+            raise DataError(
+                f"column {quoted(declared.column)} holds {kind}, but {values} are texts; write them as {kind}{example}",
+                parameter=plural,
+            )
 
 
 def _as_numbers(kind: str, values: tuple[LabelValue, ...]) -> str:
@@ -296,8 +299,8 @@ class Members:
         found = self._table[codes]
         if declared.others is not None and np.any(found == _REFUSED):
             raise DataError(
-                f"column {quoted(declared.column)} has a value that is neither positive nor negative; name all values of "
-                "both with `positive=` and `negative=`"
+                f"column {quoted(declared.column)} has a value that is neither positive nor negative; name all values "
+                "of both with `positive=` and `negative=`"
             )
         return found
 

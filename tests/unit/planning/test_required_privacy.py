@@ -4,6 +4,7 @@ import time
 from fractions import Fraction
 
 import pytest
+from helpers.scope import size
 
 import ogive
 from ogive.errors import ParameterError
@@ -36,7 +37,7 @@ def larger(privacy, step=1):
 )
 @pytest.mark.parametrize("error", [{"rmse": 0.002}, {"ks": 0.01}, {"ks_95": 0.03}])
 def test_the_error_is_met_and_a_smaller_guarantee_would_not(error, kind, delta, of, adjacency, method):
-    statistic = Ecdf("x", (0, 100), bins=16, method=method)
+    statistic = Ecdf("x", (0, 100), bins=size(64, part=16), method=method)
     needed = ogive.required_privacy(
         statistic, records=RECORDS, error=error, kind=kind, delta=delta, adjacency=adjacency
     )

@@ -121,6 +121,9 @@ def test_the_loss_of_an_output_is_exactly_within_its_price(epsilon, noise):
     worst = Fraction(0)
     laws = [exact_law(program, whole) for whole in range(9)]
     # Laplace noise of all distances is one law, moved: differences of distances are all that matters
+    if noise == "laplace":
+        step = min(laws[1]) - min(laws[0])
+        assert all(law == {value + step * n: chance for value, chance in laws[0].items()} for n, law in enumerate(laws))
     moved = [*itertools.product(laws[:1], laws), *itertools.product(laws, laws[:1])]
     for law, other in itertools.product(laws, repeat=2) if noise == "response" else moved:
         worst = max(worst, sum(max(Fraction(0), law[value] - ratio * other.get(value, 0)) for value in law))

@@ -136,7 +136,7 @@ def bare(value):
     return [bare(each) for each in value] if isinstance(value, list) else value
 
 
-@pytest.mark.one_in(4)
+@pytest.mark.one_in(11)  # an odd number, so that each kind of padding is met
 @pytest.mark.parametrize("padding", ["after", "before"])
 @pytest.mark.parametrize("name", STATISTICS)
 @pytest.mark.parametrize("source", SOURCES)
@@ -175,7 +175,7 @@ LACKING = {
 }
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize("name", LACKING)
 @pytest.mark.parametrize("source", SOURCES)
 def test_what_was_named_is_missing(source, name, records):
@@ -286,6 +286,7 @@ def test_what_was_named_is_missing_in_every_type(column, named):
     assert without_named(column, MissingWords.of(named)).is_null().to_pylist() == [True, False]
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("word", ["007.0", "-0.0", "1000000000000000000.0", "9.0", "9"])
 @pytest.mark.parametrize("source", ["dictionary", "parquet", *ENGINES])
 def test_a_named_word_with_a_fraction_of_zeros_is_found_among_texts(source, word, tmp_path):
@@ -342,6 +343,8 @@ BOTH = [
     [1, ("no", "1")],
     [("yes", "1"), 1],
     ["true", True],
+    [True, "TRUE"],
+    ["yes", "yes "],
 ]
 
 
@@ -351,10 +354,23 @@ def test_a_value_is_not_named_as_both(positive, negative):
         Proportion("died", positive=positive, negative=negative)
 
 
+@pytest.mark.parametrize("spelling", ["FALSE", "false", False])
+def test_truth_values_may_be_named_by_any_of_their_spellings(spelling):
+    asked = Proportion("died", positive="TRUE", negative=spelling)
+    assert release(asked, trust=Clear({"died": [True, False, False, True]})).value == 0.5
+
+
+def test_kinds_of_both_lists_are_looked_at():
+    for positive, negative, holds in ((1, "0", "not to count are texts"), ("1", 0, "to count are texts")):
+        with pytest.raises(DataError, match=f"'died' holds numbers, but the values {holds}"):
+            release(Proportion("died", positive=positive, negative=negative), trust=Clear({"died": [1, 0]}))
+
+
 def test_owners_are_asked_about_both():
     asked = Proportion("died", positive="yes", negative=("no", 0), missing="no").membership
     assert Membership.from_dict(asked.to_dict()) == asked
     assert numbers_of(asked, ["yes", "no ", 0, None]).tolist() == [1, 0, 0, 0]
+    assert numbers_of(Proportion("died", positive="1", negative=0).membership, ["1", "0", 0]).tolist() == [1, 0, 0]
     for other in ("n", 2, True, [1]):
         with pytest.raises(DataError, match="has a value that is neither positive nor negative"):
             numbers_of(asked, ["yes", other])

@@ -6,6 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from helpers.scope import size as size_of
 
 import ogive
 from ogive.accounting import covers
@@ -101,7 +102,7 @@ def test_no_two_neighbors_are_told_apart_by_more_than_the_price(records, bits):
     price = float(asked.price(PrivacyUnit(REPLACE)).epsilon)
     assert price == pytest.approx(1 / 2 + 1 / 3)
     worst = 0.0
-    known = {tuple(counts): chances(asked, counts, 30) for counts in histograms(records)}
+    known = {tuple(counts): chances(asked, counts, size_of(60, part=30)) for counts in histograms(records)}
     for counts in histograms(records):
         mine = known[tuple(counts)]
         for other in neighbors(counts):

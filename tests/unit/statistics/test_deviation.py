@@ -27,7 +27,8 @@ def errors(number):
         scale = 10 ** draw.uniform(-3, 4)
         scales = tuple(scale * draw.choice([1, 1, 2, draw.uniform(0.1, 10)]) for _ in range(draw.randint(1, 3)))
         variance = draw.choice([0.0, scale**2 * 10 ** draw.uniform(-3, 1.5)])
-        yield Deviation(variance, scales, draw.choice([0.0, 0.5, scale / 3]))
+        step = draw.choice([0.0, 0.5, scale / 3, scale * 10 ** draw.uniform(2, 9)])
+        yield Deviation(variance, scales, step)
 
 
 def near(place, apart):
@@ -49,6 +50,11 @@ def test_an_error_is_contradicted_where_it_is_beyond_the_quantile(level):
         if error._separated[1]:
             for distance in (reach, 0.0, error.step, *near(reach, apart=5)):
                 assert error.contradicts(distance, level) == (distance > reach)
+
+
+@pytest.mark.parametrize("scales", [(0.0,), (1e-170, 1e-170), (1e-170,)])
+def test_an_error_that_is_nearly_none_is_contradicted_by_any_distance(scales):
+    assert Deviation(0.0, scales).contradicts(1.0, 0.95)
 
 
 def test_most_distances_are_told_by_one_chance(monkeypatch):

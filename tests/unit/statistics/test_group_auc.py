@@ -9,7 +9,7 @@ import re
 import numpy as np
 import pytest
 from helpers.coverage import fewest
-from helpers.scope import size
+from helpers.scope import is_everything, size
 from matplotlib.figure import Figure
 from sklearn.metrics import roc_auc_score
 
@@ -148,10 +148,10 @@ def test_intervals_hold_as_often_as_they_say(monkeypatch):
 
     A third of the width must fail.
     """
-    # a coarser search ends at the same intervals
-    monkeypatch.setattr(interval, "_CANDIDATES", 41)
-    monkeypatch.setattr(interval, "_HALVINGS", 12)
-    monkeypatch.setattr(areas, "MOST_SIMULATIONS", 999)
+    if not is_everything():
+        monkeypatch.setattr(interval, "_CANDIDATES", 41)
+        monkeypatch.setattr(interval, "_HALVINGS", 12)
+        monkeypatch.setattr(areas, "MOST_SIMULATIONS", 999)
     options = {"grid": "linear", "bounds": (0, 1), "bins": 64, "confidence_level": 0.9}
     whole = release(asked(grid="linear", bounds=(0, 1), bins=4096), trust=Clear(drawn(0, 400_000, rounded=False)))
     reads = {

@@ -6,7 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from helpers.declared import public_of
-from helpers.scope import size
+from helpers.scope import is_everything, size
 from scipy.stats import binom
 
 import ogive
@@ -31,7 +31,7 @@ SHARES = np.random.default_rng(8).dirichlet(np.full(BINS, 0.7))
 COUNTS = np.random.default_rng(9).multinomial(RECORDS, SHARES)
 OWNERS = LocalOptions()
 ASKED = Ecdf("x", (0, BINS), bins=BINS)
-SIMPLE = dataclasses.replace(ASKED, smooth="isotonic")
+SIMPLE = ASKED if is_everything() else dataclasses.replace(ASKED, smooth="isotonic")
 TABLE = {"x": np.repeat(np.arange(BINS) + 0.5, COUNTS)}
 
 
@@ -110,9 +110,9 @@ def test_pointwise_errors_cover_two_thirds_and_quantile_intervals_hold_the_quant
     third = np.mean([abs(c.raw[11] / RECORDS - share) <= c.standard_error(12.0, target="sample") / 3 for c in curves])
     assert third < 0.45, "the control"
     truth = ogive.release(ASKED, trust=Clear(TABLE)).quantile(0.5)
-    intervals = [c.quantile_interval(0.5, confidence_level=0.9, target="sample") for c in curves[:30]]
+    intervals = [c.quantile_interval(0.5, confidence_level=0.9, target="sample") for c in curves[: size(60, part=30)]]
     hits = sum(low <= truth <= high for low, high in intervals)
-    assert hits >= binom.ppf(1e-6, 30, 0.9)
+    assert hits >= binom.ppf(1e-6, len(intervals), 0.9)
 
 
 @pytest.mark.parametrize("kind", SMOOTHINGS)
@@ -205,7 +205,7 @@ def test_groups_are_unbiased_and_have_the_error_of_a_collection_of_their_own():
         errors = np.array([run.curves[number].raw for run in runs])[:, :-1] - np.cumsum(counts)[:-1]
         stated = np.mean([run.curves[number].strategy.variance(total_known=True)[:-1] for run in runs], axis=0)
         assert np.all(np.abs(errors.mean(axis=0)) < 5 * np.sqrt(stated / len(runs)))
-        assert 0.6 < np.mean(errors**2) / stated.mean() < 1.15
+        assert 0.6 < np.mean(errors**2) / stated.mean() < 1 + 0.15 * np.sqrt(80 / len(runs))
     # the control: another group's counts are not what these estimate
     wrong = np.array([run.curves[0].raw for run in runs])[:, :-1].mean(axis=0) - np.cumsum(tables[1])[:-1]
     assert np.abs(wrong).max() > 500

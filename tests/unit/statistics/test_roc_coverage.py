@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from helpers.coverage import fewest
 from helpers.declared import public_of
+from helpers.scope import is_everything
 from helpers.scope import size as runs_of
 from sklearn.metrics import roc_auc_score
 
@@ -93,9 +94,9 @@ def simulated(shape, epsilon, adjacency, public_labels):
 @pytest.fixture(scope="module")
 def shares():
     with pytest.MonkeyPatch.context() as patched:
-        # a coarser search ends at the same intervals
-        patched.setattr(interval, "_CANDIDATES", 41)
-        patched.setattr(interval, "_HALVINGS", 12)
+        if not is_everything():
+            patched.setattr(interval, "_CANDIDATES", 41)
+            patched.setattr(interval, "_HALVINGS", 12)
         return {case: simulated(*case) for case in CASES}
 
 

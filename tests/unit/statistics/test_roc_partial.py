@@ -6,6 +6,7 @@ import math
 import numpy as np
 import pytest
 from helpers.coverage import fewest
+from helpers.scope import is_everything
 from helpers.scope import size as runs_of
 from sklearn.metrics import roc_auc_score, roc_curve
 
@@ -69,7 +70,7 @@ def test_rates_are_those_of_the_points_of_scikit_learn():
     records = drawn(7, 300, rounded=True)
     roc = exact(records)
     fpr, tpr, _ = roc_curve(records["y"], records["s"], drop_intermediate=False)
-    for x, y in zip(fpr[::3], tpr[::3], strict=True):
+    for x, y in zip(fpr[:: 1 if is_everything() else 3], tpr[:: 1 if is_everything() else 3], strict=True):
         assert roc.sensitivity_at(1 - x).value == pytest.approx(max(tpr[np.isclose(fpr, x)]))
         assert roc.specificity_at(y).value == pytest.approx(1 - min(fpr[np.isclose(tpr, y)]))
     assert roc.sensitivity_at(0).value == roc.specificity_at(0).value == 1

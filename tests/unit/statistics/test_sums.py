@@ -46,13 +46,12 @@ def test_without_noise_numbers_are_those_of_numpy(adjacency):
 @pytest.mark.parametrize("adjacency", [REPLACE, ADD])
 def test_the_error_of_a_standard_deviation_is_that_of_its_noise(adjacency):
     mean = ogive.Mean("x", (0, 120))
-    found = [
-        released(mean, privacy=ogive.PureDP(8), adjacency=adjacency, seed=seed) for seed in range(size(400, part=130))
-    ]
+    runs = size(400, part=130)
+    found = [released(mean, privacy=ogive.PureDP(8), adjacency=adjacency, seed=seed) for seed in range(runs)]
     errors = np.array([each.standard_deviation - X.std() for each in found])
     said = np.mean([each.standard_deviation_error for each in found])
     assert said > 2 * np.mean([each.noise_error for each in found]), "the noise of the mean says nothing of it"
-    assert np.sqrt(np.mean(errors**2)) == pytest.approx(said, rel=0.25)  # 400 draws: 5 % of standard error; 130: 9 %
+    assert np.sqrt(np.mean(errors**2)) == pytest.approx(said, rel=5 / math.sqrt(runs))  # about five standard errors
     exact = released(mean, trust=ogive.Clear, privacy=None, adjacency=adjacency)
     assert exact.standard_deviation_error == 0
 

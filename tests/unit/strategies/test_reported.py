@@ -139,7 +139,7 @@ def test_the_variance_that_the_paper_states_would_not_do():
     found, strategy = errors(oracle, np.full(16, 200), RUNS)
     share = 1 - 1 / oracle.scale**2
     too_small = share * strategy.variance(total_known=True)[:-1]
-    assert (found[:, :-1].var(axis=0) / too_small).mean() > 1 + 5.5 * DEVIATION
+    assert (found[:, :-1].var(axis=0) / too_small).mean() > max(1.4, 1 + 5.5 * DEVIATION)
 
 
 @pytest.mark.parametrize("nodes", ["hadamard", "unary"])

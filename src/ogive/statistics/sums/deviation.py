@@ -99,8 +99,11 @@ class Deviation:
             return place > 0 and self.exceeds(place) < chance
         if not parts or place <= 0 or chance > 0.5:
             return distance > self._reached(confidence_level, distance, distance)
+        if place > _FARTHEST * self.standard_error:
+            return True
         excess = self.exceeds(place) - chance
-        if abs(excess) > self._rounding:
+        # the sum of `step` and a distance is rounded, too
+        if abs(excess) > self._rounding + 4 * math.ulp(distance) / min(self._separated[1]):
             return excess < 0
         return distance > self._reached(confidence_level, distance, distance, *self._around(place, chance))
 

@@ -1,6 +1,7 @@
 """Workers that evaluate opened uploads in parts find what a server finds alone, to the last bit of its answer."""
 
 import dataclasses
+import functools
 import logging
 import os
 import pickle
@@ -82,6 +83,12 @@ def answers(folder, workers=None, *, records=RECORDS, restart=None, **options):
                 found.append(own(kept, "age", 0))
         assert all(found)
         return found
+
+
+@pytest.fixture(scope="module")
+def alone(tmp_path_factory):
+    """What each server answers without workers, found once."""
+    return functools.cache(lambda: answers(tmp_path_factory.mktemp("alone") / "trial", **KEYS))
 
 
 def bits_of(part):
@@ -214,9 +221,9 @@ def end(work, parts):
         (end, "BrokenPipeError: a worker ended"),
     ],
 )
-def test_a_server_does_the_work_of_workers_that_fail(tmp_path, caplog, workers, said):
+def test_a_server_does_the_work_of_workers_that_fail(tmp_path, caplog, alone, workers, said):
     with caplog.at_level(logging.WARNING, "ogive.study"):
-        assert answers(tmp_path / "workers", workers, **KEYS) == answers(tmp_path / "alone", **KEYS)
+        assert answers(tmp_path / "workers", workers, **KEYS) == alone()
     warnings = [each.getMessage() for each in caplog.records if "workers failed" in each.getMessage()]
     assert len(warnings) == 2
     assert all(said in each for each in warnings)
@@ -253,10 +260,10 @@ def test_a_file_that_changed_meanwhile_is_refused(tmp_path):
         evaluate_part(parts[0])
 
 
-def test_a_pool_of_processes_evaluates(tmp_path):
+def test_a_pool_of_processes_evaluates(tmp_path, alone):
     with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
         found = answers(tmp_path / "pool", pool.map, **KEYS)
-    assert found == answers(tmp_path / "alone", **KEYS)
+    assert found == alone()
 
 
 SERVING = """
