@@ -49,19 +49,26 @@ def few_simulations(name, monkeypatch):
         monkeypatch.setattr("ogive.statistics.curve.bands.simultaneous.SIMULATED_VALUES", 100_000)
 
 
+ROOMS = ("method", "levels", "queries", "strategies", "oracles", "drawn", "kernels", "measures", "columns", "grids")
+
+
 def soon():
-    """Names of the questions that `make test` asks: each pair of features, and each word of a name, occurs in one."""
-    features = {
-        name: (statistic.name, label(getattr(statistic, "method", None)), trust.name, type(privacy).__name__, adjacency)
-        for name, (statistic, trust, privacy, adjacency) in all_cases().items()
-    }
+    """Names of the questions that `make test` asks.
+
+    Each pair of features occurs in one of them, and each word of a name and each thing that was measured.
+    """
+    features, things = {}, {}
+    for name, (statistic, trust, privacy, adjacency) in all_cases().items():
+        method = label(getattr(statistic, "method", None))
+        features[name] = (statistic.name, method, trust.name, type(privacy).__name__, adjacency)
+        things[name] = {*name.split(), *((room, str(HOW.get(name, {}).get(room))) for room in ROOMS)}
     names = list(features)
     chosen = {names[number] for number in covering(list(features.values()))}
-    words = {word for name in chosen for word in name.split()}
+    seen = set().union(*(things[name] for name in chosen))
     for name in names:
-        if not words.issuperset(name.split()):
+        if not seen.issuperset(things[name]):
             chosen.add(name)
-            words.update(name.split())
+            seen |= things[name]
     return chosen
 
 

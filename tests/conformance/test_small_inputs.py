@@ -32,6 +32,7 @@ FILES = {
     "truths": ("flag,p", [f"{('TRUE', 'TRUE', 'FALSE')[n % 3]},{n / 120:.3f}" for n in ROWS]),
     "commas": ("id,cost", [f'{n},"{1 + n % 3},{300 + n}.90"' for n in ROWS]),
     "euro": ("id;hb;cost", [f"{n};14,{n % 10};{1 + n % 3}.{300 + n},90" for n in ROWS]),
+    "sites": ("sex,v", [f"{'FMfM'[n % 4]},1.0" for n in ROWS]),
     "nobody": ("pid,x", [f"P{n},{n % 10}" for n in ROWS] + ["NA,95"] * 80),
 }
 """By name the head and the rows of a file."""
@@ -78,6 +79,12 @@ CASES = {
         "count {} --column v --person id",
         {"person": "id"},
         DROP,
+    ),
+    "another spelling": Case(
+        "sites",
+        Proportion("sex", positive="F", negative="M"),
+        "neither positive nor negative",
+        "proportion {} --column sex --positive F --negative M",
     ),
     "truth values": Case(
         "truths", Proportion("flag", positive=True), 2 / 3, "proportion {} --column flag --positive TRUE"

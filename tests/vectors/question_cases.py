@@ -176,6 +176,7 @@ def numbers():
     level = {"confidence_level": 0.95}
     yield "count", Count("ward", among=("north",), missing="no", **level)
     yield "proportion", Proportion("ill", positive=1, missing="refuse", **level)
+    yield "proportion of two", Proportion("ill", positive=1, negative=0, missing="refuse", **level)
     yield "mean", Mean("age", (0, 100), step=1, missing="refuse", **level)
     whole = {"other": "count", "missing": "count", **level}
     yield "histogram", Histogram("ward", values=("north", "south"), **whole)
