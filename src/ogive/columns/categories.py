@@ -128,16 +128,9 @@ class Membership:
             raise ParameterError(
                 f"any value of column {quoted(self.column)} counts, so that none can be named that does not"
             )
-        alike = {*self.values, *map(as_text, self.values)}
-        both = [
-            other
-            for other in self.others
-            if {other, as_text(other), as_declared(other, self.values), as_declared(as_text(other), self.values)}
-            & alike
-            or any(as_declared(value, self.others) in self.others for value in self.values)
-        ]
-        if both:
-            raise ParameterError(f"{quoted(both[0])} of column {quoted(self.column)} cannot both count and not count")
+        twice = _shared(self.others, self.values) or _shared(self.values, self.others)
+        if twice:
+            raise ParameterError(f"{quoted(twice[0])} of column {quoted(self.column)} cannot both count and not count")
 
     def _check(self, values: LabelValues, verb: str) -> None:
         """Refuse a list that nobody can name or store."""
@@ -181,6 +174,12 @@ class Membership:
         listed = values_field(data, "values") if data.get("values", ()) is not None else None
         others = values_field(data, "others") if "others" in data else None
         return Membership(text_field(data, "column"), listed, text_field(data, "missing"), others)
+
+
+def _shared(values: LabelValues, declared: LabelValues) -> list[LabelValue]:
+    """The values that readers take for one of the declared ones, in any of their spellings."""
+    alike = {*declared, *map(as_text, declared)}
+    return [value for value in values if any(as_declared(each, alike) in alike for each in (value, as_text(value)))]
 
 
 @dataclass(frozen=True)

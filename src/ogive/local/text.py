@@ -122,8 +122,8 @@ def asked(column: Column, rounding: str) -> str:
     if isinstance(column, Membership):
         treated = "not accepted" if column.missing == "refuse" else "counted as not"
         what = "there is a value" if column.values is None else f"it is {_listed(column.values)}"
-        rest = "" if column.others is None else f" ({_listed(column.others)}; any other value is not accepted)"
-        return f"{name}, whether {what} or not{rest}; a missing value is {treated}"
+        rest = "not" if column.others is None else f"{_listed(column.others)} (no other value is accepted)"
+        return f"{name}, whether {what} or {rest}; a missing value is {treated}"
     if isinstance(column, Listed):
         policies = {"count": "counted as such", "refuse": "not accepted"}
         return (

@@ -3,6 +3,8 @@
 Blanks around a text do not matter. Words and numbers that were named say that a value is missing.
 """
 
+import time
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -352,6 +354,18 @@ BOTH = [
 def test_a_value_is_not_named_as_both(positive, negative):
     with pytest.raises(ParameterError, match="cannot both count and not count"):
         Proportion("died", positive=positive, negative=negative)
+
+
+def test_the_value_that_is_named_twice_is_told():
+    with pytest.raises(ParameterError, match=r"^'yes ' of column 'died' cannot both"):
+        Proportion("died", positive=("maybe", "yes "), negative=("no", "yes"))
+
+
+def test_long_lists_of_a_stranger_are_compared_at_once():
+    positive, negative = (tuple(f"{name} {number}" for number in range(50_000)) for name in "ab")
+    begun = time.process_time()
+    Membership("died", positive, "no", negative)
+    assert time.process_time() - begun < 10
 
 
 @pytest.mark.parametrize("spelling", ["FALSE", "false", False])
