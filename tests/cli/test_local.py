@@ -24,6 +24,7 @@ N = 3_000
 RNG = np.random.default_rng(5)
 AGES = RNG.normal(50, 15, N).clip(0, 120).round(1)
 ASK = ("--column", "age", "--bounds", "0", "120", "--bins", "32", "--epsilon", "2", "--participants", str(N))
+ROOT = pytest.mark.skipif(not os.access("/dev", os.W_OK), reason="only root may write beside a device")
 
 
 @pytest.fixture
@@ -457,7 +458,7 @@ def test_what_was_read_before_a_missing_file_is_kept(run, files, tmp_path):
 @pytest.mark.parametrize(
     ("where", "message"),
     [
-        ("zero", "zero: a partial state must be an ordinary file"),
+        pytest.param("zero", "zero: a partial state must be an ordinary file", marks=ROOT),
         (".", "cannot write .: it is a folder"),
         ("0.csv", "this is not a partial state of this version of ogive"),
     ],
@@ -476,7 +477,7 @@ def test_a_partial_state_goes_to_a_file_of_its_own(run, files, where, message, t
     assert [path.name for path in tmp_path.iterdir()] == ["zero"]
 
 
-@pytest.mark.skipif(not os.access("/dev", os.W_OK), reason="only root may write beside /dev/full")
+@ROOT
 def test_a_full_disk_is_said_in_one_line_and_leaves_nothing(run, files):
     status, out, err = run("local", "randomize", files / "study.json", files / "0.csv", "-o", "/dev/full")
     assert (status, out) == (2, "")
