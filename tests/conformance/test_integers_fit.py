@@ -7,6 +7,8 @@ probability of at most 2^-64. Sums that wrap on the way do no harm where the ans
 row of the table counts up to 2^32 times, which makes 2^40 records; guarantees and numbers of records are found to a
 factor of 2 each, so answers must have room for 4 times as much.
 
+Totals of streams are compared with what elements and noise add up to, each by itself.
+
 Queries that are not linear (selections, degrees, kernels) are asked at the same limits, and only seen not to fail.
 """
 
@@ -22,9 +24,10 @@ from helpers.examples import EXAMPLES
 import ogive
 from ogive import Adjacency, PureDP, ZeroConcentratedDP
 from ogive.errors import OgiveError
-from ogive.noise import DiscreteGaussian, DiscreteLaplace
+from ogive.noise import DerivedNodes, DiscreteGaussian, DiscreteLaplace
 from ogive.queries import LinearQuery
 from ogive.queries.aggregates import RowValues
+from ogive.streams import RunningTotal
 from ogive.trust.central.model import CentralOpening
 
 ROWS, MOST_TIMES = 1 << 8, 33
@@ -191,3 +194,81 @@ def test_the_control_leaves_64_bits():
     assert largest(query, np.array([1 << 32, 1 << 32])) > LARGEST
     query.bits = 40
     assert largest(query, np.array([0, 1])) > LARGEST
+
+
+STREAMS = [
+    (method, guarantee)
+    for method, guarantees in {
+        "path": "pure zcdp", "tree": "pure zcdp", "sqrt": "zcdp", "hats": "pure", "sqrt_ahead": "zcdp",
+        "open_hats": "pure", "open_powers": "zcdp",
+    }.items()
+    for guarantee in guarantees.split()
+]  # fmt: skip
+STREAMS = [pytest.param(*each, marks=pytest.mark.everything) if each[0] == "open_powers" else each for each in STREAMS]
+"""Minutes are spent on the factors of one."""
+STEPS, SMALL = 100, 1 << 16
+
+
+class SignedTails:
+    """Noise at its tail, or a small part of it, at every node, with signs by a pattern.
+
+    Args:
+        monkeypatch: Puts it in place of derived noise.
+    """
+
+    def __init__(self, monkeypatch):
+        self.seed, self.times = 0, 0
+
+        def values(_, law, level, nodes):
+            places = np.asarray(nodes).astype(np.uint64) + np.uint64(1_000_003 * level + 7_919 * self.seed)
+            signs = (places * np.uint64(0x9E3779B97F4A7C15) >> np.uint64(40)).astype(np.int64) % 2 * 2 - 1
+            size = -(-tail(law) // SMALL) * self.times
+            assert size <= LARGEST, "a draw fits"
+            return signs * size
+
+        monkeypatch.setattr(DerivedNodes, "values", values)
+
+    def totals(self, stream, value, times):
+        """The totals of equal elements, with noise of so many 2^-16-ths of the tail."""
+        self.times = times
+        return np.asarray(stream().add_many(np.full(STEPS, value)))
+
+
+@pytest.mark.covering
+@pytest.mark.parametrize(("method", "guarantee"), STREAMS)
+@pytest.mark.parametrize("exponent", [0, 20])
+def test_totals_of_streams_are_sums_at_the_largest_bound_that_is_accepted(method, guarantee, exponent, monkeypatch):
+    """Published totals are those of elements and of noise, each by itself, and of small noise many times."""
+    noise = SignedTails(monkeypatch)
+
+    def stream(bits):
+        steps = None if method.startswith("open") else STEPS
+        privacy = GUARANTEES[guarantee](Fraction(1, 1 << exponent))
+        return RunningTotal(
+            steps, privacy=privacy, bound=1 << bits, low=-(1 << bits), method=method, adaptive=method != "path"
+        )
+
+    def accepted(bits):
+        try:
+            stream(bits)
+        except OgiveError as problem:
+            if not any(word in str(problem) for word in ("64 bits", "noise", "2^53", "bound")):
+                raise
+            return False
+        return True
+
+    assert accepted(0)
+    largest = last(accepted, 80)
+    assert largest < 62
+    make, bound = lambda: stream(largest), 1 << largest
+    steps = np.arange(1, STEPS + 1)
+    np.testing.assert_allclose(noise.totals(make, bound, 0), steps * float(bound), rtol=1e-9)
+    for noise.seed in range(1 if method.startswith("open") else 4):  # open streams draw millions of values ahead
+        small, large = noise.totals(make, 0, 1), noise.totals(make, 0, SMALL)
+        assert np.abs(small).max() > 0
+        close = {"rtol": 0, "atol": 1e-4 * np.abs(large).max()}  # corrections are rounded to a part of usual noise
+        np.testing.assert_allclose(large, small * SMALL, **close)
+        for sign in (-1, 1):
+            np.testing.assert_allclose(
+                noise.totals(make, sign * bound, SMALL), large + sign * steps * float(bound), **close
+            )

@@ -1,43 +1,23 @@
 """Every statistic that secure aggregation serves, in a study: over HTTPS the same integers as in process."""
 
-import dataclasses
 import itertools
 
 import numpy as np
 import pytest
-from helpers.examples import EXAMPLES, numbers
+from helpers.examples import numbers
 from helpers.scope import size
-from helpers.study import AGE, Trial, text_of
+from helpers.served import KINDS, STATISTICS, study_of
+from helpers.study import Trial
 from helpers.study_service import Serving, running
 from helpers.waiting import until
 
 from ogive.noise import DerivedNodes
-from ogive.privacy import Adjacency, PrivacyUnit, PureDP
+from ogive.privacy import Adjacency, PureDP
 from ogive.releasing import release
 from ogive.statistics.kinds import read_recorded
-from ogive.study.common import StudyRelease
-from ogive.study.document import Study
 from ogive.study.in_process import carry
 from ogive.trust import SecAgg
 
-
-def smaller(statistic):
-    """With fewer bins where these take many rounds, or a long choice of the method by every party."""
-    if getattr(statistic, "method", None) == "bisection" or getattr(statistic, "kernel", None) == "gini":
-        return dataclasses.replace(statistic, bins=8)
-    return statistic
-
-
-# these are chosen by who sees all records; parties who only add up refuse them
-SERVED = [
-    (number, smaller(each))
-    for examples in EXAMPLES.values()
-    for number, each in enumerate(examples)
-    if getattr(each, "method", None) not in ("five_numbers", "selected", "exponential", "joint")
-]
-# the first of every kind come first
-STATISTICS = [each for _, each in sorted(SERVED, key=lambda served: served[0])]
-KINDS = len({each.name for each in STATISTICS})
 BY_SORT = {(each.name, getattr(each, "method", None)): each for each in reversed(STATISTICS)}
 # over a network first one of each sort: a curve, several rounds, votes, a number, two classes and pairs
 SORTS = [BY_SORT[sort] for sort in (
@@ -58,17 +38,11 @@ def pieces():
     return [{name: values[a:b] for name, values in table.items()} for a, b in itertools.pairwise(ENDS)]
 
 
-def study_of(statistics, adjacency):
-    """A study of some examples."""
-    releases = tuple(StudyRelease(f"r{number}-{each.name}", each, PureDP(2)) for number, each in enumerate(statistics))
-    text = text_of(len(ENDS) - 1, releases=(AGE,), budget="{ epsilon = 200 }", dropouts=0, records=2_000)
-    front = Study.parse(text)
-    return dataclasses.replace(front, releases=releases, unit=PrivacyUnit(adjacency), budget=PureDP(200))
-
-
 def trial_of(folder, statistics, adjacency, pieces):
     records = dict(enumerate(pieces, 1))
-    return Trial(folder, study=study_of(statistics, adjacency), seed="conformance", records=records)
+    return Trial(
+        folder, study=study_of(statistics, adjacency, parties=len(ENDS) - 1), seed="conformance", records=records
+    )
 
 
 def ask_for_all(trial):

@@ -26,6 +26,7 @@ _ADDED, _KEPT = 0.5, 0.4  # probability from which an atom is added, and kept
 _MOST = 30
 _NEEDED = 1.0  # what an atom costs in evidence, besides the distance of its places from their prior
 _NEGLIGIBLE = 1e-12  # share of an atom at a place, of which its cost has nothing
+_FAR_BELOW = -30.0
 _PLACES = 256  # bins that are looked at: those that stand out most, and the ends
 
 
@@ -138,7 +139,7 @@ class Search:
         explained = np.where(z > 0, np.maximum(normal - outliers, least), normal)
         below = log_ndtr(z)
         odds = np.log(2) - np.log1p(scales**2 * c) / 2 + explained + below + self._log_places[places]
-        sizes = np.maximum(deviation * (z + np.exp(-normal - below) / np.sqrt(2 * np.pi)), 0.0)
+        sizes = np.maximum(deviation * (z + _mills(z, normal, below)), 0.0)
         whole = float(logsumexp(odds))
         atom = np.zeros(len(score))
         atom[places] = (np.exp(odds - whole) * sizes).sum(axis=0)
@@ -161,6 +162,16 @@ class Search:
             kept.append(found)
             score = score - self.shift(found)
         return kept, len(kept) - before
+
+
+def _mills(z: Float64, normal: Float64, below: Float64) -> Float64:
+    """The normal density at z over the probability below; `normal` is z squared over 2, `below` its logarithm."""
+    from scipy.special import erfcx  # slow to import
+
+    usual = z > _FAR_BELOW
+    found = np.exp(np.where(usual, -normal - below, 0.0)) / np.sqrt(2 * np.pi)
+    # far below, where two large numbers would nearly cancel
+    return np.where(usual, found, np.sqrt(2 / np.pi) / erfcx(-np.minimum(z, _FAR_BELOW) / np.sqrt(2)))
 
 
 def _chance(odds: float, atom: Float64) -> tuple[float, Float64]:

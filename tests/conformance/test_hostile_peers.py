@@ -1,0 +1,118 @@
+"""Studies whose coordinator and parties lie, and whose messages are lost: sums are exact, or there are none.
+
+An opened sum is compared with the vectors of those who are in it, which are made again from what their noise follows.
+"""
+
+import numpy as np
+import pytest
+from helpers.hostile_peers import AFTER_MASKS, FAULTS, LIES, Bout, known_part
+from helpers.scope import size
+from helpers.served import STATISTICS, study_of
+
+from ogive.privacy import Adjacency
+from ogive.study.agent import Agent
+
+PARTIES, LIAR = 5, 4
+COUNT, CURVE, SEVERAL = (
+    next(each for each in STATISTICS if (each.name, getattr(each, "method", None)) == sort)
+    for sort in (("count", None), ("ecdf", "auto"), ("quantiles", "bisection"))
+)
+"""A number, a curve, and a release of several sums."""
+CHUNKS, EACH = size(10, part=1), 4
+
+
+@pytest.fixture(autouse=True)
+def quick(monkeypatch):
+    monkeypatch.setattr(Agent, "_part", known_part)
+    monkeypatch.setattr("ogive.study.coordinator.ATTEMPTS", 4)
+    monkeypatch.setattr("ogive.statistics.curve.bands.simultaneous.SIMULATED_VALUES", 20_000)
+
+
+@pytest.fixture(scope="module")
+def records():
+    """What five parties hold."""
+    rng = np.random.default_rng(3)
+    table = {"x": rng.gamma(4.0, 8.0, size=1_000), "p": rng.beta(1, 5, size=1_000)}
+    table["y"] = (rng.random(1_000) < table["p"]).astype(int)
+    table["z"] = table["y"] + rng.integers(0, 2, size=1_000)
+    ends = np.linspace(0, 1_000, PARTIES + 1).astype(int)
+    return {number: {name: values[ends[number - 1] : ends[number]] for name, values in table.items()}
+            for number in range(1, PARTIES + 1)}  # fmt: skip
+
+
+def study(statistics, adjacency=Adjacency.ADD_OR_REMOVE):
+    return study_of(statistics, adjacency, parties=PARTIES, dropouts=1)
+
+
+TRIED = sorted(set(LIES) - {"other totals"})
+OWN = ("silent", "silent after shares", "half a message", "more than a vector")
+"""Lies after which a release goes on without the liar."""
+
+
+@pytest.mark.each_value
+@pytest.mark.parametrize("adjacency", [Adjacency.ADD_OR_REMOVE, Adjacency.REPLACE])
+@pytest.mark.parametrize("lie", TRIED)
+def test_a_party_that_lies_changes_no_sum(tmp_path, records, lie, adjacency):
+    """Who lies before the vectors is left out or gets no sum; who lies later may only end the release."""
+    asked = [COUNT, SEVERAL][: size(2, part=1)]
+    bout = Bout(tmp_path, study(asked, adjacency), records, seed=lie, lies={LIAR: lie})
+    found = bout.run()
+    assert bout.verdict() == []
+    for progress in found.values():
+        assert progress.state in ("released", "over")
+        if lie in OWN:
+            assert (progress.state, set(progress.members)) == ("released", {1, 2, 3, 5})
+        if LIES[lie][0] == AFTER_MASKS:
+            assert (progress.state, set(progress.members)) == ("released", {1, 2, 3, 4, 5})
+
+
+def test_other_totals_than_were_declared_are_refused_where_totals_are_opened(tmp_path, records):
+    bout = Bout(tmp_path, study([CURVE], Adjacency.REPLACE), records, seed=1, lies={LIAR: "other totals"})
+    assert {each.members for each in bout.run().values()} == {(1, 2, 3, 5)}
+    assert bout.verdict() == []
+
+
+def test_of_every_statistic_sums_are_exact_while_a_party_falls_silent_and_processes_end(tmp_path, records):
+    asked = STATISTICS[: size(len(STATISTICS), part=3)]
+    lies = {LIAR: "silent after masks"}
+    bout = Bout(tmp_path, study(asked), records, seed=2, lies=lies, killed=0.02, lost=0.1)
+    assert {each.state for each in bout.run(20 + 10 * len(asked)).values()} == {"released"}
+    assert bout.verdict() == []
+    assert bout.happened >= set(FAULTS)
+
+
+def two_faced(folder, records, seed):
+    """A study with a coordinator that tells two stories; in every other one a party lies, too."""
+    lie = TRIED[seed // 2 % len(TRIED)]
+    lies = {LIAR: lie} if seed % 2 else {}
+    asked = [COUNT, SEVERAL][: size(2, part=1)]
+    bout = Bout(folder, study(asked), records, seed=seed, lies=lies, two_faced=0.02, killed=0.01, lost=0.02)
+    found = bout.run()
+    assert {each.state for each in found.values()} <= {"released", "over"}
+    return bout
+
+
+@pytest.mark.parametrize("chunk", range(CHUNKS))
+def test_a_coordinator_that_tells_two_stories_opens_one_sum_or_none(tmp_path, records, chunk):
+    lies = 0
+    for seed in range(chunk * EACH, (chunk + 1) * EACH):
+        bout = two_faced(tmp_path / str(seed), records, seed)
+        assert bout.verdict() == [], seed
+        lies += bout.lies + bout.trial.coordinator.lies
+    assert lies >= EACH
+
+
+def test_without_signatures_under_the_list_it_would_open_two(tmp_path, records, monkeypatch):
+    """The control: honest parties that do not ask who else signed."""
+    monkeypatch.setattr("ogive.crypto.aggregation.party.check_confirmed", lambda *_, **__: None)
+    verdicts = [two_faced(tmp_path / str(seed), records, seed).verdict() for seed in range(EACH)]
+    assert any("under 2 lists" in line for verdict in verdicts for line in verdict)
+
+
+def test_a_sum_with_other_noise_is_noticed(tmp_path, records, monkeypatch):
+    """The control of what is compared."""
+    bout = Bout(tmp_path, study([COUNT, SEVERAL]), records, seed=3)
+    bout.run()
+    assert bout.verdict() == []
+    monkeypatch.setattr("helpers.hostile_peers.secret_of", lambda party, release: bytes(32))
+    assert len(bout.verdict()) >= 2

@@ -1,0 +1,324 @@
+"""Parties and coordinators of a study that lie, and what honest ones may lose to them.
+
+A liar answers through an honest agent and changes what it says before it signs it again; a two-faced coordinator tells
+parties different lists. `Bout` runs a study with them while processes end and begin again and messages are lost, and
+`Bout.verdict` checks that every opened sum is exactly that of the vectors of those who are in it, that nobody helped to
+open two sums of one release, and that nobody paid twice.
+"""
+
+import hashlib
+import random
+from dataclasses import replace
+
+import numpy as np
+from helpers.study import Trial, key_of
+
+from ogive.crypto.aggregation import Round
+from ogive.crypto.aggregation.messages import SALT_BYTES, write_confirmations, write_list
+from ogive.crypto.aggregation.sharing import PRIME, SHARE_BYTES
+from ogive.crypto.channels import SIGNATURE_BYTES, sign
+from ogive.crypto.wire import HEADER_BYTES, Reader, read_header
+from ogive.errors import PeerError
+from ogive.ledger.entries import plain_text
+from ogive.study.coordinator import OPENING_SECONDS, Coordinator, _answers
+from ogive.study.course import course
+from ogive.study.frames import Question, Reply, Stage, digest_of
+
+STEP = 61.0
+"""Seconds after which a step no longer waits."""
+
+
+def secret_of(party, release):
+    """The secret of a party's noise in a release, so that its vectors can be made again."""
+    return hashlib.sha256(b"secret %d of release %d" % (party, release)).digest()
+
+
+def known_part(agent, release):
+    """In place of `Agent._part`."""
+    if release not in agent._parts:
+        agent._parts[release] = agent._own.resume(agent.study.unit.adjacency, secret=secret_of(agent.number, release))
+    return agent._parts[release]
+
+
+class Liar:
+    """A party that follows the protocol but for one lie.
+
+    Args:
+        site: Its files and agent.
+        lie: A key of `LIES`.
+        seed: Of what it makes up.
+    """
+
+    def __init__(self, site, lie, seed):
+        self.site, self.lie, self.random = site, lie, random.Random(seed)
+
+    def answer(self, data):
+        """The reply, or None where it says nothing."""
+        reply = self.site.agent.answer(data)
+        question = Question.from_bytes(data, coordinator=self.site.study.coordinator)
+        found = Reply.from_bytes(reply, party=self.site.study.parties[self.site.number - 1].key)
+        stages, told = LIES[self.lie]
+        if found.refused or question.stage not in stages:
+            return reply
+        if told is None:
+            return None
+        key = key_of(self.site.number)
+        body = changed(found.body, lambda body: told(self.random, body), key)
+        return Reply(digest_of(data), False, body).to_bytes(key)
+
+
+def body_of(message):
+    """What stands between header and signature."""
+    return message[HEADER_BYTES:-SIGNATURE_BYTES]
+
+
+def changed(message, change, key):
+    """A message of the aggregation with another body, signed again."""
+    return sign(read_header(message).message(change(body_of(message))), key)
+
+
+def _noise(generator, body):
+    return generator.randbytes(len(body))
+
+
+def _shares(generator, body):
+    values = (generator.randrange(PRIME) for _ in range(len(body) // SHARE_BYTES))
+    return b"".join(each.to_bytes(SHARE_BYTES, "little") for each in values)
+
+
+def _declared(generator, body):
+    return body[:SALT_BYTES] + generator.randbytes(8) + body[SALT_BYTES + 8 :]
+
+
+AFTER_MASKS = (Stage.CONFIRM, Stage.UNMASK)
+LIES = {
+    "no keys": ((Stage.KEYS,), lambda generator, body: body[:16] + bytes(64) + body[80:]),
+    "other keys": ((Stage.KEYS,), _noise),
+    "half a message": ((Stage.SHARES,), lambda generator, body: body[: len(body) // 2]),
+    "wrong shares dealt": ((Stage.SHARES,), _noise),
+    "more than a vector": ((Stage.INPUT,), lambda generator, body: body + bytes(8)),
+    "other totals": ((Stage.INPUT,), _declared),
+    "another list": ((Stage.CONFIRM,), _noise),
+    "wrong shares given": ((Stage.UNMASK,), _shares),
+    "silent": (tuple(Stage), None),
+    "silent after shares": ((Stage.INPUT, *AFTER_MASKS), None),
+    "silent after masks": (AFTER_MASKS, None),
+    "silent after the list": ((Stage.UNMASK,), None),
+}
+"""When a liar says something else, and what, from random numbers and the honest body; None for nothing."""
+
+
+class TwoFaced(Coordinator):
+    """A coordinator that tells two stories of who is in a sum, and garbles lists before that.
+
+    Some parties are told the list without one of them. Their signatures under it are kept, and shown to them when they
+    are asked for their shares, as if theirs were the only list.
+    """
+
+    def lie(self, seed, share):
+        """Begin to lie.
+
+        Args:
+            seed: Of its choices.
+            share: Of the lists that are garbled.
+        """
+        self._seed, self._share = seed, share
+        self._signed, self._told_second = {}, set()
+        self.lies = 0
+
+    def _generator(self, session, *more):
+        running = session.running
+        return random.Random(f"{self._seed} {session.number} {running.query} {running.attempt} {more}")
+
+    def _second(self, session):
+        """Who is told the second story, and its list."""
+        generator = self._generator(session)
+        included = session.server.included
+        told = generator.sample(included, generator.choice((0, 1, 1, 2)))
+        others = [party for party in included if party not in told] or list(included)
+        left = generator.choice(others)
+        return told, tuple(party for party in included if party != left)
+
+    def _ask(self, session, party):
+        question = super()._ask(session, party)
+        stage, body = question.stage, body_of(question.message)
+        generator = self._generator(session, party, int(stage))
+        if stage is Stage.CONFIRM:
+            told, members = self._second(session)
+            if party not in told:
+                return question
+            body = write_list(members)
+        elif stage in (Stage.SHARES, Stage.INPUT) and generator.random() < self._share:
+            at = generator.randrange(len(body))
+            body = body[:at] + bytes([body[at] ^ 1 << generator.randrange(8)]) + body[at + 1 :]
+        else:
+            return question
+        self.lies += 1
+        return replace(question, message=changed(question.message, lambda _: body, self._key))
+
+    def _take(self, session, party, body):
+        if session.stage is Stage.CONFIRM and party in self._second(session)[0]:
+            self._signed.setdefault(self._where(session), {})[party] = body
+            session.answered.add(party)
+            return
+        super()._take(session, party, body)
+
+    def question(self, party):
+        """What a party is told, and shares under the second list once those who confirmed the first are asked."""
+        found = super().question(party)
+        session = self._session
+        if session is None or session.stage is not Stage.UNMASK:
+            return found
+        where = self._where(session)
+        signed = self._signed.get(where, {})
+        if party not in signed:  # they are asked once the others were
+            return found if all((where, each) in self._told_second for each in signed) else None
+        self._told_second.add((where, party))
+        _, members = self._second(session)
+        body = write_list(members) + write_confirmations([signed[each] for each in sorted(signed)])
+        server, running = session.server, session.running
+        message = server._mailbox.write(body, receiver=party, session=server._session, round=Round.UNMASK)
+        question = Question(
+            self.study.digest, party, session.number, running.query, running.attempt, Stage.UNMASK, (), message
+        )
+        return question.to_bytes(self._key)
+
+    def _where(self, session):
+        return session.number, session.running.query, session.running.attempt
+
+
+FAULTS = ("lost", "cut", "garbled", "twice", "late")
+
+
+class Bout:
+    """A study with liars, a coordinator that may be two-faced, processes that end, and a bad network.
+
+    Args:
+        folder: For all files.
+        study: What is released.
+        records: Of each party, by number.
+        seed: Of all that happens.
+        lies: Of some parties, by number.
+        two_faced: Share of the lists before the vectors that the coordinator garbles; 0 where it is honest.
+        killed: Chance of each process to end between two messages.
+        lost: Chance of each message to be lost, cut, garbled, delivered twice, or late, in place of another.
+    """
+
+    def __init__(self, folder, study, records, *, seed, lies=None, two_faced=0.0, killed=0.0, lost=0.0):
+        self.random = random.Random(seed)
+        self.trial = Trial(folder, study=study, records=records)
+        self.liars = {
+            number: Liar(self.trial.sites[number], lie, f"{seed} {number}") for number, lie in (lies or {}).items()
+        }
+        self.seed, self.two_faced, self.killed, self.lost = seed, two_faced, killed, lost
+        self.unmasked = {}  # by release: each list under which an honest party gave shares away, and who did
+        self.lies = 0
+        self.happened, self._late = set(), None
+        self._begin()
+
+    def _begin(self):
+        coordinator = self.trial.begin()
+        if self.two_faced:
+            coordinator.__class__ = TwoFaced
+            coordinator.lie(self.seed, self.two_faced)
+
+    def run(self, turns=20):
+        """Ask for all releases, and carry messages until each is released or over, or so many steps have passed."""
+        for release in self.trial.study.releases:
+            self.trial.coordinator.request(release.name)
+        for turn in range(turns):
+            calm = turn > turns // 2  # in the end the network is mended and nobody is killed
+            while sum(self._carry(number, calm) for number in self._shuffled()):
+                pass
+            found = self.trial.coordinator.progress().values()
+            if all(each.state in ("released", "over") for each in found):
+                break
+            self.trial.clock.now += OPENING_SECONDS if calm else STEP
+        return self.trial.coordinator.progress()
+
+    def _shuffled(self):
+        return self.random.sample(list(self.trial.sites), len(self.trial.sites))
+
+    def _carry(self, number, calm):
+        """Take one question to a party and its reply back; whether anything moved."""
+        trial, killed = self.trial, 0.0 if calm else self.killed
+        if self.random.random() < killed:
+            self.lies += getattr(trial.coordinator, "lies", 0)
+            self._begin()
+        if self.random.random() < killed:
+            trial.sites[number].begin()
+        question = trial.coordinator.question(number)
+        moved = False
+        for data in [] if question is None else self._after_the_network(question, calm):
+            try:
+                reply = self.liars.get(number, trial.sites[number].agent).answer(data)
+            except PeerError:
+                continue
+            if number not in self.liars:
+                self._note(number, data, reply)
+            for each in [] if reply is None else self._after_the_network(reply, calm):
+                try:
+                    trial.coordinator.receive(number, each)
+                except PeerError:
+                    continue
+                moved |= not Reply.from_bytes(each, party=trial.study.parties[number - 1].key).refused
+        return moved
+
+    def _after_the_network(self, data, calm):
+        """What arrives of a message, and of one before it."""
+        fault = "none" if calm or self.random.random() >= self.lost else self.random.choice(FAULTS)
+        self.happened.add(fault)
+        match fault:
+            case "lost":
+                return []
+            case "cut":
+                return [data[: self.random.randrange(len(data))]]
+            case "garbled":
+                at = self.random.randrange(len(data))
+                return [data[:at] + bytes([data[at] ^ 1 << self.random.randrange(8)]) + data[at + 1 :]]
+            case "twice":
+                return [data, data]
+            case "late":
+                self._late, data = data, self._late
+                return [] if data is None else [data]
+        return [data]
+
+    def _note(self, number, data, reply):
+        question = Question.from_bytes(data, coordinator=self.trial.study.coordinator)
+        refused = Reply.from_bytes(reply, party=self.trial.study.parties[number - 1].key).refused
+        if question.stage is Stage.UNMASK and not refused:
+            reader = Reader(body_of(question.message), "list")
+            members = tuple(reader.array(reader.number(4), "<u4").tolist())
+            self.unmasked.setdefault(question.release, {}).setdefault(members, set()).add(number)
+
+    def verdict(self):
+        """What honest parties lost to liars, one line each; none is right."""
+        study, coordinator, found = self.trial.study, self.trial.coordinator, []
+        for number, release in enumerate(study.releases):
+            lists = self.unmasked.get(number, {})
+            if len(lists) > 1:
+                found.append(f"{release.name}: shares were given away under {len(lists)} lists")
+            progress = coordinator.progress().get(release.name)
+            if progress is not None and progress.state == "over" and "\n" in progress.reason:
+                found.append(f"{release.name}: its end has more than one line")
+            with coordinator._store.read() as kept:
+                answers = _answers(kept, number)
+            for place, answer in enumerate(answers):
+                expected = self._sum(number, release, answers[:place], progress.members)
+                if not np.array_equal(answer.values.ravel(), expected):
+                    found.append(f"{release.name}: sum {place + 1} is not that of the parties {progress.members}")
+        for number, site in self.trial.sites.items():
+            asked = [plain_text(entry.question) for entry in site.account.history]
+            if len(set(asked)) != len(asked) or len(asked) > len(study.releases):
+                found.append(f"party {number} paid twice")
+        return found
+
+    def _sum(self, number, release, before, members):
+        """The vectors of some parties, made again and added up."""
+        query = course(self.trial.study, release, before).query
+        total = 0
+        for member in members:
+            own = self.trial.sites[member].agent._own
+            part = own.resume(self.trial.study.unit.adjacency, secret=secret_of(member, number))
+            total = part.vector(query) + total
+        return total.view(np.int64)
