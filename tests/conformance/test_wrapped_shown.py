@@ -9,6 +9,7 @@ import pickle
 import numpy as np
 import pytest
 from helpers.examples import EXAMPLES
+from helpers.scope import is_everything
 from matplotlib import pyplot as plt
 
 import ogive
@@ -57,6 +58,15 @@ def table():
     values = {"x": np.clip(rng.gamma(4.0, 8.0, size=800), 0, 100), "p": rng.beta(1, 5, size=800)}
     labels = {"y": rng.integers(0, 2, size=800), "z": rng.integers(0, 3, size=800), "g": rng.choice(["u", "v"], 800)}
     return values | labels
+
+
+@pytest.fixture(autouse=True)
+def few_simulations(monkeypatch):
+    """Whatever its width, a band or an interval is shown in the same way."""
+    if not is_everything():
+        monkeypatch.setattr("ogive.statistics.curve.bands.simultaneous.SIMULATED_VALUES", 100_000)
+        monkeypatch.setattr("ogive.statistics.roc.interval._CANDIDATES", 21)
+        monkeypatch.setattr("ogive.statistics.roc.interval._HALVINGS", 8)
 
 
 @pytest.mark.covering(name=str, how=str)

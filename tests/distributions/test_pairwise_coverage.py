@@ -6,6 +6,7 @@ undefined. Seeds are fixed. Control: intervals of half the width.
 """
 
 import dataclasses
+import functools
 import math
 
 import numpy as np
@@ -58,19 +59,26 @@ ASKED = {
 }
 
 
-def trials(name, method, records, epsilon, runs=RUNS, part=1.0):
-    """Shares of intervals that hold the truth of the sample and of the population, and how many were undefined."""
+@functools.cache
+def measured(name):
+    """What the statistic is of records exactly, and its value in the population."""
     asked, drawn = ASKED[name]
-    asked = dataclasses.replace(asked, method=method)
-    terms = Terms(PureDP(epsilon), PrivacyUnit(Adjacency.REPLACE), lambda query: None, count=lambda: records)
-    way, generator = asked.chosen_method(terms), np.random.default_rng(records)
     public = asked._described[1] is not None
     measure = measure_of(asked.measure)
 
     def exact(rows):
         return measure.exact(rows[:, :1], rows[:, 1].astype(np.int64)) if public else measure.exact(rows)
 
-    truth = math.log(16) if drawn is even else exact(drawn(np.random.default_rng(0), 200_000))
+    return exact, math.log(16) if drawn is even else exact(drawn(np.random.default_rng(0), 200_000))
+
+
+def trials(name, method, records, epsilon, runs=RUNS, part=1.0):
+    """Shares of intervals that hold the truth of the sample and of the population, and how many were undefined."""
+    asked, drawn = ASKED[name]
+    asked = dataclasses.replace(asked, method=method)
+    terms = Terms(PureDP(epsilon), PrivacyUnit(Adjacency.REPLACE), lambda query: None, count=lambda: records)
+    way, generator = asked.chosen_method(terms), np.random.default_rng(records)
+    exact, truth = measured(name)
     hits, undefined = np.zeros(2), 0
     for _ in range(runs):
         rows = drawn(generator, records)

@@ -12,6 +12,7 @@ import pytest
 from cyclopts import CycloptsError
 from helpers.engines import start_spark
 from helpers.schemas import published
+from helpers.scope import is_everything
 
 import ogive
 from ogive import cli
@@ -45,6 +46,8 @@ def test_examples_run(page, tmp_path, monkeypatch, request):
         if not Path.home().is_dir():
             pytest.skip("Spark starts only where there is a home folder")
         start_spark()
+    if not is_everything():  # bands take some of the time
+        monkeypatch.setattr("ogive.statistics.curve.bands.simultaneous.SIMULATED_VALUES", 100_000)
     monkeypatch.chdir(tmp_path)
     logger = logging.getLogger("ogive")
     request.addfinalizer(partial(logger.setLevel, logger.level))  # a page may set it, for itself alone

@@ -1,9 +1,9 @@
 """Parties and coordinators of a study that lie, and what honest ones may lose to them.
 
 A liar answers through an honest agent and changes what it says before it signs it again; a two-faced coordinator tells
-parties different lists. `Bout` runs a study with them while processes end and begin again and messages are lost, and
-`Bout.verdict` checks that every opened sum is exactly that of the vectors of those who are in it, that nobody helped to
-open two sums of one release, and that nobody paid twice.
+parties different lists. `Bout` runs a study with them while processes end and begin again and messages are lost.
+`Bout.verdict` checks that every opened sum is exactly that of the vectors of those who are in it, that honest parties
+gave shares of one release under one list, and that nobody paid twice.
 """
 
 import hashlib
@@ -14,7 +14,7 @@ import numpy as np
 from helpers.study import Trial, key_of
 
 from ogive.crypto.aggregation import Round
-from ogive.crypto.aggregation.messages import SALT_BYTES, write_confirmations, write_list
+from ogive.crypto.aggregation.messages import SALT_BYTES, included_digest, write_confirmations, write_list
 from ogive.crypto.aggregation.sharing import PRIME, SHARE_BYTES
 from ogive.crypto.channels import SIGNATURE_BYTES, sign
 from ogive.crypto.wire import HEADER_BYTES, Reader, read_header
@@ -112,19 +112,20 @@ class TwoFaced(Coordinator):
     """A coordinator that tells two stories of who is in a sum, and garbles lists before that.
 
     Some parties are told the list without one of them. Their signatures under it are kept, and shown to them when they
-    are asked for their shares, as if theirs were the only list.
+    are asked for their shares, as if theirs were the only list. A party that colludes signs both lists.
     """
 
-    def lie(self, seed, share):
+    def lie(self, seed, share, colluding):
         """Begin to lie.
 
         Args:
             seed: Of its choices.
             share: Of the lists that are garbled.
+            colluding: Number of the party that colludes.
         """
-        self._seed, self._share = seed, share
+        self._seed, self._share, self._colluding = seed, share, colluding
         self._signed, self._told_second = {}, set()
-        self.lies = 0
+        self.lies = self.stories = 0
 
     def _generator(self, session, *more):
         running = session.running
@@ -134,9 +135,9 @@ class TwoFaced(Coordinator):
         """Who is told the second story, and its list."""
         generator = self._generator(session)
         included = session.server.included
-        told = generator.sample(included, generator.choice((0, 1, 1, 2)))
-        others = [party for party in included if party not in told] or list(included)
-        left = generator.choice(others)
+        honest = [party for party in included if party != self._colluding]
+        told = generator.sample(honest, generator.choice((1, 2)))
+        left = generator.choice([party for party in honest if party not in told])
         return told, tuple(party for party in included if party != left)
 
     def _ask(self, session, party):
@@ -157,10 +158,16 @@ class TwoFaced(Coordinator):
         return replace(question, message=changed(question.message, lambda _: body, self._key))
 
     def _take(self, session, party, body):
-        if session.stage is Stage.CONFIRM and party in self._second(session)[0]:
-            self._signed.setdefault(self._where(session), {})[party] = body
-            session.answered.add(party)
-            return
+        if session.stage is Stage.CONFIRM:
+            told, members = self._second(session)
+            signed = self._signed.setdefault(self._where(session), {})
+            if party in told:
+                signed[party] = body
+                session.answered.add(party)
+                return
+            if party == self._colluding:
+                second = included_digest(session.server._session, members)
+                signed[party] = changed(body, lambda _: second, key_of(party))
         super()._take(session, party, body)
 
     def question(self, party):
@@ -171,10 +178,12 @@ class TwoFaced(Coordinator):
             return found
         where = self._where(session)
         signed = self._signed.get(where, {})
-        if party not in signed:  # they are asked once the others were
-            return found if all((where, each) in self._told_second for each in signed) else None
+        told, members = self._second(session)
+        told = [each for each in told if each in signed]
+        if party not in told:  # they are asked once the others were
+            return found if all((where, each) in self._told_second for each in told) else None
         self._told_second.add((where, party))
-        _, members = self._second(session)
+        self.stories += 1
         body = write_list(members) + write_confirmations([signed[each] for each in sorted(signed)])
         server, running = session.server, session.running
         message = server._mailbox.write(body, receiver=party, session=server._session, round=Round.UNMASK)
@@ -200,19 +209,20 @@ class Bout:
         seed: Of all that happens.
         lies: Of some parties, by number.
         two_faced: Share of the lists before the vectors that the coordinator garbles; 0 where it is honest.
-        killed: Chance of each process to end between two messages.
+        colluding: Number of the party that colludes with a two-faced coordinator.
+        killed: Chance that a process ends before a message.
         lost: Chance of each message to be lost, cut, garbled, delivered twice, or late, in place of another.
     """
 
-    def __init__(self, folder, study, records, *, seed, lies=None, two_faced=0.0, killed=0.0, lost=0.0):
+    def __init__(self, folder, study, records, *, seed, lies=None, two_faced=0.0, colluding=0, killed=0.0, lost=0.0):
         self.random = random.Random(seed)
-        self.trial = Trial(folder, study=study, records=records)
+        self.trial = Trial(folder, study=study, records=records, seed=str(seed))
         self.liars = {
             number: Liar(self.trial.sites[number], lie, f"{seed} {number}") for number, lie in (lies or {}).items()
         }
         self.seed, self.two_faced, self.killed, self.lost = seed, two_faced, killed, lost
         self.unmasked = {}  # by release: each list under which an honest party gave shares away, and who did
-        self.lies = 0
+        self.colluding, self.lies, self.stories = colluding, 0, 0
         self.happened, self._late = set(), None
         self._begin()
 
@@ -220,7 +230,7 @@ class Bout:
         coordinator = self.trial.begin()
         if self.two_faced:
             coordinator.__class__ = TwoFaced
-            coordinator.lie(self.seed, self.two_faced)
+            coordinator.lie(self.seed, self.two_faced, self.colluding)
 
     def run(self, turns=20):
         """Ask for all releases, and carry messages until each is released or over, or so many steps have passed."""
@@ -234,7 +244,13 @@ class Bout:
             if all(each.state in ("released", "over") for each in found):
                 break
             self.trial.clock.now += OPENING_SECONDS if calm else STEP
+        self._count()
         return self.trial.coordinator.progress()
+
+    def _count(self):
+        """Add up what a coordinator did before it ends."""
+        self.lies += getattr(self.trial.coordinator, "lies", 0)
+        self.stories += getattr(self.trial.coordinator, "stories", 0)
 
     def _shuffled(self):
         return self.random.sample(list(self.trial.sites), len(self.trial.sites))
@@ -243,7 +259,7 @@ class Bout:
         """Take one question to a party and its reply back; whether anything moved."""
         trial, killed = self.trial, 0.0 if calm else self.killed
         if self.random.random() < killed:
-            self.lies += getattr(trial.coordinator, "lies", 0)
+            self._count()
             self._begin()
         if self.random.random() < killed:
             trial.sites[number].begin()
@@ -292,7 +308,7 @@ class Bout:
             self.unmasked.setdefault(question.release, {}).setdefault(members, set()).add(number)
 
     def verdict(self):
-        """What honest parties lost to liars, one line each; none is right."""
+        """What honest parties lost to liars, one line each; nothing where all is right."""
         study, coordinator, found = self.trial.study, self.trial.coordinator, []
         for number, release in enumerate(study.releases):
             lists = self.unmasked.get(number, {})

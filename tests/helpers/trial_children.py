@@ -164,7 +164,7 @@ def spoil(how: str | None) -> None:
 
         database.WRITING = "REPEATABLE READ"
         # an old snapshot looks like an older copy of the ledger, which the mark would refuse before the counter does
-        Books.lacks = Books._others_are_behind = lambda *_: False
+        Books.lacks = Books._others_are_behind = lambda *_, **__: False
     if how == "has an old snapshot and does not count":
         Books.advance = lambda *_, **__: None
     if how == "marks first":

@@ -87,7 +87,7 @@ def old_snapshots(monkeypatch):
     """A wrong level, of which the mark says nothing: to it an old snapshot is an older copy of the ledger."""
     monkeypatch.setattr(database, "WRITING", "REPEATABLE READ")
     for comparison in ("lacks", "_others_are_behind"):
-        monkeypatch.setattr(Books, comparison, lambda *_: False)
+        monkeypatch.setattr(Books, comparison, lambda *_, **__: False)
 
 
 @pytest.mark.usefixtures("old_snapshots")

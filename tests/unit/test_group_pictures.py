@@ -1,10 +1,12 @@
 """Legends, titles and small print of pictures, above all of groups: nothing covers data and nothing is cut."""
 
+import functools
 import warnings
 from itertools import combinations, pairwise
 
 import numpy as np
 import pytest
+from helpers.scope import is_everything
 
 import ogive
 from ogive.pictures import is_public, new_axes
@@ -27,10 +29,16 @@ def session():
         "risk": risk,
         "died": (rng.random(size) < risk).astype(int),
     }
-    return ogive.Session(table, limit=ogive.PureDP(1000))
+    with pytest.MonkeyPatch.context() as patch:
+        if not is_everything():  # how wide a band is moves no legend, heading or label
+            patch.setattr("ogive.statistics.curve.bands.simultaneous.SIMULATED_VALUES", 300_000)
+            patch.setattr("ogive.statistics.roc.noise.SIMULATED_VALUES", 300_000)
+        yield ogive.Session(table, limit=ogive.PureDP(1000))
 
 
+@functools.cache
 def asked(session, what, by, groups):
+    """A release, the same one for all tests that ask for it."""
     terms = {"privacy": ogive.PureDP(2), "by": by, "groups": groups}
     match what:
         case "ecdf":

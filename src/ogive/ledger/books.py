@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import secrets
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -108,19 +109,30 @@ class Books(MarkedTables):
             self.locked(connection, found)
         return found
 
-    def charges(self, connection: Connection, number: int, *, apart: int = 0) -> Charges:
+    def charges(
+        self, connection: Connection, number: int, *, apart: int = 0, data_set: DataSet | None = None
+    ) -> Charges:
         """What was charged to a data set so far, equal charges together.
 
         Args:
             connection: A transaction.
             number: Of the data set.
             apart: The number of a spend that is left by itself; 0 for none.
+            data_set: Its row, to compare the charges with the mark.
+
+        Raises:
+            LedgerError: the database lacks what the mark lists.
         """
         alike = (SPENDS.c.part, SPENDS.c.first_charge, SPENDS.c.charge)
         first = func.min(SPENDS.c.id)
         query = select(first.label("id"), *alike, func.count().label("times")).where(SPENDS.c.data_set == number)
         by = (*alike, SPENDS.c.id == apart) if apart else alike
-        rows = connection.execute(query.group_by(*by).order_by(first))
+        rows = connection.execute(query.group_by(*by).order_by(first)).all()
+        if data_set is not None:
+            counted = Counter[str]()
+            for row in rows:
+                counted[row.charge] += row.times
+            self.check_counted(connection, data_set, counted)
         return Charges(
             Charge(row.id, read_part(row.part), read_charge(row.first_charge), read_charge(row.charge), row.times)
             for row in rows
@@ -401,7 +413,7 @@ class Books(MarkedTables):
     ) -> None:
         """Refuse a charge that does not fit beside all others, or in place of the lower one of a spend."""
         if data_set.limit is not None:
-            charges = self.charges(connection, spot.number, apart=raised or 0)
+            charges = self.charges(connection, spot.number, apart=raised or 0, data_set=data_set)
             check_affordable(spot, data_set.limit, charges, charge, first=first, raised=raised)
 
 

@@ -24,6 +24,7 @@ import hmac
 import json
 import os
 import threading
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -49,6 +50,9 @@ class Noted:
         settled: The revision that the settings are of.
         spends: By release id, the fields of a spend that composition and messages need, texts.
         charges: By release id, the charge alone.
+        counted: By charge, how many spends have it.
+        log: Release ids of the spends, in the order in which they and their raised charges were noted.
+        newest: Release id of the spend that changed last, by its revision; empty before the first.
     """
 
     revision: int = 0
@@ -56,6 +60,9 @@ class Noted:
     settled: int = 0
     spends: dict[str, dict[str, str]] = field(default_factory=dict)
     charges: dict[str, str] = field(default_factory=dict)
+    counted: Counter[str] = field(default_factory=Counter)
+    log: list[str] = field(default_factory=list)
+    newest: str = ""
     _charged: dict[str, int] = field(default_factory=dict)
 
     def add(self, revision: int, settings: dict[str, str | None], spends: dict[str, dict[str, str]]) -> None:
@@ -66,7 +73,14 @@ class Noted:
         for release_id, spend in spends.items():
             if revision >= self._charged.get(release_id, 0):
                 self.spends[release_id], self._charged[release_id] = spend, revision
-                self.charges[release_id] = spend["charge"]
+                before, charge = self.charges.get(release_id), spend["charge"]
+                if before is not None:
+                    self.counted[before] -= 1
+                self.charges[release_id] = charge
+                self.counted[charge] += 1
+                if revision >= self._charged.get(self.newest, 0):
+                    self.newest = release_id
+                self.log.append(release_id)
 
 
 @dataclass(frozen=True)

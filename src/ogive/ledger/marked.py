@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import re
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, cast
@@ -29,6 +30,8 @@ _ADVANCE = text(
 
 
 _CHANGES = "ogive changes"
+_RECENT = 100
+"""Spends that are compared one by one; if more were noted since, all are compared."""
 _REVISION = re.compile(r"[0-9]{1,18}")
 
 
@@ -93,6 +96,8 @@ class MarkedTables:
         self.keys = keys
         self.mark = mark
         self.identity = identity
+        # by data set: what the mark listed when it was compared last, how long its log was, and its newest spend
+        self._compared: dict[int, tuple[Noted, int, str]] = {}
 
     @contextlib.contextmanager
     def writing(self, *, durable: bool = True) -> Iterator[Connection]:
@@ -164,15 +169,50 @@ class MarkedTables:
                 return True
         return False
 
-    def lacks(self, connection: Connection, number: int, noted: Noted) -> bool:
-        """Whether the database lacks a change, a spend or a part of a charge that the mark lists."""
+    def lacks(self, connection: Connection, number: int, noted: Noted, *, anew: bool = False) -> bool:
+        """Whether the database lacks a change, a spend or a part of a charge that the mark lists.
+
+        All spends are compared once. Then those that were noted since are, and the newest of those before: a copy that
+        lacks any change of an account lacks all later ones, too, since they were made one after the other.
+
+        Args:
+            connection: A transaction.
+            number: Of the data set.
+            noted: What the mark lists of it.
+            anew: Whether all spends are compared, whatever was before.
+        """
         if self.revision(connection, number) < noted.revision:
             return True
+        compared, start, newest = self._compared.get(number, (None, 0, ""))
+        seen = noted, len(noted.log), noted.newest
+        recent = {*noted.log[start:], newest} - {""}
         query = select(SPENDS.c.release_id, SPENDS.c.charge).where(SPENDS.c.data_set == number)
+        if not anew and compared is noted and len(recent) <= _RECENT:
+            query = query.where(SPENDS.c.release_id.in_(recent))
+            listed = {release_id: noted.charges[release_id] for release_id in recent}
+        else:
+            listed = dict(noted.charges)
         charges: dict[str, str] = dict(cast(Any, connection.execute(query).all()))
-        if noted.charges.items() <= charges.items():  # nearly always, and several times faster
-            return False
-        return any(_less(charges.get(release_id), charge) for release_id, charge in noted.charges.items())
+        # nearly always equal, which is several times faster to see
+        if not listed.items() <= charges.items() and any(
+            _less(charges.get(release_id), charge) for release_id, charge in listed.items()
+        ):
+            return True
+        self._compared[number] = seen
+        return False
+
+    def check_counted(self, connection: Connection, row: DataSet, counted: Counter[str]) -> None:
+        """Compare how many spends of an account have each charge with the mark; where they are fewer, compare all.
+
+        Raises:
+            LedgerError: the database lacks a spend or a part of a charge that the mark lists.
+        """
+        if self.mark is None:
+            return
+        noted = self.mark.accounts(self.identity).get(row.name, Noted())
+        fewer = any(counted[charge] < times for charge, times in dict(noted.counted).items())
+        if fewer and self.lacks(connection, row.id, noted, anew=True):
+            raise self.behind()
 
     def unnoted(self, connection: Connection, row: DataSet, noted: Noted, revision: int) -> Change:
         """The changes of an account that the mark lacks."""

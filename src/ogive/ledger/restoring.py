@@ -59,7 +59,7 @@ def check_newest(books: Books, connection: Connection) -> None:
     assert books.mark is not None
     rows = {row.name: row for row in map(read_data_set, connection.execute(select(DATA_SETS)))}
     for name, noted in books.mark.accounts(books.identity).items():
-        if name not in rows or books.lacks(connection, rows[name].id, noted):
+        if name not in rows or books.lacks(connection, rows[name].id, noted, anew=True):
             raise books.behind()
 
 
@@ -89,7 +89,7 @@ def write_off(books: Books, connection: Connection) -> list[str]:
     for name, noted in sorted(books.mark.accounts(books.identity).items()):
         query = select(DATA_SETS).where(DATA_SETS.c.name == name)
         row = connection.execute(query.with_for_update()).one_or_none()
-        if row is not None and not books.lacks(connection, read_data_set(row).id, noted):
+        if row is not None and not books.lacks(connection, read_data_set(row).id, noted, anew=True):
             continue
         if row is None:
             values = {**noted.settings, "name": name, "created": now()}

@@ -1,5 +1,6 @@
 """Functions of users on private records: whatever they raise or give, one record moves its own pairs only."""
 
+import functools
 import itertools
 import math
 import subprocess
@@ -9,6 +10,7 @@ import warnings
 import numpy as np
 import pytest
 from helpers.forked import python
+from helpers.scope import is_everything
 
 import ogive
 from ogive.columns import Binning, Categories, Domain
@@ -89,13 +91,14 @@ def strict():
 @pytest.mark.parametrize("name", FAILURES)
 @pytest.mark.parametrize("make", [failing, failing_in_arrays])
 def test_a_failure_counts_as_the_lower_bound_and_moves_no_other_pair(name, make):
-    rows = np.random.default_rng(4).uniform(0, 10, (98, 1))  # blocks are of 96
     kernel = FunctionKernel(make(FAILURES[name]), "f", (-0.5, 1))
     assert kernel._takes_arrays(WIDE) == (make is failing_in_arrays)
-    whole = kernel.pair_sum(rows, WIDE, bits=30)
-    safe = FunctionKernel(make(FAILURES[name], target=-1.0), "f", (-0.5, 1))
-    values, pairs = values_of(safe, rows), np.triu_indices(len(rows), 1)
-    for place in (0, 95, 96, 97):
+    rows, whole, values = without_failures(make)
+    pairs = np.triu_indices(len(rows), 1)
+    places = (0, 95, 96, 97)  # the first and last records of both blocks
+    if not is_everything():  # the first ones or the last ones, in turn for every two failures
+        places = places[list(FAILURES).index(name) // 2 % 2 :: 2]
+    for place in places:
         changed = rows.copy()
         changed[place] = TARGET
         # the pairs of the others have the very same values, and those of the failing record that of the lower bound, 0
@@ -103,6 +106,15 @@ def test_a_failure_counts_as_the_lower_bound_and_moves_no_other_pair(name, make)
         found = kernel.pair_sum(changed, WIDE, bits=30)
         assert abs(found - expected) <= (0 if make is failing else 1)
         assert abs(found - whole) <= kernel.scale(WIDE, 30).sensitivity(len(rows) - 1)
+
+
+@functools.cache
+def without_failures(make):
+    """Records, their sum and the values of their pairs: they are the same whatever would happen at other records."""
+    rows = np.random.default_rng(4).uniform(0, 10, (98, 1))  # blocks are of 96
+    kernel = FunctionKernel(make(FAILURES["error"]), "f", (-0.5, 1))
+    safe = FunctionKernel(make(FAILURES["error"], target=-1.0), "f", (-0.5, 1))
+    return rows, kernel.pair_sum(rows, WIDE, bits=30), values_of(safe, rows)
 
 
 def values_of(kernel, rows, bits=30):

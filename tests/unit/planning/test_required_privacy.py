@@ -29,7 +29,7 @@ def larger(privacy, step=1):
     return type(privacy)(other)
 
 
-@pytest.mark.covering(kind=str, delta=lambda _: None, of=lambda _: None, error=str)
+@pytest.mark.covering("error", kind=str, delta=lambda _: None, of=lambda _: None, error=lambda _: "any")
 @pytest.mark.parametrize("method", ["auto", "hat_ls"])
 @pytest.mark.parametrize("adjacency", Adjacency)
 @pytest.mark.parametrize(

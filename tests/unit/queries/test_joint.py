@@ -96,7 +96,7 @@ def test_bins_are_chosen_as_often_as_their_exact_probabilities_say(shares, free,
     every = joint.candidates(4, len(shares))
     ranks = ranks_of(COUNTS, shares)
     lengths = ranks.free_lengths(every) if free else ranks.lengths(every, np.full(len(every), ranks.records))
-    runs = size(1_200, part=400) if bits > 3 else size(600, part=300)
+    runs = size(1_200, part=250) if bits > 3 else size(600, part=300)
     found = (drawn(query, COUNTS, runs)[:, None] == every[None]).all(axis=2).argmax(axis=1)
     assert p_value(found, joint.chances(factor * lengths, scale)) > goodness.LEVEL
     assert p_value(found, joint.chances(factor * lengths, scale / 3)) < goodness.LEVEL
@@ -118,7 +118,7 @@ def test_walks_propose_the_exact_probabilities_too(shares, free, merged, monkeyp
     every = joint.candidates(8, len(shares))
     ranks = ranks_of(counts, shares)
     lengths = ranks.free_lengths(every) if free else ranks.lengths(every, np.full(len(every), ranks.records))
-    runs = 800 if len(shares) == 3 else size(800, part=400)  # of so many candidates, few are common
+    runs = size(800, part=500 if len(shares) == 3 else 400)  # of so many candidates, few are common
     found = (drawn(query, counts, runs)[:, None] == every[None]).all(axis=2).argmax(axis=1)
     assert p_value(found, joint.chances(factor * lengths, scale)) > goodness.LEVEL
     assert p_value(found, joint.chances(factor * lengths, scale / 3)) < goodness.LEVEL

@@ -8,6 +8,7 @@ import math
 
 import numpy as np
 import pytest
+from helpers.scope import is_everything
 
 import ogive
 from ogive.errors import DataError, ParameterError
@@ -64,6 +65,8 @@ def test_every_figure_is_drawn_and_two_runs_decide_nothing(name, tmp_path, table
     panels = []
 
     def draw(summary, figure):
+        if not is_everything():  # half of the time goes into places of axes
+            figure.set_layout_engine("none")
         item.draw(summary, figure)
         panels.append(len(figure.axes))
 

@@ -8,6 +8,7 @@ import math
 
 import numpy as np
 import pytest
+from helpers.scope import is_everything
 from scipy.stats import kendalltau
 from sklearn.metrics import roc_auc_score
 
@@ -49,6 +50,8 @@ def test_every_item_is_drawn_and_two_runs_decide_nothing_about_errors(name, tmp_
     panels = []
 
     def draw(summary, figure):
+        if not is_everything():  # half of the time goes into places of axes
+            figure.set_layout_engine("none")
         item.draw(summary, figure)
         panels.append(len(figure.axes))
 

@@ -134,7 +134,7 @@ QUESTIONS = [
         "privacy": "{ epsilon = 1 }",
         "column": "'age'",
         "bounds": "[0, 120]",
-        "bins": "12",
+        "bins": str(size(12, part=8)),
         "method": "'adaptive'",
     },
     {
@@ -146,6 +146,7 @@ QUESTIONS = [
         "positive": "'yes'",
         "negative": "'no'",
         "bounds": "[0, 1]",
+        "bins": str(size(1024, part=16)),
     },
     {
         "name": "m",

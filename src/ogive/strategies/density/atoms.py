@@ -171,7 +171,9 @@ def _mills(z: Float64, normal: Float64, below: Float64) -> Float64:
     usual = z > _FAR_BELOW
     found = np.exp(np.where(usual, -normal - below, 0.0)) / np.sqrt(2 * np.pi)
     # far below, where two large numbers would nearly cancel
-    return np.where(usual, found, np.sqrt(2 / np.pi) / erfcx(-np.minimum(z, _FAR_BELOW) / np.sqrt(2)))
+    far = np.sqrt(2 / np.pi) / erfcx(-np.minimum(z, _FAR_BELOW) / np.sqrt(2))
+    ratio: Float64 = np.where(usual, found, far)
+    return ratio
 
 
 def _chance(odds: float, atom: Float64) -> tuple[float, Float64]:

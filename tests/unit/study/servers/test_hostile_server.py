@@ -12,28 +12,37 @@ from helpers.servers_study import AGE, Trial
 from ogive.privacy import PureDP
 from ogive.records import Records
 from ogive.study.course import course
-from ogive.trust.servers.server import Server
+from ogive.trust.servers.server import Server, added, subtracted
 
-FEW = AGE | {"bounds": "[0, 8]"}
-VALUES = np.array([0, 1, 1, 2, 3, 5, 8, 8, 4, 4, 4, 7])
+FEW = AGE | {"bounds": "[0, 15]"}
+VALUES = np.array([0, 1, 2, 3, 5, 6, 8, 9, 11, 12, 14, 15])
 MEDIAN = FEW | {"name": "median", "statistic": "quantiles", "probabilities": "[0.5]", "method": "'bisection'"}
 """Asks for coarser sums first; both releases are asked of the same uploads."""
 
 
 class Corrupted:
-    """Makes server 1 hold other shares of some clients than these sent."""
+    """Makes a server hold other shares of some clients than these sent: in what it verifies, and in its sums."""
 
     def __init__(self, monkeypatch):
-        self.clients = ()
-        project = Server.project
+        self.clients, self.server, self.more = (), 1, 1
+        evaluated, sums = Server._evaluated, Server._sums
 
-        def projected(server, ends, weights):
-            forms = project(server, ends, weights)
-            if server._number == 1:
-                forms[:, list(self.clients)] ^= np.uint64(1)
-            return forms
+        def false_evaluated(server, ends, weights):
+            forms, total = evaluated(server, ends, weights)
+            for client in self.clients if server._number == self.server else ():
+                forms[:, client] ^= np.uint64(1)
+                total = added(total, np.full_like(total, self.more), server.collected.modulus)
+            return forms, total
 
-        monkeypatch.setattr(Server, "project", projected)
+        def false_sums(server, state):
+            total = sums(server, state)
+            for client in state.left_out.tolist():  # what is taken out again is what it holds
+                if server._number == self.server and client in self.clients:
+                    total = subtracted(total, np.full_like(total, self.more), server.collected.modulus)
+            return total
+
+        monkeypatch.setattr(Server, "_evaluated", false_evaluated)
+        monkeypatch.setattr(Server, "_sums", false_sums)
 
 
 @pytest.fixture
@@ -80,17 +89,19 @@ def lacking(trial, many):
 @pytest.mark.each_value
 @pytest.mark.parametrize(("upload", "ends"), [("keys", ()), ("keys", (1,)), ("tables", (0, 1))])
 @pytest.mark.parametrize(("tolerated", "many"), [(None, 1), ("0.25", 3)])
-def test_false_shares_leave_the_same_clients_out_of_every_sum(tmp_path, corrupted, upload, ends, tolerated, many):
+@pytest.mark.parametrize("liar", [0, 1])
+def test_false_shares_leave_the_same_clients_out_of_every_sum(tmp_path, corrupted, upload, ends, tolerated, many, liar):
     with of_twelve(tmp_path, upload, tolerated=tolerated) as trial:
-        corrupted.clients = (3, 5, 7)[:many]
+        corrupted.clients, corrupted.server = (3, 5, 7)[:many], liar
         for release in ("age", "median"):
             trial.ask(release)
             advance(trial)
             assert states(trial)[release]["state"] == "released"
             for number in ends:
                 trial.restart(number)
-        assert lacking(trial, many)
-        assert not lacking(trial, many - 1)
+        assert len(lacking(trial, many)) == 1
+        for node in trial.nodes.values():
+            assert node._servers[0].state.left_out.tolist() == list(corrupted.clients)
         assert {node.spent() for node in trial.nodes.values()} == {PureDP(2)}
 
 
@@ -117,7 +128,7 @@ def test_more_of_them_than_are_tolerated_end_everything_and_nothing_is_paid(tmp_
 def test_one_of_them_after_a_sum_was_opened_ends_everything_else(tmp_path, corrupted, ends):
     """Without the client the second sum would show what it added to the first."""
     with of_twelve(tmp_path, "keys", tolerated="0.25") as trial:
-        corrupted.clients = (3,)  # the first question is about everybody, whose number is known
+        corrupted.clients, corrupted.more = (3,), 0  # the first question is about everybody, and not verified
         trial.ask("median")
         advance(trial)
         for number in ends:
