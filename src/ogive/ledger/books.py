@@ -342,8 +342,8 @@ class Books(MarkedTables):
     def set_limit(self, spot: Spot, limit: Privacy | None) -> None:
         """Change a data set's limit, not below what is spent."""
         with self.writing() as connection:
-            self.data_set(connection, spot.number, lock=True)
-            charges = self.charges(connection, spot.number)
+            data_set = self.data_set(connection, spot.number, lock=True)
+            charges = self.charges(connection, spot.number, data_set=data_set)
             if not charges.keep(limit, WHOLE):
                 spent = charges.spent(None, WHOLE)
                 raise BudgetError(f"the account {quoted(spot.name)} has spent {spent}; its limit cannot be {limit}")

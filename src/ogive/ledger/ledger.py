@@ -130,8 +130,10 @@ class Ledger:
         books = _opened(database, key_path(database.default_key))
         with database.write() as connection:
             database.lock_making(connection)
-            said = write_off(books, connection)
-        Ledger.open(place).close()  # which notes it
+            said, lines = write_off(books, connection)
+        assert books.mark is not None, "ledgers that are stored have one"
+        books.mark.note(books.identity, lines)
+        Ledger.open(place).close()  # which notes the rest
         return tuple(said)
 
     @property

@@ -52,7 +52,8 @@ class Noted:
         charges: By release id, the charge alone.
         counted: By charge, how many spends have it.
         log: Release ids of the spends, in the order in which they and their raised charges were noted.
-        newest: Release id of the spend that changed last, by its revision; empty before the first.
+        newest: Release ids of the spends that changed last, all those of one revision.
+        changed: That revision.
     """
 
     revision: int = 0
@@ -62,7 +63,8 @@ class Noted:
     charges: dict[str, str] = field(default_factory=dict)
     counted: Counter[str] = field(default_factory=Counter)
     log: list[str] = field(default_factory=list)
-    newest: str = ""
+    newest: tuple[str, ...] = ()
+    changed: int = 0
     _charged: dict[str, int] = field(default_factory=dict)
 
     def add(self, revision: int, settings: dict[str, str | None], spends: dict[str, dict[str, str]]) -> None:
@@ -70,6 +72,7 @@ class Noted:
         self.revision = max(self.revision, revision)
         if settings and revision >= self.settled:
             self.settings, self.settled = settings, revision
+        changed = []
         for release_id, spend in spends.items():
             if revision >= self._charged.get(release_id, 0):
                 self.spends[release_id], self._charged[release_id] = spend, revision
@@ -78,9 +81,12 @@ class Noted:
                     self.counted[before] -= 1
                 self.charges[release_id] = charge
                 self.counted[charge] += 1
-                if revision >= self._charged.get(self.newest, 0):
-                    self.newest = release_id
-                self.log.append(release_id)
+                changed.append(release_id)
+        self.log += changed
+        if changed and revision > self.changed:
+            self.newest, self.changed = tuple(changed), revision
+        elif changed and revision == self.changed:
+            self.newest = (*self.newest, *(each for each in changed if each not in self.newest))
 
 
 @dataclass(frozen=True)

@@ -96,8 +96,8 @@ class MarkedTables:
         self.keys = keys
         self.mark = mark
         self.identity = identity
-        # by data set: what the mark listed when it was compared last, how long its log was, and its newest spend
-        self._compared: dict[int, tuple[Noted, int, str]] = {}
+        # by data set: what the mark listed when it was compared last, how long its log was, and its newest spends
+        self._compared: dict[int, tuple[Noted, int, tuple[str, ...]]] = {}
 
     @contextlib.contextmanager
     def writing(self, *, durable: bool = True) -> Iterator[Connection]:
@@ -157,7 +157,7 @@ class MarkedTables:
     def _others_are_behind(self, connection: Connection, name: str) -> bool:
         """Whether the database lacks another account that the mark lists, or changes of it; skips damaged counters."""
         assert self.mark is not None
-        others = {each: noted for each, noted in self.mark.accounts(self.identity).items() if each != name}
+        others = {each: noted for each, noted in dict(self.mark.accounts(self.identity)).items() if each != name}
         if not others:
             return False
         numbers = {row.name: row.id for row in connection.execute(select(DATA_SETS.c.id, DATA_SETS.c.name))}
@@ -172,8 +172,9 @@ class MarkedTables:
     def lacks(self, connection: Connection, number: int, noted: Noted, *, anew: bool = False) -> bool:
         """Whether the database lacks a change, a spend or a part of a charge that the mark lists.
 
-        All spends are compared once. Then those that were noted since are, and the newest of those before: a copy that
-        lacks any change of an account lacks all later ones, too, since they were made one after the other.
+        All spends are compared once, and where the database is ahead of the mark. Else those that were noted since the
+        last time are, and the newest of those before: a copy that lacks any change of an account lacks all later ones,
+        too, since they were made one after the other.
 
         Args:
             connection: A transaction.
@@ -181,13 +182,15 @@ class MarkedTables:
             noted: What the mark lists of it.
             anew: Whether all spends are compared, whatever was before.
         """
-        if self.revision(connection, number) < noted.revision:
+        revision = self.revision(connection, number)
+        if revision < noted.revision:
             return True
-        compared, start, newest = self._compared.get(number, (None, 0, ""))
+        compared, start, newest = self._compared.get(number, (None, 0, ()))
         seen = noted, len(noted.log), noted.newest
-        recent = {*noted.log[start:], newest} - {""}
+        recent = {*noted.log[start:], *newest}
+        anew = anew or compared is not noted or revision > noted.revision or len(recent) > _RECENT
         query = select(SPENDS.c.release_id, SPENDS.c.charge).where(SPENDS.c.data_set == number)
-        if not anew and compared is noted and len(recent) <= _RECENT:
+        if not anew:
             query = query.where(SPENDS.c.release_id.in_(recent))
             listed = {release_id: noted.charges[release_id] for release_id in recent}
         else:

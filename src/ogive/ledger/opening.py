@@ -51,7 +51,7 @@ def find_row(books: Books, connection: Connection, wanted: Wanted) -> DataSet | 
     check_unit(wanted.name, row.unit, wanted.unit)
     limit = wanted.limit
     if limit is not None and row.limit is None:
-        charges = books.charges(connection, row.id)
+        charges = books.charges(connection, row.id, data_set=row)
         if not charges.keep(limit, WHOLE):
             raise BudgetError(
                 f"the account {quoted(wanted.name)} has spent {charges.spent(None, WHOLE)}; its limit cannot be {limit}"

@@ -75,17 +75,17 @@ def unnoted(books: Books, connection: Connection) -> list[Line]:
     return books.lines(connection, changes)
 
 
-def write_off(books: Books, connection: Connection) -> list[str]:
+def write_off(books: Books, connection: Connection) -> tuple[list[str], list[Line]]:
     """Charge as spent what the mark lists and an older copy of the ledger lacks.
 
     Releases in progress are closed, because their noise may have met the records that were bound later. Limits and
     fingerprints become what they were last.
 
     Returns:
-        A sentence for each account that was behind.
+        A sentence for each account that was behind, and lines for the mark, to be noted once this is committed.
     """
     assert books.mark is not None
-    said = []
+    said, lines = [], []
     for name, noted in sorted(books.mark.accounts(books.identity).items()):
         query = select(DATA_SETS).where(DATA_SETS.c.name == name)
         row = connection.execute(query.with_for_update()).one_or_none()
@@ -95,11 +95,13 @@ def write_off(books: Books, connection: Connection) -> list[str]:
             values = {**noted.settings, "name": name, "created": now()}
             connection.execute(insert(DATA_SETS).values(**values))
             row = connection.execute(query).one()
-        said.append(_write_off(books, connection, read_data_set(row), noted))
-    return said
+        sentence, line = _write_off(books, connection, read_data_set(row), noted)
+        said.append(sentence)
+        lines += [line] if line.spends else []
+    return said, lines
 
 
-def _write_off(books: Books, connection: Connection, row: DataSet, noted: Noted) -> str:
+def _write_off(books: Books, connection: Connection, row: DataSet, noted: Noted) -> tuple[str, Line]:
     rows = connection.execute(select(SPENDS).where(SPENDS.c.data_set == row.id))
     known = {spend.release_id: spend for spend in map(read_spend, rows)}
     revision = books.revision(connection, row.id)
@@ -112,7 +114,7 @@ def _write_off(books: Books, connection: Connection, row: DataSet, noted: Noted)
             asked = plain_text({**begun.question, "lost": begun.release_id})
             closed = {"state": LOST, "secret": None, "bound": None, "question": asked, "digest": question_digest(asked)}
             connection.execute(update(SPENDS).where(SPENDS.c.id == begun.id).values(**closed))
-    lost = 0
+    lost = {}
     for release_id, spend in noted.spends.items():
         if release_id not in known:
             _book(connection, row.id, release_id, spend)
@@ -121,12 +123,14 @@ def _write_off(books: Books, connection: Connection, row: DataSet, noted: Noted)
             connection.execute(changed)
         else:
             continue
-        lost += 1
+        lost[release_id] = spend
     connection.execute(delete(META).where(META.c.name == revision_name(row.id)))
     ahead = max(revision, noted.revision) + 1
     connection.execute(insert(META).values(name=revision_name(row.id), value=str(ahead)))
-    spends = {0: "no spend was lost", 1: "1 lost spend counts as spent"}.get(lost, f"{lost} lost spends count as spent")
-    return f"{quoted(row.name)}: {spends}"
+    words = {0: "no spend was lost", 1: "1 lost spend counts as spent"}
+    sentence = f"{quoted(row.name)}: {words.get(len(lost), f'{len(lost)} lost spends count as spent')}"
+    # so that a copy from before this restoration is older than what the mark lists last
+    return sentence, Line(row.name, ahead, spends=lost)
 
 
 def _book(connection: Connection, number: int, release_id: str, spend: dict[str, str]) -> None:

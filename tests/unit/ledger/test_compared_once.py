@@ -47,7 +47,7 @@ def test_what_was_compared_is_not_read_again(place):
 
         def before(connection, cursor, statement, parameters, context, many):
             if "release_id, ogive_spends.charge" in statement.replace("\n", " "):
-                read.append(parameters)
+                read.append((statement, parameters))
 
         event.listen(Engine, "before_cursor_execute", before)
         try:
@@ -56,28 +56,111 @@ def test_what_was_compared_is_not_read_again(place):
             event.remove(Engine, "before_cursor_execute", before)
         assert len(read) == 3, "one comparison a transaction"
         # the data set, and of the spends the newest that was compared and what was noted since
-        assert all(len(parameters) <= 3 for parameters in read)
+        assert all("release_id IN" in statement and 2 <= len(parameters) <= 3 for statement, parameters in read)
 
 
-@pytest.mark.parametrize("advanced", [False, True])
-@pytest.mark.parametrize("spent", [1, 150])
-def test_an_older_copy_that_is_put_back_while_the_ledger_is_open_is_noticed(place, advanced, spent):
-    """Also where somebody spent from the copy until it had as many changes."""
-    ledger, account = opened(place)
-    with ledger:
+def put_back(place, copy, *, revision=None):
+    """Put an older copy in place, since the process holds the file open; with so many changes."""
+    with sqlite3.connect(copy) as older, sqlite3.connect(place) as newer:
+        older.backup(newer)
+    older.close()
+    newer.close()
+    if revision is not None:
+        changed(place, "UPDATE ogive_meta SET value = ? WHERE name LIKE 'revision %'", str(revision))
+
+
+def revision_of(place):
+    with sqlite3.connect(place) as connection:
+        ((found,),) = connection.execute("SELECT value FROM ogive_meta WHERE name LIKE 'revision %'")
+    connection.close()
+    return int(found)
+
+
+@pytest.mark.parametrize("limit", [None, ogive.PureDP(10)])
+@pytest.mark.parametrize("ahead", [None, 0, 5])
+@pytest.mark.parametrize("spent", [1, 3])
+def test_an_older_copy_that_is_put_back_while_the_ledger_is_open_is_noticed(place, limit, ahead, spent):
+    """Also where somebody spent from the copy until it had as many changes, or more."""
+    with ogive.Ledger.open(place) as ledger:
+        account = ledger.account("p", unit=UNIT, limit=limit)
         spend(account, "first")
         shutil.copyfile(place, place.with_name("copy"))
         for number in range(spent):
             spend(account, number)
-        # in place, since the process holds the file open
-        with sqlite3.connect(place.with_name("copy")) as older, sqlite3.connect(place) as newer:
-            older.backup(newer)
-        older.close()
-        newer.close()
-        if advanced:
-            changed(place, "UPDATE ogive_meta SET value = ? WHERE name LIKE 'revision %'", str(10_000))
+        put_back(place, place.with_name("copy"), revision=None if ahead is None else revision_of(place) + ahead)
         with pytest.raises(LedgerError, match=OLDER):
             spend(account, "more")
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_of_spends_that_are_noted_in_one_line_each_is_missed(place, order, monkeypatch):
+    """Somebody else's, of which the copy has the first, and as many changes and spends of equal charges."""
+    names = iter([f"{each:032x}" for each in range(1, 20)[::order]])
+    monkeypatch.setattr("ogive.ledger.books.secrets.token_hex", lambda _: next(names))
+    with ogive.Ledger.open(place) as ledger, ogive.Ledger.open(place) as reader:
+        paid, read = (
+            each.account("p", unit=UNIT).reserve(
+                {"what": what}, statistic="test", charge=ogive.PureDP(1), secret=os.urandom(32)
+            )
+            for what, each in enumerate((ledger, reader))
+        )
+        monkeypatch.setenv("OGIVE_LEDGER_MARK", str(place.with_name("other.mark")))
+        with ogive.Ledger.open(place) as other:  # of another machine, with a mark of its own
+            same = other.account("p", unit=UNIT)
+            spend(same, "second")
+            shutil.copyfile(place, place.with_name("copy"))
+            spend(same, "third")
+            paid.bind(0, b"sums")  # notes them together
+            for number in range(2):
+                read.bind(number, b"sums")
+        put_back(place, place.with_name("copy"), revision=revision_of(place))
+        for each in (paid, read):
+            with pytest.raises(LedgerError, match=OLDER):
+                each.record({"value": 1})
+
+
+def test_many_spends_of_another_process_are_all_compared(place):
+    ledger, account = opened(place)
+    other, same = opened(place)
+    with ledger, other:
+        spend(account, "first")
+        for number in range(120):
+            question = {"what": number}
+            same.reserve(question, statistic="test", charge=ogive.PureDP("1/1000"), secret=os.urandom(32))
+        changed(place, "DELETE FROM ogive_spends WHERE id = 60")
+        with pytest.raises(LedgerError, match=OLDER):
+            account.reserve({"what": "x"}, statistic="test", charge=ogive.PureDP("1/1000"), secret=os.urandom(32))
+
+
+def test_a_copy_from_before_a_restoration_is_missed(place, monkeypatch):
+    """Also where somebody spent from it, so that it has all spends but the one that the restoration entered."""
+    mark = str(place.with_name("budget.db.key.mark"))
+    with ogive.Ledger.open(place) as ledger:
+        account = ledger.account("p", unit=UNIT)
+        spend(account, "first")
+        shutil.copyfile(place, place.with_name("copy"))
+        spend(account, "lost")
+    shutil.copyfile(place.with_name("copy"), place)
+    monkeypatch.setenv("OGIVE_LEDGER_MARK", mark + ".other")  # of another machine
+    with ogive.Ledger.open(place) as other:
+        spend(other.account("p"), "others")
+        spend(other.account("p"), "and more")
+    shutil.copyfile(place, place.with_name("copy"))
+    monkeypatch.setenv("OGIVE_LEDGER_MARK", mark)
+    assert ogive.Ledger.restore(place) == ("'p': 1 lost spend counts as spent",)
+    with ogive.Ledger.open(place) as ledger:
+        account = ledger.account("p")
+        assert account.spent == ogive.PureDP("4/100")
+        for limit in (2, 3):
+            account.set_limit(ogive.PureDP(limit))
+        monkeypatch.setenv("OGIVE_LEDGER_MARK", mark + ".other")
+        before = revision_of(place)
+        put_back(place, place.with_name("copy"))
+        with ogive.Ledger.open(place) as other:
+            spend(other.account("p"), "as many as before")
+        changed(place, "UPDATE ogive_meta SET value = ? WHERE name LIKE 'revision %'", str(before))
+        with pytest.raises(LedgerError, match=OLDER):
+            account.set_limit(ogive.PureDP(1))
 
 
 @pytest.mark.parametrize(
@@ -93,6 +176,8 @@ def test_a_spend_that_is_removed_or_lowered_while_the_ledger_is_open_is_noticed(
         for number in range(4):
             spend(account, number)
         changed(place, statement)
+        with pytest.raises(LedgerError, match=OLDER):
+            account.set_limit(ogive.PureDP("1/10"))
         with pytest.raises(LedgerError, match=OLDER):
             spend(account, "more")
 
