@@ -125,7 +125,7 @@ class TwoFaced(Coordinator):
         """
         self._seed, self._share, self._colluding = seed, share, colluding
         self._signed, self._told_second = {}, set()
-        self.lies = self.stories = 0
+        self.stories = 0
 
     def _generator(self, session, *more):
         running = session.running
@@ -154,7 +154,6 @@ class TwoFaced(Coordinator):
             body = body[:at] + bytes([body[at] ^ 1 << generator.randrange(8)]) + body[at + 1 :]
         else:
             return question
-        self.lies += 1
         return replace(question, message=changed(question.message, lambda _: body, self._key))
 
     def _take(self, session, party, body):
@@ -171,7 +170,7 @@ class TwoFaced(Coordinator):
         super()._take(session, party, body)
 
     def question(self, party):
-        """What a party is told, and shares under the second list once those who confirmed the first are asked."""
+        """What a party is asked; of shares, those who confirmed the second list are asked first."""
         found = super().question(party)
         session = self._session
         if session is None or session.stage is not Stage.UNMASK:
@@ -222,7 +221,7 @@ class Bout:
         }
         self.seed, self.two_faced, self.killed, self.lost = seed, two_faced, killed, lost
         self.unmasked = {}  # by release: each list under which an honest party gave shares away, and who did
-        self.colluding, self.lies, self.stories = colluding, 0, 0
+        self.colluding, self.stories = colluding, 0
         self.happened, self._late = set(), None
         self._begin()
 
@@ -248,8 +247,7 @@ class Bout:
         return self.trial.coordinator.progress()
 
     def _count(self):
-        """Add up what a coordinator did before it ends."""
-        self.lies += getattr(self.trial.coordinator, "lies", 0)
+        """Add up how often a coordinator told the second story, before it ends."""
         self.stories += getattr(self.trial.coordinator, "stories", 0)
 
     def _shuffled(self):
