@@ -39,6 +39,7 @@ QUICK = (
     "secret_votes",
     "uploads",
     "study",
+    "ledger",
     "pate",
     "pate_sensitivity",
     "sizing",

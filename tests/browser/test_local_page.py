@@ -24,6 +24,7 @@ def process(browser, tmp_path_factory):
         yield running
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("dark", [False, True])
 @pytest.mark.parametrize("screen", [PHONE, DESK], ids=["phone", "desk"])
 def test_a_page_fits_its_screen_and_asks_for_nothing_else(browser, process, screen, dark):
@@ -66,6 +67,7 @@ def status_file(tmp_path_factory):
     return path
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("dark", [False, True])
 @pytest.mark.parametrize("screen", [PHONE, DESK], ids=["phone", "desk"])
 def test_the_status_page_shows_the_released_curve(browser, status_file, screen, dark):

@@ -98,17 +98,19 @@ def awkward(tmp_path_factory):
     return write_report(estimates, path, title="x" * 90, costs=costs)
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def shown(browser):
-    """Open pages, and close them afterwards."""
-    pages = []
+    """Open pages, each file once for each kind of screen, and close them after the last test: no test changes one."""
+    pages = {}
 
     def show(path, **screen):
-        pages.append(Page(browser, path, **screen))
-        return pages[-1]
+        place = path, *sorted(screen.items())
+        if place not in pages:
+            pages[place] = Page(browser, path, **screen)
+        return pages[place]
 
     yield show
-    for page in pages:
+    for page in pages.values():
         page.close()
 
 
@@ -143,6 +145,7 @@ def count(picture, color, tolerance=6):
     return int(picture.pixels[near.all(axis=1)].sum())
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("screen", [DESK, PHONE], ids=["desk", "phone"])
 def test_a_page_is_drawn_on_white_with_its_curves_and_bands(shown, report, screen):
     picture = pixels(shown(report, **screen).picture())
@@ -155,6 +158,7 @@ def test_a_page_is_drawn_on_white_with_its_curves_and_bands(shown, report, scree
     assert count(picture, DARK_ACCENT) < 200
 
 
+@pytest.mark.everything
 def test_a_page_is_dark_where_the_reader_wants_it_dark(shown, report):
     picture = pixels(shown(report, dark=True, **DESK).picture())
     assert count(picture, DARK_PAPER) > 0.5 * picture.area
@@ -266,6 +270,7 @@ def test_the_policy_stops_what_somebody_smuggles_in(shown, report, tmp_path):
     assert any("Content Security Policy" in text for text in page.complaints)
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("which", ["report", "awkward"])
 def test_paper_is_white_and_nothing_that_must_stay_whole_is_cut(shown, request, which):
     # the same width and height as a sheet between its margins, also when the reader's screen is dark

@@ -61,6 +61,7 @@ FAILS = {
 }
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("case", FAILS)
 def test_a_failed_first_command_fixes_nothing(folder, run, case):
     command, *options = FAILS[case]
@@ -173,6 +174,7 @@ def look(folder, command):
     return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), text
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("command", ["show", "export"])
 def test_a_ledger_that_may_only_be_read_is_shown(folder, run, command):
     assert run("ecdf", "p.csv", *AGE, *ONE, *BOOKS)[0] == 0

@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 import pytest
+from helpers.scope import size
 
 import ogive
 from ogive.cli import main
@@ -68,6 +69,7 @@ def test_a_ledger_pays_once_and_a_report_shows_the_boxes(run, table, tmp_path):
     assert "Boxplot of x by color" in (tmp_path / "report.html").read_text()
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -96,7 +98,7 @@ def test_refuses_in_one_line_and_writes_nothing(run, table, tmp_path, arguments,
 
 
 def test_a_plan_compares_ways_to_draw_the_boxes_and_reads_no_records(run):
-    asked = ("--records", "3000", "--epsilon", "1", "--bounds", "0", "10", "--bins", "64", "--runs", "4")
+    asked = ("--records", "3000", "--epsilon", "1", "--bounds", "0", "10", "--bins", "64", "--runs", size(4, part=2))
     status, out, err = run("plan", "boxplot", *asked, "--by", "g", "--by-groups", "a", "b", "--json")
     assert status == 0, err
     rows = {row["method"]: row for row in json.loads(out)["rows"]}
@@ -115,6 +117,7 @@ def test_a_plan_compares_ways_to_draw_the_boxes_and_reads_no_records(run):
     assert "five_numbers" in out
 
 
+@pytest.mark.everything
 def test_draws_violins_where_asked(run, table, tmp_path):
     asked = ("boxplot", table, *X, *ONE, *COLORS, "--curve", "tree_ls")
     sizes = []

@@ -10,6 +10,7 @@ import pytest
 
 from ogive.cli import main
 from ogive.cli.table import COMMANDS
+from ogive.statistics.kinds import COMMANDED
 
 AGES = np.random.default_rng(11).integers(18, 90, 3_000)
 
@@ -134,6 +135,7 @@ def test_dates_are_bounds_like_numbers(run, table, options):
     assert json.loads(out)["quantiles"][4]["value"].startswith("2024-0")
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     "options",
     [
@@ -189,6 +191,7 @@ def test_missing_values_are_counted_when_a_policy_is_named(run, table, policy):
     assert status == 0, err
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("values", [[50], [50] * 40], ids=["one_row", "equal_rows"])
 @pytest.mark.parametrize("command", ["ecdf", "quantiles"])
 def test_the_smallest_tables_work(run, tmp_path, command, values):
@@ -261,6 +264,7 @@ BAD_QUANTILES = {
 }
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize(
     ("command", "case"),
     [("ecdf", case) for case in {**BAD, **BAD_ECDF}] + [("quantiles", case) for case in {**BAD, **BAD_QUANTILES}],
@@ -300,6 +304,7 @@ FILES = {
 }
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("name", FILES)
 @pytest.mark.parametrize("command", ["ecdf", "quantiles"])
 def test_unusable_files_are_one_line_with_status_two(run, tmp_path, command, name):
@@ -375,8 +380,14 @@ def test_an_internal_fault_shows_no_record(run, table, monkeypatch):
     assert "424242" not in err
 
 
+ELSEWHERE = pytest.mark.everything
+"""Of a command of a statistic, whose help `test_help.py` reads."""
+
+
 @pytest.mark.parametrize(
-    "command", [(), *((name,) for name in COMMANDS)], ids=lambda command: "-".join(command) or "ogive"
+    "command",
+    [(), *(pytest.param((name,), marks=ELSEWHERE if name in COMMANDED else ()) for name in COMMANDS)],
+    ids=lambda command: "-".join(command) or "ogive",
 )
 def test_every_command_explains_itself(run, command):
     status, out, err = run(*command, "--help")

@@ -3,6 +3,7 @@
 import shlex
 
 import pytest
+from helpers.scope import is_everything
 
 import ogive
 from ogive.cli import main
@@ -11,6 +12,11 @@ TABLE = "sex,age,smokes,dose\n" + "".join(
     f"{'FM'[i % 2]},{'NA' if i % 50 == 0 else 20 + i % 60},{i % 3 % 2},{'NA' if i % 40 == 0 else i % 9}\n"
     for i in range(600)
 )
+
+
+def briefly(words):
+    """Options with which `make test` writes no table of intervals that no test here reads."""
+    return words if is_everything() or "--json" in words else [*words, "--json"]
 
 
 @pytest.fixture
@@ -35,6 +41,7 @@ def test_one_message_names_groups_missing_values_and_the_guarantee(said):
     assert "smokes" not in line
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     "given",
     [
@@ -52,7 +59,8 @@ def test_the_command_that_is_told_is_right(said, given):
     assert status == 2
     _, told, command = line.partition("; for example: ogive ")
     assert told
-    assert said(*shlex.split(command), "--no-ledger" * ("--ledger" not in given) or "--json") == (0, "")
+    more = ["--no-ledger" * ("--ledger" not in given) or "--json"]
+    assert said(*shlex.split(command), *briefly(more)) == (0, "")
 
 
 @pytest.mark.one_in(2)
@@ -81,7 +89,8 @@ def test_policies_that_are_told_are_accepted(said, tmp_path, given, example):
     status, line = said("describe", "people.csv", *given, "--epsilon", "1")
     assert (status, f"for example {example}, under either adjacency" in line) == (2, True), line
     kept = given[: given.index("--missing")] if "--missing" in given else given
-    assert said("describe", "people.csv", *kept, *example.split(), "--epsilon", "1", "--no-ledger") == (0, "")
+    more = briefly(["--epsilon", "1", "--no-ledger"])
+    assert said("describe", "people.csv", *kept, *example.split(), *more) == (0, "")
 
 
 def test_columns_to_drop_are_not_said_to_have_missing_values(said):

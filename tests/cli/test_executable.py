@@ -10,6 +10,8 @@ import time
 from pathlib import Path
 
 import pytest
+from helpers.forked import program
+from helpers.scope import is_everything
 from helpers.waiting import PATIENCE, until
 
 import ogive
@@ -18,8 +20,14 @@ PROGRAM = Path(sys.executable).with_name("ogive")
 AGE = ["--column", "age", "--bounds", "0", "120", "--bins", "120", "--epsilon", "1"]
 
 
-def run(*arguments, **options):
-    return subprocess.run([PROGRAM, *map(str, arguments)], capture_output=True, text=True, timeout=PATIENCE, **options)
+def run(*arguments, program=PROGRAM, **options):
+    return subprocess.run([program, *map(str, arguments)], capture_output=True, text=True, timeout=PATIENCE, **options)
+
+
+@pytest.fixture
+def quick(tmp_path_factory):
+    """The program, in `make test` one that has imported everything."""
+    return PROGRAM if is_everything() else program(tmp_path_factory.mktemp("program"))
 
 
 @pytest.fixture
@@ -50,16 +58,16 @@ def test_a_curve_goes_through_a_pipe(table):
     assert json.loads(done.stdout)["provenance"]["privacy"]["epsilon"] == "1"
 
 
-def test_bad_use_is_one_line_and_status_two(table, tmp_path):
-    done = run("ecdf", table, *AGE[:-1], "0", "-o", tmp_path / "out.json")
+def test_bad_use_is_one_line_and_status_two(table, tmp_path, quick):
+    done = run("ecdf", table, *AGE[:-1], "0", "-o", tmp_path / "out.json", program=quick)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == "ogive: error: --epsilon must be above 0, got 0\n"
     assert [path.name for path in tmp_path.iterdir()] == ["people.csv"]
 
 
-def test_a_reader_that_leaves_is_no_fault(table):
+def test_a_reader_that_leaves_is_no_fault(table, quick):
     program = subprocess.Popen(
-        [PROGRAM, "ecdf", table, *AGE, "--no-ledger", "--json"], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        [quick, "ecdf", table, *AGE, "--no-ledger", "--json"], stdout=subprocess.PIPE, stderr=subprocess.PIPE
     )
     program.stdout.close()
     assert program.stderr.read() == b""
@@ -76,7 +84,11 @@ def catches(program, number):
 
 @pytest.mark.parametrize(
     ("number", "status", "seconds"),
-    [(signal.SIGINT, 130, 0.1), (signal.SIGINT, 130, 2), (signal.SIGTERM, 143, 2)],
+    [
+        (signal.SIGINT, 130, 0.1),
+        pytest.param(signal.SIGINT, 130, 2, marks=pytest.mark.everything),
+        (signal.SIGTERM, 143, 2),
+    ],
     ids=["early_interrupt", "interrupt", "end"],
 )
 def test_a_signal_ends_in_one_line(tmp_path, number, status, seconds):

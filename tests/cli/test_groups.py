@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 import pytest
+from helpers.scope import is_everything
 
 import ogive
 from ogive.cli import main
@@ -47,15 +48,15 @@ def test_a_subset_is_released_and_says_what_it_is(run, patients, tmp_path):
 @pytest.mark.parametrize("command", ["ecdf", "quantiles", "mean"])
 def test_groups_are_one_release_with_a_short_table(command, run, patients, tmp_path):
     more = ("--column", "age", "--bounds", "0", "100")
-    status, out, _ = run(
-        command, patients, *more, *BY, "--where", "ill == 1", "--epsilon", "2", "--plot", tmp_path / "p.png"
-    )
+    drawn = is_everything() or command == "ecdf"
+    plot = ("--plot", tmp_path / "p.png") if drawn else ()
+    status, out, _ = run(command, patients, *more, *BY, "--where", "ill == 1", "--epsilon", "2", *plot)
     assert status == 0
     head, *lines = [line for line in out.splitlines() if line]
     assert "by ward" in head
     assert "records where ill == 1" in head
     assert max(map(len, lines)) <= 100
-    assert (tmp_path / "p.png").stat().st_size > 1000
+    assert not drawn or (tmp_path / "p.png").stat().st_size > 1000
 
 
 def test_a_roc_curve_of_groups_keeps_its_book(run, patients, tmp_path):
@@ -100,6 +101,7 @@ def test_categories_are_found_where_they_are_not_declared(run, patients, tmp_pat
     assert "values with fewer than about so many will probably not be shown" in out
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     ("words", "wanted"),
     [
@@ -119,6 +121,7 @@ def test_what_is_wrong_is_said_in_one_line(words, wanted, run, patients):
     assert len([line for line in err.splitlines() if "error" in line]) == 1
 
 
+@pytest.mark.usefixtures("fewer_imagined_releases")
 def test_a_plan_asks_for_the_number_of_records_that_satisfy_a_condition(run, patients):
     status, out, _ = run("plan", "ecdf", *AGE, *BY, "--where", "ill == 1", "--records", "1000", "--epsilon", "1")
     assert status == 0
@@ -128,6 +131,7 @@ def test_a_plan_asks_for_the_number_of_records_that_satisfy_a_condition(run, pat
     assert "--records" in err
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("command", ["mean", "boxplot"])
 def test_a_single_word_with_commas_is_a_list(run, patients, command):
     asked = (command, patients, "--column", "age", "--bounds", "0", "100", "--by", "ward", "--epsilon", "1", "--json")
@@ -149,6 +153,7 @@ NUMBERS = {
 """Commands whose estimates have a number by which groups are compared."""
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("command", NUMBERS)
 def test_groups_are_compared_on_the_command_line_as_in_python(command, run, patients, tmp_path):
     file = tmp_path / "out.json"
@@ -162,6 +167,8 @@ def test_groups_are_compared_on_the_command_line_as_in_python(command, run, pati
     stored = json.loads(file.read_text(encoding="utf-8"))["contrasts"]
     assert [each["kind"] for each in stored] == ["difference", "ratio"]
     assert stored[0]["value"] == found.contrasts[0].value
+    if not is_everything() and command not in ("mean", "roc"):  # a page has one table for all of them
+        return
     page = tmp_path / "page.html"
     assert run("report", file, "-o", page)[0] == 0
     text = page.read_text(encoding="utf-8")
@@ -248,9 +255,9 @@ def test_what_has_no_groups_or_no_number_is_not_compared(run, patients, tmp_path
 
 def test_a_table_of_described_groups_has_no_number_to_compare(run, patients, tmp_path):
     file = tmp_path / "out.json"
-    assert (
-        run("describe", patients, "--columns", "age", "--bounds", "age=0:120", *BY, "--epsilon", 9, "-o", file)[0] == 0
-    )
+    json = () if is_everything() else ("--json",)  # no table of intervals, which this test does not read
+    asked = ("describe", patients, "--columns", "age", "--bounds", "age=0:120", *BY, "--epsilon", 9, *json)
+    assert run(*asked, "-o", file)[0] == 0
     status, out, err = run("show", file, "--difference", "A", "B")
     assert (status, out) == (2, "")
     assert "--difference compares one number of two groups, and a release of describe has none for that" in err

@@ -12,6 +12,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from helpers.forked import python
+from helpers.scope import is_everything
 
 from ogive import Curve
 from ogive.cli import main
@@ -521,6 +523,11 @@ def test_an_interrupted_run_goes_on_where_it_saved(run, files, tmp_path, monkeyp
     check_resumed(run, files, state)
 
 
+def interpreter():
+    """What runs `-c CODE`: Python, in `make test` one that has imported everything."""
+    return sys.executable if is_everything() else python()
+
+
 KILLED = """
 import os, signal, sys
 from ogive.cli import main
@@ -567,7 +574,7 @@ def test_a_state_that_another_run_wrote_meanwhile_is_left_as_it_is(run, files, t
 def test_a_killed_run_goes_on_where_it_saved(run, files, tmp_path):
     state = tmp_path / "state"
     command = ["local", "aggregate", files / "study.json", *parts(files), "--partial", state]
-    killed = subprocess.run([sys.executable, "-c", KILLED, *map(str, command)], capture_output=True, text=True)
+    killed = subprocess.run([interpreter(), "-c", KILLED, *map(str, command)], capture_output=True, text=True)
     assert killed.returncode == -signal.SIGKILL, killed.stderr
     assert Collection.load(state).accepted == 1100  # a save at the end of the first file, too
     check_resumed(run, files, state)
@@ -597,7 +604,7 @@ def test_what_a_killed_run_left_is_removed_by_the_next_one(run, files, tmp_path)
     for other in others:
         other.write_text("kept")
     command = ["local", "aggregate", files / "study.json", *parts(files), "--partial", state]
-    killed = subprocess.run([sys.executable, "-c", KILLED_SAVING, *map(str, command)], capture_output=True, text=True)
+    killed = subprocess.run([interpreter(), "-c", KILLED_SAVING, *map(str, command)], capture_output=True, text=True)
     assert killed.returncode == -signal.SIGKILL, killed.stderr
     assert Collection.load(state).accepted == 400
     assert len(list(tmp_path.iterdir())) == 6, "one file is half-written"
@@ -629,6 +636,7 @@ def reading(files, tmp_path):
     process.stderr.close()
 
 
+@pytest.mark.everything
 def test_of_two_runs_with_one_state_the_second_is_refused_at_once(run, files, tmp_path, reading):
     process, writer = reading
     state, link = tmp_path / "state", tmp_path / "link"
@@ -660,7 +668,7 @@ def test_a_killed_run_keeps_nobody_out(run, files, tmp_path, reading):
 
 def test_processes_that_start_at_once_lose_nothing(files, tmp_path):
     state = tmp_path / "state"
-    command = [sys.executable, "-c", RUN, "local", "aggregate", str(files / "study.json"), "--count-only"]
+    command = [interpreter(), "-c", RUN, "local", "aggregate", str(files / "study.json"), "--count-only"]
     racing = [
         subprocess.Popen([*command, str(part), "--partial", str(state)], stderr=subprocess.PIPE, text=True)
         for part in parts(files)[:2]

@@ -160,6 +160,7 @@ def test_groups_of_a_boxplot_that_are_public_need_their_column(run, tmp_path):
 CAN = "; the description fixes what is accepted, and who wrote it with ogive local describe can "
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     ("command", "table", "message"),
     [

@@ -1,6 +1,7 @@
 """`ogive merge` and `--batch`: what is written, what is refused, and that no records are needed."""
 
 import json
+import shutil
 
 import numpy as np
 import pytest
@@ -11,16 +12,26 @@ from ogive.statistics.curve.estimate import Curve
 SITES = {"north": 3, "south": 4}
 
 
-@pytest.fixture
-def sites(tmp_path, monkeypatch):
-    """Two released sites; their records are gone."""
-    monkeypatch.chdir(tmp_path)
+@pytest.fixture(scope="module")
+def released(tmp_path_factory):
+    """A folder with two released sites; their records are gone."""
+    folder = tmp_path_factory.mktemp("released")
     for name, seed in SITES.items():
         ages = np.random.default_rng(seed).integers(18, 90, size=1000)
-        (tmp_path / f"{name}.csv").write_text("age\n" + "\n".join(map(str, ages)))
+        table = folder / f"{name}.csv"
+        table.write_text("age\n" + "\n".join(map(str, ages)))
         options = ["--column", "age", "--bounds", "0", "120", "--grid", "integers", "--method", "hat_ls"]
-        assert cli.main(["ecdf", f"{name}.csv", *options, "--epsilon", "1", "--batch", name, "-o", f"{name}.json"]) == 0
-        (tmp_path / f"{name}.csv").unlink()
+        words = ["ecdf", str(table), *options, "--epsilon", "1", "--batch", name, "-o", str(folder / f"{name}.json")]
+        assert cli.main(words) == 0
+        table.unlink()
+    return folder
+
+
+@pytest.fixture
+def sites(released, tmp_path, monkeypatch):
+    """The two sites in a folder of the test, which is the present one."""
+    monkeypatch.chdir(tmp_path)
+    shutil.copytree(released, tmp_path, dirs_exist_ok=True)
     return tmp_path
 
 

@@ -99,6 +99,7 @@ def test_a_private_number_of_records_needs_a_guess_to_select(run, table):
     assert status == 0, err
 
 
+@pytest.mark.usefixtures("fewer_imagined_releases")
 def test_a_plan_shows_all_methods_side_by_side_and_what_is_chosen(run):
     arguments = ("--bounds", "0", "1", "--bins", "64", "--records", "2000", *GRANT)
     status, out, err = run("plan", "ecdf", *arguments, "--method", "histogram", "--groups", "8", "--json")

@@ -43,6 +43,7 @@ def run(capsys):
     return run_it
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("asked", [GINI, TAU, AUC], ids=["gini", "kendall", "auc"])
 def test_garbled_circuits_are_near_the_truth_and_say_whom_one_trusts(run, table, asked):
     status, out, err = run("ustat", table, *asked, "--epsilon", "8", "--trust", "pairs", "--json")
@@ -132,6 +133,7 @@ BAD = {
 }
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("case", BAD)
 def test_bad_use_gives_one_clear_line_in_options(run, table, tmp_path, case):
     options, message = BAD[case]
@@ -144,6 +146,7 @@ def test_bad_use_gives_one_clear_line_in_options(run, table, tmp_path, case):
     assert not (tmp_path / "never.json").exists()
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     "command", [("ecdf", "--column", "score", "--bounds", "0", "1"), ("roc", "--score", "score", "--label", "sick")]
 )

@@ -121,6 +121,7 @@ def test_what_is_printed_says_how_many_were_answered_the_price_and_what_is_publi
     assert "the noisy votes" not in out
 
 
+@pytest.mark.everything
 def test_two_servers_label_a_table_of_single_votes_and_open_nothing_else(run):
     asked = ("label", "table.csv", "--classes", CLASSES, "--first", 12, *CONFIDENT, *DELTA, "--max-answers", 5)
     status, out, _ = run(*asked, "--trust", "servers", "--json")
@@ -228,6 +229,7 @@ def test_realised_costs_read_the_labels_that_were_released(run):
     assert run(*realised)[0] == 2
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("command", ["cost", "sanitize"])
 @pytest.mark.parametrize(
     ("changed", "file", "said"),
@@ -286,6 +288,7 @@ BAD_VOTES = {
 }
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("command", ["label", "cost", "sanitize"])
 @pytest.mark.parametrize("bad", BAD_VOTES)
 def test_bad_votes_are_refused_in_one_line(run, command, bad):
@@ -316,6 +319,7 @@ def test_what_is_no_probability_of_a_student_is_refused(run, wrong):
     assert "query 7" in err
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     ("arguments", "status", "said"),
     [
@@ -391,6 +395,7 @@ def test_a_picture_that_cannot_be_drawn_is_refused_before_anything_is_spent(run,
     assert not Path("b.db").exists()
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("command", ["label", "cost", "sanitize"])
 @pytest.mark.parametrize(
     ("votes", "options", "said"),

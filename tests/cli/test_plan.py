@@ -6,6 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from helpers.scope import is_everything
 
 from ogive.cli import main
 
@@ -36,6 +37,7 @@ def table(tmp_path_factory):
     return path
 
 
+@pytest.mark.everything
 def test_a_table_compares_methods_and_guarantees(run):
     status, out, err = run(*ECDF, "--records", 2000, "--epsilon", "0.5", "1")
     assert (status, err) == (0, "")
@@ -69,10 +71,10 @@ def test_rows_of_a_file_are_counted_where_their_number_is_public(run, table):
 
 
 def test_a_wanted_error_gives_the_guarantee_that_it_needs(run):
-    status, out, _ = run(*ECDF, "--records", 2000, "--error", "ks=0.02")
+    pinned = (*ECDF, "--method", "hat_ls", "--records", 2000, "--error", "ks=0.02")
+    status, out, _ = run(*ECDF, "--records", 2000, "--error", "ks=0.02") if is_everything() else run(*pinned)
     assert status == 0
     assert out.startswith("ks=0.02 needs epsilon = ")
-    pinned = (*ECDF, "--method", "hat_ls", "--records", 2000, "--error", "ks=0.02")
     status, out, _ = run(*pinned, "--kind", "zcdp", "--json")
     assert json.loads(out)["rows"][0]["privacy"]["type"] == "ZeroConcentratedDP"
     status, out, _ = run(*pinned, "--delta", "1e-6")
@@ -90,14 +92,16 @@ def test_a_wanted_error_gives_the_guarantee_that_it_needs(run):
     ids=lambda arguments: arguments[0],
 )
 def test_every_statistic_can_be_planned_on_its_own_and_on_public_records(run, table, arguments):
-    status, out, err = run(*arguments, "--records", 5000, "--epsilon", "1", "--runs", 2)
-    assert (status, err) == (0, ""), err
-    assert ("tree_ls" if arguments[0] == "bounds" else "hat_ls") in out
+    if is_everything() or arguments[0] == "bounds":  # others are planned in `test_plan_page.py`
+        status, out, err = run(*arguments, "--records", 5000, "--epsilon", "1", "--runs", 2)
+        assert (status, err) == (0, ""), err
+        assert ("tree_ls" if arguments[0] == "bounds" else "hat_ls") in out
     status, out, err = run(*arguments, "--records", 5000, "--epsilon", "1", "--runs", 2, "--like", table)
     assert (status, err) == (0, ""), err
     assert "the 700 rows given as --like" in out
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -6,6 +6,7 @@ from contextlib import redirect_stdout
 from functools import cache
 
 import pytest
+from helpers.scope import is_everything, size
 
 import ogive
 from ogive.cli import main
@@ -100,6 +101,7 @@ def test_two_tables_stand_where_one_is_too_wide(run):
     assert max(map(len, out.splitlines())) <= 100
 
 
+@pytest.mark.everything
 def test_what_decides_on_a_method_is_said(run):
     pinned = run(*GLUCOSE, "--bins", "128", "--method", "tree_ls")[1]
     assert "* tree_ls will be used: --method tree_ls names it" in pinned
@@ -131,8 +133,10 @@ BOXES = (
 
 
 def test_a_plan_of_boxes_is_one_table_of_quartiles_in_units_of_the_column(run):
-    plan = ogive.plan(ogive.Boxplot("x", bounds=(0, 400), bins=128), privacy=ogive.PureDP(1), records=4000, runs=5)
-    out = run(*BOXES, "--unit", "mg/dL")[1]
+    runs = size(5, part=2)
+    plan = ogive.plan(ogive.Boxplot("x", bounds=(0, 400), bins=128), privacy=ogive.PureDP(1), records=4000, runs=runs)
+    boxes = (*BOXES[:-1], str(runs))
+    out = run(*boxes, "--unit", "mg/dL")[1]
     assert out.split("\n\n")[1].splitlines()[1].split() == ["method", "noise", "Q1", "median", "Q3"]
     for row in plan.rows:
         line = next(line for line in out.splitlines() if line[3:].startswith(row.method))
@@ -140,7 +144,7 @@ def test_a_plan_of_boxes_is_one_table_of_quartiles_in_units_of_the_column(run):
         assert shown == pytest.approx([400 * row.errors[name] for name in ("q1", "median", "q3")], rel=0.01)
     assert "median: distance of the released median from the exact one, on average, in mg/dL" in out
     assert "the same of" not in out
-    dates = [word if word not in ("0", "400") else f"202{word[0]}-01-01" for word in BOXES]
+    dates = [word if word not in ("0", "400") else f"202{word[0]}-01-01" for word in boxes]
     assert "from the exact one, on average, in days" in run(*dates)[1]
 
 
@@ -172,9 +176,12 @@ def test_a_description_says_it_for_every_variable_whose_policy_differs(run):
 
 def test_errors_of_quantiles_are_in_units_of_the_column(run):
     """By the share of the records times the range, and a step of the grid."""
-    page = " ".join(run(*GLUCOSE, "--unit", "mg/dL")[1].split())
-    row = taken(ogive.Quantiles("glucose", bounds=(0, 400), few="curve"), 20_000)
-    step = 400 / 1023
+    bins = size(1024, part=128)
+    fewer = () if is_everything() else ("--bins", bins)
+    page = " ".join(run(*GLUCOSE, *fewer, "--unit", "mg/dL")[1].split())
+    grid = {} if is_everything() else {"bins": bins}
+    row = taken(ogive.Quantiles("glucose", bounds=(0, 400), few="curve", **grid), 20_000)
+    step = 400 / (bins - 1)
     median, every = (float(each) for each in re.findall(r"within ([\d.]+) mg/dL", page))
     assert median == pytest.approx(2 * row.errors["rmse"] * 400 + step, rel=0.05)
     assert every == pytest.approx(row.errors["ks_95"] * 400 + step, rel=0.05)
@@ -200,6 +207,7 @@ def test_dates_are_told_in_days_and_uneven_grids_not_at_all(run):
     assert "median within" not in run(*roc)[1]
 
 
+@pytest.mark.everything
 def test_the_stated_distance_holds_for_values_that_are_spread_evenly():
     """In 95 of 100 releases; 60 releases may then miss it 9 times, with a chance below 0.5 %."""
     row = taken(ogive.Quantiles("x", bounds=(0, 400), few="curve"), 2000)

@@ -4,6 +4,7 @@ import json
 
 import pytest
 from helpers import small_paper
+from helpers.scope import is_everything
 
 from ogive.cli import main
 from ogive.reproduce import papers
@@ -17,6 +18,11 @@ def small(monkeypatch):
     return item
 
 
+def here():
+    """In `make test` no processes of its own, which another test starts."""
+    return () if is_everything() else ("--workers", "1")
+
+
 def test_prints_a_verdict_for_every_figure(small, tmp_path, capsys):
     assert main(["reproduce", "ecdf", "--runs", "5", "-o", str(tmp_path)]) == 0
     shown = capsys.readouterr()
@@ -28,7 +34,7 @@ def test_prints_a_verdict_for_every_figure(small, tmp_path, capsys):
 
 
 def test_says_that_it_is_quick(small, tmp_path, capsys):
-    assert main(["reproduce", "ecdf", "--quick", "--json", "-o", str(tmp_path)]) == 0
+    assert main(["reproduce", "ecdf", "--quick", "--json", *here(), "-o", str(tmp_path)]) == 0
     shown = capsys.readouterr()
     assert shown.err.startswith("quick: 8 runs")
     (finding,) = json.loads(shown.out)
@@ -37,7 +43,7 @@ def test_says_that_it_is_quick(small, tmp_path, capsys):
 
 def test_figures_are_named_one_after_the_other_or_one_by_one(small, tmp_path, capsys):
     for arguments in (["--figure", "1", "1"], ["--figure", "1", "--figure", "1"]):
-        assert main(["reproduce", "ecdf", *arguments, "--runs", "1", "-o", str(tmp_path)]) == 0
+        assert main(["reproduce", "ecdf", *arguments, "--runs", "1", *here(), "-o", str(tmp_path)]) == 0
         shown = capsys.readouterr().out
         assert shown.startswith("Figure 1: INCONCLUSIVE\n")
         assert "\n  1 run is too few to decide; 100 are the default" in shown
@@ -64,6 +70,7 @@ def test_bad_use_is_one_line_and_status_2(small, tmp_path, capsys, arguments, me
     assert shown.err.count("\n") == 1
 
 
+@pytest.mark.everything
 def test_a_table_is_redone_from_a_named_file_and_the_rest_is_simulated(tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("OGIVE_DATA", str(tmp_path / "empty"))
     (tmp_path / "empty").mkdir()
@@ -142,6 +149,7 @@ def test_an_unknown_paper_is_refused(capsys):
     assert capsys.readouterr().err.count("\n") == 1
 
 
+@pytest.mark.everything
 def test_tables_on_teachers_votes_say_what_is_absent_and_judge_the_rest(tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("OGIVE_DATA", str(tmp_path))
     arguments = ["reproduce", "pate", "--table", "2", "--quick", "--json", "-o", str(tmp_path / "out")]

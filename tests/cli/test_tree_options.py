@@ -98,6 +98,7 @@ def test_a_release_and_a_plan_take_them_too(run, table):
     assert "hierarchy" in rows
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("command", ["ustat", "plan", "describe"])
 @pytest.mark.parametrize(
     ("options", "message"),

@@ -89,6 +89,7 @@ def test_what_does_not_add_up_is_refused_with_a_method_that_there_is(command, me
     assert re.search(message, err.strip()), err
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     ("words", "who"),
     [
@@ -163,6 +164,7 @@ def test_a_ledger_pays_for_parties_once(table, run, tmp_path):
         assert str(account.spent) == "epsilon = 1"
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     ("words", "message"),
     [
@@ -209,6 +211,7 @@ def test_who_is_trusted_is_never_taken_from_settings(table, run, tmp_path, monke
         assert f"give --{name} on the command line" in err
 
 
+@pytest.mark.everything
 @pytest.mark.usefixtures("fewer_imagined_releases")
 def test_a_plan_compares_a_curator_with_parties(run):
     words = ("plan", "ecdf", "--records", N, "--bounds", 0, 100, "--bins", 8, "--epsilon", 1)

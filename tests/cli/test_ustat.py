@@ -283,6 +283,7 @@ OF_A_FILE = dict.fromkeys(
 )
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("case", BAD)
 def test_bad_use_gives_one_clear_line_in_options(run, table, case):
     arguments, message = BAD[case]
@@ -363,6 +364,7 @@ def test_a_plan_needs_no_names_of_columns(run):
     assert out.startswith("plan for gini of value: 300 records")
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("method", ["auto", "hierarchy", "haar"])
 def test_more_bins_than_reports_tell_apart_are_refused_at_once(run, table, method):
     asked = ("ustat", table, *AUC, *ONE, "--trust", "local", "--bins", str(1 << 24), "--method", method)

@@ -137,6 +137,7 @@ def test_what_the_command_has_no_option_for_stays_python():
     assert in_options("`bins` must", options_of(build(), ["no such command"])) == "bins must"
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("written", ["`missing='drop'`", "`", "a`bins`", "``bins``", "'`bins`'"])
 def test_what_users_write_marks_nothing(tmp_path, capsys, written):
     table = tmp_path / "t.csv"

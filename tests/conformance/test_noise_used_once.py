@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from helpers.examples import EXAMPLES
+from helpers.few_simulations import simulate_little
 from helpers.scope import label
 
 import ogive
@@ -77,6 +78,7 @@ def readings(monkeypatch):
         monkeypatch.setattr(module, "BITS", 3)
     monkeypatch.setattr(exact, "UNIFORM", UniformBits(3))
     monkeypatch.setattr("ogive.statistics.curve.bands.simultaneous.SIMULATED_VALUES", 100_000)
+    simulate_little(monkeypatch)
     return Readings(monkeypatch)
 
 

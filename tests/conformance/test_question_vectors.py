@@ -11,7 +11,8 @@ import typing
 from functools import cache
 
 import pytest
-from helpers.scope import covering, label
+from helpers.few_simulations import simulate_little
+from helpers.scope import is_everything
 from vectors.make_questions import FILE, LAWS, MEASURED, QUERIES, all_cases, asked
 
 import ogive.noise
@@ -47,6 +48,7 @@ def few_simulations(name, monkeypatch):
     """Bands are no part of what is kept, but where they say what a bisection asks next."""
     if "bisection" not in name:
         monkeypatch.setattr("ogive.statistics.curve.bands.simultaneous.SIMULATED_VALUES", 100_000)
+        simulate_little(monkeypatch)
 
 
 ROOMS = ("method", "levels", "queries", "strategies", "oracles", "drawn", "kernels", "measures", "columns", "grids")
@@ -55,20 +57,20 @@ ROOMS = ("method", "levels", "queries", "strategies", "oracles", "drawn", "kerne
 def soon():
     """Names of the questions that `make test` asks.
 
-    Each pair of features occurs in one of them, and each word of a name and each thing that was measured.
+    Each kind of statistic over each trust model occurs in one of them, each guarantee and adjacency, each word of a
+    name, and each thing that was measured.
     """
-    features, things = {}, {}
+    things = {}
     for name, (statistic, trust, privacy, adjacency) in all_cases().items():
-        method = label(getattr(statistic, "method", None))
-        features[name] = (statistic.name, method, trust.name, type(privacy).__name__, adjacency)
-        things[name] = {*name.split(), *((room, str(HOW.get(name, {}).get(room))) for room in ROOMS)}
-    names = list(features)
-    chosen = {names[number] for number in covering(list(features.values()))}
-    seen = set().union(*(things[name] for name in chosen))
-    for name in names:
-        if not seen.issuperset(things[name]):
-            chosen.add(name)
-            seen |= things[name]
+        things[name] = {*name.split(), (statistic.name, trust.name), type(privacy), adjacency}
+        for room in ROOMS:
+            measured = HOW.get(name, {}).get(room)
+            things[name] |= {(room, str(each)) for each in (measured if isinstance(measured, list) else [measured])}
+    left, chosen = set().union(*things.values()), set()
+    while left:  # the question with the most that no other one has had
+        name = max(things, key=lambda name: len(things[name] & left))
+        chosen.add(name)
+        left -= things[name]
     return chosen
 
 
@@ -121,12 +123,27 @@ def served(statistic, trust, privacy, adjacency):
     return trust.refusal(query) is None and undeclared(query, unit) is None
 
 
+FORGOTTEN = (("roc", "servers", "sqrt, split"), ("labels", "central", "confident"))
+"""What the control below takes for forgotten."""
+
+
+@cache
+def taken():
+    """What is kept and taken for served: nothing, and in `make test` all but one method of each over each model."""
+    if is_everything():
+        return frozenset()
+    asked = {(statistic, trust): method for statistic, trust, method in sorted(covered(), reverse=True)}
+    return covered() - {*((*each, method) for each, method in asked.items()), *FORGOTTEN}
+
+
 @cache
 def demanded():
     """(statistic, trust model, method) of all that a trust model serves, by asking each of them for each.
 
     One statistic of each kind is asked for, and one of each measure, by all methods that it knows.
     """
+    # every method serves the widest guarantee
+    grants = GRANTS if is_everything() else GRANTS[-1:]
     examples, models = {}, {}
     for statistic, trust, privacy, adjacency in all_cases().values():
         models.setdefault(trust.name, trust)
@@ -139,8 +156,9 @@ def demanded():
     for statistic, adjacency in examples.values():
         for trust in models.values():
             for method, each in statistic.alternatives().items():
-                if any(served(each, trust, privacy, adjacency) for privacy in GRANTS):
-                    found.add((statistic.name, trust.name, method if trust.private else "any"))
+                this = (statistic.name, trust.name, method if trust.private else "any")
+                if this in taken() or any(served(each, trust, privacy, adjacency) for privacy in grants):
+                    found.add(this)
     return found
 
 
@@ -162,7 +180,7 @@ def test_what_is_served_is_looked_for_everywhere():
 
 def test_a_forgotten_question_is_missed():
     """The control: without its question each combination is demanded in vain."""
-    for forgotten in (("roc", "servers", "sqrt, split"), ("labels", "central", "confident")):
+    for forgotten in FORGOTTEN:
         assert forgotten in demanded()
         assert demanded() - (covered() - {forgotten}) == {forgotten}
 

@@ -15,7 +15,7 @@ import ogive
 from ogive.noise import KeyedSource
 
 RELEASES, RECORDS, BINS = 200, 2_000, 256
-BANDS = size(RELEASES, part=40)
+BANDS = size(RELEASES, part=30)
 FEWEST = fewest(BANDS, chance=0.001)
 SPIKES = np.array([12.0, 25.0, 50.0, 51.0, 90.0])
 

@@ -1,7 +1,7 @@
 """The test of independence rejects independent columns as rarely as it says, whatever the noise.
 
-Level: of 400 tables at 5 % more than 34 are rejected with probability about 0.001, and of 100 in `make test` more than
-12. The control, the usual chi-square test of the same noisy counts, must reject more than a tenth of them, and more
+Level: of 400 tables at 5 % more than 34 are rejected with probability about 0.001, and of 60 in `make test` more than
+9. The control, the usual chi-square test of the same noisy counts, must reject more than a tenth of them, and more
 than that. Of columns that do depend on each other the test must reject more than half, so that its level is not kept by
 never rejecting.
 """
@@ -18,7 +18,7 @@ import ogive
 from ogive.noise import KeyedSource
 from ogive.statistics.crosstab import independence
 
-TABLES = size(400, part=100)
+TABLES = size(400, part=60)
 MOST = most(TABLES)
 CONTROL = max(MOST, TABLES // 10)
 RUNS = size(100, part=20)
@@ -39,6 +39,8 @@ CASES = {
     "reports": (1500, ogive.PureDP(1), REPLACE, ogive.Local),
     "reports of bits": (1500, ogive.PureDP("0.4"), REPLACE, ogive.Local),
 }
+LEFT = ("few, Laplace, private number", "many, Laplace", "few, Gaussian", "reports of bits")
+"""Cases whose level `make test` leaves out: each law, adjacency, number of records and trust model is in another."""
 ROW, COLUMN = (0.6, 0.4), (0.7, 0.2, 0.1)
 
 
@@ -62,7 +64,9 @@ def tables(name, *, dependent=False):
         yield ogive.release(asked, trust=holder, privacy=privacy, adjacency=adjacency, source=source)
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.everything] if name in LEFT else []) for name in CASES]
+)
 def test_the_level_is_held_and_the_test_that_ignores_noise_does_not_hold_it(name):
     rejected = usual = 0
     for found in tables(name):
@@ -74,6 +78,7 @@ def test_the_level_is_held_and_the_test_that_ignores_noise_does_not_hold_it(name
     assert usual > CONTROL
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("name", [name for name in CASES if name.startswith(("many", "reports"))])
 def test_dependence_is_found(name):
     found = [each.independence for each in tables(name, dependent=True)]

@@ -6,6 +6,7 @@ import mpmath
 import numpy as np
 import pytest
 from helpers import goodness
+from helpers.scope import size
 
 from ogive.noise import (
     DerivedNodes,
@@ -34,6 +35,7 @@ def fits(draws, below, width):
     return goodness.fit(draws, edges, chances)
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("scale", SCALES, ids=str)
 def test_laplace_draws_fit_their_law_and_not_one_seven_percent_off(scale):
     below = goodness.below_laplace(scale)
@@ -43,6 +45,7 @@ def test_laplace_draws_fit_their_law_and_not_one_seven_percent_off(scale):
         assert fits(draws, below, float(scale)) < goodness.LEVEL
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("scale", SCALES, ids=str)
 def test_geometric_draws_fit_their_law_and_not_one_seven_percent_off(scale):
     draws = Geometric(scale).sample(DRAWS, source=source())
@@ -64,6 +67,7 @@ def test_geometric_probabilities_add_up_and_give_the_variance():
     assert (chances * (values - mean) ** 2).sum() == pytest.approx(law.variance)
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("sigma", SCALES, ids=str)
 def test_gaussian_draws_fit_their_law_and_not_one_seven_percent_off(sigma):
     below = goodness.below_gaussian(sigma)
@@ -80,7 +84,7 @@ def test_polya_draws_fit_their_law_and_not_one_of_another_scale_or_shape(scale, 
     scale, shape = Fraction(scale), Fraction(shape)
     r = mpmath.mpf(shape.numerator) / shape.denominator
     ratio = mpmath.exp(-mpmath.mpf(scale.denominator) / scale.numerator)
-    reach = int(40 * scale) + 5
+    reach = int(size(40, part=20) * scale) + 5  # what lies beyond is too rare to be drawn
     halves = [mpmath.rf(r, k) / mpmath.factorial(k) * ratio**k for k in range(2 * reach)]
     below = goodness.below_table(goodness.difference_table(halves, reach))
     draws = Polya(scale, shape).sample(DRAWS, source=source())
@@ -92,6 +96,7 @@ def test_polya_draws_fit_their_law_and_not_one_of_another_scale_or_shape(scale, 
     assert fits(thinner.sample(DRAWS, source=source()), below, float(scale)) < goodness.LEVEL
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("variance", ["1/3", "2", "17/2", "300"])
 def test_skellam_draws_fit_their_law_and_not_one_of_another_variance(variance):
     variance = Fraction(variance)
@@ -99,12 +104,12 @@ def test_skellam_draws_fit_their_law_and_not_one_of_another_variance(variance):
     count = int(mean + 14 * mean**0.5) + 20
     poisson = [mpmath.exp(-mean) * mean**k / mpmath.factorial(k) for k in range(count)]
     below = goodness.below_table(goodness.difference_table(poisson, min(count - 1, int(16 * mean**0.5) + 20)))
-    size = DRAWS if variance < 100 else 20_000
+    draws = DRAWS if variance < 100 else 20_000
     width = float(variance) ** 0.5
-    assert fits(Skellam(variance).sample(size, source=source()), below, width) > goodness.LEVEL
+    assert fits(Skellam(variance).sample(draws, source=source()), below, width) > goodness.LEVEL
     for factor in goodness.controls(Fraction(1)):
         other = round_up_scale(variance * factor**2)
-        assert fits(Skellam(other).sample(size, source=source()), below, width) < goodness.LEVEL
+        assert fits(Skellam(other).sample(draws, source=source()), below, width) < goodness.LEVEL
 
 
 @pytest.mark.parametrize("parties", [2, 5, 30])
@@ -182,7 +187,8 @@ def test_draws_and_those_of_opendp_come_from_one_law(name, scale):
     else:
         reference = dp.m.make_gaussian(space, dp.l2_distance(T=dp.f64), scale=float(scale))
         ours = DiscreteGaussian
-    theirs = np.array(reference([0] * 60_000))
-    assert goodness.same(ours(scale).sample(60_000, source=source()), theirs) > goodness.LEVEL
+    draws = size(60_000, part=25_000)
+    theirs = np.array(reference([0] * draws))
+    assert goodness.same(ours(scale).sample(draws, source=source()), theirs) > goodness.LEVEL
     for other in (Fraction(scale) * Fraction(9, 10), Fraction(scale) * Fraction(11, 10)):
-        assert goodness.same(ours(other).sample(60_000, source=source()), theirs) < goodness.LEVEL
+        assert goodness.same(ours(other).sample(draws, source=source()), theirs) < goodness.LEVEL

@@ -82,8 +82,8 @@ def test_intervals_of_reports_cover_the_population(statistic):
     ids=str,
 )
 def test_the_reach_of_an_error_is_exceeded_as_rarely_as_it_says(law, weights, variance, level):
-    """400,000 draws; the reach may be too long by the step of discrete noise alone."""
-    draws = 400_000
+    """400,000 draws, or 100,000 in `make test`; the reach may be too long by the step of discrete noise alone."""
+    draws = size(400_000, part=100_000)
     random = np.random.default_rng(11)
     noise = sum(weight * law.sample(draws, source=KeyedSource.from_seed(i)) for i, weight in enumerate(weights))
     error = np.abs(noise + random.normal(0, variance**0.5, draws))
@@ -104,7 +104,7 @@ def test_intervals_of_a_histogram_cover_each_category_and_all_of_them(adjacency,
         pytest.skip("owners can be counted")
     shares = np.array([0.55, 0.3, 0.1, 0.03, 0.02])
     asked = ogive.Histogram("x", values=tuple(range(5)))
-    random, runs = np.random.default_rng(31), size(100, part=20)
+    random, runs = np.random.default_rng(31), size(100, part=12)
     each, together, records, narrow = [], 0, 0, 0
     for run in range(runs):
         x = random.choice(5, 300, p=shares)
@@ -138,10 +138,10 @@ SKEWED = {
 
 @pytest.mark.parametrize("name", SKEWED)
 def test_the_interval_of_a_mean_far_from_the_middle_of_its_bounds_is_even_and_holds(name):
-    """Fewer than 270 of 300 intervals of 95 %, or 51 of 60, hold with a chance of 0.3 % if skewness costs a point."""
+    """Fewer than 270 of 300 intervals of 95 %, or 24 of 30, hold with a chance of 0.3 % if skewness costs a point."""
     draw, mean, bounds = SKEWED[name]
     rng = np.random.default_rng(29)
-    held, uneven, runs = 0, [], size(300, part=60)
+    held, uneven, runs = 0, [], size(300, part=30)
     for number in range(runs):
         trust, source = ogive.Central({"x": draw(rng)}), KeyedSource.from_seed(number)
         estimate = ogive.release(ogive.Mean("x", bounds), trust=trust, privacy=ogive.PureDP(50), source=source)

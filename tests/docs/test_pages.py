@@ -11,11 +11,13 @@ from pathlib import Path
 import pytest
 from cyclopts import CycloptsError
 from helpers.engines import start_spark
+from helpers.few_simulations import simulate_little
 from helpers.schemas import published
 from helpers.scope import is_everything
 
 import ogive
 from ogive import cli
+from ogive.statistics.ecdf import plan
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -46,8 +48,11 @@ def test_examples_run(page, tmp_path, monkeypatch, request):
         if not Path.home().is_dir():
             pytest.skip("Spark starts only where there is a home folder")
         start_spark()
-    if not is_everything():  # bands take some of the time
-        monkeypatch.setattr("ogive.statistics.curve.bands.simultaneous.SIMULATED_VALUES", 100_000)
+    simulate_little(monkeypatch, but=("statistics.calibration.null.SIMULATIONS",))  # a page says what p-value is found
+    if not is_everything():  # means of functions over cells are of fewer points, and plans of fewer rehearsals
+        monkeypatch.setattr("ogive.kernels.sampling._EVALUATIONS", 1 << 19)
+        monkeypatch.setattr("ogive.kernels.sampling._SLOW_EVALUATIONS", 1 << 14)
+        monkeypatch.setattr(plan, "_SHAPES", plan.Shapes(plan.EVERY.names, runs=2))
     monkeypatch.chdir(tmp_path)
     logger = logging.getLogger("ogive")
     request.addfinalizer(partial(logger.setLevel, logger.level))  # a page may set it, for itself alone

@@ -1,6 +1,7 @@
 """Undamaged files and messages of every kind, and what their users do with them."""
 
 import copy
+import functools
 import gzip
 import hashlib
 import io
@@ -61,8 +62,9 @@ FOLDERS: list[tempfile.TemporaryDirectory] = []
 # --- ledgers
 
 
+@functools.cache
 def ledger_folder(*, rich: bool) -> Path:
-    """A folder with a ledger: answers, parts, spends in progress, and limits of several kinds."""
+    """A folder with a ledger, which nobody changes: answers, parts, spends in progress, and limits of several kinds."""
     place = folder()
     with ogive.Ledger.open(place / "b.db") as ledger:
         patients = ledger.account("patients", unit=UNIT, limit=PureDP(3), fingerprint=ledger.fingerprint(b"x"))
@@ -221,7 +223,7 @@ def spoil_field(rng: random.Random, place: Path) -> None:
 
 def ledgers(damage) -> Kind:
     cheap, rich = ledger_folder(rich=False), ledger_folder(rich=True)
-    samples = [Spoiled(place, None, damage) for place in (*[cheap] * 11, rich)]
+    samples = [*[Spoiled(cheap, None, damage)] * 11, Spoiled(rich, None, damage)]
 
     def spoil(rng, sample):
         return Spoiled(sample.place, rng.randrange(1, 10**9), damage)

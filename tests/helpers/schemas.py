@@ -1,5 +1,6 @@
 """Published JSON Schemas, which refer to each other, to hold files against."""
 
+import functools
 import json
 from importlib.resources import files
 
@@ -14,6 +15,18 @@ def published():
     return {place.name: json.loads(place.read_text()) for place in FOLDER.iterdir() if place.name.endswith(".json")}
 
 
+@functools.cache
+def _validator(name):
+    """What holds data against the schema whose files name it `name`; the schema itself is checked, too."""
+    schemas = published()
+    schema = next(each for each in schemas.values() if each["properties"].get("schema") == {"const": name})
+    known = referencing.Registry().with_resources(
+        (each["$id"], referencing.Resource.from_contents(each)) for each in schemas.values() if "$id" in each
+    )
+    jsonschema.Draft202012Validator.check_schema(schema)
+    return jsonschema.Draft202012Validator(schema, registry=known)
+
+
 def fits(data):
     """Check plain data against the schema that it names; returns it.
 
@@ -21,11 +34,5 @@ def fits(data):
         jsonschema.ValidationError: it does not fit.
         StopIteration: no published schema is for it.
     """
-    schemas = published()
-    schema = next(each for each in schemas.values() if each["properties"].get("schema") == {"const": data["schema"]})
-    known = referencing.Registry().with_resources(
-        (each["$id"], referencing.Resource.from_contents(each)) for each in schemas.values() if "$id" in each
-    )
-    jsonschema.Draft202012Validator.check_schema(schema)
-    jsonschema.Draft202012Validator(schema, registry=known).validate(data)
+    _validator(data["schema"]).validate(data)
     return data

@@ -76,6 +76,7 @@ def two_threads(url, monkeypatch):
     return len(granted)
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("way", ["url", "role", "database"])
 @pytest.mark.parametrize("level", LEVELS)
 def test_two_threads_share_one_budget_whatever_the_default_level_is(level, way, monkeypatch):
@@ -114,6 +115,7 @@ def tenths(tmp_path, url, **request):
         return account.spent.epsilon / Fraction(CHARGE), problems
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize(
     ("level", "way"),
     [*((level, "url") for level in LEVELS), ("repeatable read", "role"), ("serializable", "database")],

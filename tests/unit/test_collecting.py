@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 import pytest
+from helpers.scope import size
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -192,7 +193,7 @@ def places(data, front=()):
             yield from places(item, (*front, key))
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=size(150, part=50), deadline=None)
 @given(data=st.data(), name=st.sampled_from(PURPOSES))
 def test_hostile_purposes_give_an_estimate_or_an_error_of_ours(data, name):
     plain = json.loads(FEW[name])

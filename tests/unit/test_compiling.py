@@ -79,6 +79,7 @@ print("numba" in sys.modules, compiling._Process.announced)
 """
 
 
+@pytest.mark.everything
 def test_a_process_says_once_that_it_compiles_and_nothing_when_it_loads(tmp_path):
     """Also under `-W error`, since the line is logged and is no warning."""
     environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path), "PYTHONPATH": str(Path(ogive.__file__).parents[1])}

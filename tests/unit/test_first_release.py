@@ -36,6 +36,7 @@ def files(place):
 WHOLE = {"budget.db", "budget.db.key", "budget.db.key.mark"}
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     ("ask", "error"),
     [

@@ -7,6 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from helpers.scope import size
 
 import ogive
 from ogive import compiling
@@ -22,7 +23,7 @@ from ogive.strategies.square_root import integer
 from ogive.strategies.tree import design
 from ogive.strategies.tree.passes import as_arrays as tree_arrays
 
-ROUNDS = 12
+ROUNDS = size(12, part=4)
 
 # --- arguments of every loop that may run uncompiled, from a generator of random numbers ---
 

@@ -6,12 +6,20 @@ import subprocess
 import sys
 
 import pytest
+from helpers.forked import python
+from helpers.scope import is_everything
 
 import ogive
 from ogive import compiling, machine_code
 from ogive.machine_code import folders_of, is_guarded, user_folder
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "getuid"), reason="files have no owners here")
+
+
+@pytest.fixture(scope="module")
+def interpreter():
+    """What runs `-c CODE`: a Python of its own, or in `make test` a process forked from one that has imported numba."""
+    return sys.executable if is_everything() else python()
 
 
 @pytest.fixture(autouse=True)
@@ -127,25 +135,25 @@ def half(x):
 CALL = "from {package}.outer import whole; print(whole(3.0))"
 
 
-def call(folder, package, before="", **variables):
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(folder), *sys.path])}
+def call(interpreter, folder, package, before="", **variables):
+    program = f"import sys\nsys.path[:0] = {[str(folder), *sys.path]!r}\n{before}\n{CALL.format(package=package)}"
     done = subprocess.run(
-        [sys.executable, "-c", before + CALL.format(package=package)],
-        capture_output=True, text=True, check=True, timeout=120, env={**environment, **variables},
+        [interpreter, "-c", program],
+        capture_output=True, text=True, check=True, timeout=120, env={**os.environ, **variables},
     )  # fmt: skip
     return done.stdout, done.stderr
 
 
-def test_code_is_compiled_anew_when_a_loop_that_it_calls_changes(home):
+def test_code_is_compiled_anew_when_a_loop_that_it_calls_changes(home, interpreter):
     package = home / "changing"
     package.mkdir()
     (package / "outer.py").write_text(LOOPS.format(package="changing"))
     (package / "inner.py").write_text(INNER.format(by=2))
     said = f"{compiling.MESSAGE}\n"
-    assert call(home, "changing") == ("3.0\n", said)
-    assert call(home, "changing") == ("3.0\n", "")
+    assert call(interpreter, home, "changing") == ("3.0\n", said)
+    assert call(interpreter, home, "changing") == ("3.0\n", "")
     (package / "inner.py").write_text(INNER.format(by="4.0"))
-    assert call(home, "changing") == ("1.5\n", said)
+    assert call(interpreter, home, "changing") == ("1.5\n", said)
 
 
 READ_ONLY = """
@@ -156,22 +164,22 @@ machine_code._can_make = lambda folder: folder.name != "__pycache__" and can(fol
 
 
 @pytest.mark.everything
-def test_a_read_only_package_that_was_compiled_before_is_loaded(home):
+def test_a_read_only_package_that_was_compiled_before_is_loaded(home, interpreter):
     package = home / "fixed"
     package.mkdir()
     (package / "outer.py").write_text(LOOPS.format(package="fixed"))
     (package / "inner.py").write_text(INNER.format(by=2))
     said = f"{compiling.MESSAGE}\n"
-    assert call(home, "fixed") == ("3.0\n", said)
+    assert call(interpreter, home, "fixed") == ("3.0\n", said)
     kept = {path: path.stat().st_mtime_ns for path in (package / "__pycache__").glob("*.nb?")}
-    assert call(home, "fixed", READ_ONLY) == ("3.0\n", "")
+    assert call(interpreter, home, "fixed", READ_ONLY) == ("3.0\n", "")
     (package / "inner.py").write_text(INNER.format(by="4.0"))
-    assert call(home, "fixed", READ_ONLY) == ("1.5\n", said)
-    assert call(home, "fixed", READ_ONLY) == ("1.5\n", "")
+    assert call(interpreter, home, "fixed", READ_ONLY) == ("1.5\n", said)
+    assert call(interpreter, home, "fixed", READ_ONLY) == ("1.5\n", "")
     assert {path: path.stat().st_mtime_ns for path in (package / "__pycache__").glob("*.nb?")} == kept
 
 
-def test_what_cannot_be_kept_is_said(home):
+def test_what_cannot_be_kept_is_said(home, interpreter):
     package = home / "nowhere"
     package.mkdir()
     (package / "outer.py").write_text(LOOPS.format(package="nowhere"))
@@ -179,7 +187,10 @@ def test_what_cannot_be_kept_is_said(home):
     (home / "open").mkdir()
     (home / "open").chmod(0o777)
     for _ in range(2):
-        assert call(home, "nowhere", NUMBA_CACHE_DIR=str(home / "open")) == ("3.0\n", f"{compiling.NOT_KEPT}\n")
+        assert call(interpreter, home, "nowhere", NUMBA_CACHE_DIR=str(home / "open")) == (
+            "3.0\n",
+            f"{compiling.NOT_KEPT}\n",
+        )
 
 
 def test_a_named_folder_of_another_user_is_left_alone(source, home, monkeypatch):
@@ -210,7 +221,7 @@ machine_code.KeptCode.load_overload = lambda self, types, context: self._read[0]
 """
 
 
-def test_code_for_other_types_that_has_the_same_name_is_not_run(home):
+def test_code_for_other_types_that_has_the_same_name_is_not_run(home, interpreter):
     """Two processes that compile at once take one name for the codes of two types, and the last one keeps its own."""
     folder = home / "cache"
     (home / "doubling.py").write_text(DOUBLING)
@@ -218,7 +229,7 @@ def test_code_for_other_types_that_has_the_same_name_is_not_run(home):
     def doubled(number, more=""):
         program = f"import sys\nsys.path[:0] = {[*sys.path, str(home)]!r}\n{more}\n"
         done = subprocess.run(
-            [sys.executable, "-c", f"{program}from doubling import twice\nprint(twice({number}))"],
+            [interpreter, "-c", f"{program}from doubling import twice\nprint(twice({number}))"],
             capture_output=True,
             text=True,
             env={**os.environ, "NUMBA_CACHE_DIR": str(folder)},

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from helpers.examples import numbers
+from helpers.scope import size
 
 import ogive
 from ogive.columns import Binning, Label
@@ -115,8 +116,9 @@ def test_every_statistic_takes_a_public_value() -> None:
 
 
 def test_imagined_records_need_not_hold_the_public_value() -> None:
-    asked = ogive.Ecdf("x", bounds=(0, 500), bins=5000, missing=50, method="adaptive", expected_records=1000)
-    plan = ogive.plan(asked, records=1000, privacy=ogive.PureDP(1))
+    bins, records = size(5000, part=500), size(1000, part=100)
+    asked = ogive.Ecdf("x", bounds=(0, 500), bins=bins, missing=50, method="adaptive", expected_records=records)
+    plan = ogive.plan(asked, records=records, privacy=ogive.PureDP(1))
     assert "adaptive" in str(plan)
 
 

@@ -5,6 +5,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from helpers.scope import size
 
 import ogive
 from ogive.errors import ParameterError
@@ -96,7 +97,10 @@ def test_bad_input_is_one_line(change, words):
     assert "\n" not in str(refusal.value)
 
 
-def covered(parties, runs=300, scale=6):
+RUNS = size(300, part=100)
+
+
+def covered(parties, runs=RUNS, scale=6):
     """How often the band of noise alone holds the exact counts, where two parties add noise and so many are stated."""
     truth = np.random.default_rng(3).integers(0, 60, 24)
     exact = np.cumsum(truth) / truth.sum()
@@ -113,5 +117,5 @@ def covered(parties, runs=300, scale=6):
 
 
 def test_the_band_holds_the_exact_counts_as_often_as_it_says_and_not_with_less_noise_than_there_is():
-    assert covered(2) >= 0.9 - 3 * np.sqrt(0.09 / 300)
+    assert covered(2) >= 0.9 - 3 * np.sqrt(0.09 / RUNS)
     assert covered(1) < 0.85

@@ -59,6 +59,7 @@ def test_a_curve_without_privacy_is_marked():
     assert not any("not private" in text for text in texts(released.plot()))
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     "grid",
     [

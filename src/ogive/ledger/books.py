@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import secrets
-from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from sqlalchemy import Connection, Select, func, insert, select, update
+from sqlalchemy import Connection, Select, insert, select, update
 
 from ogive.accounting import at_least, in_terms_of, mismatch
 from ogive.arrays import UInt64
@@ -33,6 +32,7 @@ from ogive.ledger.entries import (
 )
 from ogive.ledger.marked import MarkedTables
 from ogive.ledger.schema import DATA_SETS, SPENDS
+from ogive.ledger.totals import Charged, Totals
 from ogive.privacy import Charge as Price
 from ogive.privacy import Privacy
 
@@ -118,24 +118,24 @@ class Books(MarkedTables):
             connection: A transaction.
             number: Of the data set.
             apart: The number of a spend that is left by itself; 0 for none.
-            data_set: Its row, to compare the charges with the mark.
+            data_set: Its row, locked in this transaction, to compare the charges with the mark; None only to read.
 
         Raises:
             LedgerError: the database lacks what the mark lists.
         """
-        alike = (SPENDS.c.part, SPENDS.c.first_charge, SPENDS.c.charge)
-        first = func.min(SPENDS.c.id)
-        query = select(first.label("id"), *alike, func.count().label("times")).where(SPENDS.c.data_set == number)
-        by = (*alike, SPENDS.c.id == apart) if apart else alike
-        rows = connection.execute(query.group_by(*by).order_by(first)).all()
+        totals = self.totals(connection, number, locked=data_set is not None)
         if data_set is not None:
-            counted = Counter[str]()
-            for row in rows:
-                counted[row.charge] += row.times
-            self.check_counted(connection, data_set, counted)
+            self.check_counted(connection, data_set, totals)
+        alone: list[tuple[int, Charged, int]] = []
+        if apart:
+            charged = self._charged(connection, apart)
+            totals = totals.without(apart, charged) or Totals.counted(connection, number, but=apart)
+            alone = [(apart, charged, 1)]
+        if data_set is not None:
+            self.charged_before(connection, number, totals)
         return Charges(
-            Charge(row.id, read_part(row.part), read_charge(row.first_charge), read_charge(row.charge), row.times)
-            for row in rows
+            Charge(spend, read_part(part), read_charge(first), read_charge(now), times)
+            for spend, (part, first, now), times in sorted([*totals.rows(), *alone])
         )
 
     def find(self, spot: Spot, question: dict[str, Any]) -> dict[str, Any] | None:
@@ -243,8 +243,10 @@ class Books(MarkedTables):
                 )
             )
             assert done.inserted_primary_key is not None
-            self.advance(connection, spot.number, made={release_id: noted})
-            return Booked(done.inserted_primary_key[0], release_id, secret, resumed=False, spot=begun)
+            spend = done.inserted_primary_key[0]
+            charged = (spend, (noted["part"], noted["first_charge"], noted["charge"]))
+            self.advance(connection, spot.number, made={release_id: noted}, charged=charged)
+            return Booked(spend, release_id, secret, resumed=False, spot=begun)
 
     @retried
     def raise_charge(self, spot: Spot, number: int, charge: Price) -> bool:
@@ -386,6 +388,12 @@ class Books(MarkedTables):
             )
         return read_spend(row)
 
+    def _charged(self, connection: Connection, number: int) -> Charged:
+        """The part, the first charge and the charge of a spend."""
+        columns = (SPENDS.c.part, SPENDS.c.first_charge, SPENDS.c.charge)
+        part, first, now = connection.execute(select(*columns).where(SPENDS.c.id == number)).one()
+        return part, first, now
+
     def _raise_charge(self, connection: Connection, data_set: DataSet, spot: Spot, row: Spend, charge: Price) -> bool:
         charged = row.charge
         if at_least(charged, charge):
@@ -397,8 +405,8 @@ class Books(MarkedTables):
                 "again"
             )
         self._check(connection, data_set, spot, charge, first=charge, raised=row.id)
-        self.advance(connection, spot.number, spend=row.id)
         connection.execute(update(SPENDS).where(SPENDS.c.id == row.id).values(charge=plain_text(charge.to_dict())))
+        self.advance(connection, spot.number, spend=row.id, charged=(row.id, self._charged(connection, row.id)))
         return True
 
     def _check(

@@ -37,6 +37,8 @@ class Keys:
         """Hashes persons, so that the ledger knows them again."""
         self.check = _derive(master, b"check" + own).hex()
         """Tells whether a ledger was made with this key; reveals nothing about it."""
+        self.totals = None if ledger is None else _derive(master, b"totals" + own)
+        """Authenticates the totals of a ledger; None for one that libraries change which do not count its changes."""
         self.mark = _derive(master, b"mark")
         """Authenticates the mark file, which all ledgers of the key file share."""
 

@@ -20,7 +20,8 @@ from ogive.ledger.database import Database
 from ogive.ledger.entries import DataSet, damaged, read_charge, read_data_set, read_spend
 from ogive.ledger.keys import Keys
 from ogive.ledger.mark import Line, Mark, Noted
-from ogive.ledger.schema import DATA_SETS, META, SPENDS
+from ogive.ledger.schema import DATA_SETS, META, META_OF, SPENDS
+from ogive.ledger.totals import Charged, Totals, confirm, names
 
 # a row of META for each data set: older libraries leave it alone, and tables stay as they are
 _ADVANCE = text(
@@ -32,12 +33,29 @@ _ADVANCE = text(
 _CHANGES = "ogive changes"
 _RECENT = 100
 """Spends that are compared one by one; if more were noted since, all are compared."""
+_AT_ONCE = 1000
+"""Spends that one query names; databases limit how many values a statement has."""
 _REVISION = re.compile(r"[0-9]{1,18}")
 
 
 def revision_name(number: int | str) -> str:
     """The name in META of how often a data set was changed; without a number, how all such names begin."""
     return f"revision {number}"
+
+
+def _kept(connection: Connection, number: int) -> dict[str, object]:
+    """An account's rows of META: how often it was changed, and its totals."""
+    rows = connection.execute(META_OF, {"names": [revision_name(number), *names(number)]})
+    return dict(cast(Any, rows.all()))
+
+
+def _revision(kept: dict[str, object], number: int) -> int:
+    found = kept.get(revision_name(number))
+    if found is None:
+        return 0
+    if not (isinstance(found, str) and _REVISION.fullmatch(found)):
+        raise damaged("the number of an account's changes cannot be read")
+    return int(found)
 
 
 def _settings(connection: Connection, number: int) -> dict[str, str | None]:
@@ -71,6 +89,10 @@ class Change:
         settings: Whether its row changed.
         spends: The spends that changed, by number.
         made: New spends, as the mark keeps them, by release id.
+        begun: The revision at which the transaction locked the account.
+        kept: The account's rows of META then.
+        totals: How many spends have each charge after this transaction; None where that is not known.
+        charged: Whether this transaction made a spend or raised a charge.
     """
 
     name: str
@@ -79,6 +101,10 @@ class Change:
     settings: bool = False
     spends: set[int] = field(default_factory=set)
     made: dict[str, dict[str, str]] = field(default_factory=dict)
+    begun: int = 0
+    kept: dict[str, object] = field(default_factory=dict)
+    totals: Totals | None = None
+    charged: bool = False
 
 
 class MarkedTables:
@@ -113,9 +139,40 @@ class MarkedTables:
             changes: dict[int, Change] = {}
             connection.info[_CHANGES] = changes
             yield connection
+            self._keep_totals(connection, changes)
             lines = [] if self.mark is None else self.lines(connection, changes)
         if self.mark is not None:
             self.mark.note(self.identity, lines, durable=durable)
+
+    def _keep_totals(self, connection: Connection, changes: dict[int, Change]) -> None:
+        """Store the totals of accounts that this transaction charged, and confirm those of others that it changed."""
+        key = self.keys.totals
+        for number, change in changes.items():
+            if key is None or change.revision == change.begun:
+                continue
+            if not change.charged:
+                confirm(connection, change.kept, number, change.begun, change.revision, key)
+            elif change.totals is not None:
+                change.totals.store(connection, number, change.revision, key)
+
+    def totals(self, connection: Connection, number: int, *, locked: bool) -> Totals:
+        """How many spends of an account have each charge; counted where nothing valid is stored.
+
+        Args:
+            connection: A transaction.
+            number: Of the account.
+            locked: Whether it has locked the account.
+        """
+        key = self.keys.totals
+        if key is None:
+            return Totals.counted(connection, number)
+        kept = connection.info[_CHANGES][number].kept if locked else _kept(connection, number)
+        stored = Totals.stored(kept, number, _revision(kept, number), key)
+        return Totals.counted(connection, number) if stored is None else stored
+
+    def charged_before(self, connection: Connection, number: int, totals: Totals) -> None:
+        """Keep in mind what a locked account was charged apart from the spend that this transaction charges."""
+        connection.info[_CHANGES][number].totals = totals
 
     def lines(self, connection: Connection, changes: dict[int, Change]) -> list[Line]:
         """Lines of the mark for some changes."""
@@ -124,8 +181,11 @@ class MarkedTables:
             if change.revision == change.noted and not change.spends and not change.settings:
                 continue
             settings = _settings(connection, number) if change.settings else {}
-            query = select(SPENDS).where(SPENDS.c.id.in_(change.spends))
-            spends = {row.release_id: _spend(row) for row in connection.execute(query)} if change.spends else {}
+            spends: dict[str, dict[str, str]] = {}
+            changed = sorted(change.spends)
+            for start in range(0, len(changed), _AT_ONCE):
+                query = select(SPENDS).where(SPENDS.c.id.in_(changed[start : start + _AT_ONCE]))
+                spends |= {row.release_id: _spend(row) for row in connection.execute(query)}
             found.append(Line(change.name, change.revision, settings, {**spends, **change.made}))
         return found
 
@@ -143,15 +203,19 @@ class MarkedTables:
         if self.mark is not None:
             # first, so that the queries below see all that is noted: it was committed before
             self.mark.refresh()
-        revision = self.revision(connection, row.id)
+        kept = _kept(connection, row.id)
+        revision = _revision(kept, row.id)
         change = Change(row.name, revision, revision)
         if self.mark is not None:
             noted = self.mark.accounts(self.identity).get(row.name, Noted())
             # spends, too: others may have spent from an older copy until it had as many changes as the mark knows
-            if self._others_are_behind(connection, row.name) or self.lacks(connection, row.id, noted):
+            if self._others_are_behind(connection, row.name) or self.lacks(
+                connection, row.id, noted, revision=revision
+            ):
                 raise self.behind()
             if revision > noted.revision:
                 change = self.unnoted(connection, row, noted, revision)
+        change.begun, change.kept = revision, kept
         changes[row.id] = change
 
     def _others_are_behind(self, connection: Connection, name: str) -> bool:
@@ -169,7 +233,9 @@ class MarkedTables:
                 return True
         return False
 
-    def lacks(self, connection: Connection, number: int, noted: Noted, *, anew: bool = False) -> bool:
+    def lacks(
+        self, connection: Connection, number: int, noted: Noted, *, anew: bool = False, revision: int | None = None
+    ) -> bool:
         """Whether the database lacks a change, a spend or a part of a charge that the mark lists.
 
         All spends are compared once, and where the database is ahead of the mark. Else those that were noted since the
@@ -181,21 +247,24 @@ class MarkedTables:
             number: Of the data set.
             noted: What the mark lists of it.
             anew: Whether all spends are compared, whatever was before.
+            revision: Its own, where it was read in this transaction.
         """
-        revision = self.revision(connection, number)
+        revision = self.revision(connection, number) if revision is None else revision
         if revision < noted.revision:
             return True
         compared, start, newest = self._compared.get(number, (None, 0, ()))
         seen = noted, len(noted.log), noted.newest
         recent = {*noted.log[start:], *newest}
         anew = anew or compared is not noted or revision > noted.revision or len(recent) > _RECENT
-        query = select(SPENDS.c.release_id, SPENDS.c.charge).where(SPENDS.c.data_set == number)
-        if not anew:
+        query = select(SPENDS.c.release_id, SPENDS.c.charge, SPENDS.c.data_set)
+        if anew:
+            query, listed = query.where(SPENDS.c.data_set == number), dict(noted.charges)
+        else:
+            # by their unique name alone: with the account, SQLite would read all spends of the account for it
             query = query.where(SPENDS.c.release_id.in_(recent))
             listed = {release_id: noted.charges[release_id] for release_id in recent}
-        else:
-            listed = dict(noted.charges)
-        charges: dict[str, str] = dict(cast(Any, connection.execute(query).all()))
+        rows = connection.execute(query)
+        charges = {release_id: charge for release_id, charge, data_set in rows if data_set == number}
         # nearly always equal, which is several times faster to see
         if not listed.items() <= charges.items() and any(
             _less(charges.get(release_id), charge) for release_id, charge in listed.items()
@@ -204,7 +273,7 @@ class MarkedTables:
         self._compared[number] = seen
         return False
 
-    def check_counted(self, connection: Connection, row: DataSet, counted: Counter[str]) -> None:
+    def check_counted(self, connection: Connection, row: DataSet, totals: Totals) -> None:
         """Compare how many spends of an account have each charge with the mark; where they are fewer, compare all.
 
         Raises:
@@ -213,6 +282,9 @@ class MarkedTables:
         if self.mark is None:
             return
         noted = self.mark.accounts(self.identity).get(row.name, Noted())
+        counted = Counter[str]()
+        for _, (_, _, now), times in totals.rows():
+            counted[now] += times
         fewer = any(counted[charge] < times for charge, times in dict(noted.counted).items())
         if fewer and self.lacks(connection, row.id, noted, anew=True):
             raise self.behind()
@@ -232,13 +304,7 @@ class MarkedTables:
         Raises:
             LedgerError: the ledger is damaged.
         """
-        query = select(META.c.value).where(META.c.name == revision_name(number))
-        found = connection.execute(query).scalar_one_or_none()
-        if found is None:
-            return 0
-        if not (isinstance(found, str) and _REVISION.fullmatch(found)):
-            raise damaged("the number of an account's changes cannot be read")
-        return int(found)
+        return _revision(_kept(connection, number), number)
 
     def behind(self) -> LedgerError:
         """The error of a ledger that is an older copy."""
@@ -257,6 +323,7 @@ class MarkedTables:
         spend: int | None = None,
         made: dict[str, dict[str, str]] | None = None,
         settings: bool = False,
+        charged: tuple[int, Charged] | None = None,
     ) -> None:
         """Count a change of a data set whose row is locked, and have it noted after the transaction.
 
@@ -269,6 +336,7 @@ class MarkedTables:
             spend: Number of a spend that changed.
             made: A new spend, as the mark keeps it, under its release id.
             settings: Whether the data set's own row changed.
+            charged: The number of a spend that was made, or whose charge was raised, and what it is charged now.
         """
         connection.execute(_ADVANCE, {"name": revision_name(number)})
         change = connection.info[_CHANGES][number]
@@ -276,3 +344,6 @@ class MarkedTables:
         change.settings |= settings
         change.spends |= set() if spend is None else {spend}
         change.made |= made or {}
+        if charged is not None:
+            change.charged = True
+            change.totals = None if change.totals is None else change.totals.plus(*charged)

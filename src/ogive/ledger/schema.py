@@ -13,6 +13,8 @@ from sqlalchemy import (
     Table,
     Text,
     UniqueConstraint,
+    bindparam,
+    select,
 )
 
 VERSION = 2
@@ -28,6 +30,9 @@ META = Table(
     Column("name", String(64), primary_key=True),
     Column("value", Text, nullable=False),
 )
+
+META_OF = select(META.c.name, META.c.value).where(META.c.name.in_(bindparam("names", expanding=True)))
+"""The rows `names` of META."""
 
 DATA_SETS = Table(
     "ogive_data_sets",

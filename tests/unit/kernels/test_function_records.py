@@ -96,8 +96,8 @@ def test_a_failure_counts_as_the_lower_bound_and_moves_no_other_pair(name, make)
     rows, whole, values = without_failures(make)
     pairs = np.triu_indices(len(rows), 1)
     places = (0, 95, 96, 97)  # the first and last records of both blocks
-    if not is_everything():  # the first ones or the last ones, in turn for every two failures
-        places = places[list(FAILURES).index(name) // 2 % 2 :: 2]
+    if not is_everything():  # one of them, in turn for every two failures
+        places = places[list(FAILURES).index(name) // 2 % 4 :][:1]
     for place in places:
         changed = rows.copy()
         changed[place] = TARGET
@@ -153,8 +153,8 @@ def test_other_pairs_keep_their_values_to_the_last_bit_where_arrays_fail():
 
 
 def test_every_change_of_one_record_is_within_the_sensitivity():
-    """All tables of four records of five values, for functions that fail or mislead on some of them."""
-    values = [0.0, 1.0, 2.5, TARGET, 10.0]
+    """All tables of four records of five values (or four), for functions that fail or mislead on some of them."""
+    values = [0.0, 1.0, 2.5, TARGET, 10.0] if is_everything() else [0.0, 2.5, TARGET, 10.0]
 
     def by_length(x, y):
         both = np.broadcast_arrays(x, y)
@@ -200,12 +200,12 @@ def test_pairs_that_count_for_all_where_one_fails_break_the_sensitivity():
     assert whole - 0 > kernel.scale(WIDE).sensitivity(19)
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("name", FAILURES)
 def test_no_release_says_whether_a_record_is_there(name):
     """The attack: an error, or the end of the process, answered with certainty for an epsilon of 0.01."""
     function = failing(FAILURES[name])
-    for value in (TARGET, 7.0):
+    for value in (TARGET, 7.0) if is_everything() else (TARGET,):
         data = {"x": np.append(np.linspace(0, 10, 30), value)}
         estimate = ogive.release(
             ogive.Ustatistic(

@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 from helpers.pairs import integrated, tried_extremes
+from helpers.scope import size
 
 from ogive import Grid, ParameterError, kernels
 from ogive.columns import Binning, Categories, Domain, Label
@@ -71,7 +72,7 @@ def test_averages_are_integrals_up_to_the_stated_error(kernel, domain):
 @pytest.mark.parametrize(("kernel", "domain"), CASES, ids=lambda case: getattr(case, "name", ""))
 def test_extremes_hold_what_is_tried(kernel, domain):
     least, most = kernel.cell_extremes(domain)
-    low, high = tried_extremes(kernel, domain, count=4)
+    low, high = tried_extremes(kernel, domain, count=size(4, part=3))
     assert np.all(least <= low + 1e-9)
     assert np.all(most >= high - 1e-9)
     assert kernel.range(domain) == (0, kernel.largest)
@@ -84,7 +85,7 @@ def test_extremes_hold_what_is_tried(kernel, domain):
 def test_the_extremes_of_the_ranking_loss_are_exact():
     for kernel in RANKING:
         least, most = kernel.cell_extremes(LABELED)
-        low, high = tried_extremes(kernel, LABELED, count=4)
+        low, high = tried_extremes(kernel, LABELED, count=size(4, part=2))
         np.testing.assert_allclose(least, low, atol=1e-8)
         np.testing.assert_allclose(most, high, atol=1e-8)
 
@@ -118,7 +119,7 @@ def test_clusters_of_boxes_are_bounded_by_halfspaces():
     domain = Domain(FINE)
     kernel = kernels.ClusteringLoss(((-0.5, 1.3), (0.6, 1.2), (0.1, 2.6)), 5.0)
     least, most = kernel.cell_extremes(domain)
-    low, high = tried_extremes(kernel, domain, count=9)
+    low, high = tried_extremes(kernel, domain, count=size(9, part=6))
     assert np.all(least <= low + 1e-7)
     assert np.all(most >= high - 1e-7)
     # a cell that two clusters share may hold its farthest corner in either; all others lose nothing
@@ -130,7 +131,7 @@ def test_clusters_of_boxes_are_bounded_by_halfspaces():
     assert np.mean(most == 0) > 0.3
     one = kernels.ClusteringLoss(((0.0, 2.0),), 5.0)
     least, most = one.cell_extremes(domain)
-    low, high = tried_extremes(one, domain, count=9)
+    low, high = tried_extremes(one, domain, count=size(9, part=6))
     np.testing.assert_allclose(most, high, atol=1e-7)
     assert np.all(least <= low + 1e-7)
     assert np.mean(np.abs(least - low) < 1e-6) > 0.8

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from helpers.pairs import debiased, integrated, tried_extremes
+from helpers.scope import size
 
 from ogive import Grid, ParameterError, kernels
 from ogive.columns import Binning, Categories, Domain, Label
@@ -49,7 +50,7 @@ def words(value):
 @pytest.mark.parametrize(("kernel", "domain"), CASES, ids=words)
 def test_averages_are_integrals(kernel, domain):
     low, high = kernel.range(domain)
-    count = 40 if len(domain.columns) == 1 else 6
+    count = size(40, part=20) if len(domain.columns) == 1 else size(6, part=5)
     found = kernel.matrix(domain)
     # a midpoint rule is off by O(1/count) of the range where the kernel has a kink or jumps, and far less elsewhere
     np.testing.assert_allclose(found, integrated(kernel, domain, count=count), atol=(high - low) / count**2)
@@ -57,7 +58,9 @@ def test_averages_are_integrals(kernel, domain):
 
 @pytest.mark.parametrize(("kernel", "domain"), CASES, ids=words)
 def test_midpoints_and_spreads_are_of_the_extremes(kernel, domain):
-    least, most = tried_extremes(kernel, domain, count=24 if len(domain.columns) == 1 else 4)
+    least, most = tried_extremes(
+        kernel, domain, count=size(24, part=12) if len(domain.columns) == 1 else size(4, part=3)
+    )
     low, high = kernel.range(domain)
     np.testing.assert_allclose(kernel.matrix(domain, "midpoint"), (least + most) / 2, atol=1e-7 * (high - low))
     np.testing.assert_allclose(kernel.spread(domain), ((most - least) / 2) ** 2, atol=1e-7 * (high - low) ** 2)

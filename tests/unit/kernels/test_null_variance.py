@@ -25,6 +25,7 @@ def over_permutations(kernel, fixed, permuted, *, labels):
     return np.var(values)
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("scores", SCORES)
 @pytest.mark.parametrize("positives", [1, 2, 3])
 def test_variance_of_an_auc_is_that_over_all_assignments_of_classes(scores, positives):
@@ -36,6 +37,7 @@ def test_variance_of_an_auc_is_that_over_all_assignments_of_classes(scores, posi
     assert private == pytest.approx(over_permutations(ScoreOrder(), scores, classes, labels=False))
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("scores", SCORES)
 @pytest.mark.parametrize("other", SCORES)
 def test_variance_of_tau_is_that_over_all_permutations_and_ties_only_make_it_smaller(scores, other):

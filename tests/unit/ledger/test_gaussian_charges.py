@@ -165,6 +165,7 @@ def test_a_grant_in_zcdp_is_charged_in_zcdp(ledger, unit):
     assert account.spent == ZeroConcentratedDP("1/4")
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("grant", [LIMIT, ApproxDP("1/2", "1/100")], ids=str)
 def test_a_release_that_selects_how_to_measure_fits_an_account_of_its_size(ledger, unit, grant):
     account = ledger.account("patients", unit=unit, limit=grant)

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from helpers.schemas import fits
+from helpers.scope import size
 from sqlalchemy import select
 
 import ogive
@@ -116,6 +117,7 @@ def test_whoever_holds_the_records_the_same_people_get_no_second_account(patient
         opened(ledger, table(np.arange(N)[::-1] + 20 * N), "fourth")
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("common", [0, N // 10, N // 2], ids=["nobody", "a tenth", "half"])
 def test_other_people_get_an_account(ledger, patients, common):
     """The control: nobody in common, few, or exactly half."""
@@ -302,7 +304,7 @@ def known(numbers, key=bytes(32)):
     return records.person_hashes("who", key=key, count=MOST_HASHES)
 
 
-LARGE = 200_000
+LARGE = size(200_000, part=50_000)
 
 
 @pytest.mark.each_value
@@ -349,7 +351,7 @@ def test_small_tables_are_compared_exactly():
 
 def test_a_few_common_hashes_of_a_small_and_a_large_table_are_no_proof():
     """What the documentation states: a table of a few people within a large one is not noticed."""
-    shared, ours, _, exact = overlap(known(np.arange(100)), known(np.arange(LARGE)))
+    shared, ours, _, exact = overlap(known(np.arange(100)), known(np.arange(200_000)))
     assert not exact
     assert shared == ours < LEAST_SEEN
 

@@ -66,6 +66,7 @@ def test_noise_of_one_method_never_meets_another_and_nothing_is_paid_twice(accou
     assert books.spent == spent
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("privacy", [PureDP("0.01"), ZeroConcentratedDP("0.000001")], ids=str)
 def test_a_release_that_had_drawn_no_noise_goes_on_with_the_method_of_today(account, privacy, monkeypatch):
     books = account(privacy, Adjacency.REPLACE)

@@ -138,7 +138,7 @@ def test_a_report_moves_sums_no_more_than_an_honest_one_can(oracle):
     assert all(accepted[:20])
 
 
-@settings(max_examples=size(200, part=70), deadline=None)
+@settings(max_examples=size(200, part=40), deadline=None)
 @given(st.integers(0, len(ORACLES) - 1), st.data())
 def test_any_bytes_are_added_or_not_and_nothing_else(place, data):
     oracle = ORACLES[place]

@@ -6,7 +6,7 @@ import os
 
 import numpy as np
 import pytest
-from helpers.scope import size
+from helpers.scope import is_everything, size
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -134,7 +134,7 @@ def test_honest_reports_are_added_up_in_any_order(name):
 BYTES = st.binary(max_size=40)
 
 
-@settings(max_examples=size(150, part=50), deadline=None)
+@settings(max_examples=size(150, part=30), deadline=None)
 @given(data=st.data(), name=st.sampled_from(sorted(STUDIES)), chunk=st.sampled_from([1, 2, 3, 7, 1 << 20]))
 def test_any_pieces_follow_the_rules(data, name, chunk):
     study = STUDIES[name]
@@ -246,7 +246,7 @@ def test_a_hostile_report_moves_sums_no_more_than_an_honest_one(name):
     assert width <= 2
     everything = [payload.to_bytes(width, "little") for payload in range(256**width)]
     source = KeyedSource(bytes(32))
-    for number in range(study.participants):
+    for number in range(0, study.participants, 1 if is_everything() else 3):
         symbols = np.tile(np.arange(study.oracle.size), 3000)
         payloads = study.oracle.randomize(symbols, np.full(len(symbols), number), source=source)
         honest = {payload.tobytes() for payload in payloads}

@@ -259,7 +259,7 @@ def read(source):
         return None
 
 
-@settings(max_examples=size(400, part=130), deadline=None)
+@settings(max_examples=size(400, part=60), deadline=None)
 @given(data=st.data(), name=st.sampled_from(sorted(ALL)))
 def test_any_change_gives_a_valid_description_or_a_peer_error(data, name):
     plain = json.loads(ALL[name].to_json())

@@ -10,6 +10,7 @@ from multiprocessing import get_context
 import numpy as np
 import pytest
 from helpers.engines import need_spark
+from helpers.scope import is_everything
 
 import ogive
 from ogive.errors import ParameterError, PeerError
@@ -65,7 +66,7 @@ def same(first, second):
     return (first.digest(), first.counts) == (second.digest(), second.counts)
 
 
-@pytest.mark.parametrize("size", [1, 37, 500, 10**6])
+@pytest.mark.parametrize("size", [pytest.param(1, marks=pytest.mark.everything), 37, 500, 10**6])
 def test_parts_come_to_what_one_process_finds(asked, files, size):
     files = files if size > 1 else files[1:2]
     parts = divide(asked, files, reports=size)
@@ -76,6 +77,7 @@ def test_parts_come_to_what_one_process_finds(asked, files, size):
         assert not same(merge_parts(other, map(add_part, other)), one_process(asked, files))
 
 
+@pytest.mark.everything
 def test_a_pool_of_processes_adds_up(asked, files):
     parts = divide(asked, files, reports=300)
     with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
@@ -169,7 +171,9 @@ def test_a_killed_worker_of_spark_counts_once(asked, files, tmp_path):
 def test_dask_adds_up(asked, files):
     dask = pytest.importorskip("dask", reason="Dask is not installed")
     parts = divide(asked, files, reports=300)
-    found = merge_parts(parts, dask.compute(*[dask.delayed(add_part)(part) for part in parts], scheduler="processes"))
+    workers = {} if is_everything() else {"num_workers": 1}
+    delayed = [dask.delayed(add_part)(part) for part in parts]
+    found = merge_parts(parts, dask.compute(*delayed, scheduler="processes", **workers))
     assert same(found, one_process(asked, files))
 
 

@@ -7,6 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from helpers.scope import size
 from scipy import stats
 
 from ogive import ApproxDP, BudgetError, DataError, Grid, ParameterError, PeerError, PureDP, ZeroConcentratedDP
@@ -214,27 +215,27 @@ def test_reports_of_a_table_are_those_of_each_row_also_with_a_secret():
 
 def test_reports_with_secrets_follow_the_law():
     study = described(AGE, oracle=RandomizedResponse(4, 1))
-    counts = np.zeros(4)
-    for place in range(4000):
+    counts, runs = np.zeros(4), size(4000, part=1500)
+    for place in range(runs):
         counts[Randomizer(study, secret=place.to_bytes(32, "little")).report(30, number=9)[9]] += 1
     keep = np.e / (3 + np.e)
     expected = np.array([(1 - keep) / 3, keep, (1 - keep) / 3, (1 - keep) / 3])
-    assert stats.chisquare(counts, 4000 * expected).pvalue > 1e-6
+    assert stats.chisquare(counts, runs * expected).pvalue > 1e-6
     weaker = np.array([0.23, 0.31, 0.23, 0.23])
-    assert stats.chisquare(counts, 4000 * weaker).pvalue < 1e-20, "a control that must fail"
+    assert stats.chisquare(counts, runs * weaker).pvalue < 1e-20, "a control that must fail"
 
 
 def test_two_values_of_one_secret_get_independent_bits():
     study = described(AGE, oracle=RandomizedResponse(4, 1))
     keep = np.e / (3 + np.e)
-    together = 0
-    for place in range(4000):
+    together, runs = 0, size(4000, part=800)
+    for place in range(runs):
         device = Randomizer(study, secret=place.to_bytes(32, "little"))
         together += device.report(10, number=9)[9] == 0 and device.report(60, number=9)[9] == 2
     # both true: keep^2 if independent, keep if the bits were the same
-    spread = np.sqrt(4000 * keep**2 * (1 - keep**2))
-    assert abs(together - 4000 * keep**2) < 6 * spread
-    assert abs(together - 4000 * keep) > 6 * spread
+    spread = np.sqrt(runs * keep**2 * (1 - keep**2))
+    assert abs(together - runs * keep**2) < 6 * spread
+    assert abs(together - runs * keep) > 6 * spread
 
 
 def test_secrets_and_sources_are_checked():

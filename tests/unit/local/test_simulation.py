@@ -14,7 +14,7 @@ from ogive.local import HaarOracle, PublicClasses, RandomizedResponse, TreeOracl
 from ogive.noise import KeyedSource
 
 simulation = sys.modules["ogive.local.simulation"]
-RUNS = size(1500, part=500)
+RUNS = size(1500, part=300)
 SMALL = [
     (RandomizedResponse(3, 1), RandomizedResponse(3, "1.5")),
     (UnaryOracle(3, 1), UnaryOracle(3, "1.5")),
@@ -65,9 +65,10 @@ def worst(first: np.ndarray, second: np.ndarray, generator) -> float:
 @pytest.mark.parametrize(("oracle", "wrong"), SMALL, ids=lambda oracle: f"{oracle.name}-{oracle.size}")
 def test_simulated_sums_have_the_law_of_reports(oracle, wrong):
     generator = np.random.default_rng(5)
-    reports = real(oracle, RUNS, generator)
-    assert worst(reports, simulated(oracle, RUNS, generator), generator) > LEVEL
-    assert worst(reports, simulated(wrong, RUNS, generator), generator) < LEVEL, "half as much epsilon more is seen"
+    runs = size(1500, part=500 if oracle.name in ("haar", "classes") else 300)  # of these single reports say least
+    reports = real(oracle, runs, generator)
+    assert worst(reports, simulated(oracle, runs, generator), generator) > LEVEL
+    assert worst(reports, simulated(wrong, runs, generator), generator) < LEVEL, "half as much epsilon more is seen"
 
 
 def scores(oracle, people, found) -> list[np.ndarray]:
@@ -123,9 +124,10 @@ def test_a_bias_of_a_few_percent_would_be_seen():
     generator = np.random.default_rng(7)
     people = np.zeros(16, dtype=np.int64)
     people[0] = 1500
-    counts = np.array([oracle.counts(simulate(oracle, people, generator=generator))[0][0] for _ in range(1000)])
+    runs = size(1000, part=300)
+    counts = np.array([oracle.counts(simulate(oracle, people, generator=generator))[0][0] for _ in range(runs)])
     assert abs(stats.ttest_1samp(counts, 1500).statistic) < 6
-    assert abs(stats.ttest_1samp(counts, 1500 * 1.03).statistic) > 6
+    assert abs(stats.ttest_1samp(counts, 1500 * (1 + 0.03 * (1000 / runs) ** 0.5)).statistic) > 6
 
 
 @pytest.mark.distribution

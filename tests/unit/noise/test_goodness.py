@@ -5,15 +5,17 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from helpers import goodness
+from helpers.scope import size
 
 
 def test_p_values_of_true_samples_are_uniform():
-    random = np.random.default_rng(3)
+    random, samples = np.random.default_rng(3), size(2000, part=800)
     chances = [0.2, 0.3, 0.5]
-    found = [goodness.fit(random.choice([-4, 0, 9], 500, p=chances), [-1, 5], chances) for _ in range(2000)]
+    found = [goodness.fit(random.choice([-4, 0, 9], 500, p=chances), [-1, 5], chances) for _ in range(samples)]
     # a share of 2000 has a standard deviation of at most 0.0112
+    deviation = 0.0112 * (2000 / samples) ** 0.5
     for share in (0.1, 0.5, 0.9):
-        assert abs(np.mean(np.array(found) < share) - share) < 5 * 0.0112
+        assert abs(np.mean(np.array(found) < share) - share) < 5 * deviation
 
 
 def test_fit_rejects_other_probabilities_and_refuses_thin_cells_and_wrong_sums():

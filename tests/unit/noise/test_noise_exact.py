@@ -351,7 +351,7 @@ def test_poisson_of_mean_one_has_the_stated_law(monkeypatch):
 
 def test_poisson_of_any_mean_adds_whole_ones_and_thins_the_last(monkeypatch):
     mpmath.mp.dps = 30
-    tree = Tree(mpmath.mpf("1e-8"))
+    tree = Tree(mpmath.mpf(10) ** -digits(8, part=7))
     ones = [stated_poisson(1, k) for k in range(9)]
     ones[-1] += 1 - mpmath.fsum(ones)
     monkeypatch.setattr(skellam, "draw_unit_poisson", lambda words, at: (tree.choose(ones), at))

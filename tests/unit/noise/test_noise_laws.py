@@ -199,6 +199,7 @@ def test_skellam_probabilities_far_out_are_finite():
     assert found[0] == pytest.approx(-0.5 * np.log(2 * np.pi * 10_000), abs=1e-4)
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("shape", ["1/10000", "1/7", "1/2", "51/100", "9/10", "9999/10000", 1])
 @pytest.mark.parametrize("scale", ["1/2", 2, 20, 10_000, 1 << 40])
 def test_probabilities_of_polya_shares_are_those_of_the_hypergeometric_function(scale, shape):

@@ -5,6 +5,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
+from helpers.scope import size
 from scipy.stats import chi2
 
 from ogive.errors import ParameterError
@@ -124,7 +125,7 @@ def test_a_seed_decides_a_design_and_another_gives_another(name):
 @pytest.mark.parametrize("name", ["round robin", "permutations", "with replacement", "sampled partners"])
 def test_every_pair_of_users_meets_equally_often_over_seeds(name):
     """Chi-square at a level of 1e-6, 4/3 of it for pairs of a round exclude others; one design for all seeds fails."""
-    users, trials = 6, 1500
+    users, trials = 6, size(1500, part=600)
     counts = Counter()
     for trial in range(trials):
         counts += met(ONE_SAMPLE[name](users, trial.to_bytes(4, "big")))

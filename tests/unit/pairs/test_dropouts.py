@@ -107,7 +107,7 @@ def test_no_pair_left_is_refused():
 def test_whoever_meets_anew_is_in_as_many_pairs_as_are_free_and_meets_nobody_again(between):
     """Several passes in which random people are free: nobody is in more pairs than it may be, nor in one twice."""
     rng = np.random.default_rng(44)
-    met, cases = 0, size(200, part=60)
+    met, cases = 0, size(200, part=25)
     for case in range(cases):
         users = int(rng.integers(4, 12))
         drawn = balanced_injections(np.arange(users) < users // 2, 1, seed=bytes([case])) if between else None

@@ -1,5 +1,6 @@
 """Errors estimated from noisy outputs, as the proofs say: exact means over all data and all noise."""
 
+import functools
 import itertools
 from fractions import Fraction
 
@@ -32,20 +33,31 @@ def order(x, y):
 
 def product_moments(design, function, scales):
     """E w_a w_b of all pairs of pairs and E w_a, over all data; noise of pair a is `scales[a]` times that of NOISE."""
-    size = len(design)
+    means, plain = moments(design.users, tuple(map(tuple, design.pairs.tolist())), function)
+    products = [list(row) for row in plain]
+    spread = sum(p * z**2 for z, p in NOISE) - sum(p * z for z, p in NOISE) ** 2
+    for a, scale in enumerate(scales):
+        products[a][a] += spread * scale**2
+    return list(means), products
+
+
+@functools.cache
+def moments(users, pairs, function):
+    """The same without noise."""
+    size = len(pairs)
     means, products = [Fraction(0)] * size, [[Fraction(0)] * size for _ in range(size)]
-    for drawn in itertools.product(VALUES, repeat=design.users):
+    for drawn in itertools.product(VALUES, repeat=users):
         chance = Fraction(1)
         for _, each in drawn:
             chance *= each
-        found = [function(drawn[i][0], drawn[j][0]) for i, j in design.pairs.tolist()]
+        found = [function(drawn[i][0], drawn[j][0]) for i, j in pairs]
         for a in range(size):
-            means[a] += chance * found[a]
-            for b in range(size):
-                products[a][b] += chance * found[a] * found[b]
-    spread = sum(p * z**2 for z, p in NOISE) - sum(p * z for z, p in NOISE) ** 2
-    for a in range(size):
-        products[a][a] += spread * scales[a] ** 2
+            weighted = chance * found[a]
+            means[a] += weighted
+            for b in range(a + 1):
+                products[a][b] += weighted * found[b]
+    for a, b in itertools.combinations(range(size), 2):
+        products[a][b] = products[b][a]
     return means, products
 
 

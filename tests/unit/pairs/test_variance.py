@@ -5,6 +5,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from helpers.scope import size
 
 from ogive.errors import ParameterError
 from ogive.pairs import (
@@ -254,7 +255,7 @@ def test_the_gini_kernel_of_uniform_values():  # 25, by Gauss-Legendre on both t
 @pytest.mark.distribution
 def test_simulated_error_is_the_corrected_one_and_not_the_papers():
     """Within five standard errors, level 6e-7, which the paper's formula is not: n = 40, P = 3, epsilon = 2."""
-    generator, trials, users, rounds = np.random.default_rng(5), 6000, 40, 3
+    generator, trials, users, rounds = np.random.default_rng(5), size(6000, part=2500), 40, 3
     noise = generator.laplace(scale=rounds / 2, size=(trials, rounds * users // 2)).mean(axis=1)
     data = generator.random((trials, users))
     errors = np.empty(trials)

@@ -11,6 +11,7 @@ from functools import lru_cache
 
 import numpy as np
 import pytest
+from helpers.scope import size
 from scipy.signal import fftconvolve
 
 from ogive.accounting import delta_of_gaussian
@@ -189,7 +190,7 @@ def test_the_answers_follow_the_transcripts_law():
     """What the mechanism answers under many keys, against the chances above; and not against those of other votes."""
     query, _ = CASES["three queries"]
     votes, other = ((2, 0), (1, 1), (2, 0)), ((1, 1), (1, 1), (2, 0))
-    runs = 3000
+    runs = size(3000, part=1000)
     found = {}
     for run in range(runs):
         answer = tuple(query.answer(np.array(votes), DerivedNodes(run.to_bytes(32, "big"), b"")).tolist())

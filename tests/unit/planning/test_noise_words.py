@@ -7,6 +7,8 @@ import pytest
 
 import ogive
 
+pytestmark = pytest.mark.usefixtures("fewer_shapes")
+
 RECORDS = 3_000
 STATISTIC = ogive.Ecdf("x", (-4, 4), bins=8)
 PRIVACY = ogive.ApproxDP("0.5", "1e-6")

@@ -1,6 +1,7 @@
 """Plans as JSON of a published schema, and as pictures."""
 
 import copy
+import dataclasses
 import json
 import pickle
 from functools import cache
@@ -8,6 +9,7 @@ from importlib.resources import files
 
 import jsonschema
 import pytest
+from helpers.scope import is_everything
 
 import ogive
 from ogive.errors import DataError, OgiveError, ParameterError
@@ -111,7 +113,8 @@ def test_a_picture_has_a_line_for_each_method_on_logarithmic_axes():
 
 
 def test_a_picture_shows_the_error_that_is_asked_for():
-    plan = ogive.plan(ECDF, privacy=[ZeroConcentratedDP("0.1"), ZeroConcentratedDP(1)], records=1000)
+    grants = [ZeroConcentratedDP("0.1"), ZeroConcentratedDP(1)][0 if is_everything() else 1 :]
+    plan = ogive.plan(ECDF, privacy=grants, records=1000)
     axes = plan.plot(error="rmse")
     drawn = {line.get_label(): line.get_ydata()[-1] for line in axes.get_lines()}
     assert drawn == {row.method: row.rmse for row in plan.rows if row.privacy == ZeroConcentratedDP(1)}
@@ -119,7 +122,7 @@ def test_a_picture_shows_the_error_that_is_asked_for():
     with pytest.raises(ParameterError, match="error must be one of"):
         plan.plot(error="auc")
     with pytest.raises(ParameterError, match="one type"):
-        ogive.plan(ECDF, privacy=[PureDP(1), ZeroConcentratedDP(1)], records=1000).plot()
+        dataclasses.replace(plan, rows=(*plan.rows, *planned("approximate").rows)).plot()
 
 
 def test_a_plan_can_be_read_by_people():

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from helpers.scope import is_everything
 
 from ogive.columns import Binning
 from ogive.grids import Grid
@@ -23,6 +24,7 @@ PAIRS = [
 ]
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize(("method", "grant"), PAIRS)
 def test_scaled_errors_are_those_of_the_noise_itself(method, grant):
     strategy = candidates(100, grant, Adjacency.REPLACE, method)[0]
@@ -76,4 +78,5 @@ def test_nodes_of_single_points_do_not_depend_on_who_asks_with_them():
 def test_fewer_guarantees_are_compared_where_each_takes_simulated_releases(statistic, guarantees):
     made = plan(statistic, records=500, runs=2)
     assert len({row.privacy for row in made.rows}) == guarantees
-    assert len({row.privacy for row in plan(statistic, records=500, runs=2, privacy=GRANTS).rows}) == len(GRANTS)
+    grants = GRANTS if is_everything() else GRANTS[::3]
+    assert len({row.privacy for row in plan(statistic, records=500, runs=2, privacy=grants).rows}) == len(grants)

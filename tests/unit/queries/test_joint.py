@@ -83,8 +83,8 @@ def p_value(found, chances):
 
 @pytest.mark.each_value(shares=len)
 @pytest.mark.parametrize("bits", [exact.BITS, 3])
-@pytest.mark.parametrize("free", [False, True])
-@pytest.mark.parametrize("shares", SHARES, ids=len)
+@pytest.mark.parametrize("free", [True, False])
+@pytest.mark.parametrize("shares", [SHARES[2], *SHARES[:2]], ids=len)  # three bits take longest: they are of one share
 def test_bins_are_chosen_as_often_as_their_exact_probabilities_say(shares, free, bits, monkeypatch):
     """With three bits a draw, most draws need more bits than their first ones."""
     for module in (exact, proposals):
@@ -96,7 +96,10 @@ def test_bins_are_chosen_as_often_as_their_exact_probabilities_say(shares, free,
     every = joint.candidates(4, len(shares))
     ranks = ranks_of(COUNTS, shares)
     lengths = ranks.free_lengths(every) if free else ranks.lengths(every, np.full(len(every), ranks.records))
-    runs = size(1_200, part=250) if bits > 3 else size(600, part=300)
+    if bits > 3:
+        runs = size(1_200, part=250 if len(shares) == 2 else 150)
+    else:
+        runs = size(600, part=110 if len(shares) == 1 else 300)
     found = (drawn(query, COUNTS, runs)[:, None] == every[None]).all(axis=2).argmax(axis=1)
     assert p_value(found, joint.chances(factor * lengths, scale)) > goodness.LEVEL
     assert p_value(found, joint.chances(factor * lengths, scale / 3)) < goodness.LEVEL
@@ -105,7 +108,9 @@ def test_bins_are_chosen_as_often_as_their_exact_probabilities_say(shares, free,
 @pytest.mark.each_value(shares=len)
 @pytest.mark.parametrize("merged", [False, True], ids=["every bin", "blocks"])
 @pytest.mark.parametrize("free", [False, True])
-@pytest.mark.parametrize("shares", SHARES, ids=len)
+@pytest.mark.parametrize(
+    "shares", [SHARES[1], SHARES[0], pytest.param(SHARES[2], marks=pytest.mark.everything)], ids=len
+)
 def test_walks_propose_the_exact_probabilities_too(shares, free, merged, monkeypatch):
     """Without proposals of single bins; in blocks of several bins, most proposals are dropped."""
     monkeypatch.setattr(proposals, "MOST_PROPOSALS", 0)
@@ -118,7 +123,7 @@ def test_walks_propose_the_exact_probabilities_too(shares, free, merged, monkeyp
     every = joint.candidates(8, len(shares))
     ranks = ranks_of(counts, shares)
     lengths = ranks.free_lengths(every) if free else ranks.lengths(every, np.full(len(every), ranks.records))
-    runs = size(800, part=500 if len(shares) == 3 else 400)  # of so many candidates, few are common
+    runs = size(800, part=150 if len(shares) == 1 else 280)  # of many candidates, few are common
     found = (drawn(query, counts, runs)[:, None] == every[None]).all(axis=2).argmax(axis=1)
     assert p_value(found, joint.chances(factor * lengths, scale)) > goodness.LEVEL
     assert p_value(found, joint.chances(factor * lengths, scale / 3)) < goodness.LEVEL
@@ -184,8 +189,9 @@ def test_places_in_order_are_each_choice_once():
 
 
 @pytest.mark.parametrize("adjacency", Adjacency)
-def test_few_values_that_most_records_share_are_answered_in_seconds(adjacency):
-    """Proposals of single bins alone would take years here: the control shows that one in a million is not accepted."""
+def test_few_values_that_most_records_share_are_answered_in_seconds(adjacency, monkeypatch):
+    """Proposals of single bins alone would take years here: the control shows that none of many is accepted."""
+    monkeypatch.setattr(proposals, "MOST_PROPOSALS", size(1 << 18, part=1 << 13))
     counts = np.zeros(1024, np.int64)
     counts[[102, 921]] = 500
     deciles = [Fraction(k, 10) for k in range(1, 10)]

@@ -5,6 +5,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from helpers.scope import size as size_of
 from scipy import stats
 
 from ogive.accounting import covers
@@ -105,7 +106,13 @@ def test_no_replaced_record_costs_more_than_the_price_and_some_cost_it_all(name,
     assert covers(privacy, price)
 
 
-@pytest.mark.parametrize("name", MEASURES)
+@pytest.mark.parametrize(
+    "name",
+    [  # these two sum the products of signs that tau does
+        pytest.param(name, marks=pytest.mark.everything) if name in ("kendall_b", "gamma") else name
+        for name in MEASURES
+    ],
+)
 def test_one_record_moves_every_number_by_at_most_one_unit(name):
     query = query_of(name)
     largest = np.max([np.abs(change) for change in neighbors(query, 4)], axis=0)
@@ -223,21 +230,22 @@ def test_the_integers_that_get_noise_are_those_of_the_exact_means(name):
 @pytest.mark.parametrize("privacy", [PureDP(1), ZeroConcentratedDP("0.5")], ids=["laplace", "gaussian"])
 def test_noise_has_the_stated_variance_and_no_bias(name, privacy):
     """4 000 releases: means within 5 standard errors, variances within a tenth (sd of a Laplace's is 0.035)."""
-    query = query_of(name, privacy, records=400)
+    query, runs = query_of(name, privacy, records=400), size_of(4000, part=1500)
     sums = Clear(a_table()).records.aggregate(query.rows)
     totals = query.totals(sums, Adjacency.REPLACE)
     exact = query.answer(sums, None)
     truth = kernel_means(query, Answer(exact, totals, noisy=False))
     source = KeyedSource(bytes([7] * 32))
-    draws = np.stack([law.sample(4000, source=source) for law in query.laws], axis=1)
+    draws = np.stack([law.sample(runs, source=source) for law in query.laws], axis=1)
     found = [kernel_means(query, Answer(exact + draw, totals)) for draw in draws]
     values = np.array([each.values for each in found])
     stated = np.mean([np.diag(each.covariance) for each in found], axis=0)
     errors = values - truth.values
-    assert np.all(np.abs(errors.mean(axis=0)) < 5 * errors.std(axis=0) / np.sqrt(4000))
+    assert np.all(np.abs(errors.mean(axis=0)) < 5 * errors.std(axis=0) / np.sqrt(runs))
     ratio = errors.var(axis=0) / stated
-    assert np.all(np.abs(ratio - 1) < 0.15)
-    assert not np.all(np.abs(1.3 * ratio - 1) < 0.15)  # a variance that is 30 % off is seen
+    more = (4000 / runs) ** 0.5
+    assert np.all(np.abs(ratio - 1) < 0.15 * more)
+    assert not np.all(np.abs((1 + 0.3 * more) * ratio - 1) < 0.15 * more)  # a variance that is 30 % off is seen
 
 
 def test_a_count_of_positives_needs_no_correction_only_without_noise():
@@ -339,17 +347,18 @@ def test_a_volume_of_three_classes_is_released_with_an_error_that_holds():
 
     table = a_table(600)
     volume = Ustatistic(("x", "city"), "vus", bounds={"x": (0, 1)}, categories={"city": ("a", "b", "c")})
-    exact = release(volume, trust=Clear(table), privacy=PureDP(1)).value
+    exact, runs = release(volume, trust=Clear(table), privacy=PureDP(1)).value, size_of(200, part=80)
     found = [
         release(
             volume, trust=Central(table), privacy=PureDP("0.2"), public="city", source=KeyedSource(bytes([each] * 32))
         )
-        for each in range(200)
+        for each in range(runs)
     ]
     smallest = min(np.unique(table["city"], return_counts=True)[1])
     stated = np.sqrt(2) / 0.2 / smallest
     errors = np.array([each.value - exact for each in found])
     assert {each.method for each in found} == {"kernel"}
-    assert 0.75 < errors.std() / stated < 1.25
-    assert not 0.75 < 1.6 * errors.std() / stated < 1.25
-    assert abs(errors.mean()) < 5 * stated / np.sqrt(200)
+    more = (200 / runs) ** 0.5
+    assert abs(errors.std() / stated - 1) < 0.25 * more
+    assert not abs((1 + 0.6 * more) * errors.std() / stated - 1) < 0.25 * more
+    assert abs(errors.mean()) < 5 * stated / np.sqrt(runs)

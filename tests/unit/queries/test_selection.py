@@ -28,7 +28,7 @@ from ogive.queries import (
 UNIT = PrivacyUnit(Adjacency.REPLACE)
 BINNING = Binning("x", Grid.linear(0, 5, bins=5))
 COUNTS = np.array([2, 0, 3, 1, 2])
-RUNS = size(8_000, part=2_000)
+RUNS = size(8_000, part=1_000)
 
 
 def answers(query, counts, runs=RUNS):

@@ -7,6 +7,7 @@ from functools import lru_cache
 
 import numpy as np
 import pytest
+from helpers.scope import is_everything
 
 from ogive.accounting import covers
 from ogive.errors import DataError, ParameterError
@@ -23,6 +24,7 @@ ONE = 1 << FEATURE_BITS
 # records of two features in a ball of radius 2, both labels
 LATTICE = [(a, b) for a, b in itertools.product(range(-RADIUS, RADIUS + 1), repeat=2) if a * a + b * b <= RADIUS**2]
 RECORDS = [(*point, label) for point in LATTICE for label in (0, 1)]
+LONGEST = [(a, b, label) for a, b, label in RECORDS if a * a + b * b == RADIUS**2]
 
 
 def slow_sum(rows, weights):
@@ -83,7 +85,8 @@ def sensitivities(monkeypatch, n):
     law = DiscreteGaussian(1000)
     query = GradientQuery(2, RADIUS, tuple(weights.tolist()), 0, law)
     largest_sum = largest_answer = 0
-    for others in itertools.combinations_with_replacement(RECORDS, n - 1):
+    stay = RECORDS if is_everything() or n == 2 else LONGEST
+    for others in itertools.combinations_with_replacement(stay, n - 1):
         sums, answers = [], []
         for record in RECORDS:
             rows = np.array([record, *others], dtype=np.int64)
@@ -102,7 +105,10 @@ def sensitivities(monkeypatch, n):
 
 @pytest.mark.parametrize("n", [2, 3])
 def test_no_replaced_record_changes_more_than_is_priced(monkeypatch, n):
-    """Every data set of n records on a lattice, every replacement; the bound is nearly reached."""
+    """Every data set of n records on a lattice, every replacement; the bound is nearly reached.
+
+    In `make test` two records that stay are the longest ones.
+    """
     by_sum, by_answer = sensitivities(monkeypatch, n)
     bound = ((n - 1) * largest_pair(RADIUS)) ** 2
     assert by_sum <= bound

@@ -13,6 +13,7 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from helpers.scope import size
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
@@ -50,29 +51,30 @@ def test_siphash_is_the_published_one():
     key = (int.from_bytes(bytes(range(8)), "little"), int.from_bytes(bytes(range(8, 16)), "little"))
     words = np.frombuffer(bytes(range(24)), dtype=np.uint64)
     # the authors' vectors for the messages 00 01 02 ... of 0, 8 and 16 bytes
-    for size, published in ((0, "310e0edd47db6f72"), (8, "6224939a79f5f593"), (16, "db9bc2577fcc2a3f")):
-        assert int(hashing.siphash(words[: size // 8], key)).to_bytes(8, "little").hex() == published
+    for length, published in ((0, "310e0edd47db6f72"), (8, "6224939a79f5f593"), (16, "db9bc2577fcc2a3f")):
+        assert int(hashing.siphash(words[: length // 8], key)).to_bytes(8, "little").hex() == published
     fifteen = hashing._siphash_bytes(np.arange(15, dtype=np.uint8), key)
     assert int(fifteen) == 0xA129CA6149BE45E5  # appendix A of the paper
-    for size in (0, 8, 16, 24):
-        content = np.arange(size, dtype=np.uint8)
-        assert hashing._siphash_bytes(content, key) == hashing.siphash(words[: size // 8], key)
+    for length in (0, 8, 16, 24):
+        content = np.arange(length, dtype=np.uint8)
+        assert hashing._siphash_bytes(content, key) == hashing.siphash(words[: length // 8], key)
 
 
-TINY = [rows for size in range(4) for rows in itertools.combinations_with_replacement((0, 1), size)]
+TINY = [rows for number in range(4) for rows in itertools.combinations_with_replacement((0, 1), number)]
 
 
 @pytest.mark.parametrize("limit", [1, 2])
 def test_adding_or_removing_a_person_moves_at_most_as_many_rows_as_are_kept(limit):
-    """All tables of up to three persons with up to three rows each, in the histogram's exact l1 distance."""
+    """All tables of some persons with up to three rows each, in the histogram's exact l1 distance."""
+    persons = size(3, part=2)
     largest = 0
-    for tables in itertools.product(TINY, repeat=3):
+    for tables in itertools.product(TINY, repeat=persons):
         rows = [(person, x) for person, xs in enumerate(tables) for x in xs]
         if not rows:
             continue
         counts = sums(rows, limit)
         assert counts.sum() == sum(min(limit, len(xs)) for xs in tables)
-        for person in range(3):
+        for person in range(persons):
             others = [row for row in rows if row[0] != person]
             without = sums(others, limit) if others else np.zeros(3, dtype=np.int64)
             assert np.all(counts >= without)  # no other person's rows change
@@ -329,7 +331,7 @@ NAMES = st.text("0123456789-+.eE ax", min_size=1, max_size=6).filter(
 ) | st.from_regex(r"-?[0-9]{1,22}(\.0{1,3})?", fullmatch=True)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=size(300, part=80), deadline=None)
 @given(names=st.lists(NAMES | st.integers(-(10**20), 10**20).map(str), min_size=1, max_size=8))
 def test_persons_are_told_apart_by_the_rule(names):
     kept = Records.of({"p": names, "x": [1] * len(names)}).bounded("p", 1).aggregate(X)

@@ -7,6 +7,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from helpers.scope import size
 
 from ogive.columns import Binning, Categories, Domain, Label
 from ogive.errors import DataError, ParameterError, UnsupportedError
@@ -116,7 +117,7 @@ def as_source(folder, kind, table):
 
 @pytest.mark.parametrize(("kind", "missing", "outside"), EVERY)
 def test_every_record_contributes_what_its_row_says(kind, missing, outside):
-    aggregate, table = aggregates(missing, outside)[kind], a_table(missing, outside)
+    aggregate, table = aggregates(missing, outside)[kind], a_table(missing, outside, size=size(3_000, part=500))
     parts = list(Records.of(table).contributions(aggregate))
     slow = slow_contributions(aggregate, table)
     assert np.concatenate([part.cells for part in parts]).tolist() == [cell for cell, _ in slow]

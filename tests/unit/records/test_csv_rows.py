@@ -3,6 +3,7 @@
 import gzip
 
 import pytest
+from helpers.scope import size
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -39,7 +40,7 @@ def texts(draw):
 
 
 @pytest.mark.parametrize("block", [1, 2, 5, 1 << 18])
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=size(60, part=20), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(case=texts())
 def test_lines_that_are_counted_are_the_rows_of_the_engine(tmp_path, monkeypatch, block, case):
     monkeypatch.setattr(csv_rows, "BLOCK_BYTES", block)

@@ -80,8 +80,10 @@ def as_text(value):
     return "" if value is None else (str(value).lower() if isinstance(value, bool) else str(value))
 
 
-def containers(folder):
+@pytest.fixture(scope="module")
+def containers(tmp_path_factory):
     """The same table in every form."""
+    folder = tmp_path_factory.mktemp("containers")
     frame = pa.table(TABLE)
     csv, parquet, arrow = folder / "t.csv", folder / "t.parquet", folder / "t.arrow"
     lines = [",".join(map(as_text, row)) for row in zip(*TABLE.values(), strict=True)]
@@ -102,12 +104,12 @@ def containers(folder):
 
 
 @pytest.mark.parametrize("text", CONDITIONS)
-def test_a_condition_means_the_same_in_every_container(text, tmp_path):
+def test_a_condition_means_the_same_in_every_container(text, containers):
     where = predicate(text)
     rows = [dict(zip(TABLE, row, strict=True)) for row in zip(*TABLE.values(), strict=True)]
     chosen = [row for row in rows if holds(where, row)]
     expected = np.bincount([int(row["age"]) for row in chosen], minlength=10)
-    for name, data in containers(tmp_path).items():
+    for name, data in containers.items():
         found = Records.of(data).aggregate(Selected(BINNING, where))
         assert np.array_equal(found, expected), name
 

@@ -44,14 +44,14 @@ def test_a_person_moves_all_of_one_weight_whatever_rows_there_are():
     others = [("b", 0), ("b", 2), ("b", 2), ("c", 1)]
     alone = units(others)
     assert alone.sum() == 2 * PERSON_UNITS
+    with_other = [units([*others, *(("a", value) for value in before)]) for before in all_rows(3)[1:]]
     for rows in all_rows(4):
         with_one = units([*others, *(("a", value) for value in rows)])
         moved = with_one - alone
         assert moved.min() >= 0
         assert moved.sum() == (PERSON_UNITS if rows else 0)
-        for before in all_rows(3)[1:]:  # one person in the place of another
-            replaced = with_one - units([*others, *(("a", value) for value in before)])
-            assert np.abs(replaced).sum() <= (2 if rows else 1) * PERSON_UNITS
+        for before in with_other:  # one person in the place of another
+            assert np.abs(with_one - before).sum() <= (2 if rows else 1) * PERSON_UNITS
 
 
 def test_rows_that_were_counted_alike_would_move_more():

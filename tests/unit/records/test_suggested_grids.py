@@ -85,6 +85,8 @@ def by_hand(values: np.ndarray, grid: Grid) -> list[int]:
     return np.diff([0, *below]).tolist()
 
 
+# each case, and in every container one of each type of values
+@pytest.mark.covering("case", case=lambda case: CASES[case][0].dtype.str)
 @pytest.mark.parametrize("container", CONTAINERS)
 @pytest.mark.parametrize("case", CASES)
 def test_counts_what_the_manual_suggests_in_every_container(case, container, tmp_path):

@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from helpers.scope import size
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -32,7 +33,7 @@ def found(table, missing="count", **bounded):
 
 
 @given(st.dictionaries(LABELS, st.integers(-(2**62), 2**62), max_size=8), st.integers(0, 2**40), st.integers(0, 9))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=size(100, part=40), deadline=None)
 def test_counts_are_read_as_they_were_written(counts, missing, unnamed):
     counted = Counted(counts, missing, unnamed)
     assert read(write(counted)) == counted
@@ -136,13 +137,15 @@ def test_one_cell_more_adds_one_to_one_count_and_changes_no_other(tmp_path, name
             return None
 
     before = counts(FILES[name])
-    answered = [after for cell in CELLS if (after := counts([*FILES[name], cell])) is not None]
+    kept = size(len(CELLS), part=5)  # every other cell in `make test`
+    cells = CELLS[:: len(CELLS) // kept]
+    answered = [after for cell in cells if (after := counts([*FILES[name], cell])) is not None]
     for after in answered:
         values = {*before.counts, *after.counts}
         moved = sum(abs(after.counts.get(value, 0) - before.counts.get(value, 0)) for value in values)
         assert (moved + abs(after.missing - before.missing), after.unnamed) == (1, 0)
         assert len({type(value) for value in values}) <= 1
-    assert len(answered) >= 4
+    assert len(answered) >= kept * 4 // 10
 
 
 def test_a_condition_leaves_records_out():

@@ -5,6 +5,7 @@ import re
 
 import numpy as np
 import pytest
+from helpers.scope import size
 
 import ogive
 from ogive.errors import ParameterError
@@ -103,11 +104,12 @@ def test_with_a_ledger_parts_numbers_and_dates_tell_releases_apart():
 
 
 def test_thirty_releases_of_one_column_can_be_found_and_left_again():
-    estimates = [released(epsilon=f"0.{1 + i % 6}") for i in range(30)]
+    number = size(30, part=8)
+    estimates = [released(epsilon=f"0.{1 + i % 6}") for i in range(number)]
     source = render_report(estimates, title="x")
     contents = re.findall(r'<li><a href="#(release-\d+)">(.*?)</a></li>', source)
-    assert len({title for _, title in contents}) == len(contents) == 30
+    assert len({title for _, title in contents}) == len(contents) == number
     for place, title in contents:
         assert f'<h2 id="{place}">{title}</h2>' in source
-    assert source.count('<a href="#contents">') == 30
+    assert source.count('<a href="#contents">') == number
     assert 'id="contents"' in source

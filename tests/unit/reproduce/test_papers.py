@@ -5,10 +5,12 @@ import json
 import multiprocessing
 import os
 import signal
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 from helpers import small_paper
+from helpers.scope import is_everything
 from helpers.waiting import until
 
 from ogive.errors import ParameterError
@@ -16,6 +18,13 @@ from ogive.reproduce import papers
 from ogive.reproduce.items import Plan
 from ogive.reproduce.papers import items_of, reproduce, select
 from ogive.reproduce.pool import TaskError
+
+
+@pytest.fixture
+def threads(monkeypatch):
+    """Threads in place of worker processes, for a test that is about neither; `make test-all` takes processes."""
+    if not is_everything():
+        monkeypatch.setattr("ogive.reproduce.pool._pool", ThreadPoolExecutor)
 
 
 def redo(folder, item=None, workers=2, **plan):
@@ -31,6 +40,7 @@ def numbers(folder):
     return {(line["setting"]["center"], line["run"]): line["numbers"]["word"] for line in lines}
 
 
+@pytest.mark.usefixtures("threads")
 def test_an_item_leaves_pictures_numbers_and_a_verdict(tmp_path):
     finding, progress = redo(tmp_path)
     assert (progress.known, progress.done) == (0, 12)
@@ -48,15 +58,18 @@ def test_an_item_leaves_pictures_numbers_and_a_verdict(tmp_path):
     assert [entry["verdict"] for entry in json.loads((tmp_path / "verdicts.json").read_text())] == ["reproduced"]
 
 
-def test_the_same_seed_gives_the_same_picture_whatever_the_workers(tmp_path):
+def test_the_same_seed_gives_the_same_picture_whatever_the_workers(tmp_path, monkeypatch):
     redo(tmp_path / "one", workers=1)
     redo(tmp_path / "two", workers=2)
+    if not is_everything():
+        monkeypatch.setattr("ogive.reproduce.pool._pool", ThreadPoolExecutor)
     redo(tmp_path / "other", seed=2)
     assert numbers(tmp_path / "one") == numbers(tmp_path / "two")
     assert not set(numbers(tmp_path / "one").values()) & set(numbers(tmp_path / "other").values())
     assert (tmp_path / "one/figure-1.svg").read_bytes() == (tmp_path / "two/figure-1.svg").read_bytes()
 
 
+@pytest.mark.usefixtures("threads")
 def test_a_second_call_does_nothing_twice(tmp_path):
     redo(tmp_path, runs=5)
     _, progress = redo(tmp_path, runs=6)
@@ -65,11 +78,13 @@ def test_a_second_call_does_nothing_twice(tmp_path):
     assert (progress.known, progress.done) == (12, 0)
 
 
+@pytest.mark.usefixtures("threads")
 def test_values_beyond_the_claim_are_not_reproduced(tmp_path):
     finding, _ = redo(tmp_path, small_paper.item(centers=(0.0, 50.0)))
     assert finding.verdict == "not reproduced"
 
 
+@pytest.mark.usefixtures("threads")
 def test_few_runs_are_inconclusive(tmp_path):
     finding, _ = redo(tmp_path, runs=2)
     assert finding.verdict == "inconclusive"
@@ -86,6 +101,7 @@ def test_tasks_that_need_the_machine_share_it_with_none(tmp_path, alone, process
     assert len({line["numbers"]["process"] for line in lines}) == processes
 
 
+@pytest.mark.usefixtures("threads")
 def test_a_failing_task_is_one_line_and_keeps_the_others(tmp_path):
     redo(tmp_path, runs=1)
     with pytest.raises(TaskError, match=r"^figure-1 at .*run [0-5]: ArithmeticError: no solution$"):

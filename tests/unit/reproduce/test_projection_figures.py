@@ -8,7 +8,7 @@ import math
 
 import numpy as np
 import pytest
-from helpers.scope import is_everything
+from helpers.scope import is_everything, size
 
 import ogive
 from ogive.errors import DataError, ParameterError
@@ -44,9 +44,9 @@ def table(tmp_path):
     return path
 
 
-# figures of the appendix repeat those of the paper on other data, and figure 4 compares more methods as figure 3 does
+# figures of the appendix repeat those of the paper on other data, and what figures 2 to 4 measure has tests of its own
 @pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=pytest.mark.everything if name[0] in "D4" else ()) for name in ITEMS]
+    "name", [pytest.param(name, marks=() if name == "1" else pytest.mark.everything) for name in ITEMS]
 )
 def test_every_figure_is_drawn_and_two_runs_decide_nothing(name, tmp_path, table, monkeypatch):
     # fewer records only make the curves worse; the text of the runs is the same
@@ -102,7 +102,8 @@ def test_the_librarys_adaptive_quantiles_are_those_of_the_simulation_with_joint_
     joint = math.sqrt(ROUNDS) * scale(0.1, delta_of(10_000))
     naive = scale(0.1, delta_of(10_000), parts=ROUNDS)
     library, simulated, wrong = [], [], []
-    for seed in range(16):
+    seeds = size(16, part=8)
+    for seed in range(seeds):
         generator = np.random.default_rng(seed)
         records = shape.records(generator, 10_000)
         source = KeyedSource.from_seed(seed)
@@ -116,8 +117,8 @@ def test_the_librarys_adaptive_quantiles_are_those_of_the_simulation_with_joint_
         assert places.size == shares.size == ROUNDS + 2
         assert (np.diff(places) > 0).all()
         assert (np.diff(shares) >= 0).all()
-    # both means have a standard error of about 7 %; naive noise is 7 times larger
-    assert mean_energy(library, shape) == pytest.approx(mean_energy(simulated, shape), rel=0.3)
+    # both means have a standard error of about 7 %, of 8 seeds of 10 %; naive noise is 7 times larger
+    assert mean_energy(library, shape) == pytest.approx(mean_energy(simulated, shape), rel=0.3 * math.sqrt(16 / seeds))
     assert mean_energy(wrong, shape) > 3 * mean_energy(library, shape)
 
 
@@ -160,7 +161,8 @@ def test_a_masked_sum_is_as_near_as_one_release_of_all_records_and_single_parts_
     statistic = ogive.Ecdf("value", bounds=bounds, bins=releases.SIZE, method=method)
     strategy = releases.projection(privacy, 4000, 6)
     found = {"parts": [], "masked": [], "one": []}
-    for seed in range(12):
+    seeds = size(12, part=6)
+    for seed in range(seeds):
         source = KeyedSource.from_seed(seed)
         several = np.array_split(shape.records(np.random.default_rng(seed), 4000), 10)
         counts = releases.histograms(several, shape.low, shape.high)
@@ -170,7 +172,7 @@ def test_a_masked_sum_is_as_near_as_one_release_of_all_records_and_single_parts_
         found["parts"].append(releases.released(strategy, counts, source))
         found["one"].append(releases.released(strategy, counts.sum(axis=0, keepdims=True), source))
     means = {name: mean_energy(curves, shape) for name, curves in found.items()}
-    assert means["masked"] == pytest.approx(means["one"], rel=0.35)
+    assert means["masked"] == pytest.approx(means["one"], rel=0.35 * math.sqrt(12 / seeds))
     assert means["parts"] > 1.8 * means["masked"]
 
 

@@ -30,8 +30,8 @@ def generator():
     return np.random.default_rng(1)
 
 
-LEFT = {"figure-4", "figure-5", "figure-7"}
-"""Figure 4 is figure 3 for pairs of people, and figures 5 and 7 are figure 6 on other data."""
+LEFT = {"figure-3", "figure-4", "figure-5", "figure-6", "figure-7"}
+"""Figures have tests of their measurements and pictures below."""
 
 
 @pytest.mark.parametrize(
@@ -156,7 +156,7 @@ def test_files_are_known_by_their_columns(tmp_path):
             inputs((other,))
 
 
-@pytest.mark.parametrize("name", ["figure-3", "figure-4", "figure-7"])
+@pytest.mark.parametrize("name", ["figure-3", pytest.param("figure-4", marks=pytest.mark.everything), "figure-7"])
 def test_a_stand_in_is_said_over_the_picture(name):
     from matplotlib.figure import Figure
 

@@ -98,6 +98,7 @@ def test_maxima_of_another_estimate_or_law_are_others(stored, monkeypatch):
     assert maxima()[1] == 1
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     "spoil",
     [
@@ -200,11 +201,16 @@ def test_population_band_holds_the_population_curve_and_the_noise_band_does_not(
 def test_sample_band_holds_the_sample_curve_at_its_level_and_not_more(total):
     adjacency = Adjacency.REPLACE if total else Adjacency.ADD_OR_REMOVE
     strategy = design_tree(64, privacy=PureDP(1), adjacency=adjacency)
-    share = coverage(strategy, total=total, target="sample", truth="sample", level=0.8)
-    assert share >= 0.76
+    runs = size(1500, part=600)
+    room = 0.04 * math.sqrt(1500 / runs)  # four standard errors
+    share = coverage(strategy, total=total, target="sample", truth="sample", level=0.8, runs=runs)
+    assert share >= 0.8 - room
     if total:
-        assert share <= 0.84  # exact, so not far above its level either
-    assert coverage(strategy, total=total, target="sample", truth="sample", level=0.5 if total else 0.1) < 0.76
+        assert share <= 0.8 + room  # exact, so not far above its level either
+    assert (
+        coverage(strategy, total=total, target="sample", truth="sample", level=0.5 if total else 0.1, runs=runs)
+        < 0.8 - room
+    )
 
 
 def test_widths_of_the_printed_example():

@@ -80,6 +80,7 @@ def few_programs(monkeypatch):
     monkeypatch.setattr(bands_programs, "PROGRAMS", 4)
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.usefixtures("few_programs")
 @pytest.mark.parametrize(
     ("shares", "adjacency", "target"),
@@ -111,15 +112,16 @@ def test_a_projection_that_sees_everything_needs_its_noise(adjacency, monkeypatc
         5, privacy=ApproxDP(1, 1e-6), adjacency=adjacency, degree=4, records=RECORDS, noise="isotropic"
     )
     shares = np.array([0.3, 0.25, 0.2, 0.15, 0.1])
-    releases = runs_of(60, part=15)
+    releases = runs_of(60, part=10)
     options = {"adjacency": adjacency, "target": "sample", "level": "0.9", "releases": releases}
-    wanted = fewest_hits(releases, 0.9, chance=0.004)  # 47 of 60, 10 of 15
+    wanted = fewest_hits(releases, 0.9, chance=0.004)  # 47 of 60, 6 of 10
     assert covered(strategy, shares, **options) >= wanted
     true = bands_common.upper_quantile
     monkeypatch.setattr(bands_common, "upper_quantile", lambda values, tail: 0.2 * true(values, tail))
     assert covered(strategy, shares, **options) < wanted
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("shares", [NORMAL, SPIKES], ids=["normal", "spikes"])
 @pytest.mark.parametrize("target", ["sample", "population"])
 @pytest.mark.parametrize("adjacency", Adjacency, ids=lambda member: member.value)
@@ -203,7 +205,7 @@ def oracle(feasible, threshold, sign):
     return -sign * solved.fun
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=runs_of(40, part=15))
 @given(feasible_sets())
 def test_ends_hold_the_histogram_and_are_the_optimum(drawn):
     feasible, counts = drawn

@@ -83,9 +83,9 @@ def test_the_threshold_is_the_smallest_that_keeps_its_promise(law, size, chance)
 @pytest.mark.parametrize("law", [DiscreteLaplace(2), DiscreteLaplace("1/8"), DiscreteGaussian(3)], ids=str)
 @pytest.mark.parametrize("terms", [1, 5, 60])
 def test_sums_of_noise_stay_within_their_reach(law, terms):
-    """200 000 sums (or 50 000) at chance 0.01, level 1e-6; the control is a reach half as long."""
+    """200 000 sums (or 20 000) at chance 0.01, level 1e-6; the control is a reach half as long."""
     draws = (
-        law.sample(runs_of(200_000, part=50_000) * terms, source=KeyedSource(bytes(32))).reshape(-1, terms).sum(axis=1)
+        law.sample(runs_of(200_000, part=20_000) * terms, source=KeyedSource(bytes(32))).reshape(-1, terms).sum(axis=1)
     )
     far = sum_reach(law, terms, 0.01)
     beyond = int((draws > far).sum())
@@ -98,7 +98,7 @@ def test_sums_of_noise_stay_within_their_reach(law, terms):
 
 def false_alarms(lower, key=1):
     """How often some bin of a table without records in it passes a threshold lowered by `lower`."""
-    trials = runs_of(1_500, part=300)
+    trials = runs_of(1_500, part=150)
     statistic = Bounds("x", base=16, false_alarm=0.05)
     trust = Central({"x": np.full(400, 3.0)})
     rng = np.random.default_rng(key)
@@ -112,7 +112,7 @@ def false_alarms(lower, key=1):
 
 
 def test_bins_without_records_pass_as_rarely_as_promised():
-    """1500 releases (or 300) at 0.05, level 1e-6; a threshold lower by three must fail."""
+    """1500 releases (or 150) at 0.05, level 1e-6; a threshold lower by three must fail."""
     alarms, trials = false_alarms(0)
     assert stats.binomtest(alarms, trials, 0.05, alternative="greater").pvalue > 1e-6
     assert stats.binomtest(alarms, trials, 0.02, alternative="less").pvalue > 1e-6  # nor is it wasteful
@@ -124,10 +124,10 @@ def test_bins_without_records_pass_as_rarely_as_promised():
 @pytest.mark.parametrize("adjacency", Adjacency)
 @pytest.mark.parametrize("privacy", [PureDP("0.2"), ZeroConcentratedDP("0.02")], ids=["pure", "zcdp"])
 def test_the_records_outside_are_as_few_as_promised(privacy, adjacency):
-    """600 releases (or 150) at 0.9, level 1e-6; the control counts against a tenth of the promise where it can fail."""
+    """600 releases (or 60) at 0.9, level 1e-6; the control counts against a tenth of the promise where it can fail."""
     values = np.random.default_rng(4).standard_t(1.2, size=3_000) * 50
     statistic, trust = Bounds("x", confidence_level=0.9), Central({"x": values})
-    rng, runs = np.random.default_rng(5), runs_of(600, part=150)
+    rng, runs = np.random.default_rng(5), runs_of(600, part=60)
     broken = control = 0
     for _ in range(runs):
         found = release(statistic, trust=trust, privacy=privacy, adjacency=adjacency, source=KeyedSource(rng.bytes(32)))

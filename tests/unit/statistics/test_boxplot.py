@@ -5,6 +5,7 @@ import dataclasses
 import numpy as np
 import pytest
 from helpers.declared import public_of
+from helpers.scope import is_everything
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -33,6 +34,8 @@ INTERVALS = "95 % CI of Q1, median and Q3, from left to right"
 def few_programs(monkeypatch):
     """Bands of approximate curves solve few programs: how wide they are is looked at in `test_bands_common`."""
     monkeypatch.setattr(programs, "PROGRAMS", 4)
+    if not is_everything():
+        monkeypatch.setattr("ogive.statistics.curve.bands.simultaneous.SIMULATED_VALUES", 300_000)
 
 
 def released(statistic, privacy=APPROX, trust=ogive.Central, table=None, **changes):

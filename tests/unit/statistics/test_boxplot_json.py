@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import referencing
 from helpers.declared import public_of
+from helpers.scope import size
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -174,7 +175,7 @@ def made():
 
 
 @given(places(), JUNK)
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=size(300, part=80), deadline=None)
 def test_any_plain_data_gives_boxes_or_one_line(made, place, junk):
     path, data = place[0], stored(place[1])
     if path[0] == "curves" and len(path) > 1 and not data["curves"]:

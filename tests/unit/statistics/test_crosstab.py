@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 import pytest
+from helpers.scope import size
 from scipy.stats import chi2_contingency
 
 import ogive
@@ -86,12 +87,12 @@ def test_the_statistic_is_the_quadratic_form_with_the_inverse_covariance(spread)
 
 @pytest.mark.parametrize("form", ["cells", "reports", "unary"])
 def test_the_covariance_of_residuals_is_that_of_simulated_tables(form):
-    """200,000 tables, of which a tenth with a wrong covariance would be seen."""
+    """200,000 tables, or 60,000, of which a tenth with a wrong covariance would be seen."""
     rows, columns = [0.95, 0.05], [0.9, 0.06, 0.04]
     chance = np.outer(rows, columns)
     law = DiscreteLaplace(6) if form == "cells" else None
     measured = Measured(form, (1,) * (6 + (form == "unary")), law, REPLACE, 400, epsilon=None if law else 1)
-    tables = simulated(measured, chance, 400, 200_000, np.random.default_rng(2)).reshape(-1, 6)
+    tables = simulated(measured, chance, 400, size(200_000, part=60_000), np.random.default_rng(2)).reshape(-1, 6)
     np.testing.assert_allclose(tables.mean(axis=0), 400 * chance.ravel(), atol=1.0)
     residual = np.kron((np.eye(2) - np.outer(rows, [1, 1])), np.eye(3) - np.outer(columns, [1, 1, 1]))
     spread = Spread.of(measured, 400.0)

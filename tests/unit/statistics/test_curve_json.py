@@ -8,6 +8,7 @@ import jsonschema
 import numpy as np
 import pytest
 from helpers.curves import PROVENANCE, any_curve, noisy_curve
+from helpers.scope import size
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -142,7 +143,7 @@ def places(data, path=()):
         yield from places(value, (*path, key))
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=size(400, part=120), deadline=None)
 @given(st.sampled_from(list(places(PLAIN))), plain_data)
 def test_any_value_in_any_place_gives_a_valid_curve_or_a_refusal(path, value):
     data = copy.deepcopy(PLAIN)

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
-from helpers.scope import size
+from helpers.scope import is_everything, size
 
 import ogive
 from ogive import Adjacency, ApproxDP, Central, Clear, Describe, PureDP, SecAgg, ZeroConcentratedDP, release
@@ -39,13 +39,16 @@ def people(rows=N):
 
 
 GRANTED = PureDP(4)
+RUNS = size(40, part=20)
+BRIEF = ASKED if is_everything() else {"values": {"smoker": "yes"}}
 
 
 @pytest.fixture(autouse=True, scope="module")
 def few_simulations():
     """What bands and intervals hold is tested with them; here a few hundred simulations of each do."""
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr("ogive.statistics.curve.bands.simultaneous.SIMULATED_VALUES", 300_000)
+        values = 300_000 if is_everything() else 60_000
+        patched.setattr("ogive.statistics.curve.bands.simultaneous.SIMULATED_VALUES", values)
         yield
 
 
@@ -132,10 +135,10 @@ def test_all_records_are_the_sum_of_the_groups():
 
 
 def test_noise_of_the_sum_of_groups_is_as_large_as_it_says():
-    """The standard deviation of 400 errors of the sum is as stated within 15 %, that of 130 within 26 %."""
+    """The standard deviation of 400 errors of the sum is as stated within 15 %, that of 70 within 36 %."""
     data = {"died": people(400)["died"], "ward": people(400)["ward"]}
     truth = data["died"].sum()
-    errors, stated, runs = [], 0.0, size(400, part=130)
+    errors, stated, runs = [], 0.0, size(400, part=70)
     for _ in range(runs):
         found = release(Describe(values={"died": True}, **WARDS), trust=Central(data), privacy=PureDP(1), adjacency=ADD)
         share = found["died"]["proportion"]
@@ -163,9 +166,9 @@ def test_public_groups_have_exact_numbers_of_records():
     ids=["everyone", "private groups", "public groups", "private number"],
 )
 def test_numbers_that_are_public_are_not_said_to_carry_noise(options, said):
-    found = ogive.describe(people(), **ASKED, **options, privacy=PureDP(2))
+    found = ogive.describe(people(), **BRIEF, **options, privacy=PureDP(2))
     assert said in " ".join(str(found).split())
-    assert "carry noise" not in str(ogive.describe(people(), **ASKED, trust="clear"))
+    assert "carry noise" not in str(ogive.describe(people(), **BRIEF, trust="clear"))
 
 
 def test_columns_of_dates_times_and_nothing_are_left_out_for_what_they_are():
@@ -200,9 +203,9 @@ SMOKED = np.repeat([0, 1, 3, 5, 10, 15, 20, 30, 40, 60], [2_140, 67, 120, 160, 2
 
 
 def smoked(search):
-    """Of 40 releases, how often bounds leave more than a tenth of the records outside, and the mean's largest error."""
+    """How often bounds leave more than a tenth of the records outside, and the largest error of the mean."""
     missed, off = 0, 0.0
-    for key in range(40):
+    for key in range(RUNS):
         found = release(
             Describe(numbers=("cigs",), search=search),
             trust=Central({"cigs": SMOKED}),
@@ -219,10 +222,10 @@ def smoked(search):
 def test_found_bounds_hold_nearly_all_records_though_half_have_one_value():
     """A sixteenth of epsilon 2, as of a table of 16 columns; the control are the outermost magnitudes."""
     missed, off = smoked("outward")
-    assert missed <= 4
+    assert missed <= RUNS / 10
     assert off < 6
     control, far = smoked("outermost")
-    assert control >= 15
+    assert control >= (15 if is_everything() else RUNS / 5)
     assert far > 7
 
 
@@ -441,15 +444,15 @@ def test_columns_that_are_not_there_are_one_line():
 
 
 def test_text_fits_into_100_columns_and_frames_have_a_row_for_each_number():
-    groups = tuple(f"ward number {number}" for number in range(9))
-    data = {**people(), "ward": np.array(groups)[np.arange(N) % 9]}
+    groups = tuple(f"ward number {number}" for number in range(9 if is_everything() else 5))
+    data = {**people(), "ward": np.array(groups)[np.arange(N) % len(groups)]}
     found = described(PureDP(50), data=data, by="ward", groups=groups)
     text = str(found)
     assert max(map(len, text.split("\n"))) <= 100
     assert all(group in text for group in groups)
     frame = found.to_frame(backend="pandas")
     numbers = {"number": 6, "share": 2, "categories": 3}
-    assert len(frame) == 10 * sum(numbers[each.kind] for each in found)
+    assert len(frame) == (len(groups) + 1) * sum(numbers[each.kind] for each in found)
     card = found._repr_html_()
     assert "median [Q1, Q3]" in card
 
@@ -555,6 +558,7 @@ def wards():
     return data
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("adjacency", Adjacency)
 def test_groups_that_nobody_named_are_found_within_the_guarantee(adjacency):
     data = wards()

@@ -7,7 +7,8 @@ import warnings
 import numpy as np
 import pytest
 import scipy.stats
-from hypothesis import given
+from helpers.scope import size
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ogive import Distances, Grid, distances
@@ -70,6 +71,7 @@ def by_midpoints(first, second):
     return gap.max(), gap.mean() * 42, math.sqrt(2 * (gap**2).mean() * 42)
 
 
+@settings(max_examples=size(100, part=30), deadline=None)
 @given(piecewise(), piecewise())
 def test_jumps_slopes_and_changes_of_sign_are_integrated_exactly(first, second):
     found, sums = triple(compare(first, second)), by_midpoints(first, second)
@@ -78,6 +80,7 @@ def test_jumps_slopes_and_changes_of_sign_are_integrated_exactly(first, second):
     assert found[2] ** 2 == pytest.approx(sums[2] ** 2, abs=1e-4)
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     ("law", "bounds"),
     [

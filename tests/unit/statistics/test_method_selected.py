@@ -4,6 +4,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from helpers.scope import size as runs_of
 
 from ogive.accounting import covers
 from ogive.columns import Binning
@@ -39,7 +40,7 @@ def score(adjacency, size=24, noise=(40 * UNIT, 9 * UNIT, 5 * UNIT)):
 def test_no_record_moves_a_score_by_more_than_the_sensitivity_which_is_nearly_reached(adjacency):
     scored, rng = score(adjacency, noise=(0, 0, 0)), np.random.default_rng(7)
     allowed, largest = scored.sensitivity(adjacency), 0
-    for _ in range(60):
+    for _ in range(runs_of(60, part=20)):
         counts = rng.integers(0, 4, scored.size) * rng.integers(0, 2, scored.size)
         counts[rng.integers(scored.size)] += 2
         before = scored.scores(counts)
@@ -104,6 +105,7 @@ def test_candidates_that_do_not_fit_each_other_are_refused():
             PrivateSelection(share)
 
 
+@pytest.mark.covering(privacy=str)
 @pytest.mark.parametrize("adjacency", Adjacency)
 @pytest.mark.parametrize("privacy", GRANTS, ids=str)
 @pytest.mark.parametrize("share", ["0.05", "0.5"])

@@ -41,7 +41,7 @@ def test_large_grants_give_nearly_exact_curves_by_every_method(privacy, size, ad
         assert np.abs(curve.cumulative - exact).max() < 0.5
 
 
-@pytest.mark.covering(privacy=str)
+@pytest.mark.each_value(privacy=str)
 @pytest.mark.parametrize("adjacency", Adjacency)
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("privacy", USUAL, ids=str)

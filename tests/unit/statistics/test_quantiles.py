@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import referencing
 from helpers.coverage import fewest
+from helpers.scope import is_everything
 from helpers.scope import size as runs_of
 
 import ogive
@@ -51,10 +52,10 @@ def test_json_follows_the_schema(method, adjacency):
 @pytest.mark.parametrize("method", ["auto", "bisection", "exponential", "joint"])
 @pytest.mark.parametrize("adjacency", ogive.Adjacency)
 def test_intervals_hold_all_population_quantiles_at_once(method, adjacency):
-    """200 releases at level 0.9, or 25: with 171 hits of 200 the level would be refuted at 2 %; seeds are fixed."""
+    """200 releases at level 0.9, or 15: with 171 hits of 200 the level would be refuted at 2 %; seeds are fixed."""
     wanted = np.array([0.1, 0.25, 0.5, 0.75, 0.9])
     rng = np.random.default_rng(11)
-    hits, narrow, runs = 0, 0, runs_of(200, part=25)
+    hits, narrow, runs = 0, 0, runs_of(200, part=15)
     for trial in range(runs):
         sample = rng.uniform(0, 64, size=1_500)
         result = ogive.release(
@@ -93,7 +94,7 @@ def test_a_selected_median_of_few_records_is_off_by_few_ranks():
     trials = runs_of(150, part=50)
     assert ranks_off("exponential", ogive.Adjacency.ADD_OR_REMOVE, trials) < 15.5
     assert 18 < ranks_off("exponential", ogive.Adjacency.REPLACE, trials) < 36
-    assert ranks_off("hat_ls", ogive.Adjacency.ADD_OR_REMOVE, trials=20) > 30
+    assert ranks_off("hat_ls", ogive.Adjacency.ADD_OR_REMOVE, trials=runs_of(20, part=10)) > 30
 
 
 def test_a_value_that_half_of_the_records_have_is_selected():
@@ -121,7 +122,7 @@ def held(adjacency, trials):
 
 @pytest.mark.parametrize("adjacency", ogive.Adjacency)
 def test_intervals_of_selected_quantiles_need_their_margins(adjacency, monkeypatch):
-    trials = runs_of(150, part=60)
+    trials = runs_of(150, part=30)
     hits, width = held(adjacency, trials)
     assert hits >= 14 / 15 * trials
     assert width < 20
@@ -170,18 +171,28 @@ def joint_ranks_off(method, adjacency, trials, **options):
     return np.mean(off)
 
 
-@pytest.mark.parametrize(("adjacency", "most"), [(ogive.Adjacency.ADD_OR_REMOVE, 21), (ogive.Adjacency.REPLACE, 38)])
+@pytest.mark.parametrize(
+    ("adjacency", "most"),
+    [
+        (ogive.Adjacency.ADD_OR_REMOVE, 21),
+        pytest.param(ogive.Adjacency.REPLACE, 38, marks=pytest.mark.everything),
+    ],
+)
 def test_quartiles_are_off_by_fewer_ranks_together_than_each_by_itself(adjacency, most):
-    """Standard errors are near 1 and 2. The whole guarantee, its three quarters, and single selections."""
-    alone = joint_ranks_off("joint", adjacency, 60, interval_share=0)
+    """The whole guarantee, its three quarters, and single selections.
+
+    Standard errors are near 1 and 2, or 1.4 and 2.8 of half of the trials.
+    """
+    trials = runs_of(60, part=30)
+    alone = joint_ranks_off("joint", adjacency, trials, interval_share=0)
     assert alone < most
-    assert alone < joint_ranks_off("joint", adjacency, 60) < 1.6 * alone
-    assert joint_ranks_off("exponential", adjacency, 30) > 1.5 * alone
+    assert alone < joint_ranks_off("joint", adjacency, trials) < 1.6 * alone
+    assert joint_ranks_off("exponential", adjacency, trials // 2) > 1.5 * alone
 
 
 def test_intervals_of_joint_quantiles_need_their_curve(monkeypatch):
-    """100 releases at level 0.9, or 40: 83 or fewer hits would refute it at 2 percent; the control has no margin."""
-    trials = runs_of(100, part=40)
+    """100 releases at level 0.9, or 20: 83 or fewer hits would refute it at 2 percent; the control has no margin."""
+    trials = runs_of(100, part=20)
 
     def hits():
         found, rng = 0, np.random.default_rng(11)
@@ -217,7 +228,7 @@ def test_without_a_share_for_intervals_they_are_the_bounds():
 @pytest.mark.parametrize("quantiles", [1, 3, 5])
 def test_expected_distances_of_joint_selections_are_those_of_simulated_ones(quantiles, free):
     """Standard errors are below 8 %, or 12 % of 60 selections; the control is what is expected at twice the epsilon."""
-    bins = 1 << 12
+    bins = 1 << 12 if is_everything() else 1 << 10
     shares = [Fraction(k, quantiles + 1) for k in range(1, quantiles + 1)]
     unit = ogive.PrivacyUnit(ogive.Adjacency.ADD_OR_REMOVE if free else ogive.Adjacency.REPLACE)
     binning = Binning("x", Grid.linear(0, 1, bins=bins))

@@ -168,7 +168,7 @@ def dates():
     return json.loads(released("parts of days", "bisection").to_json())
 
 
-@settings(max_examples=size(300, part=100), deadline=None)
+@settings(max_examples=size(300, part=50), deadline=None)
 @given(st.data(), plain_data)
 def test_any_value_in_any_place_gives_valid_quantiles_or_a_refusal(dates, drawn, value):
     place = drawn.draw(st.sampled_from([(data, path) for data in (PLAIN, dates) for path in places(data)]))

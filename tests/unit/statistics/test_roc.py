@@ -41,6 +41,7 @@ def released(epsilon=1, adjacency=Adjacency.REPLACE, table=TABLE, seed=7, **fiel
     )
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("adjacency", Adjacency)
 @pytest.mark.parametrize("public_labels", [False, True])
 @pytest.mark.parametrize("budget", ["joint", "split"])
@@ -151,7 +152,7 @@ def test_a_class_that_is_not_there_is_not_invented(label, budget, adjacency):
     table = {"s": rng.random(2000), "y": np.full(2000, label)}
     few = {"s": rng.random(2000), "y": np.concatenate((np.full(1600, label), np.full(400, 1 - label)))}
     invented = 0
-    for seed in range(runs_of(20, part=8)):
+    for seed in range(runs_of(20, part=4)):
         fields = {"budget": budget, "adjacency": adjacency, "seed": seed, "bins": 256}
         estimate = released(table=table, **fields)
         invented += estimate.defined

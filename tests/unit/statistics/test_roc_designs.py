@@ -24,6 +24,7 @@ def designs(size, privacy, unit, *, public_labels=False, budget="joint", method=
     return class_candidates(size, privacy, unit, public_labels=public_labels, budget=budget, method=method)
 
 
+@pytest.mark.covering(privacy=str, unit=str)
 @pytest.mark.parametrize("unit", [REPLACE, ADD, PrivacyUnit(Adjacency.ADD_OR_REMOVE, "who", 3)], ids=str)
 @pytest.mark.parametrize("privacy", GRANTS, ids=str)
 @pytest.mark.parametrize(("public_labels", "budget"), [(False, "joint"), (True, "joint"), (False, "split")])

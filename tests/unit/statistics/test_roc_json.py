@@ -41,7 +41,7 @@ def few_simulations(monkeypatch):
 
 
 @pytest.mark.usefixtures("few_simulations")
-@pytest.mark.covering(fields=str)
+@pytest.mark.each_value(fields=str, privacy=str)
 @pytest.mark.parametrize("trust", [Central, Clear])
 @pytest.mark.parametrize("adjacency", Adjacency)
 @pytest.mark.parametrize("privacy", [PureDP("1/3"), ZeroConcentratedDP("0.1"), ApproxDP(1, "1e-6")], ids=str)

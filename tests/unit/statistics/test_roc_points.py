@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from helpers.scope import size
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import average_precision_score, precision_recall_curve, roc_auc_score, roc_curve
@@ -22,6 +23,7 @@ tables = st.lists(st.tuples(st.integers(0, 20), st.booleans()), min_size=2, max_
 )
 
 
+@settings(max_examples=size(100, part=30), deadline=None)
 @given(tables, st.sampled_from(["high", "low"]))
 def test_exact_area_precision_and_recall_are_those_of_scikit_learn(rows, positive_when):
     scores, labels = np.array([row[0] for row in rows]), np.array([row[1] for row in rows])
@@ -40,6 +42,7 @@ def test_exact_area_precision_and_recall_are_those_of_scikit_learn(rows, positiv
     assert set(zip(precision.round(9), recall.round(9), strict=True)) <= ours
 
 
+@settings(max_examples=size(100, part=30), deadline=None)
 @given(tables, st.sampled_from(["high", "low"]))
 def test_a_threshold_means_what_it_says(rows, positive_when):
     scores, labels = np.array([row[0] for row in rows]), np.array([row[1] for row in rows])
@@ -86,7 +89,7 @@ def slow_integral(one, other, pieces=200_000):
     return float(np.mean(np.abs(np.interp(u, *one) - np.interp(u, *other))))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=size(60, part=25), deadline=None)
 @given(points, points, points)
 def test_the_distance_is_the_integral_and_a_distance(first, second, third):
     one, other, more = (curve_points(*drawn) for drawn in (first, second, third))

@@ -5,7 +5,7 @@ import dataclasses
 import numpy as np
 import pytest
 from helpers.coverage import fewest
-from helpers.scope import is_everything, size
+from helpers.scope import size
 
 import ogive
 from ogive.noise import KeyedSource
@@ -62,6 +62,7 @@ def test_a_proportion():
     assert control < HELD - 0.02
 
 
+@pytest.mark.everything
 @pytest.mark.slow
 def test_categories_and_cells():
     held, control = coverage(lambda found: found.intervals()[1], 0.3, Histogram("sick", values=(0, 1)))
@@ -69,10 +70,9 @@ def test_categories_and_cells():
     assert control < HELD - 0.02
 
 
+@pytest.mark.everything
 @pytest.mark.slow
-def test_the_area_under_a_roc_curve(monkeypatch):
-    if not is_everything():
-        monkeypatch.setattr("ogive.statistics.roc.noise.MOST_SIMULATIONS", 499)
+def test_the_area_under_a_roc_curve():
     rng = np.random.default_rng(7)
     truth = np.mean(rng.beta(3, 2, 10**6) > rng.beta(2, 3, 10**6))
     statistic = Roc("score", "sick", bounds=(0, 1), bins=64)
@@ -113,3 +113,10 @@ def test_a_standard_error_for_the_population_counts_rows_as_alike():
     expected = np.sqrt(noise**2 + ROWS * share * (1 - share) / curve.records)
     assert curve.standard_error(50) == pytest.approx(expected)
     assert as_independent(curve).standard_error(50) < expected
+
+
+def test_the_interval_of_an_area_is_wider_by_the_root_of_the_rows_of_a_person(monkeypatch):
+    monkeypatch.setattr("ogive.statistics.roc.noise.MOST_SIMULATIONS", 999)
+    estimate = released(1, Roc("score", "sick", bounds=(0, 1), bins=1024))
+    wide, narrow = (np.ptp(each.auc_interval()) for each in (estimate, as_independent(estimate)))
+    assert wide == pytest.approx(np.sqrt(ROWS) * narrow, rel=0.1)

@@ -11,6 +11,7 @@ import math
 import numpy as np
 import pytest
 from helpers.coverage import most
+from helpers.scope import is_everything
 from helpers.scope import size as runs_of
 from scipy import stats
 
@@ -135,8 +136,12 @@ def without_noise(estimate, test):
         pytest.param(roc(privacy=PURE("0.3")), id="roc-private-labels"),
         pytest.param(roc(privacy=PURE("0.3"), public_labels=True), id="roc-public-labels"),
         pytest.param(roc(privacy=PURE("0.15"), adjacency=CENSUS), id="roc-private-sizes"),
-        pytest.param(roc(privacy=PURE("0.8"), budget="split"), id="roc-split"),
-        pytest.param(roc(privacy=PURE("0.3"), trust=ogive.Simulation(ogive.SecAgg, parties=3)), id="roc-secagg"),
+        pytest.param(roc(privacy=PURE("0.8"), budget="split"), id="roc-split", marks=pytest.mark.everything),
+        pytest.param(
+            roc(privacy=PURE("0.3"), trust=ogive.Simulation(ogive.SecAgg, parties=3)),
+            id="roc-secagg",
+            marks=pytest.mark.everything,
+        ),
         pytest.param(tau(500, privacy=PURE("0.1"), method="kernel"), id="tau-laplace"),
         pytest.param(tau(500, privacy=ZCDP("0.01"), method="kernel"), id="tau-gaussian"),
         pytest.param(tau(500, privacy=PURE("0.1"), method="kernel", kernel="kendall_b"), id="tau-b"),
@@ -145,7 +150,11 @@ def without_noise(estimate, test):
         pytest.param(tau(40, privacy=PURE(2), trust=ogive.Pairs), id="tau-pairs"),
         pytest.param(auc(400, public=True, privacy=PURE("0.1"), method="kernel"), id="auc-public"),
         pytest.param(auc(400, public=False, privacy=PURE("0.2"), method="kernel"), id="auc-private"),
-        pytest.param(auc(2000, public=True, privacy=PURE(1), trust=ogive.Local, bins=16), id="auc-local"),
+        pytest.param(
+            auc(2000, public=True, privacy=PURE(1), trust=ogive.Local, bins=16),
+            id="auc-local",
+            marks=pytest.mark.everything,
+        ),
     ],
 )
 def test_p_values_are_not_too_small_under_the_null_hypothesis_and_those_that_ignore_noise_are(release):
@@ -179,7 +188,7 @@ def test_two_groups_with_one_gini_are_rarely_told_apart_and_two_with_different_o
 
 
 def test_power_grows_with_the_number_of_records():
-    """A shift of a quarter of a standard deviation, and a correlation of 0.2, at the 5 % level, 40 releases each."""
+    """A shift of a quarter of a standard deviation, and a correlation of 0.2, at the 5 % level, 40 or 16 times."""
     rng = np.random.default_rng(12)
 
     def shifted(size):
@@ -192,10 +201,12 @@ def test_power_grows_with_the_number_of_records():
         other = np.clip(one / 5 + rng.normal(size=size), -4, 4)
         return ogive.ustatistic((one, other), "kendall", bounds=(-4, 4), privacy=PURE(1)).test().p_value
 
+    runs = runs_of(40, part=16)
     for make in (shifted, related):
-        few, some, many = (sum(make(size) <= 0.05 for _ in range(40)) for size in (100, 500, 2500))
-        assert few < some < many
-        assert many >= 38
+        few, some, many = (sum(make(size) <= 0.05 for _ in range(runs)) for size in (100, 500, 2500))
+        assert few < some <= many
+        assert some < many or not is_everything(), "of few releases all may be rejected"
+        assert many >= 0.95 * runs
 
 
 # What it is, and what is refused

@@ -6,7 +6,7 @@ from functools import cache, partial
 
 import numpy as np
 import pytest
-from helpers.scope import size
+from helpers.scope import is_everything, size
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -95,7 +95,11 @@ def examples():
     """The stored estimates of all statistics with all guarantees; who changes one copies it first."""
     with pytest.MonkeyPatch.context() as patched:
         # what bands hold is tested with them; of these any numbers do
-        patched.setattr("ogive.statistics.curve.bands.simultaneous.SIMULATED_VALUES", 300_000)
+        values = 300_000 if is_everything() else 60_000
+        patched.setattr("ogive.statistics.curve.bands.simultaneous.SIMULATED_VALUES", values)
+        if not is_everything():
+            patched.setattr("ogive.statistics.roc.noise.MOST_SIMULATIONS", 499)
+            patched.setattr("ogive.statistics.calibration.null.SIMULATIONS", 299)
         return [stored(statistic, *guarantee) for statistic in STATISTICS for guarantee in GUARANTEES]
 
 

@@ -41,7 +41,7 @@ def released(statistic, epsilon, key=0, trust=Local):
     return release(statistic, trust=trust(TABLE), privacy=PureDP(epsilon), public=public, source=source)
 
 
-@pytest.mark.covering("statistic", statistic=lambda statistic: "any")
+@pytest.mark.each_value(statistic=lambda statistic: statistic.columns[0])
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("statistic", [THREE, FOUR, POINTS], ids=["three", "four", "points"])
 def test_the_stated_errors_hold_over_many_releases(statistic, method):

@@ -98,6 +98,7 @@ def test_measurements_are_the_products_with_the_described_matrices(size):
     assert np.array_equal(dense.matrix(RingRoot(size, DiscreteGaussian(1))), vector[(rows - columns) % around])
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("total", [None, 1234])
 def test_estimates_and_variances_are_those_of_dense_algebra(size, total):
@@ -141,7 +142,9 @@ def test_errors_are_close_to_the_least_that_there_can_be(size):
     assert square[1] > 1.05 * lower_bounds.replaced(size)
 
 
-@pytest.mark.parametrize("size", [2**10, 2**15, 2**18, 2**18 + 1])
+@pytest.mark.parametrize(
+    "size", [2**10, 2**15, *(pytest.param(size, marks=pytest.mark.everything) for size in (2**18, 2**18 + 1))]
+)
 def test_fine_grids_keep_the_gain(size):
     """Rounding to so few bits costs nothing that shows, at any size."""
     before = error(design_square_root(size, privacy=HALF, adjacency=ADD), ADD)

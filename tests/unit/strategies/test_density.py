@@ -146,11 +146,11 @@ ATOMS = ("lowest", "constant", "zeros", "half", "several", "rounded")
 
 
 def test_smooth_shapes_gain_and_atoms_lose_little():
-    smoother = errors(SMOOTH, 1000, runs_of(8, part=3))
+    smoother = errors(SMOOTH, 1000, runs_of(8, part=2))
     gain = np.exp(np.log(smoother[:, 1] / smoother[:, 0]).mean(axis=0))
     assert gain[0] < 0.75
     assert gain[1] < 0.75
-    harder = errors(ATOMS, 300, runs_of(4, part=2))
+    harder = errors(ATOMS, 300, runs_of(4, part=1))
     assert (harder[:, 1, 1] < 1.9 * harder[:, 0, 1]).all(), harder
     assert np.exp(np.log(harder[:, 1, 1] / harder[:, 0, 1]).mean()) < 1.1
 
@@ -205,6 +205,7 @@ def test_reports_get_a_density_up_to_noise_of_a_fifth_of_the_records_and_hats_up
     assert suits(reports, even, people) is taken
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("adjacency", Adjacency)
 @pytest.mark.parametrize("parties", [1, 3])
 def test_only_the_smoothing_is_another(adjacency, parties):

@@ -106,6 +106,7 @@ def test_hulls_equal_the_split_formula(height):
     assert interval_squared(uniform_tree(2**height, 2)) == pytest.approx(split_formula(height), rel=1e-12)
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("root", [True, False])
 @pytest.mark.parametrize("base", [2, 3, 4, 7])
 def test_hulls_equal_dense_algebra_for_every_size(base, root):

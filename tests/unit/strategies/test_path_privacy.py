@@ -57,6 +57,7 @@ def cost_by_linear_programming(strategy, change):
     return solution.fun
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("adjacency", Adjacency)
 @pytest.mark.parametrize("tree", SMALL, ids=str)
 def test_every_neighbor_is_hidden_by_a_shift_of_the_charged_norm(tree, adjacency):

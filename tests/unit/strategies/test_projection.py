@@ -39,6 +39,7 @@ def design(size=64, privacy=CONCENTRATED, adjacency=REPLACE, **options):
     return design_projection(size, privacy=privacy, adjacency=adjacency, **options)
 
 
+@pytest.mark.covering(privacy=str)
 @pytest.mark.parametrize("adjacency", Adjacency)
 @pytest.mark.parametrize(("basis", "noise"), VARIANTS)
 @pytest.mark.parametrize("privacy", GRANTS, ids=str)
@@ -98,6 +99,7 @@ def exact_coefficients(counts, basis, degree):
     return total
 
 
+@pytest.mark.covering
 @pytest.mark.parametrize("adjacency", Adjacency)
 @pytest.mark.parametrize(("basis", "noise"), VARIANTS)
 def test_noiseless_answers_decode_to_the_projection_of_the_data(basis, noise, adjacency):

@@ -7,6 +7,8 @@ from fractions import Fraction
 import mpmath
 import numpy as np
 import pytest
+from helpers.scope import is_everything
+from helpers.scope import size as some
 from scipy.optimize import minimize
 
 from ogive.errors import DataError, ParameterError
@@ -68,7 +70,7 @@ def optimized(form):
     return max(-result.fun for result in found)
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(5)
 @pytest.mark.parametrize("form", forms([7]), ids=name)
 def test_no_record_moves_whitened_features_by_more_than_one(form):
     reached = optimized(form)
@@ -79,7 +81,7 @@ def test_no_record_moves_whitened_features_by_more_than_one(form):
 
 @pytest.mark.parametrize("form", [form for form in forms([MAX_DEGREE]) if form.noise != "moments"], ids=name)
 def test_no_record_moves_whitened_features_by_more_than_one_on_a_finer_grid(form):
-    points = np.concatenate((cosine_points(2711), np.linspace(-1, 1, 1013)))
+    points = np.concatenate((cosine_points(some(2711, part=1361)), np.linspace(-1, 1, some(1013, part=507))))
     if form.absolute:
         points = points[::3]
     rows = whitening(form) @ form.record(points)
@@ -102,6 +104,7 @@ def test_a_shape_for_replacing_does_not_hide_an_added_record():
     assert certified(add, matrix, replaced=False) > 1.5
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("form", [form for form in forms([5, 6]) if form.counted], ids=name)
 @pytest.mark.parametrize("size", [40, 2000])
 def test_shapes_for_added_records_hide_replaced_ones_at_a_loss_of_their_own(form, size):
@@ -121,12 +124,13 @@ def test_certificates_cover_the_largest_change_and_hardly_more(form):
     lower = np.tril(draw.normal(size=(form.rows, form.rows)))
     matrix = np.diag(np.abs(np.diag(lower)) + 0.1) if form.absolute else lower
     bound = certified(form, matrix, replaced=not form.counted)
-    points = np.concatenate((cosine_points(1500), np.linspace(-1, 1, 1501)))
+    points = np.concatenate((cosine_points(some(1500, part=600)), np.linspace(-1, 1, some(1501, part=601))))
     rows = matrix @ form.record(points)
     largest = (largest_absolute if form.absolute else largest_squared)(rows, differences=not form.counted)
     assert largest <= bound <= largest * 1.003
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     "form", [form for form in forms([5, 11]) if form.basis != "cosine" and form.constants == "exact"], ids=name
 )
@@ -176,6 +180,7 @@ def test_certificates_of_coarse_grids_are_still_bounds(monkeypatch):
     assert sum(inflated) >= 5
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("form", forms([5]), ids=name)
 @pytest.mark.parametrize("bits", [8, 30])
 def test_integers_never_move_by_more_than_certified(form, bits):
@@ -241,7 +246,8 @@ def test_integers_are_the_rounded_features_within_the_stated_slack(form):
     size, bits, matrix = 2**16, 30, whitening(form)
     integers = integer_features(form, size, bits)
     with mpmath.workdps(40):
-        for bin in (0, 1, 77, 4096, 32767, 50000, size - 2, size - 1):
+        bins = (0, 1, 77, 4096, 32767, 50000, size - 2, size - 1)
+        for bin in bins if is_everything() else bins[::3]:
             record = precise_record(form, 2 * bin + 1 - size, size)
             for row in range(form.rows):
                 exact = sum(mpmath.mpf(matrix[row, k]) * record[k] for k in range(form.rows)) * 2**bits
@@ -249,11 +255,11 @@ def test_integers_are_the_rounded_features_within_the_stated_slack(form):
 
 
 def test_tables_hold_what_the_algorithms_find():
-    for form in forms([6]):
-        if form.noise == "shaped" or form.absolute:
-            here, found = whitening(form), computed(form)
-            np.testing.assert_allclose(here, found, atol=2e-3)
-            np.testing.assert_array_equal(unpacked(form, packed(form, found)), found)
+    tabulated = [form for form in forms([6]) if form.noise == "shaped" or form.absolute]
+    for form in tabulated if is_everything() else tabulated[::3]:
+        here, found = whitening(form), computed(form)
+        np.testing.assert_allclose(here, found, atol=2e-3)
+        np.testing.assert_array_equal(unpacked(form, packed(form, found)), found)
 
 
 def test_a_damaged_table_is_refused(monkeypatch):
@@ -269,6 +275,7 @@ def test_a_damaged_table_is_refused(monkeypatch):
         whitening.cache_clear()
 
 
+@pytest.mark.everything
 def test_algorithms_reach_their_gaps():
     """Lower bounds by duality, computed apart: any weights bound the least trace and the least spread from below."""
     form = Form("legendre", 4, "shaped", "exact", REPLACE)

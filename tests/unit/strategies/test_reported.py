@@ -18,7 +18,7 @@ from ogive.strategies import ReportedTree, design_reports, strategy_from_dict
 from ogive.strategies.reported.design import expected_tree, read_reports
 from ogive.strategies.reported.strategy import BITS
 
-RUNS = size(1000, part=300)
+RUNS = size(1000, part=150)
 DEVIATION = math.sqrt(2 / RUNS)
 """The relative deviation of a variance of so many draws."""
 ONE = Fraction(1)
@@ -155,7 +155,7 @@ def test_a_point_mass_does_not_break_the_stated_variance(nodes):
 def test_simulated_maxima_cover_the_curve_of_the_records(nodes, split, branching):
     oracle = TreeOracle(64, Fraction(2), nodes=nodes, split=split, branching=branching)
     counts = histogram(64, 2000)
-    runs = size(800, part=250)
+    runs = size(800, part=120)
     found, strategy = errors(oracle, counts, runs)
     maxima = simulate_maxima(strategy, total_known=True, simulations=1999)
     margin = upper_quantile(maxima.either, Fraction(1, 10))

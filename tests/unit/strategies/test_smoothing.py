@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+from helpers.scope import is_everything
+from helpers.scope import size as examples
 from helpers.smoothing import DESIGNS, designed, noisy_answer
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -23,7 +25,7 @@ from ogive.strategies.people import CountedPeople
 from ogive.strategies.registry import STRATEGIES
 from ogive.strategies.smoothing import LARGEST_SQUARE_ROOT, NEAREST, SMOOTHINGS, smooth, unsmoothable
 
-SIZES = (1, 2, 3, 7, 33, 100)
+SIZES = (1, 2, 3, 7, 33, 100) if is_everything() else (1, 2, 7, 33)
 
 
 def kinds(strategy: Strategy) -> tuple[str, ...]:
@@ -54,6 +56,7 @@ def test_every_kind_gives_a_monotone_curve_within_the_total(name, adjacency):
                 assert_valid(curve, total)
 
 
+@pytest.mark.each_value
 @pytest.mark.parametrize("adjacency", Adjacency)
 @pytest.mark.parametrize("name", DESIGNS)
 def test_measurements_without_noise_are_kept(name, adjacency):
@@ -79,7 +82,7 @@ def test_every_unbiased_strategy_but_a_sum_has_a_nearest_histogram():
 
 @pytest.mark.parametrize("kind", [kind for kind in SMOOTHINGS if kind != "density"])
 @given(seed=st.integers(0, 2**32), size=st.integers(1, 200), base=st.integers(2, 9), root=st.booleans())
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25, part=12), deadline=None)
 def test_any_points_of_path_noise_become_monotone_within_the_box(kind, seed, size, base, root):
     rng = np.random.default_rng(seed)
     strategy = PathNoise(uniform_tree(size, base, root=root), DiscreteLaplace(4), bits=2)

@@ -4,6 +4,7 @@ import shutil
 
 import numpy as np
 import pytest
+from helpers.scope import is_everything, size
 from helpers.study import AGE, Trial, key_of, people, text_of
 
 from ogive import Ledger, PureDP
@@ -95,7 +96,9 @@ def test_the_same_set_may_be_opened_again_and_says_nothing_new(trial):
     assert trial.sites[1].account.spent == PureDP("0.01")
 
 
-@pytest.mark.parametrize("half", [(1,), (1, 2), (1, 2, 3)])
+@pytest.mark.parametrize(
+    "half", [(1,), *(pytest.param(more, marks=pytest.mark.everything) for more in ((1, 2), (1, 2, 3)))]
+)
 def test_a_set_that_only_some_confirmed_leaves_one_set_at_most(trial, half):
     """Two sets of three have a party in common, which confirmed only one of them."""
     liar = Liar(trial)
@@ -166,16 +169,18 @@ def test_a_release_that_is_complete_is_not_asked_again(tmp_path):
 
 
 def test_what_the_account_cannot_pay_is_refused_before_anything_is_sent(tmp_path):
-    trial = Trial(tmp_path, text_of(releases=[AGE | {"name": name} for name in "abc"], budget="{ epsilon = 3 }"))
+    names = "abc"[: size(3, part=2)]
+    most = PureDP(len(names) - 1)
+    trial = Trial(tmp_path, text_of(releases=[AGE | {"name": name} for name in names], budget="{ epsilon = 3 }"))
     for site in trial.sites.values():
-        site.account.set_limit(PureDP(2))
-    for name in "abc":
+        site.account.set_limit(most)
+    for name in names:
         trial.coordinator.request(name)
     carry(trial.coordinator, trial.agents)
     progress = trial.coordinator.progress()
-    assert [progress[name].state for name in "abc"] == ["released", "released", "running"]
+    assert [progress[name].state for name in names] == ["released"] * (len(names) - 1) + ["running"]
     assert trial.coordinator.waiting_for == ()
-    assert trial.sites[1].account.spent == PureDP(2)
+    assert trial.sites[1].account.spent == most
 
 
 def test_two_agents_on_copies_of_one_state_share_what_the_ledger_says(trial, tmp_path):
@@ -234,7 +239,7 @@ def test_a_release_is_not_answered_under_a_second_noise(trial, other):
     assert liar.ask(1, 1, Stage.KEYS) is None
     assert account.spent is None
     site.begin()
-    if other != "lost":
+    if other == "account" or (other == "ledger" and is_everything()):
         assert np.array_equal(liar.attempt(1), opened)
 
 

@@ -170,15 +170,16 @@ def honest(agents):
     return [{"agent": str(path), "party": name} for (_, name), path in agents.items()]
 
 
-def expected(folder):
-    trial = Trial(folder, TEXT, seed="carriers")
+@pytest.fixture(scope="module")
+def expected(tmp_path_factory):
+    """What equal seeds give in one process."""
+    trial = Trial(tmp_path_factory.mktemp("alone"), TEXT, seed="carriers")
     trial.coordinator.request("age")
     carry(trial.coordinator, trial.agents)
     return trial.coordinator.result("age")
 
 
-def test_the_same_seeds_give_the_same_integers_through_lost_messages_and_nodes_that_lie(tmp_path, quick):
-    (tmp_path / "alone").mkdir()
+def test_the_same_seeds_give_the_same_integers_through_lost_messages_and_nodes_that_lie(tmp_path, quick, expected):
     trial = Trial(tmp_path, TEXT, seed="carriers", step_seconds=600)
     with Serving(trial) as serving, listening(trial, tmp_path) as agents:
         configurations = honest(agents)
@@ -187,10 +188,11 @@ def test_the_same_seeds_give_the_same_integers_through_lost_messages_and_nodes_t
         network.lost = 7
         trial.coordinator.request("age")
         quick.main(network, context_of(trial, serving))
-    assert trial.coordinator.result("age") == expected(tmp_path / "alone")
+    assert trial.coordinator.result("age") == expected
     assert all(site.agent.results() for site in trial.sites.values())
 
 
+@pytest.mark.everything
 def test_a_node_that_comes_late_is_waited_for(tmp_path, quick):
     trial = Trial(tmp_path, TEXT, seed="carriers", step_seconds=600)
     with Serving(trial) as serving, listening(trial, tmp_path) as agents:
@@ -205,6 +207,7 @@ def test_a_node_that_comes_late_is_waited_for(tmp_path, quick):
     assert trial.coordinator.result("age") is not None
 
 
+@pytest.mark.everything
 def test_a_run_ends_when_everybody_has_read_the_result_however_slow_nodes_are(tmp_path, quick):
     """Nodes take longer than a run waits that nobody has asked, and what they take longest for is the result."""
     trial = Trial(tmp_path, TEXT, step_seconds=600)
@@ -254,16 +257,17 @@ def test_a_service_whose_certificate_is_missing_is_not_asked(tmp_path, quick):
             quick.main(Network([]), context_of(trial, serving))
 
 
-def test_a_party_without_a_token_here_comes_over_https(tmp_path, quick):
+@pytest.mark.everything
+def test_a_party_without_a_token_here_comes_over_https(tmp_path, quick, expected):
     trial = Trial(tmp_path, TEXT, seed="carriers", step_seconds=600)
-    (tmp_path / "alone").mkdir()
     with Serving(trial) as serving, listening(trial, tmp_path) as agents, running(serving, (2,)):
         (serving.folder / "site-2.token").unlink()
         trial.coordinator.request("age")
         quick.main(Network(honest(agents)), context_of(trial, serving))
-    assert trial.coordinator.result("age") == expected(tmp_path / "alone")
+    assert trial.coordinator.result("age") == expected
 
 
+@pytest.mark.everything
 def test_an_agent_that_is_not_there_is_tried_again(tmp_path, quick):
     trial = Trial(tmp_path, TEXT, step_seconds=600)
     with Serving(trial) as serving:

@@ -12,6 +12,7 @@ import tracemalloc
 
 import httpx
 import pytest
+from helpers.scope import is_everything, size
 from helpers.study import AGE, Trial, key_of, text_of
 from helpers.study_service import Proxy, Serving, free_port, running
 from helpers.waiting import PATIENCE, ended, in_thread, until
@@ -36,17 +37,19 @@ MEAN = {
     "by": "'ward'",
     "groups": "['A', 'B']",
 }
-TEXT = text_of(releases=(AGE, MEAN), budget="{ epsilon = 9, delta = 1e-6 }")
+RELEASES = (AGE, MEAN) if is_everything() else (MEAN,)
+NAMES = tuple(release["name"] for release in RELEASES)
+BUDGET = "{ epsilon = 9, delta = 1e-6 }"
+TEXT = text_of(size(4, part=3), dropouts=int(is_everything()), releases=RELEASES, budget=BUDGET)
 
 
 @pytest.fixture(scope="module")
 def alone(tmp_path_factory):
     """What equal seeds give in one process."""
     trial = Trial(tmp_path_factory.mktemp("alone"), TEXT, seed="carriers")
-    for name in ("age", "mean"):
-        trial.coordinator.request(name)
+    ask_for_all(trial)
     carry(trial.coordinator, trial.agents)
-    return {name: trial.coordinator.result(name) for name in ("age", "mean")}
+    return results(trial)
 
 
 @pytest.fixture(autouse=True)
@@ -57,22 +60,24 @@ def impatient(monkeypatch):
 
 
 def results(trial):
-    return {name: trial.coordinator.result(name) for name in ("age", "mean")}
+    return {name: trial.coordinator.result(name) for name in NAMES}
 
 
 def released(trial):
-    return all(results(trial).values()) and all(len(site.agent.results()) == 2 for site in trial.sites.values())
+    return all(results(trial).values()) and all(
+        len(site.agent.results()) == len(NAMES) for site in trial.sites.values()
+    )
 
 
-def ask_for_both(trial):
-    for name in ("age", "mean"):
+def ask_for_all(trial):
+    for name in NAMES:
         trial.coordinator.request(name)
 
 
 def test_the_same_seeds_give_the_same_integers_as_in_one_process(tmp_path, alone):
     trial = Trial(tmp_path, TEXT, seed="carriers")
     with Serving(trial) as serving, running(serving):
-        ask_for_both(trial)
+        ask_for_all(trial)
         until(lambda: released(trial))
     assert results(trial) == alone
     for site in trial.sites.values():
@@ -99,11 +104,11 @@ def test_a_bad_network_changes_no_number(tmp_path, alone, faults):
         Proxy(serving.port, faults, FAULTS[faults]) as proxy,
         running(serving, port=proxy.port),
     ):
-        ask_for_both(trial)
+        ask_for_all(trial)
         until(lambda: released(trial))
     assert sum(proxy.done.values()) > 0
     assert results(trial) == alone
-    assert all(len(site.account.history) == 2 for site in trial.sites.values())
+    assert all(len(site.account.history) == len(NAMES) for site in trial.sites.values())
 
 
 @pytest.fixture(scope="module")
@@ -204,9 +209,9 @@ def test_a_reply_that_a_newer_one_replaces_before_its_end_does_not_count(serving
 
 
 def test_the_longest_reply_is_that_of_each_step(tmp_path):
-    """Every reply of a study of two releases has at most that many bytes, and that of a vector exactly so many."""
+    """Every reply of a study has at most that many bytes, and that of a vector exactly so many."""
     trial = Trial(tmp_path, TEXT)
-    ask_for_both(trial)
+    ask_for_all(trial)
     seen = {}
     while not released(trial):
         for number, site in trial.sites.items():
@@ -329,6 +334,7 @@ class Hangs(Proxy):
         return "hang"
 
 
+@pytest.mark.everything
 def test_connections_that_hang_cost_no_step(tmp_path, alone):
     """With steps of 6 s and nothing else changed, agents come back within them."""
     trial = Trial(tmp_path, TEXT, seed="carriers", step_seconds=6)
@@ -337,7 +343,7 @@ def test_connections_that_hang_cost_no_step(tmp_path, alone):
         Hangs(serving.port) as proxy,
         running(serving, port=proxy.port),
     ):
-        ask_for_both(trial)
+        ask_for_all(trial)
         until(lambda: released(trial))
         mailboxes = [connection._mailbox for connection in serving._connections]
         assert {(box._wait, box._client.timeout.read, box._client.timeout.connect) for box in mailboxes} == {(1, 3, 2)}
@@ -468,13 +474,14 @@ def test_an_address_without_tls_is_refused(tmp_path):
         Connection("http://127.0.0.1:1", "site-1", "0" * 64)
 
 
+@pytest.mark.everything
 def test_two_coordinators_at_once_lose_nothing(tmp_path, alone):
     """Two services with the same key on two states: agents answer each step of an attempt once."""
     trial = Trial(tmp_path, TEXT, seed="carriers")
     other = Trial(tmp_path / "other", TEXT)
     with Serving(trial) as serving, Serving(other, folder=serving.folder) as second:
-        ask_for_both(trial)
-        ask_for_both(other)
+        ask_for_all(trial)
+        ask_for_all(other)
         stop, threads = threading.Event(), []
         for number, site in trial.sites.items():
             for each in (serving, second):

@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 import pytest
+from helpers.scope import is_everything
 from helpers.study import AGE, Trial, key_of, people, text_of
 
 import ogive
@@ -127,13 +128,20 @@ def test_a_party_that_sends_something_else_is_refused_and_nothing_changes(tmp_pa
     with pytest.raises(PeerError, match=words):
         trial.coordinator.receive(1, reply)
     assert 1 in trial.coordinator.waiting_for
-    carry(trial.coordinator, trial.agents)
-    assert read_recorded(trial.coordinator.result("age")).total == 4000
+    if is_everything() or words == "cannot be read":
+        carry(trial.coordinator, trial.agents)
+        assert read_recorded(trial.coordinator.result("age")).total == 4000
+
+
+@pytest.fixture(scope="module")
+def both(tmp_path_factory):
+    """A study that merges and one that adds up, of which nothing was asked."""
+    return Trial(tmp_path_factory.mktemp("a"), merging()), Trial(tmp_path_factory.mktemp("b"))
 
 
 @pytest.mark.parametrize("stage", [stage for stage in Stage if stage not in (Stage.OWN, Stage.RESULT)])
-def test_a_coordinator_that_asks_for_another_protocol_is_refused(tmp_path, stage):
-    merged, added = Trial(tmp_path / "a", merging()), Trial(tmp_path / "b")
+def test_a_coordinator_that_asks_for_another_protocol_is_refused(both, stage):
+    merged, added = both
     asked = Question(merged.study.digest, 1, 0, 0, 0, stage).to_bytes(key_of(0))
     assert Reply.from_bytes(merged.agents[1].answer(asked), party=merged.study.parties[0].key).refused
     asked = Question(added.study.digest, 1, 0, 0, 0, Stage.OWN).to_bytes(key_of(0))

@@ -13,6 +13,7 @@ import pytest
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 from helpers.forked import Forked
 from helpers.people_study import RELEASE, Serving, key_of, public_text, study_of, study_text
+from helpers.scope import size
 from helpers.study_service import free_port
 from helpers.waiting import PATIENCE, Beside, until
 
@@ -41,8 +42,9 @@ from ogive.study.reading import read_study
 from ogive.study.store import Store
 
 ECDF = '[[release]]\nname = "a"\nstatistic = "ecdf"\nprivacy = {epsilon = 1}\ncolumn = "a"\nbounds = [0, 1]'
-ALIKE = dict.fromkeys(range(1, 9), 3)
-DIFFERENT = {number: number for number in range(1, 9)}
+PEOPLE = size(8, part=4)
+ALIKE = dict.fromkeys(range(1, PEOPLE + 1), 3)
+DIFFERENT = {number: number for number in range(1, PEOPLE + 1)}
 
 
 def alike(serving):
@@ -107,21 +109,27 @@ def test_everybody_draws_the_same_pairs_from_the_file_and_others_from_another_fi
 # --- whole studies
 
 
-def test_people_meet_and_what_comes_out_is_right_and_each_ledger_has_the_price(tmp_path):
-    study = study_of()
-    with Serving(tmp_path, study) as serving:
-        found = serving.people(ALIKE)
-        share, released = alike(serving)
-        context = ssl.create_default_context(cafile=str(serving.authority))
-        with httpx.Client(base_url=serving.url, verify=context, timeout=PATIENCE, trust_env=False) as client:
-            published = client.get("/v1/releases/ward").json()
-            page, absent = client.get("/releases/ward"), client.get("/releases/other")
-            status = client.get("/v1/status").json()
-        agreed = Meeting.of(study).protocol.agreed
-        assert found == {number: (int(agreed[number - 1]), True) for number in ALIKE}
-        again = serving.join(1, 3)
-        with pytest.raises(ReleaseMismatchError):
-            serving.join(2, 4)
+@pytest.fixture(scope="module")
+def met(tmp_path_factory):
+    """A study in which everybody met, whose service still runs, and what each person was told."""
+    with Serving(tmp_path_factory.mktemp("met"), study_of(count=PEOPLE)) as serving:
+        yield serving, serving.people(ALIKE)
+
+
+def test_people_meet_and_what_comes_out_is_right_and_each_ledger_has_the_price(met):
+    serving, found = met
+    study = serving.study
+    share, released = alike(serving)
+    context = ssl.create_default_context(cafile=str(serving.authority))
+    with httpx.Client(base_url=serving.url, verify=context, timeout=PATIENCE, trust_env=False) as client:
+        published = client.get("/v1/releases/ward").json()
+        page, absent = client.get("/releases/ward"), client.get("/releases/other")
+        status = client.get("/v1/status").json()
+    agreed = Meeting.of(study).protocol.agreed
+    assert found == {number: (int(agreed[number - 1]), True) for number in ALIKE}
+    again = serving.join(1, 3)
+    with pytest.raises(ReleaseMismatchError):
+        serving.join(2, 4)
     assert share == pytest.approx(1, abs=1e-6)
     assert published == released.to_dict()
     assert page.headers["content-type"].startswith("text/html")
@@ -133,22 +141,23 @@ def test_people_meet_and_what_comes_out_is_right_and_each_ledger_has_the_price(t
     assert status["lost"] == 0
     assert again == (0, True), "it is over, and nothing is given twice"
     for number in ALIKE:
-        account = Ledger.open(tmp_path / f"ledger-{number}").account("wards", unit=study.unit)
+        account = Ledger.open(serving.folder / f"ledger-{number}").account("wards", unit=study.unit)
         assert account.spent == PureDP(140)
         assert len(account.history) == 1
         assert "paid to take part in a study; its release is not kept here" in statement(account)
 
 
+@pytest.mark.everything
 def test_who_has_something_else_gives_something_else(tmp_path):
     """The control of the test before."""
-    with Serving(tmp_path, study_of()) as serving:
+    with Serving(tmp_path, study_of(count=PEOPLE)) as serving:
         serving.people(DIFFERENT)
         assert alike(serving)[0] == pytest.approx(0, abs=1e-6)
 
 
 def test_who_does_not_come_is_replaced_and_who_comes_after_the_deadline_is_refused(tmp_path, monkeypatch):
     study = study_of()
-    wards = {number: ward for number, ward in ALIKE.items() if number not in (2, 5)}
+    wards = {number: 3 for number in range(1, 9) if number not in (2, 5)}
     with Serving(tmp_path, study, coming=len(wards)) as serving:
         with Beside(serving.people, wards) as people:
             until(lambda: len(serving.collector.collected.outputs) >= 2 and not serving.collector._open)
@@ -218,13 +227,14 @@ def test_one_ledger_adds_up_what_a_person_spends_in_several_studies_of_one_name(
     assert spent == [PureDP(140), PureDP(280)]
 
 
-def test_a_person_whose_notes_were_lost_takes_part_no_more(tmp_path):
-    with Serving(tmp_path, study_of()) as serving:
-        serving.people(ALIKE)
-        for found in tmp_path.glob(f"ledger-1{NOTES}*"):
-            found.unlink()
-        with pytest.raises(PeerError, match="takes part no more"):
-            serving.join(1, 3)
+def test_a_person_whose_notes_were_lost_takes_part_no_more(met):
+    serving, _ = met
+    lost = list(serving.folder.glob(f"ledger-{PEOPLE}{NOTES}*"))
+    assert lost
+    for found in lost:
+        found.unlink()
+    with pytest.raises(PeerError, match="takes part no more"):
+        serving.join(PEOPLE, 3)
 
 
 @pytest.mark.parametrize("given", [0, 1, 2])
@@ -277,7 +287,7 @@ def test_a_service_refuses_the_state_of_another_study_and_the_key_of_another_coo
 
 def test_a_state_that_cannot_be_written_is_waited_for_and_nothing_is_said_meanwhile(tmp_path, monkeypatch, caplog):
     monkeypatch.setattr("ogive.study.pairs.service.PAUSE", 0.1)
-    with Serving(tmp_path, study_of()) as serving:
+    with Serving(tmp_path, study_of(count=PEOPLE)) as serving:
         write, failing = serving.store.write, [True]
 
         @contextlib.contextmanager

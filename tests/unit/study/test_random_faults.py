@@ -1,6 +1,6 @@
 """Studies under faults that a seeded generator chooses; the numbers are those of a study without faults.
 
-OGIVE_FAULT_RUNS says how many there are; by default three in `make test` and thirty in `make test-all`.
+OGIVE_FAULT_RUNS says how many there are; by default one in `make test` and thirty in `make test-all`.
 """
 
 import contextlib
@@ -20,7 +20,7 @@ from ogive.study.in_process import carry
 from ogive.study.store import Store
 
 TEXT = text_of(releases=(AGE,), records=200)
-RUNS = int(os.environ.get("OGIVE_FAULT_RUNS", size(30, part=3)))
+RUNS = int(os.environ.get("OGIVE_FAULT_RUNS", size(30, part=1)))
 CHUNK = max(1, min(RUNS, 5))
 FAULTY_STEPS = 60
 SECRETS = {number: hashlib.sha256(b"secret %d" % number).digest() for number in range(1, 5)}
@@ -234,7 +234,7 @@ def test_whatever_happens_the_numbers_are_the_same_and_are_paid_once(chunk, expe
         else:
             assert "\n" not in found.reason
         happened |= run.happened
-    assert len(happened) >= 10
+    assert len(happened) >= (10 if CHUNK > 1 else 8)
 
 
 def test_the_noise_is_part_of_what_is_compared(expected, monkeypatch, tmp_path):

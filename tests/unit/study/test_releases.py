@@ -4,7 +4,7 @@ import json
 
 import numpy as np
 import pytest
-from helpers.scope import size
+from helpers.scope import is_everything, size
 from helpers.study import AGE, Trial, text_of
 
 from ogive import PureDP
@@ -17,6 +17,7 @@ from ogive.study.in_process import carry
 from ogive.study.paying import over_budget
 from ogive.study.store import Store
 
+PARTIES = {"parties": size(4, part=3), "dropouts": int(is_everything())}
 LARGE = AGE | {"privacy": "{ epsilon = 1000 }"}
 
 
@@ -48,19 +49,22 @@ def test_a_curve_is_that_of_all_records_and_every_party_pays_once(tmp_path):
 
 def test_the_noise_is_that_of_the_shares(tmp_path):
     errors = []
-    trial = Trial(tmp_path, text_of(releases=[AGE | {"name": f"age-{n}"} for n in range(3)], budget="{ epsilon = 9 }"))
-    for number in range(3):
+    count = size(3, part=2)
+    asked = [AGE | {"name": f"age-{n}"} for n in range(count)]
+    trial = Trial(tmp_path, text_of(releases=asked, budget="{ epsilon = 9 }"))
+    for number in range(count):
         trial.coordinator.request(f"age-{number}")
     carry(trial.coordinator, trial.agents)
     everybody = ages(trial, trial.sites)
-    for number in range(3):
+    for number in range(count):
         curve = released(trial, f"age-{number}")
         errors.append(np.mean([abs(curve(age) - np.mean(everybody <= age)) for age in range(20, 90, 10)]))
     assert 0 < np.mean(errors) < 0.02
-    assert len(set(errors)) == 3, "each release has noise of its own"
-    assert all(site.account.spent == PureDP(3) for site in trial.sites.values())
+    assert len(set(errors)) == count, "each release has noise of its own"
+    assert all(site.account.spent == PureDP(count) for site in trial.sites.values())
 
 
+@pytest.mark.everything
 def test_equal_seeds_give_equal_numbers_and_other_seeds_others(tmp_path):
     found = []
     for number, seed in enumerate(("one", "one", "two")):
@@ -134,7 +138,7 @@ QUESTIONS = [
         "privacy": "{ epsilon = 1 }",
         "column": "'age'",
         "bounds": "[0, 120]",
-        "bins": str(size(12, part=8)),
+        "bins": "12",
         "method": "'adaptive'",
     },
     {
@@ -168,10 +172,11 @@ QUESTIONS = [
 ]
 
 
-@pytest.mark.parametrize("restarts", [False, True])
+@pytest.mark.parametrize("restarts", [pytest.param(False, marks=pytest.mark.everything), True])
 def test_everybody_may_end_before_and_after_every_message(tmp_path, restarts):
     asked = QUESTIONS[1 : size(len(QUESTIONS), part=2)] if restarts else QUESTIONS  # the first asks many times
-    trial = Trial(tmp_path, text_of(releases=asked, budget="{ epsilon = 20, delta = 1e-4 }"), seed="s")
+    text = text_of(**PARTIES, releases=asked, budget="{ epsilon = 20, delta = 1e-4 }")
+    trial = Trial(tmp_path, text, seed="s")
     for each in asked:
         trial.coordinator.request(each["name"])
     steps, moved = 0, True
@@ -219,18 +224,26 @@ CURVES, PATHS = AGE | {"method": "'hat_ls'"}, AGE | {"name": "b", "method": "'pa
 @pytest.mark.parametrize(
     ("releases", "more", "said"),
     [
-        ((AGE, AGE | {"name": "b"}), {"budget": "{ epsilon = 2 }"}, None),
+        # of the same studies with less of a budget some releases are paid, too
+        pytest.param((AGE, AGE | {"name": "b"}), {"budget": "{ epsilon = 2 }"}, None, marks=pytest.mark.everything),
         (
             (AGE, AGE | {"name": "b"}),
             {"budget": "{ epsilon = 1 }"},
             "releases age (epsilon = 1) and b (epsilon = 1) together cost more than the study's budget of epsilon = 1",
         ),
-        ((AGE,), {"budget": "{ rho = 0.5 }"}, None),
+        pytest.param((AGE,), {"budget": "{ rho = 0.5 }"}, None, marks=pytest.mark.everything),
         ((AGE,), {"budget": "{ rho = 0.4 }"}, "release age (epsilon = 1) costs more than"),
-        ((SCORES,), {"budget": "{ epsilon = 1, delta = 1e-6 }"}, None),
+        pytest.param((SCORES,), {"budget": "{ epsilon = 1, delta = 1e-6 }"}, None, marks=pytest.mark.everything),
         ((SCORES, SCORES | {"name": "b"}), {"budget": "{ epsilon = 1, delta = 1e-6 }"}, "releases roc"),
-        ((CURVES, PATHS), {"budget": "{ epsilon = 2 }", "trust": "'merge'"}, None),
-        ((CURVES, PATHS), {"budget": "{ epsilon = 1 }", "trust": "'merge'"}, "releases age"),
+        pytest.param(
+            (CURVES, PATHS), {"budget": "{ epsilon = 2 }", "trust": "'merge'"}, None, marks=pytest.mark.everything
+        ),
+        pytest.param(
+            (CURVES, PATHS),
+            {"budget": "{ epsilon = 1 }", "trust": "'merge'"},
+            "releases age",
+            marks=pytest.mark.everything,
+        ),
         ((CURVES, CURVES | {"name": "b"}), {"budget": "{ epsilon = 1 }", "trust": "'merge'"}, None),
     ],
     ids=[
@@ -246,7 +259,7 @@ CURVES, PATHS = AGE | {"method": "'hat_ls'"}, AGE | {"name": "b", "method": "'pa
     ],
 )
 def test_whether_the_budget_pays_for_all_releases_is_what_an_account_says(tmp_path, releases, more, said):
-    text = text_of(releases=releases, **more)
+    text = text_of(**PARTIES, releases=releases, **more)
     study = Study.parse(text if "trust" not in more else text.replace(b"colluding = 1\n", b""))
     over = over_budget(study, [release.name for release in study.releases])
     assert over is None if said is None else over.startswith(said)

@@ -7,6 +7,7 @@ from fractions import Fraction
 
 import mpmath
 import pytest
+from helpers.scope import size
 
 from ogive.crypto.circuits.laws import LaplaceLaw, ResponseLaw
 from ogive.errors import ParameterError
@@ -164,7 +165,7 @@ def exactly(value):
 def drawable(epsilon, sensitivity):
     """All laws of few digits and of several precisions that are not refused."""
     least = (sensitivity - 1).bit_length()
-    for digits, precision in itertools.product(range(least, least + 5), (8, 20, 64)):
+    for digits, precision in itertools.product(range(least, least + size(5, part=3)), (8, 20, 64)):
         with contextlib.suppress(ParameterError):
             yield LaplaceLaw.of(epsilon, sensitivity=sensitivity, digits=digits, precision=precision)
 

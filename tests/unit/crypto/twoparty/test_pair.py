@@ -4,6 +4,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from helpers.scope import size
 from helpers.twoparty import (
     EVALUATOR,
     GARBLER,
@@ -61,13 +62,13 @@ def test_outputs_are_those_of_a_plain_evaluation(name):
     circuit = CIRCUITS[name]
     settings = settings_of(circuit)
     assert settings.extended == (name == "gini extended")
-    for _ in range(3):
+    for _ in range(size(3, part=1)):
         garbler, evaluator = any_bits(circuit)
         found = Pair(settings, garbler, evaluator).run()
         assert np.array_equal(found, evaluate(circuit, garbler[None], evaluator[None])[0])
 
 
-@pytest.mark.parametrize("inputs", [127, 128, 129, 256])
+@pytest.mark.parametrize("inputs", [127, 128, 129, pytest.param(256, marks=pytest.mark.everything)])
 def test_transfers_are_extended_from_128_inputs_on(inputs):
     builder = Builder()
     x, y = builder.garbler("x", inputs), builder.evaluator("y", inputs)
@@ -85,7 +86,7 @@ def test_noise_that_neither_party_knows_is_added_to_the_kernel():
     circuit = gini_circuit()
     settings = settings_of(circuit)
     seen = set()
-    for _ in range(6):
+    for _ in range(size(6, part=4)):
         garbler = drawn_bits(circuit.garbler, {"x": 12})
         evaluator = drawn_bits(circuit.evaluator, {"x": 5})
         found = Pair(settings, garbler, evaluator).run()

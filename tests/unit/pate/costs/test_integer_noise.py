@@ -156,7 +156,7 @@ def test_lifts_cover_a_unit_more_and_less_at_every_neighbour(classes, sigma):
     assert least < 3
 
 
-@pytest.mark.parametrize(("votes", "sigma"), [((9, 4, 0), 1), ((3, 3), 0.7)])
+@pytest.mark.parametrize(("votes", "sigma"), [pytest.param((9, 4, 0), 1, marks=pytest.mark.everything), ((3, 3), 0.7)])
 def test_on_the_grid_that_is_deployed(votes, sigma):
     table = {counts: laws.integer_law(counts, sigma, DEPLOYED) for counts in (votes, *laws.neighbours(votes))}
     true = largest(table, votes, 8, two_sided=False)

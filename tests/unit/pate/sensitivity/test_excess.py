@@ -5,6 +5,7 @@ import math
 
 import numpy as np
 import pytest
+from helpers.scope import is_everything, size
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -71,7 +72,7 @@ def worst(teachers, probabilities, *, noise, smoothness, order=10.0):
 @pytest.mark.parametrize(("teachers", "classes"), [(3, 2), (5, 2), (5, 3), (8, 3)])
 @pytest.mark.parametrize("smoothness", [0.1, 2.0])
 def test_smooth_sensitivity_holds_for_all_neighbours(noise, teachers, classes, smoothness):
-    for count in NEARLY:
+    for count in NEARLY if is_everything() else NEARLY[1::2]:  # a half, or a bit less or more
         if count * (classes - 1) > teachers:
             continue
         probabilities = expecting(count, teachers, classes)[None]
@@ -96,7 +97,7 @@ def test_excess_in_floating_point_breaks_it_by_two(monkeypatch):
     assert change == pytest.approx(2.023, abs=0.001)
 
 
-@settings(max_examples=300, derandomize=True, deadline=None, database=None)
+@settings(max_examples=size(300, part=100), derandomize=True, deadline=None, database=None)
 @given(
     st.integers(1, 2000),
     st.lists(st.integers(0, 2000), min_size=2, max_size=5),

@@ -5,6 +5,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from helpers.scope import size
 from scipy import stats
 
 from ogive.noise import KeyedSource
@@ -34,7 +35,8 @@ def test_draws_have_digits_below_the_lattice():
 def test_the_law_between_lattice_points_is_linear(monkeypatch):
     """At a lattice of width 1/2 the density is seen to be the interpolated one; the smooth one is the control."""
     monkeypatch.setattr(normal, "RESOLUTION_BITS", 1)
-    found = draws(20_000, 3)
+    number = size(20_000, part=8_000)
+    found = draws(number, 3)
     points = np.arange(-16, 17) / 2
     weights = np.exp(-(points**2) / 2)
     weights /= weights.sum()
@@ -45,7 +47,7 @@ def test_the_law_between_lattice_points_is_linear(monkeypatch):
         return (ramp * weights).sum(axis=-1)
 
     assert stats.kstest(found, cdf).pvalue > 1e-6
-    assert np.var(found) == pytest.approx(1 + 1 / 24, abs=0.04)
+    assert np.var(found) == pytest.approx(1 + 1 / 24, abs=4 * math.sqrt(2 / number))
     # a distance of 0.04 h^2 in total variation, as stated, and not less
     z = np.linspace(-8, 8, 160_001)
     density = np.array([np.interp(z, points, weights * 2)])

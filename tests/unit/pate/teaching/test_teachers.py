@@ -331,6 +331,7 @@ if __name__ == "__main__":
 """
 
 
+@pytest.mark.everything
 def test_an_interrupted_training_keeps_what_was_done_and_goes_on(tmp_path, monkeypatch, capsys):
     script, folder = tmp_path / "slow.py", tmp_path / "kept"
     script.write_text(SLOW)

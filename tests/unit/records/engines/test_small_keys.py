@@ -6,6 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from helpers.engines import address
+from helpers.scope import is_everything
 
 pytest.importorskip("ibis", reason="ibis is not installed (pip install 'ogive[engines]')")
 
@@ -60,6 +61,8 @@ def test_keys_stand_for_the_bins_of_numpy(name, tmp_path):
     records = Records.of(address("duckdb", pa.table({"x": values}), tmp_path))
     np.testing.assert_array_equal(records.aggregate(asked), expected(values, grid))
     if name == "wide":  # which the other expression refuses
+        return
+    if not is_everything() and list(GRIDS).index(name) % 3:
         return
     # policies that need more than bins have the same counts by the other expression
     inside = values[(values >= grid.low) & (values <= grid.high)]

@@ -11,6 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 from helpers import postgres
 from helpers.engines import ENGINES, address, fill_postgresql
+from helpers.scope import is_everything
 
 import ogive
 from ogive.columns import Binning
@@ -36,17 +37,19 @@ def engine(request):
     return request.param
 
 
-def asked(session):
+def questions(session):
     one = ogive.PureDP(1)
-    yield session.ecdf("age", bounds=(0, 120), grid="integers", privacy=one)
-    yield session.roc("score", "sick", positive=True, negative=False, bounds=(0, 1), bins=64, privacy=one)
-    yield session.hosmer_lemeshow("score", "sick", positive=True, negative=False, groups=4, privacy=one)
-    yield session.quantiles("age", bounds=(0, 120), grid="integers", privacy=one, where="ward == 'A'")
-    yield session.mean("age", bounds=(0, 120), by="ward", groups=("A", "B"), privacy=one)
-    yield session.histogram("ward", values=("A", "B"), privacy=one)
-    yield session.describe(["age", "ward"], bounds={"age": (0, 120)}, values={"ward": ("A", "B")}, privacy=one)
-    yield session.count("sick", among=True, privacy=one)
-    yield session.crosstab("ward", "sick", rows=("A", "B"), columns=(False, True), privacy=one)
+    return [
+        lambda: session.ecdf("age", bounds=(0, 120), grid="integers", privacy=one),
+        lambda: session.roc("score", "sick", positive=True, negative=False, bounds=(0, 1), bins=64, privacy=one),
+        lambda: session.hosmer_lemeshow("score", "sick", positive=True, negative=False, groups=4, privacy=one),
+        lambda: session.quantiles("age", bounds=(0, 120), grid="integers", privacy=one, where="ward == 'A'"),
+        lambda: session.mean("age", bounds=(0, 120), by="ward", groups=("A", "B"), privacy=one),
+        lambda: session.histogram("ward", values=("A", "B"), privacy=one),
+        lambda: session.describe(["age", "ward"], bounds={"age": (0, 120)}, values={"ward": ("A", "B")}, privacy=one),
+        lambda: session.count("sick", among=True, privacy=one),
+        lambda: session.crosstab("ward", "sick", rows=("A", "B"), columns=(False, True), privacy=one),
+    ]
 
 
 def without_provenance(plain):
@@ -61,11 +64,11 @@ def test_a_session_on_an_engine_finds_what_one_on_a_file_finds(engine, tmp_path)
         ogive.Session(data, name="people", trust="clear")
         for data in (table, address(engine, table, tmp_path, "people"))
     ]
-    found = 0
-    for expected, here in zip(*map(asked, pair), strict=True):
-        assert without_provenance(expected.to_dict()) == without_provenance(here.to_dict())
-        found += 1
-    assert found == 9
+    both = list(zip(*map(questions, pair), strict=True))
+    assert len(both) == 9
+    # in `make test` each engine is asked every third question
+    for expected, here in both if is_everything() else both[ENGINES.index(engine) :: len(ENGINES)]:
+        assert without_provenance(expected().to_dict()) == without_provenance(here().to_dict())
 
 
 def test_a_release_from_an_engine_is_charged_once_and_kept(engine, tmp_path):

@@ -220,7 +220,15 @@ def test_a_learner_is_chosen_by_what_is_installed_and_named_in_the_setting(monke
     assert runs.measure(runs.settings(quick=False)[0], 1, ()) == {}
 
 
-@pytest.mark.parametrize("name", [learners.SPREADING, learners.BOOSTING, learners.FOREST, learners.PERCEPTRON])
+@pytest.mark.parametrize(
+    "name",
+    [
+        learners.SPREADING,
+        learners.BOOSTING,
+        pytest.param(learners.FOREST, marks=pytest.mark.everything),
+        learners.PERCEPTRON,
+    ],
+)
 def test_every_learner_learns_and_follows_its_seed(name, monkeypatch):
     if learners.LEARNERS[name].needs:
         pytest.importorskip(

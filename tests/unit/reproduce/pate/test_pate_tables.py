@@ -62,7 +62,10 @@ def test_prices_of_real_votes_are_those_that_are_specified(row, data):
 
 @pytest.mark.parametrize(
     ("row", "fixed"),
-    [("SVHN Confident-GNMax, 8500 queries", 11.1379), ("Glyph Confident-GNMax, 12000 queries", 9.0125)],
+    [
+        ("SVHN Confident-GNMax, 8500 queries", 11.1379),
+        pytest.param("Glyph Confident-GNMax, 12000 queries", 9.0125, marks=pytest.mark.everything),
+    ],
 )
 def test_what_needs_no_votes_is_known_without_them(row, fixed):
     found = prices.measure({"row": row, "of": prices.PRICE}, 1, ())
@@ -265,7 +268,7 @@ def test_svhn_of_given_votes_is_judged_as_a_detail():
         assert (check.outcome, check.essential) == (outcome, False)
 
 
-@pytest.mark.parametrize("quick", [True, False])
+@pytest.mark.parametrize("quick", [True, pytest.param(False, marks=pytest.mark.everything)])
 def test_votes_on_svhn_that_are_given_are_judged_as_details(quick, tmp_path):
     votes = np.zeros((8500, 10), dtype=np.int64)
     votes[:, 3], votes[::2, 3] = 250, 150

@@ -34,7 +34,7 @@ def parts(form):
     ]
 
 
-@pytest.mark.covering
+@pytest.mark.each_value
 @pytest.mark.parametrize("form", ["difference", "counts"])
 @pytest.mark.parametrize("privacy", [GRANT, PureDP(1), ApproxDP(1, "1e-6")], ids=str)
 @pytest.mark.parametrize("number", range(3), ids=["subset", "groups", "groups of a subset"])

@@ -3,6 +3,7 @@ import math
 import numpy as np
 import pytest
 from helpers.paper_bounds import corollary_bound, root_a
+from helpers.scope import size
 from helpers.trees import ArrayTree
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -128,17 +129,17 @@ def test_nodes_that_are_looked_into_are_as_few_as_is_proved(branching):
     generator = np.random.default_rng(6)
     a = 1.2 * least_a(branching)
     case = Sizes(3, 3, 1.0, 1.0, 4, branching)
-    worst = 0.0
+    worst, runs = 0.0, size(150, part=40)
     for jump in (0.5, 1.0, math.sqrt(a), 2.001 * math.sqrt(a)):
         found = np.array(
             [
                 walk(
                     *(gambling_tree(generator, 4, branching, jump) for _ in range(2)), a=a, variant="half", ties="half"
                 ).recursed[1:]
-                for _ in range(150)
+                for _ in range(runs)
             ]
         )
-        worst = max(worst, float((found.mean(axis=0) - 5 * found.std(axis=0) / math.sqrt(150)).max()))
+        worst = max(worst, float((found.mean(axis=0) - 5 * found.std(axis=0) / math.sqrt(runs)).max()))
     assert 0 < worst <= looked_into(case, a)
 
 

@@ -44,7 +44,7 @@ def collected(oracle, symbols, generator, source):
 def test_the_noise_of_nodes_is_what_is_stated(mode):
     generator, source = np.random.default_rng(11), KeyedSource.from_seed(12)
     symbols, epsilon = np.array([0] * 10 + [1, 6]), Fraction(9 if "budget" in mode else 3)
-    runs, found, noise = runs_of(1500, part=500), [], []
+    runs, found, noise = runs_of(1500, part=250), [], []
     for run in range(runs):
         oracle = TreeOracle(8, epsilon, seed=run, **MODES[mode])
         sums, _, _ = collected(oracle, symbols, generator, source)
@@ -91,7 +91,7 @@ def sample_auc(up, down, size):
     return float(positive @ below / (len(up) * len(down)))
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(4)
 @pytest.mark.distribution
 @pytest.mark.parametrize(
     ("shape", "mode"),
@@ -129,7 +129,7 @@ def test_the_stated_variance_is_that_of_the_reports(shape, mode):
 @pytest.mark.distribution
 def test_a_variance_that_noise_hides_is_not_taken_for_none():
     # 60 and 140 people over 1024 scores: an unbiased estimate of the variance is often near 0, or below
-    generator, runs = np.random.default_rng(23), runs_of(300, part=120)
+    generator, runs = np.random.default_rng(23), runs_of(300, part=50)
     oracle = PublicClasses(TreeOracle(1 << 10, Fraction(1), branching=4), 2)
     up, down = generator.integers(300, 1 << 10, 60), generator.integers(0, 724, 140)
     truth = sample_auc(up, down, 1 << 10)

@@ -13,7 +13,7 @@ from helpers.waiting import PATIENCE, Beside, until
 
 from ogive.local import Collection
 
-PEOPLE = 400
+PEOPLE = size(400, part=120)
 
 
 async def report_all(process, waiting, acknowledged, connections=6):
@@ -106,7 +106,7 @@ def test_hostile_requests_are_answered_in_one_line_and_store_nothing(process):
 
 def test_many_false_reports_at_a_time_keep_nobody_from_reporting(process):
     """Many connections send six reports each, and more until the honest one was acknowledged in their midst."""
-    connections = size(100, part=40)
+    connections = size(100, part=12)
     trial, context = process.trial, process.context
     before = process.status()["uploads"]
     acknowledged, found = threading.Event(), []

@@ -6,6 +6,7 @@ import sys
 
 import numpy as np
 import pytest
+from helpers.scope import is_everything
 from helpers.server_processes import Processes
 from helpers.servers_study import AGE, Trial, text_of, token_of
 
@@ -134,15 +135,18 @@ GUARANTEES = ("{ epsilon = 1 }", "{ rho = 0.1 }", "{ epsilon = 1, delta = 1e-6 }
 
 
 def test_a_device_makes_the_reports_that_servers_expect():
-    """Of every statistic under every guarantee; the servers follow methods and prices to the end, the device none."""
+    """Of every statistic under every guarantee (in `make test` under one of them).
+
+    The servers follow methods and prices to the end, the device none.
+    """
     texts = [
         text_of(
             releases=[{"name": "one", "statistic": name, "privacy": guarantee} | fields],
             budget=guarantee,
             unit='adjacency = "add_or_remove"',
         )
-        for name, fields in ASKED.items()
-        for guarantee in GUARANTEES
+        for number, (name, fields) in enumerate(ASKED.items())
+        for guarantee in (GUARANTEES if is_everything() else [GUARANTEES[number % len(GUARANTEES)]])
     ]
     record = {"age": [65], "ill": [1], "sex": ["f"]}
     given = {"studies": [text.decode() for text in texts], "record": record, "token": token_of(1)}

@@ -59,7 +59,14 @@ def carrier(trial, port, number=1):
     )
 
 
-@pytest.mark.parametrize("fault", ["cut", "delay", "garble"])
+@pytest.mark.parametrize(
+    "fault",
+    [
+        pytest.param("cut", marks=pytest.mark.everything),
+        pytest.param("delay", marks=pytest.mark.everything),
+        "garble",  # which TLS notices, and ends the connection
+    ],
+)
 def test_a_bad_network_changes_no_sum(trial, fault, monkeypatch):
     for module in (carrying, sending):
         monkeypatch.setattr(module, "SECONDS", 2.0)
@@ -234,7 +241,18 @@ def answering(trial, respond):
         yield carried
 
 
-@pytest.mark.parametrize("begins", ["nothing", "another", "own", "huge", "packed", "refusal", "slow"])
+@pytest.mark.parametrize(
+    "begins",
+    [
+        "nothing",
+        pytest.param("another", marks=pytest.mark.everything),
+        "own",
+        "huge",
+        "packed",
+        pytest.param("refusal", marks=pytest.mark.everything),
+        "slow",
+    ],
+)
 def test_server_0_reads_no_more_of_an_answer_than_the_other_server_signed(trial, begins, monkeypatch):
     if begins == "slow":
         monkeypatch.setattr(carrying, "ANSWER_SECONDS", 0.5)

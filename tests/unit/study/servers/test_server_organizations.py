@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from helpers.scope import size
 from helpers.servers_study import AGE, Trial, in_process, text_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -48,20 +49,20 @@ VOTES = {
     "classes": "3",
     "sigma": "2",
 }
-SITES = (40, 1, 300)
+SITES = (40, 1, size(300, part=60))
 
 
 def tables(seed=1):
     rng = np.random.default_rng(seed)
-    for size in SITES:
-        risk = rng.random(size)
+    for count in SITES:
+        risk = rng.random(count)
         yield {
-            "age": rng.integers(0, 9, size),
+            "age": rng.integers(0, 9, count),
             "risk": risk,
-            "ill": (rng.random(size) < risk).astype(int),
-            "sex": rng.choice(["f", "m"], size),
-            "q0": rng.integers(0, 3, size),
-            "q1": rng.integers(0, 3, size),
+            "ill": (rng.random(count) < risk).astype(int),
+            "sex": rng.choice(["f", "m"], count),
+            "q0": rng.integers(0, 3, count),
+            "q1": rng.integers(0, 3, count),
         }
 
 
@@ -70,7 +71,7 @@ def pooled(sites):
 
 
 def of_organizations(tmp_path, *releases, **more):
-    return Trial(tmp_path, people=len(SITES), releases=releases, records=341, parties=len(SITES), **more)
+    return Trial(tmp_path, people=len(SITES), releases=releases, records=sum(SITES), parties=len(SITES), **more)
 
 
 def check_exact(trial, name, records):
@@ -117,11 +118,11 @@ def test_sums_of_organizations_have_the_numbers_of_servers_in_one_process(tmp_pa
 @pytest.mark.parametrize(
     "release",
     [
-        FEW,
+        pytest.param(FEW, marks=pytest.mark.everything),
         FEW | {"where": "'sex == \"f\"'"},
         FEW | {"by": "'sex'", "groups": "['f', 'm']"},
-        RISK,
-        RISK | {"where": "'age > 3'", "groups": "2", "bins": "8"},
+        pytest.param(RISK, marks=pytest.mark.everything),
+        pytest.param(RISK | {"where": "'age > 3'", "groups": "2", "bins": "8"}, marks=pytest.mark.everything),
         RISK | {"form": "'counts'"},
         ROC,
     ],
@@ -150,7 +151,7 @@ def test_records_of_a_person_are_bounded_at_each_organization(tmp_path, no_noise
         assert trial.release().total == 3
 
 
-@pytest.mark.parametrize("upload", ["tables", "auto"])
+@pytest.mark.parametrize("upload", [pytest.param("tables", marks=pytest.mark.everything), "auto"])
 def test_people_upload_once_for_calibration_and_the_sums_are_those_of_their_records(tmp_path, no_noise, upload):
     table = pooled(list(tables(2)))
     people = len(table["age"])
@@ -163,7 +164,7 @@ def test_people_upload_once_for_calibration_and_the_sums_are_those_of_their_reco
         check_exact(trial, "age", table)
 
 
-@pytest.mark.parametrize("upload", ["keys", "tables"])
+@pytest.mark.parametrize("upload", [pytest.param("keys", marks=pytest.mark.everything), "tables"])
 def test_numbers_of_public_classes_are_opened_where_people_upload(tmp_path, no_noise, upload):
     table = pooled(list(tables(4)))
     people = len(table["age"])
@@ -179,7 +180,7 @@ def test_numbers_of_public_classes_are_opened_where_people_upload(tmp_path, no_n
 
 def test_calibration_survives_a_restart_between_its_questions(tmp_path, monkeypatch):
     table = pooled(list(tables(3)))
-    with Trial(tmp_path, people=len(table["age"]), releases=(RISK,), records=341) as trial:
+    with Trial(tmp_path, people=len(table["age"]), releases=(RISK,), records=sum(SITES)) as trial:
         trial.upload(table)
         trial.ask("risk")
         trial.leader.relay()
@@ -229,7 +230,7 @@ def test_an_organization_has_one_token(tmp_path):
         list(reports.make_reports(trial.study, {"age": [1, 2]}, trial.tokens[:2]))
 
 
-@pytest.mark.parametrize("wrong", [-(10**6), 1 << 59])
+@pytest.mark.parametrize("wrong", [-(10**6), pytest.param(1 << 59, marks=pytest.mark.everything)])
 def test_what_is_no_sum_ends_its_release_alone(tmp_path, monkeypatch, wrong):
     with of_organizations(tmp_path, FEW, FEW | {"name": "finer", "bins": "4", "grid": "'linear'"}) as trial:
         honest, upload_sums = list(tables()), reports.upload_sums

@@ -8,13 +8,14 @@ import ssl
 import httpx
 import pytest
 from helpers.forked import Forked
+from helpers.scope import size
 from helpers.server_processes import Processes
 from helpers.servers_study import Trial, ages, in_process, token_of
 from helpers.waiting import PATIENCE, Beside, until
 
 from ogive.study.servers.enrolment import credential
 
-PEOPLE = 240
+PEOPLE = size(240, part=80)
 
 
 async def upload_all(processes, waiting, acknowledged, connections=6):
@@ -67,7 +68,7 @@ def test_servers_are_killed_while_people_upload_and_while_they_answer(tmp_path):
             processes.kill(number)
             processes.start(number)
         printed, _ = release.communicate(PATIENCE)
-        assert "records:    240 (public)" in printed
+        assert f"records:    {PEOPLE} (public)" in printed
         for number in trial.numbers:
             found = processes.until(number, lambda found: found["releases"][0]["state"] == "released")
             assert (found["clients"], found["left_out"], found["spent"]) == (PEOPLE, 0, "epsilon = 1")

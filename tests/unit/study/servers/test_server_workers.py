@@ -15,8 +15,9 @@ import numpy as np
 import pytest
 from helpers.engines import need_spark
 from helpers.forked import Forked
+from helpers.scope import size
 from helpers.server_processes import Processes
-from helpers.servers_study import Trial, ages, in_process
+from helpers.servers_study import AGE, Trial, ages, in_process
 from helpers.waiting import PATIENCE
 
 from ogive.crypto import comparison
@@ -26,7 +27,9 @@ from ogive.study.servers.kept import own
 from ogive.study.servers.reports import read_report
 
 PEOPLE = 23
-RECORDS = {"age": ages(PEOPLE)}
+BINS = size(121, part=9)
+RECORDS = {"age": ages(PEOPLE) % BINS}
+ASKED = AGE | {"bounds": f"[0, {BINS - 1}]"}
 KEYS, UNVERIFIED = {"upload": '"keys"'}, {"upload": '"keys"', "verified": "false"}
 VOTES = {
     "name": "age",
@@ -38,15 +41,19 @@ VOTES = {
 }
 
 
+def small_groups(patch):
+    """Row groups of five people, and two of them in a part, so that there are several."""
+    patch.setattr(opened, "_ROWS", 5)
+    patch.setattr(evaluating, "_PART_GROUPS", 2)
+
+
 @pytest.fixture(autouse=True)
 def _small_groups(monkeypatch):
-    """Row groups of five people, and two of them in a part, so that there are several."""
-    monkeypatch.setattr(opened, "_ROWS", 5)
-    monkeypatch.setattr(evaluating, "_PART_GROUPS", 2)
+    small_groups(monkeypatch)
 
 
 class Recorded:
-    """Workers in this process, which keep the parts that they were given."""
+    """Workers in this process, which keep the parts that they were given; all that they get comes as bytes."""
 
     def __init__(self, change=lambda part: part):
         self.given = []
@@ -54,7 +61,8 @@ class Recorded:
 
     def __call__(self, work, parts):
         self.given.append(parts)
-        return [work(self.change(part)) for part in reversed(parts)]
+        given = pickle.loads(pickle.dumps([self.change(part) for part in parts]))
+        return list(map(pickle.loads(pickle.dumps(work)), reversed(given)))
 
 
 def damaged(reports, study):
@@ -71,7 +79,9 @@ def damaged(reports, study):
 
 def answers(folder, workers=None, *, records=RECORDS, restart=None, **options):
     """What each server answers, its noise included; two people are not in the set."""
-    with Trial(folder, people=PEOPLE, workers=workers, **({"records": PEOPLE} | options)) as trial:
+    with Trial(
+        folder, people=PEOPLE, workers=workers, **({"records": PEOPLE, "releases": (ASKED,)} | options)
+    ) as trial:
         trial.take(damaged(trial.reports(records), trial.study))
         trial.release()
         if restart is not None:
@@ -87,8 +97,20 @@ def answers(folder, workers=None, *, records=RECORDS, restart=None, **options):
 
 @pytest.fixture(scope="module")
 def alone(tmp_path_factory):
-    """What each server answers without workers, found once."""
-    return functools.cache(lambda: answers(tmp_path_factory.mktemp("alone") / "trial", **KEYS))
+    """What each server answers without workers, by how people upload, found once."""
+
+    def found(**options):
+        return answers(tmp_path_factory.mktemp("alone") / "trial", **options)
+
+    return functools.cache(found)
+
+
+@pytest.fixture(scope="module")
+def parts(tmp_path_factory):
+    """Parts of the usual size, made once."""
+    with pytest.MonkeyPatch.context() as patch:
+        small_groups(patch)
+        return few_parts(tmp_path_factory.mktemp("parts"))
 
 
 def bits_of(part):
@@ -98,7 +120,7 @@ def bits_of(part):
 def few_parts(folder):
     """The parts of server 0 of a study, which are there while the folder is."""
     workers = Recorded()
-    with Trial(folder / "trial", people=PEOPLE, workers=workers, records=PEOPLE, **KEYS) as trial:
+    with Trial(folder / "trial", people=PEOPLE, workers=workers, releases=(ASKED,), records=PEOPLE, **KEYS) as trial:
         trial.take(damaged(trial.reports(RECORDS), trial.study))
         trial.release()
         for file in trial.place(0).glob("*.parquet"):
@@ -114,19 +136,22 @@ def few_parts(folder):
     ("servers", "options"),
     [
         (2, KEYS),
-        (2, UNVERIFIED),
+        pytest.param(2, UNVERIFIED, marks=pytest.mark.everything),
         (3, {"upload": '"tables"'}),
-        (2, {"upload": '"tables"', "verified": "false"}),
+        pytest.param(2, {"upload": '"tables"', "verified": "false"}, marks=pytest.mark.everything),
         (2, {"releases": (VOTES,), "budget": "{ epsilon = 8, delta = 1e-5 }"}),
     ],
     ids=["keys", "keys not verified", "tables", "tables not verified", "votes"],
 )
-def test_a_server_answers_the_same_whoever_evaluates(tmp_path, servers, options):
+def test_a_server_answers_the_same_whoever_evaluates(tmp_path, alone, servers, options):
     votes = np.random.default_rng(2).integers(0, 3, (3, PEOPLE))
     records = {f"q{query}": each for query, each in enumerate(votes)} if "releases" in options else RECORDS
     workers = Recorded()
-    alone = answers(tmp_path / "alone", records=records, servers=servers, **options)
-    assert answers(tmp_path / "workers", workers, records=records, servers=servers, **options) == alone
+    if options in (KEYS, UNVERIFIED):
+        expected = alone(**options)
+    else:
+        expected = answers(tmp_path / "alone", records=records, servers=servers, **options)
+    assert answers(tmp_path / "workers", workers, records=records, servers=servers, **options) == expected
     assert sorted(parts[0].asked.server for parts in workers.given) == list(range(servers)), "each asks once"
     for parts in workers.given:
         last = 2 if parts[0].asked.server < 2 else 3  # the third server can read all uploads
@@ -135,14 +160,13 @@ def test_a_server_answers_the_same_whoever_evaluates(tmp_path, servers, options)
         assert sum(bits_of(part).sum() for part in parts) == PEOPLE - 2
 
 
-def test_the_mask_says_who_counts(tmp_path):
+def test_the_mask_says_who_counts(tmp_path, alone):
     """The control: workers who count somebody else in the same number of people find other sums."""
 
     def another(part):
         return dataclasses.replace(part, counted=np.packbits(bits_of(part)[::-1]).tobytes())
 
-    alone = answers(tmp_path / "alone", **UNVERIFIED)
-    assert answers(tmp_path / "others", Recorded(another), **UNVERIFIED) != alone
+    assert answers(tmp_path / "others", Recorded(another), **UNVERIFIED) != alone(**UNVERIFIED)
 
 
 def test_uploads_that_are_false_are_left_out_of_what_workers_found(tmp_path, monkeypatch):
@@ -164,7 +188,14 @@ def test_uploads_that_are_false_are_left_out_of_what_workers_found(tmp_path, mon
     assert left == [(PEOPLE - 3, 3)] * 2
 
 
-@pytest.mark.parametrize(("work", "sizes"), [(1 << 26, [2, 2, 1]), (5 * 121, [1] * 5), (1, [1] * 5)])
+@pytest.mark.parametrize(
+    ("work", "sizes"),
+    [
+        pytest.param(1 << 26, [2, 2, 1], marks=pytest.mark.everything),
+        (5 * BINS, [1] * 5),
+        pytest.param(1, [1] * 5, marks=pytest.mark.everything),
+    ],
+)
 def test_parts_are_smaller_where_there_are_more_blocks(tmp_path, monkeypatch, work, sizes):
     monkeypatch.setattr(evaluating, "_PART_WORK", work)
     assert [len(part.groups) for part in few_parts(tmp_path)] == sizes
@@ -180,11 +211,7 @@ def test_a_part_in_which_nobody_counts_is_not_made(tmp_path, monkeypatch):
 
 
 def test_workers_count_again_after_a_server_was_restarted(tmp_path):
-    releases = tuple(
-        {"name": name, "statistic": "ecdf", "privacy": "{ epsilon = 1 }", "column": "'age'", "bounds": "[0, 120]",
-         "grid": "'integers'"}
-        for name in ("age", "again")
-    )  # fmt: skip
+    releases = (ASKED, ASKED | {"name": "again"})
     sums = []
 
     def restart(trial):
@@ -223,14 +250,13 @@ def end(work, parts):
 )
 def test_a_server_does_the_work_of_workers_that_fail(tmp_path, caplog, alone, workers, said):
     with caplog.at_level(logging.WARNING, "ogive.study"):
-        assert answers(tmp_path / "workers", workers, **KEYS) == alone()
+        assert answers(tmp_path / "workers", workers, **KEYS) == alone(**KEYS)
     warnings = [each.getMessage() for each in caplog.records if "workers failed" in each.getMessage()]
     assert len(warnings) == 2
     assert all(said in each for each in warnings)
 
 
-def test_each_part_counts_once_and_none_is_missed(tmp_path):
-    parts = few_parts(tmp_path)
+def test_each_part_counts_once_and_none_is_missed(parts):
     results = [evaluate_part(part) for part in parts]
     forms, sums = merge_parts(parts, results)
     assert forms.shape == (2, PEOPLE - 2)
@@ -260,10 +286,11 @@ def test_a_file_that_changed_meanwhile_is_refused(tmp_path):
         evaluate_part(parts[0])
 
 
+@pytest.mark.everything
 def test_a_pool_of_processes_evaluates(tmp_path, alone):
     with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
         found = answers(tmp_path / "pool", pool.map, **KEYS)
-    assert found == alone()
+    assert found == alone(**KEYS)
 
 
 SERVING = """
@@ -335,9 +362,8 @@ out.write_bytes(pickle.dumps(map_on_spark(session, once, pickle.loads(given.read
 
 @pytest.mark.everything
 @pytest.mark.slow
-def test_a_killed_worker_of_spark_counts_once(tmp_path):
+def test_a_killed_worker_of_spark_counts_once(tmp_path, parts):
     need_spark()
-    parts = few_parts(tmp_path)
     given, mark, out = (tmp_path / name for name in ("given", "mark", "out"))
     given.write_bytes(pickle.dumps(parts))
     words = [sys.executable, "-c", KILLED, given, mark, out]
@@ -351,26 +377,25 @@ def test_a_killed_worker_of_spark_counts_once(tmp_path):
     assert same(parts, results)
 
 
+@pytest.mark.everything
 @pytest.mark.slow
-def test_dask_evaluates(tmp_path):
+def test_dask_evaluates(parts):
     dask = pytest.importorskip("dask", reason="Dask is not installed")
 
     def on_dask(work, parts):
         return dask.compute(*[dask.delayed(work)(part) for part in parts], scheduler="processes")
 
-    parts = few_parts(tmp_path)
     assert same(parts, on_dask(evaluate_part, parts))
 
 
 @pytest.mark.everything
 @pytest.mark.slow
-def test_ray_evaluates(tmp_path):
+def test_ray_evaluates(parts):
     ray = pytest.importorskip("ray", reason="Ray is not installed")
 
     def on_ray(work, parts):
         return ray.get([ray.remote(work).remote(part) for part in parts])
 
-    parts = few_parts(tmp_path)
     ray.init(num_cpus=2, include_dashboard=False)
     try:
         assert same(parts, on_ray(evaluate_part, parts))

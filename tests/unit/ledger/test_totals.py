@@ -1,0 +1,233 @@
+"""Totals of charges are those of the spends, whoever changed the account, and are not used where they need not be."""
+
+import json
+import os
+import sqlite3
+
+import numpy as np
+import pytest
+from sqlalchemy import Engine, event, select
+
+import ogive
+from ogive.errors import BudgetError
+from ogive.ledger import totals
+from ogive.ledger.keys import Keys
+from ogive.ledger.schema import META
+from ogive.ledger.totals import Totals
+
+UNIT = ogive.PrivacyUnit(ogive.Adjacency.REPLACE)
+PRICES = [ogive.PureDP("1/100"), ogive.PureDP("1/50"), ogive.PureDP("1/20")]
+
+
+@pytest.fixture
+def place(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    return tmp_path / "budget.db"
+
+
+def reserved(account, what, charge="1/100"):
+    charge = ogive.PureDP(charge) if isinstance(charge, str) else charge
+    return account.reserve({"what": what}, statistic="test", charge=charge, secret=os.urandom(32))
+
+
+def spend(account, what, charge="1/100"):
+    paid = reserved(account, what, charge)
+    paid.bind(0, b"sums")
+    paid.record({"value": what})
+
+
+def rows_of(place, like):
+    connection = sqlite3.connect(place)
+    found = dict(connection.execute("SELECT name, value FROM ogive_meta WHERE name LIKE ?", (like,)))
+    connection.close()
+    return found
+
+
+def put_rows(place, rows):
+    connection = sqlite3.connect(place)
+    with connection:
+        for name, value in rows.items():
+            connection.execute("INSERT OR REPLACE INTO ogive_meta (name, value) VALUES (?, ?)", (name, value))
+    connection.close()
+
+
+def is_counted(monkeypatch, call):
+    """Whether a call reads all spends of an account."""
+    counts = []
+    counted = Totals.counted.__func__
+
+    def noticed(cls, *args, **more):
+        counts.append(args)
+        return counted(cls, *args, **more)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Totals, "counted", classmethod(noticed))
+        call()
+    return bool(counts)
+
+
+def books_of(account):
+    return account._books, account._spot.number
+
+
+def same_totals(account):
+    """Whether totals of the account are stored as valid; they are those of its spends then."""
+    books, number = books_of(account)
+    with books.database.read() as connection:
+        kept = dict(connection.execute(select(META)).all())
+        stored = Totals.stored(kept, number, books.revision(connection, number), books.keys.totals)
+        counted = Totals.counted(connection, number)
+    assert stored is None or stored.rows() == counted.rows()
+    return stored is not None
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_they_are_those_of_the_spends_after_any_sequence_of_changes(place, seed):
+    """Of two processes, in parts, with raised charges, settings that change, and a library that knows no totals."""
+    rng = np.random.default_rng(seed)
+    with ogive.Ledger.open(place) as one, ogive.Ledger.open(place) as other:
+        accounts = [each.account("p", unit=UNIT, limit=ogive.PureDP(50)) for each in (one, other)]
+        spend(accounts[0], "first")
+        accounts += [accounts[0].part("a"), accounts[1].part("b")]
+        open_ones, valid = [], 0
+        for step in range(60):
+            account = accounts[rng.integers(len(accounts))]
+            chances = {"spend": 0.2, "begin": 0.2, "raise": 0.25, "bind": 0.1, "end": 0.1, "limit": 0.1, "older": 0.05}
+            what = rng.choice(list(chances), p=list(chances.values()))
+            if what == "spend":
+                spend(account, step, PRICES[rng.integers(3)])
+            elif what == "begin":
+                open_ones.append(reserved(account, step, PRICES[rng.integers(3)]))
+            elif what == "limit":
+                accounts[rng.integers(2)].set_limit(ogive.PureDP(int(rng.integers(40, 60))))
+            elif what == "older":
+                books, number = books_of(account)
+                with pytest.MonkeyPatch.context() as patched:
+                    patched.setattr(type(books), "_keep_totals", lambda *_: None)
+                    spend(account, step)
+                assert not same_totals(account), "a change that totals do not know was noticed"
+            elif open_ones:
+                number = int(rng.integers(len(open_ones)))
+                paid = open_ones[number]
+                if what == "raise":
+                    paid.charge(PRICES[rng.integers(1, 3)]) if step % 2 else paid.charge(ogive.PureDP(f"{step + 2}/20"))
+                elif what == "bind":
+                    paid.bind(int(step), b"sums")
+                else:
+                    open_ones.pop(number).record({"value": 1})
+            valid += same_totals(account)
+        assert valid > 30
+
+
+def test_what_is_raised_is_the_first_of_several(place):
+    with ogive.Ledger.open(place) as ledger:
+        account = ledger.account("p", unit=UNIT, limit=ogive.PureDP(1))
+        paid = [reserved(account, number) for number in range(3)]
+        paid[0].charge(ogive.PureDP("1/10"))
+        assert same_totals(account)
+        assert account.spent == ogive.PureDP("12/100")
+        paid[1].charge(ogive.PureDP("1/10"))
+        paid[2].charge(ogive.PureDP("1/10"))
+        assert same_totals(account)
+        assert account.spent == ogive.PureDP("3/10")
+
+
+def test_spends_are_counted_once_and_after_others_have_changed_them(place, monkeypatch):
+    with ogive.Ledger.open(place) as ledger:
+        account = ledger.account("p", unit=UNIT, limit=ogive.PureDP(5))
+        spend(account, 0)
+        assert not is_counted(monkeypatch, lambda: spend(account, 1))
+        paid = reserved(account, 2)
+        assert not is_counted(monkeypatch, lambda: paid.charge(ogive.PureDP("1/10")))
+        assert not is_counted(monkeypatch, lambda: account.remaining)
+        assert not is_counted(monkeypatch, lambda: account.set_limit(ogive.PureDP(6)))
+    with ogive.Ledger.open(place) as ledger:
+        account = ledger.account("p", unit=UNIT)
+        assert not is_counted(monkeypatch, lambda: spend(account, 3))
+        assert account.spent == ogive.PureDP("13/100")
+
+
+@pytest.mark.parametrize("damage", ["totals", "stamp", "both", "lost", "words", "revision", "other"])
+def test_totals_that_were_tampered_with_are_not_used(place, monkeypatch, damage):
+    with ogive.Ledger.open(place) as ledger:
+        account = ledger.account("p", unit=UNIT, limit=ogive.PureDP("4/100"))
+        spend(account, 0)
+        before = rows_of(place, "%totals%")
+        second = ledger.account("q", unit=UNIT, limit=ogive.PureDP("4/100"))
+        spend(second, 0, "1/1000")
+        others = rows_of(place, "%totals 2")
+        for number in (1, 2):
+            spend(account, number)
+        assert set(before) == {"totals 1", "stamp of totals 1"}
+        now = rows_of(place, "%totals 1")
+        (((part, first, charge, spends, times),)) = json.loads(now["totals 1"])
+        assert times == 3
+        put_rows(
+            place,
+            {
+                "totals": {"totals 1": json.dumps([[part, first, charge, spends, 1]], separators=(",", ":"))},
+                "stamp": {"stamp of totals 1": now["stamp of totals 1"][:-1] + "x"},
+                "both": before,
+                "lost": {"totals 1": "[]"},
+                "words": {"totals 1": "é\ud7ff", "stamp of totals 1": "é"},
+                "revision": {"stamp of totals 1": before["stamp of totals 1"]},
+                "other": {name[:-1] + "1": value for name, value in others.items()},
+            }[damage],
+        )
+        assert is_counted(monkeypatch, lambda: account.remaining)
+        assert account.remaining == ogive.PureDP("1/100")
+        with pytest.raises(BudgetError, match="left of"):
+            spend(account, 3, "2/100")
+        spend(account, 3)
+        assert same_totals(account)
+        with pytest.raises(BudgetError, match="nothing left"):
+            spend(account, 4)
+
+
+def test_totals_of_the_revision_of_an_older_copy_are_those_of_that_copy(place):
+    """The control of the test above: with a stamp that says nothing of the revision, old rows refill the budget."""
+    with ogive.Ledger.open(place) as ledger, pytest.MonkeyPatch.context() as patched:
+        stamp = totals._stamp
+        patched.setattr(totals, "_stamp", lambda number, digest, revision, key: stamp(number, digest, 0, key))
+        account = ledger.account("p", unit=UNIT, limit=ogive.PureDP("4/100"))
+        spend(account, 0)
+        before = rows_of(place, "%totals%")
+        for number in (1, 2):
+            spend(account, number)
+        put_rows(place, before)
+        assert account.remaining == ogive.PureDP("3/100")
+
+
+def test_a_ledger_without_an_identity_has_none():
+    """Libraries that count no changes may spend from it."""
+    assert Keys(bytes(32)).totals is None
+    assert Keys(bytes(32), "one").totals != Keys(bytes(32), "two").totals
+
+
+def test_a_release_reads_no_more_rows_of_a_ledger_of_many_spends(place):
+    """Virtual machine steps of SQLite for one release after 5 and after 400 spends."""
+
+    def steps(account, what):
+        count = [0]
+
+        def connected(connection, _record):
+            connection.set_progress_handler(lambda: count.__setitem__(0, count[0] + 1), 1)
+
+        event.listen(Engine, "connect", connected)
+        try:
+            spend(account, what)
+        finally:
+            event.remove(Engine, "connect", connected)
+        return count[0]
+
+    with ogive.Ledger.open(place) as ledger:
+        account = ledger.account("p", unit=UNIT, limit=ogive.PureDP(50))
+        for number in range(5):
+            spend(account, number)
+        few = steps(account, "few")
+        for number in range(10, 400):
+            reserved(account, number)
+        spend(account, "compared")
+        many = steps(account, "many")
+    assert few > 100
+    assert many < 1.2 * few
