@@ -61,7 +61,6 @@ FAILS = {
 }
 
 
-@pytest.mark.one_in(2)
 @pytest.mark.parametrize("case", FAILS)
 def test_a_failed_first_command_fixes_nothing(folder, run, case):
     command, *options = FAILS[case]

@@ -126,9 +126,15 @@ def test_the_state_of_another_study_or_of_its_file_before_a_change_is_refused(fo
         capsys.readouterr()
 
 
-@pytest.mark.one_in(4)
 @pytest.mark.parametrize(
-    ("answer", "goes_on"), [("y", True), ("Yes", True), ("", False), ("n", False), ("why?", False)]
+    ("answer", "goes_on"),
+    [
+        ("y", True),
+        pytest.param("Yes", True, marks=pytest.mark.everything),
+        ("", False),
+        pytest.param("n", False, marks=pytest.mark.everything),
+        pytest.param("why?", False, marks=pytest.mark.everything),
+    ],
 )
 def test_a_release_asks_before_it_ends_the_uploads(folder, capsys, monkeypatch, answer, goes_on):
     study = read_study(folder / "study.toml")

@@ -164,7 +164,6 @@ def test_a_ledger_pays_for_parties_once(table, run, tmp_path):
         assert str(account.spent) == "epsilon = 1"
 
 
-@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     ("words", "message"),
     [

@@ -68,14 +68,14 @@ OPTIONS = {
     "base3-root": {"base": 3, "root": True},
     "base4-no-root": {"base": 4, "root": False},
 }
-# `make test` has every size with some options, and every option at some sizes, under both adjacencies
+# `make test` has every option at sizes 1 and 2, and at larger ones from one size to the next under the other adjacency
 PATHS = [
     pytest.param(
         size,
         adjacency,
         OPTIONS[name],
         id=f"{size}-{adjacency.value}-{name}",
-        marks=[pytest.mark.everything] if (place + other + number) % 4 else [],
+        marks=[pytest.mark.everything] if size > 2 and (place + other + number) % 2 else [],
     )
     for place, size in enumerate(SIZES)
     for other, adjacency in enumerate(Adjacency)

@@ -12,7 +12,7 @@ from functools import cache
 
 import pytest
 from helpers.few_simulations import simulate_little
-from helpers.scope import is_everything
+from helpers.scope import is_everything, label
 from vectors.make_questions import FILE, LAWS, MEASURED, QUERIES, all_cases, asked
 
 import ogive.noise
@@ -57,12 +57,13 @@ ROOMS = ("method", "levels", "queries", "strategies", "oracles", "drawn", "kerne
 def soon():
     """Names of the questions that `make test` asks.
 
-    Each kind of statistic over each trust model occurs in one of them, each guarantee and adjacency, each word of a
-    name, and each thing that was measured.
+    Each kind of statistic occurs in one of them over each trust model and by each method, and so does each guarantee,
+    adjacency, word of a name, and thing that was measured.
     """
     things = {}
     for name, (statistic, trust, privacy, adjacency) in all_cases().items():
-        things[name] = {*name.split(), (statistic.name, trust.name), type(privacy), adjacency}
+        method = label(getattr(statistic, "method", None))
+        things[name] = {*name.split(), (statistic.name, trust.name), (statistic.name, method), type(privacy), adjacency}
         for room in ROOMS:
             measured = HOW.get(name, {}).get(room)
             things[name] |= {(room, str(each)) for each in (measured if isinstance(measured, list) else [measured])}

@@ -191,7 +191,7 @@ GRIDS = [*range(0, len(KINDS), 4), *range(2, len(KINDS), 4)]
 """Where pictures of four kinds start."""
 
 
-# in `make test` seven kinds are in one picture of several, in `make test-all` all are in two, beside others
+# in `make test` six kinds are in one picture of several, in `make test-all` all are in two, beside others
 @pytest.mark.parametrize(
     ("shape", "start"),
     [

@@ -187,7 +187,8 @@ def test_draws_and_those_of_opendp_come_from_one_law(name, scale):
     else:
         reference = dp.m.make_gaussian(space, dp.l2_distance(T=dp.f64), scale=float(scale))
         ours = DiscreteGaussian
-    draws = size(60_000, part=25_000)
+    # of 25,000 draws one run in eleven missed a control, and of 50,000 one in 20 million does
+    draws = size(60_000, part=50_000)
     theirs = np.array(reference([0] * draws))
     assert goodness.same(ours(scale).sample(draws, source=source()), theirs) > goodness.LEVEL
     for other in (Fraction(scale) * Fraction(9, 10), Fraction(scale) * Fraction(11, 10)):

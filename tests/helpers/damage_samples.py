@@ -20,6 +20,7 @@ import pyarrow.parquet as pq
 from helpers import aggregation, serving, twoparty, verifying
 from helpers.damage import Kind, spoil_bytes, spoil_json
 from helpers.memory import MEMORY
+from helpers.randomness import runs
 
 import ogive
 from ogive.cli import main
@@ -66,7 +67,7 @@ FOLDERS: list[tempfile.TemporaryDirectory] = []
 def ledger_folder(*, rich: bool) -> Path:
     """A folder with a ledger, which nobody changes: answers, parts, spends in progress, and limits of several kinds."""
     place = folder()
-    with ogive.Ledger.open(place / "b.db") as ledger:
+    with runs(f"ledger folder {rich}"), ogive.Ledger.open(place / "b.db") as ledger:
         patients = ledger.account("patients", unit=UNIT, limit=PureDP(3), fingerprint=ledger.fingerprint(b"x"))
         ogive.release(AGE, trust=ogive.Central(TABLE), privacy=PureDP("1/2"), ledger=patients)
         patients.part("north").reserve({"what": "q"}, statistic="test", charge=PureDP("1/10"), secret=SECRET)

@@ -67,7 +67,8 @@ def _draw_hex(size: int) -> str:
 
 
 @contextlib.contextmanager
-def _runs(name: str) -> Iterator[None]:
+def runs(name: str) -> Iterator[None]:
+    """Within the block keys follow from the name; for what several tests share that is made by the first of them."""
     _running.append((name, itertools.count()))
     try:
         yield
@@ -89,7 +90,7 @@ def _keys_of_tests():
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_runtest_protocol(item):
-    with _runs(item.nodeid):
+    with runs(item.nodeid):
         return (yield)
 
 
@@ -97,5 +98,5 @@ def pytest_runtest_protocol(item):
 def pytest_fixture_setup(fixturedef, request):
     """A fixture of many tests draws the same, whichever of them is the first that needs it."""
     whose = request.node.nodeid if fixturedef.scope == "function" else fixturedef.baseid
-    with _runs(f"{whose} {fixturedef.argname} {getattr(request, 'param_index', 0)}"):
+    with runs(f"{whose} {fixturedef.argname} {getattr(request, 'param_index', 0)}"):
         return (yield)

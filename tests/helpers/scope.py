@@ -2,8 +2,8 @@
 
 `make test` takes a covering part of large products of parameters and smaller simulations; `--everything` takes all
 of both. These doors lead here: on a parametrized test the mark `covering` and, where cases are costly, `each_value` or
-`one_in`; the mark `everything` on a test that only `make test-all` runs; and `size` where a simulation has two sizes.
-At its end a run says what it left out.
+`one_in`; the mark `everything` on a test that only `make test-all` runs; `size` where a simulation or a protocol has
+two sizes; and `is_everything` where a test goes through a part of its cases. At its end a run says what it left out.
 
 `--record FILE` appends the outcome of each test to a file, and `--unfinished FILE` runs only the tests that have not
 passed according to it. So an interrupted run is resumed, and what was skipped for want of something runs once that is
@@ -28,25 +28,34 @@ _EVERYTHING = False
 _left: Counter[str] = Counter()
 """Tests that this run leaves out, by the function they belong to."""
 _smaller: set[str] = set()
-"""Places at which `size` gave less than the full size."""
+"""Places in tests at which `size` gave less than the full size, or `is_everything` was asked and said no."""
 
 
 def size(full: int, *, part: int) -> int:
-    """The size of a simulation: `full` in `make test-all`, `part` in `make test`.
+    """The size of a simulation, or of what a test sets up: `full` in `make test-all`, `part` in `make test`.
 
     Whoever calls it derives levels and tolerances from what it returns, so that the control fails at both sizes.
     """
     assert 0 < part < full
     if _EVERYTHING:
         return full
-    frame = sys._getframe(1)
-    _smaller.add(f"{Path(frame.f_code.co_filename).name}:{frame.f_lineno}")
+    _note_place()
     return part
 
 
 def is_everything() -> bool:
-    """Whether this is `make test-all`."""
+    """Whether this is `make test-all`; a test that goes through fewer cases elsewhere asks this."""
+    if not _EVERYTHING:
+        _note_place(besides=__file__)
     return _EVERYTHING
+
+
+def _note_place(besides: str = "") -> None:
+    """Note from where the caller of this was called, unless that is a file beside another one."""
+    frame = sys._getframe(2)
+    place = Path(frame.f_code.co_filename)
+    if place.parent != Path(besides).parent:
+        _smaller.add(f"{place.name}:{frame.f_lineno}")
 
 
 def covering(features: Sequence[Sequence[Hashable]]) -> list[int]:
@@ -251,6 +260,6 @@ def pytest_testnodedown(node):
 def pytest_terminal_summary(terminalreporter):
     if _left or _smaller:
         terminalreporter.write_line(
-            f"left to `make test-all`: {sum(_left.values()):,} tests of {len(_left)} functions, and the full size of "
-            f"{len(_smaller)} simulations"
+            f"left to `make test-all`: {sum(_left.values()):,} tests of {len(_left)} functions, and the full size, or "
+            f"all cases, at {len(_smaller)} places"
         )

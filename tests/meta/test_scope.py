@@ -95,7 +95,7 @@ def test_pairs_and_named_values_are_covered_and_the_rest_is_left_to_everything(r
     assert status == 0
     assert (tmp_path / "size.txt").read_text() == "40"
     left = 109 + 8 + 4 - len(some)
-    assert f"left to `make test-all`: {left} tests of 4 functions, and the full size of 1 simulations" in text
+    assert f"left to `make test-all`: {left} tests of 4 functions, and the full size, or all cases, at 1 places" in text
     for one, other in itertools.combinations((0, 2, 3), 2):
         assert len({(case[one], case[other]) for case in some}) == 9
     assert {case[:2] for case in some} == {(letter, str(number)) for letter in "abc" for number in range(4)}

@@ -125,12 +125,16 @@ class Books(MarkedTables):
         """
         totals = self.totals(connection, number, locked=data_set is not None)
         if data_set is not None:
-            self.check_counted(connection, data_set, totals)
+            totals = self.compared(connection, data_set, totals)
         alone: list[tuple[int, Charged, int]] = []
         if apart:
             charged = self._charged(connection, apart)
-            totals = totals.without(apart, charged) or Totals.counted(connection, number, but=apart)
-            alone = [(apart, charged, 1)]
+            others = totals.without(apart, charged)
+            if others is None:
+                others = Totals.counted(connection, number, but=apart)
+                if data_set is not None:
+                    self.compared(connection, data_set, others.plus(apart, charged))
+            totals, alone = others, [(apart, charged, 1)]
         if data_set is not None:
             self.charged_before(connection, number, totals)
         return Charges(

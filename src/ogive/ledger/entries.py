@@ -323,7 +323,7 @@ def _read_charge(text: object) -> Charge:
         raise damaged("a charge cannot be read") from None
 
 
-# every reservation reads all charges of its account, most of which are alike
+# every reservation reads the totals of its account, whose charges are nearly always those of the last one
 _kept_charge = lru_cache(maxsize=1024)(_read_charge)
 
 

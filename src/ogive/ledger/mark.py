@@ -40,6 +40,10 @@ _DIGITS = 32  # of a line's HMAC
 _BEGIN = b'{"'
 
 
+def _charged(spend: dict[str, str]) -> tuple[str, str, str]:
+    return spend["part"], spend["first_charge"], spend["charge"]
+
+
 @dataclass
 class Noted:
     """What is known of one account.
@@ -50,7 +54,7 @@ class Noted:
         settled: The revision that the settings are of.
         spends: By release id, the fields of a spend that composition and messages need, texts.
         charges: By release id, the charge alone.
-        counted: By charge, how many spends have it.
+        counted: By part, first charge and charge, how many spends have them.
         log: Release ids of the spends, in the order in which they and their raised charges were noted.
         newest: Release ids of the spends that changed last, all those of one revision.
         changed: That revision.
@@ -61,7 +65,7 @@ class Noted:
     settled: int = 0
     spends: dict[str, dict[str, str]] = field(default_factory=dict)
     charges: dict[str, str] = field(default_factory=dict)
-    counted: Counter[str] = field(default_factory=Counter)
+    counted: Counter[tuple[str, str, str]] = field(default_factory=Counter)
     log: list[str] = field(default_factory=list)
     newest: tuple[str, ...] = ()
     changed: int = 0
@@ -75,12 +79,12 @@ class Noted:
         changed = []
         for release_id, spend in spends.items():
             if revision >= self._charged.get(release_id, 0):
-                self.spends[release_id], self._charged[release_id] = spend, revision
-                before, charge = self.charges.get(release_id), spend["charge"]
+                before = self.spends.get(release_id)
                 if before is not None:
-                    self.counted[before] -= 1
-                self.charges[release_id] = charge
-                self.counted[charge] += 1
+                    self.counted[_charged(before)] -= 1
+                self.spends[release_id], self._charged[release_id] = spend, revision
+                self.charges[release_id] = spend["charge"]
+                self.counted[_charged(spend)] += 1
                 changed.append(release_id)
         self.log += changed
         if changed and revision > self.changed:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import contextlib
 import re
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, cast
@@ -21,7 +20,7 @@ from ogive.ledger.entries import DataSet, damaged, read_charge, read_data_set, r
 from ogive.ledger.keys import Keys
 from ogive.ledger.mark import Line, Mark, Noted
 from ogive.ledger.schema import DATA_SETS, META, META_OF, SPENDS
-from ogive.ledger.totals import Charged, Totals, confirm, names
+from ogive.ledger.totals import Charged, Totals, confirm, stamp_name
 
 # a row of META for each data set: older libraries leave it alone, and tables stay as they are
 _ADVANCE = text(
@@ -44,8 +43,8 @@ def revision_name(number: int | str) -> str:
 
 
 def _kept(connection: Connection, number: int) -> dict[str, object]:
-    """An account's rows of META: how often it was changed, and its totals."""
-    rows = connection.execute(META_OF, {"names": [revision_name(number), *names(number)]})
+    """An account's rows of META: how often it was changed, and the stamp of its totals."""
+    rows = connection.execute(META_OF, {"names": [revision_name(number), stamp_name(number)]})
     return dict(cast(Any, rows.all()))
 
 
@@ -150,10 +149,10 @@ class MarkedTables:
         for number, change in changes.items():
             if key is None or change.revision == change.begun:
                 continue
-            if not change.charged:
-                confirm(connection, change.kept, number, change.begun, change.revision, key)
-            elif change.totals is not None:
+            if change.totals is not None:
                 change.totals.store(connection, number, change.revision, key)
+            elif not change.charged:
+                confirm(connection, change.kept, number, change.begun, change.revision, key)
 
     def totals(self, connection: Connection, number: int, *, locked: bool) -> Totals:
         """How many spends of an account have each charge; counted where nothing valid is stored.
@@ -167,12 +166,14 @@ class MarkedTables:
         if key is None:
             return Totals.counted(connection, number)
         kept = connection.info[_CHANGES][number].kept if locked else _kept(connection, number)
-        stored = Totals.stored(kept, number, _revision(kept, number), key)
+        stored = Totals.stored(connection, kept, number, _revision(kept, number), key)
         return Totals.counted(connection, number) if stored is None else stored
 
     def charged_before(self, connection: Connection, number: int, totals: Totals) -> None:
-        """Keep in mind what a locked account was charged apart from the spend that this transaction charges."""
-        connection.info[_CHANGES][number].totals = totals
+        """Keep in mind what a locked account was charged apart from the one spend that this transaction charges."""
+        change = connection.info[_CHANGES][number]
+        assert not change.charged, "totals are those from before the transaction"
+        change.totals = totals
 
     def lines(self, connection: Connection, changes: dict[int, Change]) -> list[Line]:
         """Lines of the mark for some changes."""
@@ -273,21 +274,22 @@ class MarkedTables:
         self._compared[number] = seen
         return False
 
-    def check_counted(self, connection: Connection, row: DataSet, totals: Totals) -> None:
-        """Compare how many spends of an account have each charge with the mark; where they are fewer, compare all.
+    def compared(self, connection: Connection, row: DataSet, totals: Totals) -> Totals:
+        """Totals with as many spends of each charge as the mark lists; counted anew where the given ones lack some.
 
         Raises:
             LedgerError: the database lacks a spend or a part of a charge that the mark lists.
         """
         if self.mark is None:
-            return
+            return totals
         noted = self.mark.accounts(self.identity).get(row.name, Noted())
-        counted = Counter[str]()
-        for _, (_, _, now), times in totals.rows():
-            counted[now] += times
-        fewer = any(counted[charge] < times for charge, times in dict(noted.counted).items())
-        if fewer and self.lacks(connection, row.id, noted, anew=True):
-            raise self.behind()
+        counted = dict(noted.counted)
+        if totals.lack(counted):
+            totals = Totals.counted(connection, row.id)
+            # a charge that was raised is another one; and the mark may not list that yet
+            if totals.lack(counted) and self.lacks(connection, row.id, noted, anew=True):
+                raise self.behind()
+        return totals
 
     def unnoted(self, connection: Connection, row: DataSet, noted: Noted, revision: int) -> Change:
         """The changes of an account that the mark lacks."""

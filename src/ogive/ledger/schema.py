@@ -74,8 +74,8 @@ SPENDS = Table(
     sqlite_autoincrement=True,
 )
 
-# what each transaction reads of all spends of a data set, without their questions and estimates; rows of an index of
-# PostgreSQL are limited to some 2,700 bytes, and charges may have thousands of digits
+# what is read of all spends of a data set where its totals are not valid, without their questions and estimates; rows
+# of an index of PostgreSQL are limited to some 2,700 bytes, and charges may have thousands of digits
 CHARGES = Index(
     "ogive_charges", SPENDS.c.data_set, SPENDS.c.part, SPENDS.c.first_charge, SPENDS.c.charge, SPENDS.c.release_id
 ).ddl_if(dialect="sqlite")

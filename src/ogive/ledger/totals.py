@@ -1,12 +1,13 @@
 """How often each charge was made to an account, kept beside its spends so that a release need not read all of them.
 
 Two rows of META belong to an account. One holds how many spends have each charge, the other a stamp: a digest of the
-first, the revision of the account at which it holds, and a keyed hash of both. Every change of an account by this
-library writes the stamp anew. A library that knows no totals advances the revision alone, so that its changes make the
+first, the revision of the account at which it holds, and a keyed hash of both. A change of an account whose totals are
+valid writes the stamp anew. A library that knows no totals advances the revision alone, so that its changes make the
 stamp one of an earlier revision. Totals whose stamp is of another revision, or was not made with the ledger's key, are
-not used: the spends are counted again.
+not used: the spends are counted again. Two copies of a ledger may reach one revision by different changes, so totals
+are also compared with the mark, and are not used where they lack a charge that it lists.
 
-The tables stay as they are, and a ledger that has no totals gets them with its next spend under a limit.
+The tables stay as they are, and an account that has no totals gets them with its next charge under a limit.
 """
 
 from __future__ import annotations
@@ -19,12 +20,15 @@ from collections.abc import Mapping
 from sqlalchemy import Connection, func, select, text
 
 from ogive.ledger.entries import plain_text
-from ogive.ledger.schema import META, SPENDS
+from ogive.ledger.schema import META, META_OF, SPENDS
 
 _PUT = text(
     f"INSERT INTO {META.name} (name, value) VALUES (:name, :value) ON CONFLICT (name) DO UPDATE "
     "SET value = excluded.value"
 )
+
+_MOST = 1000
+"""Different charges of which totals are stored; more would take longer to write than spends to count."""
 
 Charged = tuple[str, str, str]
 """The part, the first charge and the charge of a spend, as the ledger keeps them."""
@@ -49,26 +53,39 @@ class Totals:
         return cls({(part, first, now): (spend, times) for part, first, now, spend, times in connection.execute(query)})
 
     @classmethod
-    def stored(cls, kept: Mapping[str, object], number: int, revision: int, key: bytes) -> Totals | None:
-        """The totals that META has of an account, if they are those of its revision.
+    def stored(
+        cls, connection: Connection, kept: Mapping[str, object], number: int, revision: int, key: bytes
+    ) -> Totals | None:
+        """The totals that are stored of an account, if they are those of its revision.
 
         Args:
-            kept: Rows of META, those that `names` names among them.
+            connection: A transaction.
+            kept: The account's rows of META, its stamp among them.
             number: Of the account.
             revision: Its own.
             key: Authenticates totals.
         """
-        value = kept.get(_totals_name(number))
-        if not isinstance(value, str) or _stamped(kept, number, revision, key) != _digest(value):
+        digest = _stamped(kept, number, revision, key)
+        if digest is None:
+            return None
+        rows = connection.execute(META_OF, {"names": [_totals_name(number)]}).all()
+        value = rows[0].value if rows else None
+        if not isinstance(value, str) or _digest(value) != digest:
             return None
         return cls({(part, first, now): (spend, times) for part, first, now, spend, times in json.loads(value)})
 
     def store(self, connection: Connection, number: int, revision: int, key: bytes) -> None:
-        """Store them as those of a revision."""
+        """Store them as those of a revision, unless they are of very many charges."""
+        if len(self._groups) > _MOST:
+            return
         value = plain_text([[*charged, *spends] for charged, spends in self._groups.items()])
         stamp = _stamp(number, _digest(value), revision, key)
-        rows = {_totals_name(number): value, _stamp_name(number): stamp}
+        rows = {_totals_name(number): value, stamp_name(number): stamp}
         connection.execute(_PUT, [{"name": name, "value": each} for name, each in rows.items()])
+
+    def lack(self, counted: Mapping[Charged, int]) -> bool:
+        """Whether they have fewer spends of some charge than counted elsewhere."""
+        return any(self._groups.get(charged, (0, 0))[1] < times for charged, times in counted.items())
 
     def rows(self) -> list[tuple[int, Charged, int]]:
         """The first spend, the charge and the number of spends, in the order of the first spends."""
@@ -80,17 +97,10 @@ class Totals:
         return Totals({**self._groups, charged: (min(first, spend), times + 1)})
 
     def without(self, spend: int, charged: Charged) -> Totals | None:
-        """These without one spend; None where it is the first of several, since the second is not known."""
-        first, times = self._groups.get(charged, (spend, 0))
-        if times < 1 or (first == spend and times > 1):
+        """These without one spend; None unless it is known to be the only one of its charge."""
+        if self._groups.get(charged) != (spend, 1):
             return None
-        rest = {each: spends for each, spends in self._groups.items() if each != charged}
-        return Totals(rest if times == 1 else {**rest, charged: (first, times - 1)})
-
-
-def names(number: int) -> tuple[str, str]:
-    """The rows of META that an account's totals are."""
-    return _totals_name(number), _stamp_name(number)
+        return Totals({each: spends for each, spends in self._groups.items() if each != charged})
 
 
 def confirm(
@@ -99,14 +109,15 @@ def confirm(
     """Make the totals of one revision those of a later one, up to which no charge has changed."""
     digest = _stamped(kept, number, before, key)
     if digest is not None:
-        connection.execute(_PUT, {"name": _stamp_name(number), "value": _stamp(number, digest, after, key)})
+        connection.execute(_PUT, {"name": stamp_name(number), "value": _stamp(number, digest, after, key)})
 
 
 def _totals_name(number: int) -> str:
     return f"totals {number}"
 
 
-def _stamp_name(number: int) -> str:
+def stamp_name(number: int) -> str:
+    """The row of META that is the stamp of an account's totals."""
     return f"stamp of totals {number}"
 
 
@@ -121,7 +132,7 @@ def _stamp(number: int, digest: str, revision: int, key: bytes) -> str:
 
 def _stamped(kept: Mapping[str, object], number: int, revision: int, key: bytes) -> str | None:
     """The digest of the totals of a revision; None where no valid stamp is of it."""
-    found = kept.get(_stamp_name(number))
+    found = kept.get(stamp_name(number))
     if not isinstance(found, str):
         return None
     digest = found.partition(" ")[0]

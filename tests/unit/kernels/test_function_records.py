@@ -200,12 +200,18 @@ def test_pairs_that_count_for_all_where_one_fails_break_the_sensitivity():
     assert whole - 0 > kernel.scale(WIDE).sensitivity(19)
 
 
-@pytest.mark.one_in(4)
-@pytest.mark.parametrize("name", FAILURES)
+NEAR = ("stop", "generator", "assertion", "warning", "text", "none", "object", "huge", "complex")
+"""Of these no release is made in `make test`: other errors, ends and results that are no numbers are like them."""
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.everything if name in NEAR else ()) for name in FAILURES]
+)
 def test_no_release_says_whether_a_record_is_there(name):
     """The attack: an error, or the end of the process, answered with certainty for an epsilon of 0.01."""
     function = failing(FAILURES[name])
-    for value in (TARGET, 7.0) if is_everything() else (TARGET,):
+    # without the record no function fails, and all are the same
+    for value in (TARGET, 7.0) if is_everything() or name == "error" else (TARGET,):
         data = {"x": np.append(np.linspace(0, 10, 30), value)}
         estimate = ogive.release(
             ogive.Ustatistic(

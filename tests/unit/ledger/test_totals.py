@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import sqlite3
 
 import numpy as np
@@ -9,7 +10,7 @@ import pytest
 from sqlalchemy import Engine, event, select
 
 import ogive
-from ogive.errors import BudgetError
+from ogive.errors import BudgetError, LedgerError
 from ogive.ledger import totals
 from ogive.ledger.keys import Keys
 from ogive.ledger.schema import META
@@ -51,6 +52,18 @@ def put_rows(place, rows):
     connection.close()
 
 
+def copied(place):
+    """A copy of a ledger with its key file, in a folder of its own."""
+    folder = place.with_name("copied")
+    folder.mkdir()
+    with sqlite3.connect(place) as now, sqlite3.connect(folder / place.name) as copy:
+        now.backup(copy)
+    now.close()
+    copy.close()
+    shutil.copyfile(f"{place}.key", folder / f"{place.name}.key")
+    return folder / place.name
+
+
 def is_counted(monkeypatch, call):
     """Whether a call reads all spends of an account."""
     counts = []
@@ -75,7 +88,7 @@ def same_totals(account):
     books, number = books_of(account)
     with books.database.read() as connection:
         kept = dict(connection.execute(select(META)).all())
-        stored = Totals.stored(kept, number, books.revision(connection, number), books.keys.totals)
+        stored = Totals.stored(connection, kept, number, books.revision(connection, number), books.keys.totals)
         counted = Totals.counted(connection, number)
     assert stored is None or stored.rows() == counted.rows()
     return stored is not None
@@ -137,7 +150,7 @@ def test_spends_are_counted_once_and_after_others_have_changed_them(place, monke
         account = ledger.account("p", unit=UNIT, limit=ogive.PureDP(5))
         spend(account, 0)
         assert not is_counted(monkeypatch, lambda: spend(account, 1))
-        paid = reserved(account, 2)
+        paid = reserved(account, 2, "1/30")
         assert not is_counted(monkeypatch, lambda: paid.charge(ogive.PureDP("1/10")))
         assert not is_counted(monkeypatch, lambda: account.remaining)
         assert not is_counted(monkeypatch, lambda: account.set_limit(ogive.PureDP(6)))
@@ -154,12 +167,14 @@ def test_totals_that_were_tampered_with_are_not_used(place, monkeypatch, damage)
         spend(account, 0)
         before = rows_of(place, "%totals%")
         second = ledger.account("q", unit=UNIT, limit=ogive.PureDP("4/100"))
-        spend(second, 0, "1/1000")
+        for number in range(3):
+            spend(second, number, "1/1000")
         others = rows_of(place, "%totals 2")
         for number in (1, 2):
             spend(account, number)
         assert set(before) == {"totals 1", "stamp of totals 1"}
         now = rows_of(place, "%totals 1")
+        assert len(set(rows_of(place, "revision %").values())) == 1, "the rows of the other account are of the same one"
         (((part, first, charge, spends, times),)) = json.loads(now["totals 1"])
         assert times == 3
         put_rows(
@@ -196,6 +211,94 @@ def test_totals_of_the_revision_of_an_older_copy_are_those_of_that_copy(place):
             spend(account, number)
         put_rows(place, before)
         assert account.remaining == ogive.PureDP("3/100")
+
+
+def test_totals_that_lack_what_the_mark_lists_are_not_used(place, monkeypatch):
+    """Rows of a copy that came to the same revision by another change, so that their stamp is valid."""
+    with ogive.Ledger.open(place) as ledger:
+        account = ledger.account("p", unit=UNIT, limit=ogive.PureDP("4/100"))
+        spend(account, 0)
+        waiting = reserved(account, 1)
+        other_place = copied(place)
+        with monkeypatch.context() as elsewhere:
+            elsewhere.setenv("OGIVE_LEDGER_MARK", str(other_place.with_name("mark")))  # of another machine
+            with ogive.Ledger.open(other_place) as other:
+                other.account("p").set_limit(ogive.PureDP("4/100"))
+        rows = rows_of(other_place, "%totals%")
+        half = reserved(account, 2, "2/100")
+        assert rows_of(place, "revision %") == rows_of(other_place, "revision %")
+        put_rows(place, rows)
+        assert account.remaining == ogive.PureDP("2/100"), "nobody compares what is only looked at"
+        for call in (lambda: reserved(account, 3), lambda: waiting.charge(ogive.PureDP("2/100"))):
+            with pytest.raises(BudgetError, match="nothing left"):
+                call()
+        half.record({"value": 1})
+
+
+def test_a_spend_that_is_removed_is_noticed_where_all_are_counted_again(place):
+    """Because the totals are lost, or because the first of several equal charges is raised."""
+    for damage in ("lost", "raised"):
+        file = place.with_name(f"{damage}.db")
+        with ogive.Ledger.open(file) as ledger:
+            account = ledger.account("p", unit=UNIT, limit=ogive.PureDP("4/100"))
+            paid = reserved(account, 0)
+            for number in range(1, 4):
+                spend(account, number)
+            with sqlite3.connect(file) as connection:
+                connection.execute("DELETE FROM ogive_spends WHERE id IN (2, 3)")
+                if damage == "lost":
+                    connection.execute("DELETE FROM ogive_meta WHERE name LIKE '%totals%'")
+            connection.close()
+            with pytest.raises(LedgerError, match="older copy"):
+                paid.charge(ogive.PureDP("3/100")) if damage == "raised" else reserved(account, 9, "2/100")
+
+
+def test_a_charge_that_was_raised_by_hand_frees_no_other(place):
+    """The row says that the raised spend has the charge of another one, which stays charged."""
+    with ogive.Ledger.open(place) as ledger:
+        account = ledger.account("p", unit=UNIT, limit=ogive.PureDP(1))
+        spend(account, 0)
+        paid = reserved(account, 1)
+        spend(account, 2, "1/2")
+        with sqlite3.connect(place) as connection:
+            connection.execute(
+                "UPDATE ogive_spends SET (first_charge, charge) = "
+                "(SELECT first_charge, charge FROM ogive_spends WHERE id = 3) WHERE id = 2"
+            )
+        connection.close()
+        with pytest.raises(BudgetError, match="left of"):
+            paid.charge(ogive.PureDP("51/100"))
+
+
+def test_a_limit_that_is_set_later_has_totals_and_so_has_a_restored_ledger(place, monkeypatch):
+    with ogive.Ledger.open(place) as ledger:
+        account = ledger.account("p", unit=UNIT)
+        for number in range(3):
+            spend(account, number)
+        assert rows_of(place, "%totals%") == {}
+        account.set_limit(ogive.PureDP(1))
+        assert same_totals(account)
+        copy = copied(place)
+        spend(account, 3)
+    shutil.copyfile(copy, place)
+    ogive.Ledger.restore(place)
+    with ogive.Ledger.open(place) as ledger:
+        account = ledger.account("p")
+        assert is_counted(monkeypatch, lambda: account.spent)
+        assert account.spent == ogive.PureDP("4/100")
+        spend(account, 4)
+        assert same_totals(account)
+        assert account.spent == ogive.PureDP("5/100")
+
+
+def test_totals_of_very_many_charges_are_not_stored(place, monkeypatch):
+    monkeypatch.setattr(totals, "_MOST", 3)
+    with ogive.Ledger.open(place) as ledger:
+        account = ledger.account("p", unit=UNIT, limit=ogive.PureDP(1))
+        for number in range(1, 6):
+            spend(account, number, f"{number}/100")
+            assert same_totals(account) == (number < 4)
+        assert account.spent == ogive.PureDP("15/100")
 
 
 def test_a_ledger_without_an_identity_has_none():

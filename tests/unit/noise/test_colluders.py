@@ -171,7 +171,6 @@ def test_skellam_noise_costs_what_is_specified(mu, change, order, numeric, bound
 SIGMAS = ("1/20", "1/4", "1/2", "0.7", 1, "1.5", 2, 3, 5, "6.5", 8, "9.9")
 
 
-@pytest.mark.each_value
 @pytest.mark.parametrize("sigma", SIGMAS)
 @pytest.mark.parametrize("honest", [2, 7, 25, 400])
 def test_narrow_gaussian_shares_of_those_who_keep_them_cost_no_more_than_the_stated_law(sigma, honest):

@@ -229,7 +229,10 @@ def test_the_integers_that_get_noise_are_those_of_the_exact_means(name):
 @pytest.mark.parametrize("name", ["gini", "kendall_b", "auc", "auc_private", "vus", "gini_coefficient"])
 @pytest.mark.parametrize("privacy", [PureDP(1), ZeroConcentratedDP("0.5")], ids=["laplace", "gaussian"])
 def test_noise_has_the_stated_variance_and_no_bias(name, privacy):
-    """4 000 releases: means within 5 standard errors, variances within a tenth (sd of a Laplace's is 0.035)."""
+    """Means within 5 standard errors, variances of 4000 releases within 15 %, of 1500 within 24 %.
+
+    The standard deviation of the variance of 4000 Laplace variables is 3.5 %, of 1500 it is 5.8 %.
+    """
     query, runs = query_of(name, privacy, records=400), size_of(4000, part=1500)
     sums = Clear(a_table()).records.aggregate(query.rows)
     totals = query.totals(sums, Adjacency.REPLACE)
@@ -341,13 +344,13 @@ def test_more_records_than_the_bits_allow_are_refused():
 
 
 def test_a_volume_of_three_classes_is_released_with_an_error_that_holds():
-    """200 releases of one table at epsilon 0.2: errors against the exact volume, in stated deviations of the noise."""
+    """200 releases (or 150) of a table at epsilon 0.2: errors against the exact volume, in stated deviations."""
     from ogive.releasing import release
     from ogive.statistics.ustatistic.statistic import Ustatistic
 
     table = a_table(600)
     volume = Ustatistic(("x", "city"), "vus", bounds={"x": (0, 1)}, categories={"city": ("a", "b", "c")})
-    exact, runs = release(volume, trust=Clear(table), privacy=PureDP(1)).value, size_of(200, part=80)
+    exact, runs = release(volume, trust=Clear(table), privacy=PureDP(1)).value, size_of(200, part=150)
     found = [
         release(
             volume, trust=Central(table), privacy=PureDP("0.2"), public="city", source=KeyedSource(bytes([each] * 32))

@@ -108,7 +108,6 @@ def test_ends_are_the_extremes_over_all_curves_within_a_band():
         assert partial.rate_ends(band, wanted) == (min(firsts), max(firsts))
 
 
-@pytest.mark.one_in(2)
 @pytest.mark.distribution
 @pytest.mark.parametrize("adjacency", Adjacency, ids=lambda each: each.value)
 def test_intervals_hold_as_often_as_they_say(adjacency):

@@ -115,6 +115,12 @@ def test_a_standard_error_for_the_population_counts_rows_as_alike():
     assert as_independent(curve).standard_error(50) < expected
 
 
+def test_intervals_of_categories_are_wider_by_the_root_of_the_rows_of_a_person():
+    estimate = released(1, Histogram("sick", values=(0, 1)))
+    wide, narrow = (np.ptp(each.intervals(), axis=1) for each in (estimate, as_independent(estimate)))
+    assert wide == pytest.approx(np.sqrt(ROWS) * narrow, rel=0.1)
+
+
 def test_the_interval_of_an_area_is_wider_by_the_root_of_the_rows_of_a_person(monkeypatch):
     monkeypatch.setattr("ogive.statistics.roc.noise.MOST_SIMULATIONS", 999)
     estimate = released(1, Roc("score", "sick", bounds=(0, 1), bins=1024))

@@ -46,7 +46,7 @@ def test_without_noise_numbers_are_those_of_numpy(adjacency):
 @pytest.mark.parametrize("adjacency", [REPLACE, ADD])
 def test_the_error_of_a_standard_deviation_is_that_of_its_noise(adjacency):
     mean = ogive.Mean("x", (0, 120))
-    runs = size(400, part=130)
+    runs = size(400, part=280)
     found = [released(mean, privacy=ogive.PureDP(8), adjacency=adjacency, seed=seed) for seed in range(runs)]
     errors = np.array([each.standard_deviation - X.std() for each in found])
     said = np.mean([each.standard_deviation_error for each in found])
@@ -64,7 +64,7 @@ def test_a_plan_says_the_noise_of_a_standard_deviation(adjacency):
     mean, privacy = ogive.Mean("x", (0, 100)), ogive.PureDP(4)
     source = KeyedSource.from_seed(1)
     terms = {"trust": ogive.Central({"x": values}), "privacy": privacy, "adjacency": adjacency}
-    runs = size(400, part=130)
+    runs = size(400, part=280)
     found = [ogive.release(mean, **terms, source=source).standard_deviation for _ in range(runs)]
     errors = ogive.plan(mean, privacy=privacy, records=1000, adjacency=adjacency).chosen.errors
     seen = np.sqrt(np.mean((np.array(found) - values.std()) ** 2))

@@ -141,13 +141,12 @@ def quick(monkeypatch):
     pytest.importorskip("flwr", reason="Flower is not installed; ogive[flower] brings it")
     from flwr.supercore.task_identity import TaskIdentity
 
-    from ogive.study.flower.relay import client_app, server_app
+    from ogive.study.flower.relay import server_app
 
     for name in ("task", "run", "node"):  # what Flower tells its own processes
         monkeypatch.setattr(TaskIdentity, f"_{name}_id", 1)
-    for name, seconds in {"POLL": 0.01, "LOOK": 0.1, "WAIT": 0.5, "PAUSE": 0.05, "DONE": 1.5}.items():
+    for name, seconds in {"POLL": 0.01, "LOOK": 0.1, "WAIT": 0.5, "PAUSE": 0.05}.items():
         monkeypatch.setattr(server_app, f"{name}_SECONDS", seconds)
-    monkeypatch.setattr(client_app, "AGENT_SECONDS", 0.5)
     monkeypatch.setattr("ogive.study.https.client.WAIT_SECONDS", 0.5)
     for name, value in QUIET.items():
         monkeypatch.setenv(name, value)
@@ -219,7 +218,8 @@ def test_a_run_ends_when_everybody_has_read_the_result_however_slow_nodes_are(tm
         assert all(site.agent.results() for site in trial.sites.values())
 
 
-def test_a_run_without_anything_to_carry_ends(tmp_path, quick):
+def test_a_run_without_anything_to_carry_ends(tmp_path, quick, monkeypatch):
+    monkeypatch.setattr(quick, "DONE_SECONDS", 0.5)
     trial = Trial(tmp_path, TEXT)
     with Serving(trial) as serving, listening(trial, tmp_path) as agents:
         quick.main(Network(honest(agents)), context_of(trial, serving))
@@ -268,7 +268,8 @@ def test_a_party_without_a_token_here_comes_over_https(tmp_path, quick, expected
 
 
 @pytest.mark.everything
-def test_an_agent_that_is_not_there_is_tried_again(tmp_path, quick):
+def test_an_agent_that_is_not_there_is_tried_again(tmp_path, quick, monkeypatch):
+    monkeypatch.setattr("ogive.study.flower.relay.client_app.AGENT_SECONDS", 0.5)
     trial = Trial(tmp_path, TEXT, step_seconds=600)
     with Serving(trial) as serving:
         with listening(trial, tmp_path) as agents:

@@ -238,12 +238,7 @@ CURVES, PATHS = AGE | {"method": "'hat_ls'"}, AGE | {"name": "b", "method": "'pa
         pytest.param(
             (CURVES, PATHS), {"budget": "{ epsilon = 2 }", "trust": "'merge'"}, None, marks=pytest.mark.everything
         ),
-        pytest.param(
-            (CURVES, PATHS),
-            {"budget": "{ epsilon = 1 }", "trust": "'merge'"},
-            "releases age",
-            marks=pytest.mark.everything,
-        ),
+        ((CURVES, PATHS), {"budget": "{ epsilon = 1 }", "trust": "'merge'"}, "releases age"),
         ((CURVES, CURVES | {"name": "b"}), {"budget": "{ epsilon = 1 }", "trust": "'merge'"}, None),
     ],
     ids=[

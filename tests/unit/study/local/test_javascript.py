@@ -99,7 +99,7 @@ ORACLES = [
 ]
 
 
-# each oracle once, a tree in each of its forms
+# each oracle once, and trees with each assignment, each split and each sort of nodes
 LEFT = (0, 3, 4, 7, 8, 9)
 
 

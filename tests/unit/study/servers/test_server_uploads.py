@@ -75,6 +75,11 @@ def empty(tmp_path_factory):
         yield made
 
 
+def test_the_control_the_report_that_is_changed_below_is_stored_unchanged(trial):
+    trial.take([*trial.reports({"age": ages(1)})])
+    assert len(trial.nodes[0].uploads) == 1
+
+
 @pytest.mark.parametrize("change", ["short", "long", "study", "part", "empty", "magic"])
 def test_what_is_no_report_of_the_study_is_not_stored(empty, change):
     report = bytearray(*empty.reports({"age": ages(1)}))
