@@ -33,6 +33,8 @@ FONTS := dejavu liberation freefont-ttf adf-accanthis adf-baskervald adf-berenis
 # one more than processors, since tests of networks and processes wait at times
 JOBS ?= $(shell echo $$(($$(nproc 2>/dev/null || echo 2) + 1)))
 PYTEST := $(BIN)/python -m pytest -n $(JOBS) --dist worksteal
+# pip compiles one file after the other; here all processors do, and a file that is no Python is left
+COMPILE := $(BIN)/python -m compileall -qq -j 0 $(VENV)/lib src || true
 # more words for pytest, such as a folder of tests
 OPTIONS ?=
 
@@ -44,16 +46,18 @@ $(BIN)/python:
 	$(BIN)/python -m pip install --quiet --upgrade pip
 
 $(VENV)/use.stamp: pyproject.toml | $(BIN)/python
-	$(BIN)/python -m pip install --quiet -e '.[plots,learn,serve]'
+	$(BIN)/python -m pip install --quiet --no-compile -e '.[plots,learn,serve]'
+	$(COMPILE)
 	touch $@
 
 # PyPI's build for Linux brings CUDA, some gigabytes; one for the CPU is enough, wherever pip finds it
 $(VENV)/torch.stamp: $(VENV)/work.stamp
-	$(BIN)/python -m pip install --quiet torch==2.13.0
+	$(BIN)/python -m pip install --quiet --no-compile torch==2.13.0
 	touch $@
 
 $(VENV)/work.stamp: pyproject.toml | $(BIN)/python
-	$(BIN)/python -m pip install --quiet -e '.[plots,learn,serve,flower,engines,spark,test,lint,bench,docs]'
+	$(BIN)/python -m pip install --quiet --no-compile -e '.[plots,learn,serve,flower,engines,spark,test,lint,bench,docs]'
+	$(COMPILE)
 	touch $@ $(VENV)/use.stamp
 
 torch: $(VENV)/torch.stamp
