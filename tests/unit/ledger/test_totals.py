@@ -7,6 +7,7 @@ import sqlite3
 
 import numpy as np
 import pytest
+from helpers import postgres
 from sqlalchemy import Engine, event, select
 
 import ogive
@@ -94,12 +95,28 @@ def same_totals(account):
     return stored is not None
 
 
-@pytest.mark.parametrize("seed", range(6))
-def test_they_are_those_of_the_spends_after_any_sequence_of_changes(place, seed):
+@pytest.mark.parametrize(
+    ("kept", "delta", "seed"),
+    [
+        ("file", 0, 0),
+        ("file", 0, 1),
+        ("file", 1e-6, 2),
+        ("file", 1e-6, 3),
+        ("postgresql", 0, 4),
+        ("postgresql", 1e-6, 5),
+    ],
+)
+def test_they_are_those_of_the_spends_after_any_sequence_of_changes(place, kept, delta, seed):
     """Of two processes, in parts, with raised charges, settings that change, and a library that knows no totals."""
     rng = np.random.default_rng(seed)
+    if kept == "postgresql":
+        place = postgres.server().database()
+
+    def limit(epsilon):
+        return ogive.ApproxDP(epsilon, delta) if delta else ogive.PureDP(epsilon)
+
     with ogive.Ledger.open(place) as one, ogive.Ledger.open(place) as other:
-        accounts = [each.account("p", unit=UNIT, limit=ogive.PureDP(50)) for each in (one, other)]
+        accounts = [each.account("p", unit=UNIT, limit=limit(50)) for each in (one, other)]
         spend(accounts[0], "first")
         accounts += [accounts[0].part("a"), accounts[1].part("b")]
         open_ones, valid = [], 0
@@ -112,7 +129,7 @@ def test_they_are_those_of_the_spends_after_any_sequence_of_changes(place, seed)
             elif what == "begin":
                 open_ones.append(reserved(account, step, PRICES[rng.integers(3)]))
             elif what == "limit":
-                accounts[rng.integers(2)].set_limit(ogive.PureDP(int(rng.integers(40, 60))))
+                accounts[rng.integers(2)].set_limit(limit(int(rng.integers(40, 60))))
             elif what == "older":
                 books, number = books_of(account)
                 with pytest.MonkeyPatch.context() as patched:
@@ -197,6 +214,18 @@ def test_totals_that_were_tampered_with_are_not_used(place, monkeypatch, damage)
         assert same_totals(account)
         with pytest.raises(BudgetError, match="nothing left"):
             spend(account, 4)
+
+
+def test_totals_that_are_no_valid_text_are_damage(place):
+    with ogive.Ledger.open(place) as ledger:
+        account = ledger.account("p", unit=UNIT, limit=ogive.PureDP(1))
+        spend(account, 0)
+        connection = sqlite3.connect(place)
+        with connection:
+            connection.execute("UPDATE ogive_meta SET value = CAST(x'ff' AS TEXT) WHERE name = 'totals 1'")
+        connection.close()
+        with pytest.raises(LedgerError, match="damaged"):
+            spend(account, 1)
 
 
 def test_totals_of_the_revision_of_an_older_copy_are_those_of_that_copy(place):
