@@ -101,11 +101,11 @@ def measure(place: str, engine: str, entries: int) -> list[dict[str, object]]:
                 spend(account, turn)
                 times[name].append(time.process_time() - start)
     few, many = (sorted(each[1:])[RUNS // 2] * 1000 for each in times.values())
-    work = f"{engine} ledger of {entries:,} entries"
-    clock = several(place, "many") * 1000
+    work = f"{engine} of {entries:,} entries"
+    clock = several(place, "many")
     return [
         row(
-            f"release into a {work}",
+            f"ledger: release into {work}",
             "processor time",
             "ms",
             many,
@@ -115,8 +115,8 @@ def measure(place: str, engine: str, entries: int) -> list[dict[str, object]]:
             peer=f"{FEW} entries",
             peer_value=few,
         ),
-        row(f"opening of a {work}", "processor time", "ms", opening * 1000, runs=1),
-        row(f"release into a {work}, {WRITERS} processes", "time", "ms", clock, runs=WRITERS * EACH),
+        row(f"ledger: opening of {work}", "processor time", "s", opening, runs=1),
+        row(f"ledger: release into {work}, {WRITERS} processes", "time", "s", clock, runs=WRITERS * EACH),
     ]
 
 
