@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import re
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, cast
@@ -34,6 +35,9 @@ _RECENT = 100
 """Spends that are compared one by one; if more were noted since, all are compared."""
 _AT_ONCE = 1000
 """Spends that one query names; databases limit how many values a statement has."""
+_COMPARING = 1e-5
+"""Seconds in which one spend is compared with the mark where all are."""
+_PAUSE = 0.001
 _REVISION = re.compile(r"[0-9]{1,18}")
 
 
@@ -208,7 +212,7 @@ class MarkedTables:
         revision = _revision(kept, row.id)
         change = Change(row.name, revision, revision)
         if self.mark is not None:
-            noted = self.mark.accounts(self.identity).get(row.name, Noted())
+            noted = self._noted(row.name, revision)
             # spends, too: others may have spent from an older copy until it had as many changes as the mark knows
             if self._others_are_behind(connection, row.name) or self.lacks(
                 connection, row.id, noted, revision=revision
@@ -218,6 +222,21 @@ class MarkedTables:
                 change = self.unnoted(connection, row, noted, revision)
         change.begun, change.kept = revision, kept
         changes[row.id] = change
+
+    def _noted(self, name: str, revision: int) -> Noted:
+        """What the mark lists of a locked account.
+
+        A change is noted right after it was committed, so this waits for what another process is about to note, but no
+        longer than it takes to compare all spends. What a process of another machine changed is not noted here.
+        """
+        assert self.mark is not None
+        noted = self.mark.accounts(self.identity).get(name, Noted())
+        until = time.monotonic() + len(noted.charges) * _COMPARING
+        while noted.revision < revision and time.monotonic() < until:
+            time.sleep(_PAUSE)
+            self.mark.refresh()
+            noted = self.mark.accounts(self.identity).get(name, Noted())
+        return noted
 
     def _others_are_behind(self, connection: Connection, name: str) -> bool:
         """Whether the database lacks another account that the mark lists, or changes of it; skips damaged counters."""

@@ -3,12 +3,16 @@
 import os
 import shutil
 import sqlite3
+from threading import Timer
 
 import pytest
 from sqlalchemy import Engine, event
 
 import ogive
 from ogive.errors import BudgetError, LedgerError
+from ogive.ledger import marked
+from ogive.ledger.mark import Mark
+from ogive.ledger.marked import MarkedTables
 
 UNIT = ogive.PrivacyUnit(ogive.Adjacency.REPLACE)
 OLDER = "is an older copy"
@@ -57,6 +61,37 @@ def test_what_was_compared_is_not_read_again(place):
         assert len(read) == 3, "one comparison a transaction"
         # of the spends the newest that was compared and what was noted since
         assert all("release_id IN" in statement and 1 <= len(parameters) <= 2 for statement, parameters in read)
+
+
+@pytest.mark.parametrize(("patience", "waits"), [(1.0, True), (1e-4, False)])
+def test_what_another_process_is_about_to_note_is_waited_for(place, monkeypatch, patience, waits):
+    """Where it is not noted in the time that comparing takes, all spends are compared, and what is missing is noted."""
+    notes, compared = Mark.note, MarkedTables.unnoted
+    late, read = [], []
+    monkeypatch.setattr(MarkedTables, "unnoted", lambda *args: read.append(args) or compared(*args))
+    monkeypatch.setattr(marked, "_COMPARING", patience)
+    ledger, account = opened(place)
+    other, same = opened(place)
+    with ledger, other:
+        for number in range(10):
+            spend(account, number)
+        spend(same, "both have compared all")
+        read.clear()
+
+        def after_a_while(mark, identity, lines, *, durable):
+            late.append(Timer(0.2, notes, (mark, identity, list(lines)), {"durable": durable}))
+            late[-1].start()
+
+        monkeypatch.setattr(Mark, "note", after_a_while)
+        account.reserve({"what": "late"}, statistic="test", charge=ogive.PureDP("1/100"), secret=os.urandom(32))
+        monkeypatch.setattr(Mark, "note", notes)
+        spend(same, "next")
+        assert bool(read) is not waits
+        for timer in late:
+            timer.join()
+        assert len(late) == 1
+        spend(account, "last")
+        assert account.spent == same.spent == ogive.PureDP("14/100")
 
 
 def put_back(place, copy, *, revision=None):
