@@ -18,7 +18,7 @@ from ogive.ledger.mark import Mark
 
 UNIT = ogive.PrivacyUnit(ogive.Adjacency.REPLACE)
 LIMIT = ogive.PureDP(3)
-OLDER = r"^the ledger .* is an older copy: it lacks changes that .*\.mark knows\. Restore the newest"
+OLDER = r"^the ledger .* is an older copy: .*\.mark .*Restore the newest"
 
 
 def asked(account, what, charge, **options):
@@ -93,7 +93,9 @@ class Database:
         self.name = self.place.rsplit("/", 1)[1]
 
     def _copied(self, source, target):
-        server().execute(f'DROP DATABASE IF EXISTS "{target}"')
+        # a process keeps its connection, and a server copies no database that anybody is connected to
+        server().execute(f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{source}'")
+        server().execute(f'DROP DATABASE IF EXISTS "{target}" WITH (FORCE)')
         server().execute(f'CREATE DATABASE "{target}" TEMPLATE "{source}"')
 
     def copy(self, name):

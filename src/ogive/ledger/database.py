@@ -74,8 +74,9 @@ def retried(transaction: Callable[P, T]) -> Callable[P, T]:
 class Database:
     """One place where a ledger, or other state, is kept: memory, an SQLite file or a PostgreSQL database.
 
-    Every transaction has a connection of its own, so that threads and forked processes do not share any.
-    A database in memory has one connection and belongs to the process that made it.
+    Every transaction has a connection of its own while it runs, so that threads and forked processes do not share any.
+    A connection to PostgreSQL is kept for the next transaction of this process. A database in memory has one connection
+    and belongs to the process that made it.
 
     Args:
         place: None for memory, a path, `sqlite:///path`, or `postgresql://user@host/name`.
@@ -111,19 +112,22 @@ class Database:
         if self.postgres:
             arguments = {"connect_timeout": 10, "application_name": "ogive", "client_encoding": "utf8"}
         try:
+            # a kept connection is tried first, since its server may have ended
+            pool: dict[str, Any] = {"pool_size": 1, "max_overflow": -1, "pool_pre_ping": True}
             self._engine = create_engine(
-                url, poolclass=StaticPool if self.in_memory else NullPool, connect_args=arguments
+                url, **({"poolclass": StaticPool} if self.in_memory else pool), connect_args=arguments
             )
         except ModuleNotFoundError:
             raise LedgerError(
                 f"the {self.called} {self.words} needs the PostgreSQL driver; run pip install 'ogive[postgres]'"
             ) from None
+        # a session that nobody closed: SQLite's and psycopg's objects warn when they are collected open
+        weakref.finalize(self, _dispose, self._engine, self._process).atexit = self.postgres
         if self.in_memory:
-            # a session that nobody closed: SQLite's objects warn when they are collected open
-            weakref.finalize(self, self._engine.dispose).atexit = False
             _set_up(self._engine)
         else:
             _check_options(url, called)
+            _SERVERS.add(self._engine)
 
     @property
     def identity(self) -> str:
@@ -243,17 +247,20 @@ class Database:
         """
         with self._connect(write=True) as connection:
             if self.postgres:
-                connection.execute(_DURABLE, {"patience": f"{BUSY_SECONDS:.0f}s"})
                 self._check_isolation(connection, WRITING)
             yield connection
 
     def _check_isolation(self, connection: Connection, wanted: str) -> None:
         """Refuse a transaction of another level than was asked for, which would not see what others spent.
 
+        One that writes is also made durable, and waits no longer than SQLite's for another.
+
         Raises:
             LedgerError: it has another.
         """
-        level = connection.execute(text("SHOW transaction_isolation")).scalar_one()
+        asked = _DURABLE if wanted == WRITING else _LEVEL
+        level = connection.execute(asked, {"patience": f"{BUSY_SECONDS:.0f}s"}).scalars().first()
+        assert level is not None
         if level.upper() != wanted:
             raise LedgerError(
                 f"the {self.called} {self.words} runs a transaction as {level.upper()} that was begun as {wanted}; "
@@ -338,6 +345,24 @@ class Database:
             self._engine.dispose()
 
 
+def _dispose(engine: Engine, process: int) -> None:
+    """Close the kept connections of an engine in the process that made it."""
+    if os.getpid() == process:
+        engine.dispose()
+
+
+_SERVERS: weakref.WeakSet[Engine] = weakref.WeakSet()
+"""The engines of PostgreSQL."""
+
+
+def _leave_connections() -> None:
+    """Leave the kept connections of PostgreSQL to the process that this one was forked from."""
+    for engine in list(_SERVERS):
+        engine.dispose(close=False)
+
+
+os.register_at_fork(after_in_child=_leave_connections)
+
 _OPENED = threading.local()
 """What opens the file of the connection that a thread asks for at this moment."""
 
@@ -363,7 +388,11 @@ def _read_write(path: Path) -> sqlite3.Connection:
     return sqlite3.connect(path, timeout=BUSY_SECONDS, check_same_thread=False)
 
 
-_DURABLE = text("SELECT set_config('lock_timeout', :patience, true), set_config('synchronous_commit', 'on', true)")
+_LEVEL = text("SELECT current_setting('transaction_isolation')")
+_DURABLE = text(
+    "SELECT current_setting('transaction_isolation'), set_config('lock_timeout', :patience, true), "
+    "set_config('synchronous_commit', 'on', true)"
+)
 
 
 def _url(place: str | Path | None, called: str) -> URL:
