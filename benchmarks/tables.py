@@ -1,4 +1,4 @@
-"""Means, quartiles and histograms of the bank's table, against diffprivlib, at equal privacy and adjacency.
+"""Means, quartiles and histograms against diffprivlib, at equal privacy and adjacency, most of the bank's table.
 
 diffprivlib 0.6.6 does not import beside scikit-learn 1.8 or later, which ogive's other benchmarks may use, so it is no
 part of the extra `bench`: install it with `scikit-learn<1.8` to measure its column. Its means and quantiles are for one
@@ -38,16 +38,14 @@ def compared(
     work: str, unit: str, ours: Release, peers: Release, truth: Float64, measure: Callable[[Any], Float64]
 ) -> list[dict[str, Any]]:
     """Two rows: errors, and processor time of a release."""
-
-    def seconds(release: Release) -> float:
-        return best_time(release, runs=20, clock=time.process_time)
-
     error, peer_error = (rmse(each, truth, measure) for each in (ours, peers))
-    duration, peer_duration = (1e3 * seconds(each) for each in (ours, peers))
-    return [
-        row(work, "RMSE", unit, error, runs=RUNS, peer=PEER, peer_value=peer_error),
-        row(work, "time", "ms", duration, runs=20, peer=PEER, peer_value=peer_duration),
-    ]
+    return [row(work, "RMSE", unit, error, runs=RUNS, peer=PEER, peer_value=peer_error), timed(work, ours, peers)]
+
+
+def timed(work: str, ours: Release, peers: Release) -> dict[str, Any]:
+    """A row: processor time of a release."""
+    duration, peer_duration = (1e3 * best_time(each, runs=20, clock=time.process_time) for each in (ours, peers))
+    return row(work, "time", "ms", duration, runs=20, peer=PEER, peer_value=peer_duration)
 
 
 def main() -> None:
@@ -69,6 +67,15 @@ def main() -> None:
             partial(tools.mean, age, epsilon=epsilon, bounds=(18, 100)),
             np.asarray(age.mean()),
             _value,
+        )
+    for records in (100_000, 10_000_000):
+        values = np.random.default_rng(0).uniform(0, 100, records)
+        rows.append(
+            timed(
+                f"mean of uniform values, {records:,} records, bounds 0 to 100, epsilon = 1, replace",
+                partial(ogive.mean, values, bounds=(0, 100), privacy=PureDP(1)),
+                partial(tools.mean, values, epsilon=1.0, bounds=(0, 100)),
+            )
         )
     balance = bank["balance"].to_numpy().astype(float)
     ordered, bounds = np.sort(balance), (-10_000.0, 110_000.0)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ogive.arrays import Float64, Int64
+from ogive.checks import array_of, refuse_masked
 from ogive.errors import ParameterError, quoted
 from ogive.grids import Grid
 
@@ -22,7 +23,7 @@ def to_numbers(grid: Grid, values: Any) -> Float64:
     Raises:
         ParameterError: a value is missing (NaN, NaT) or of another kind than the grid's bounds.
     """
-    array = np.asarray(values)
+    array = array_of(values)
     if array.dtype.kind == "M" and grid.unit != "number":
         if np.isnat(array).any():
             raise ParameterError("a curve has no value at a missing date")
@@ -87,6 +88,7 @@ def to_shares(p: Any, name: str = "p") -> Float64:
     Raises:
         ParameterError: one is outside [0, 1] or is no number.
     """
+    refuse_masked(p)
     try:
         shares = np.asarray(p, dtype=np.float64)
     except (TypeError, ValueError):

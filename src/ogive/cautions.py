@@ -17,7 +17,18 @@ from ogive.columns import Binning, Schema
 from ogive.errors import NoiseWarning
 from ogive.local.randomized_response import RandomizedResponse
 from ogive.privacy import Privacy, ZeroConcentratedDP
-from ogive.queries import CellsQuery, GroupedQuery, KernelQuery, LinearGroupsQuery, MomentsQuery, Query, ReportsQuery
+from ogive.queries import (
+    CellsQuery,
+    ClassCurvesQuery,
+    CurveQuery,
+    GroupBinning,
+    GroupedQuery,
+    KernelQuery,
+    LinearGroupsQuery,
+    MomentsQuery,
+    Query,
+    ReportsQuery,
+)
 from ogive.queries.selected import LinearSelectedQuery, SelectedQuery
 from ogive.queries.threshold import ThresholdQuery
 from ogive.statistics.base import OF_BOUNDS, OF_COUNT, OF_RANGE, OF_RECORDS
@@ -119,9 +130,15 @@ def concerns(query: Query, grids: Set[Binning]) -> bool:
 
 
 def _inner(query: Any) -> Iterator[Any]:
-    """What is asked within conditions and of groups."""
+    """What is asked within conditions and of groups, of one who sees all records or of parties who add up."""
+    if isinstance(query, LinearSelectedQuery):
+        query = query.selected
+    elif isinstance(query, LinearGroupsQuery):
+        query = query.joined
     if isinstance(query, SelectedQuery):
         yield from _inner(query.query)
+    elif isinstance(query, ClassCurvesQuery) and isinstance(query.classes, GroupBinning):
+        yield CurveQuery(query.classes.values, query.strategy)
     elif isinstance(query, GroupedQuery):
         for part in query.asked:
             yield from _inner(part)
@@ -140,7 +157,8 @@ def after(estimate: Any, records: int | None) -> NoiseWarning | None:
     if share < LOUD:
         return None
     why = "the number of records is private" if records is None else "it followed from noisy answers"
-    return NoiseWarning(f"{_loud(share, estimate.noise_beside, 'is')}; {why}, so this was not known before the spend")
+    said = f"{_loud(share, estimate.noise_beside, 'is')}{estimate.noise_hides}"
+    return NoiseWarning(f"{said}; {why}, so this was not known before the spend")
 
 
 def _noise(query: Query, records: float) -> _Noise:

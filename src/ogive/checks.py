@@ -1,4 +1,4 @@
-"""Checks of arguments that many parts take: whole numbers, truth values, and one of a few words.
+"""Checks of arguments that many parts take: whole numbers, truth values, one of a few words, and arrays.
 
 Each refuses in one line that names the parameter, what it may be and what was given.
 """
@@ -6,9 +6,12 @@ Each refuses in one line that names the parameter, what it may be and what was g
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, TypeGuard, TypeVar
+from typing import TYPE_CHECKING, Any, TypeGuard, TypeVar
 
-from ogive.errors import ParameterError, quoted
+from ogive.errors import DataError, ParameterError, quoted
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 Word = TypeVar("Word", bound=str)
 
@@ -86,6 +89,32 @@ def among(value: Any, name: str, choices: Iterable[Word]) -> Word:
         listed = " or ".join(known) if len(known) < 3 else f"one of {', '.join(known)}"
         raise ParameterError(f"{_subject(name)} must be {listed}, got {quoted(value)}")
     return value
+
+
+def array_of(values: Any, dtype: Any = None) -> NDArray[Any]:
+    """What `numpy.asarray` makes of values, which would take what is masked for a value.
+
+    Raises:
+        DataError: something is masked.
+        TypeError, ValueError: as numpy.
+    """
+    import numpy as np
+
+    refuse_masked(values)
+    return np.asarray(values, dtype)
+
+
+def refuse_masked(values: Any) -> None:
+    """Refuse a masked array that hides something, or a list with such arrays or with what they show instead.
+
+    Raises:
+        DataError: something is masked.
+    """
+    import numpy as np
+
+    parts = values if isinstance(values, list | tuple) else (values,)
+    if any(isinstance(part, np.ma.MaskedArray) and np.ma.is_masked(part) for part in parts):
+        raise DataError("an array has masked values, which are missing ones; leave them out, or replace them first")
 
 
 def _is_between(value: Any, least: int | None, most: int | None) -> bool:

@@ -26,7 +26,7 @@ from numpy.typing import ArrayLike
 
 from ogive.accounting import covers
 from ogive.arrays import Float64, Int64
-from ogive.checks import among
+from ogive.checks import among, array_of
 from ogive.columns import Binning
 from ogive.errors import BudgetError, DataError, ParameterError, ReleaseMismatchError, UnsupportedError, plain, quoted
 from ogive.files import check_writable, locked, write_atomically
@@ -268,7 +268,7 @@ class PointwiseCurve:
 
     def _answered(self, points: ArrayLike) -> tuple[Int64, Int64, Answer]:
         """The distinct points in order, the place of each wanted one among them, and their answer."""
-        wanted = np.atleast_1d(np.asarray(points))
+        wanted = np.atleast_1d(array_of(points))
         if wanted.size and not np.issubdtype(wanted.dtype, np.integer):
             raise ParameterError(f"points are numbers of thresholds, 0 to {self.grid.bins - 1}, got {quoted(points)}")
         distinct, where = np.unique(wanted.astype(np.int64), return_inverse=True)

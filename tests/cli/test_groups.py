@@ -95,7 +95,8 @@ def test_categories_are_found_where_they_are_not_declared(run, patients, tmp_pat
     assert (tmp_path / "p.png").stat().st_size > 1000
     status, out, err = run(*asked, "--epsilon", 1)
     assert (status, out) == (2, "")
-    assert "needs a delta; name the values, which are public, for example --values a b, or use --epsilon with" in err
+    for words in ("needs a delta; name the values", "for example --values a b, or use --epsilon with"):
+        assert words in err
     status, out, _ = run("plan", "histogram", "--column", "ward", "--records", 2000, "--epsilon", 1, "--delta", "1e-6")
     assert status == 0
     assert "values with fewer than about so many will probably not be shown" in out
@@ -217,7 +218,7 @@ def test_a_saved_release_is_compared_again(run, patients, tmp_path):
     [
         ("mean", (*BY, "--difference", "A", "Z"), "there is no group 'Z'; the groups of 'ward' are 'A', 'B'"),
         ("mean", (*BY, "--ratio", "A", "A"), "give two different groups to compare, got 'A' twice"),
-        ("mean", ("--difference", "A", "B"), "--difference compares two groups; name their column and its values"),
+        ("mean", ("--difference", "A", "B"), "--difference compares two groups; name their column"),
         ("mean", ("--by", "ward", "--ratio", "A", "B"), "--ratio needs --by-groups, since a group that is not found"),
         ("mean", (*BY, "--ratio", "A"), "--ratio needs 2 values, got 1"),
         ("mean", (*BY, "--difference", "A", "B", "--compared-quantile", 0.2), "no option --compared-quantile"),
@@ -250,7 +251,7 @@ def test_what_has_no_groups_or_no_number_is_not_compared(run, patients, tmp_path
     run("mean", patients, *NUMBERS["mean"], "--epsilon", 1, "-o", file)
     status, out, err = run("show", file, "--ratio", "A", "B")
     assert (status, out) == (2, "")
-    assert "--ratio compares two groups of a release with --by; leave it out here" in err
+    assert "--ratio compares two groups of a release with --by; leave it out" in err
 
 
 def test_a_table_of_described_groups_has_no_number_to_compare(run, patients, tmp_path):
@@ -260,7 +261,8 @@ def test_a_table_of_described_groups_has_no_number_to_compare(run, patients, tmp
     assert run(*asked, "-o", file)[0] == 0
     status, out, err = run("show", file, "--difference", "A", "B")
     assert (status, out) == (2, "")
-    assert "--difference compares one number of two groups, and a release of describe has none for that" in err
+    assert "--difference compares one number of two groups, " in err
+    assert "a release of describe has none" in err
     assert "release the number with --by, for example by ogive mean" in err
 
 

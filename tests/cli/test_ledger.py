@@ -101,7 +101,7 @@ def test_a_release_is_paid_and_a_repeated_one_is_free(folder, run, command):
     assert (status, err) == (0, f"{begun}people: paid epsilon = 0.5; epsilon = 0.5 remaining\n")
     status, again, err = run(*ask, "--ledger", "budget.db")
     assert (status, again) == (0, first)
-    assert err == "people: asked before: this is the stored answer, at no cost; epsilon = 0.5 remaining\n"
+    assert re.fullmatch(r"people: .*the stored answer, at no cost; epsilon = 0\.5 remaining\n", err)
     assert spent(run) == "1/2"
 
 
@@ -109,7 +109,7 @@ def test_what_does_not_fit_is_refused_with_status_one(folder, run):
     assert run("ecdf", "people.csv", *AGE, *HALF, *BOOKS)[0] == 0
     status, out, err = run("quantiles", "people.csv", *AGE, "--epsilon", "0.6", "--ledger", "budget.db", "-o", "q.json")
     assert (status, out, err.count("\n")) == (1, "", 1)
-    assert "has epsilon = 0.5 left of epsilon = 1, and this release would cost epsilon = 0.6" in err
+    assert re.search(r"epsilon = 0\.5 left of epsilon = 1, .*would cost epsilon = 0\.6", err)
     assert not (folder / "q.json").exists()
     assert spent(run) == "1/2"
     assert run("quantiles", "people.csv", *AGE, *HALF, "--ledger", "budget.db")[2].endswith("; nothing remaining\n")
@@ -136,8 +136,8 @@ def test_a_refused_first_release_creates_no_account_and_keeps_no_limit(folder, r
     status, out, err = run(*ask, "--limit-epsilon", "1")
     assert (status, out) == (1, "")
     lines = err.splitlines()
-    assert lines[0] == "neither a ledger nor an account was created, and the limit is not kept"
-    assert "has epsilon = 1 left of epsilon = 1, and this release would cost epsilon = 2" in lines[1]
+    assert re.match("neither a ledger nor an account .*limit is not kept", lines[0])
+    assert re.search("epsilon = 1 left of epsilon = 1, .*would cost epsilon = 2", lines[1])
     assert [path.name for path in folder.iterdir()] == ["people.csv"]
     status, _, err = run(*ask, "--limit-epsilon", "3")
     made = ["created ledger budget.db", "created account 'people' with limit epsilon = 3"]
@@ -147,7 +147,9 @@ def test_a_refused_first_release_creates_no_account_and_keeps_no_limit(folder, r
     assert (status, "already have the account 'people'" in err) == (1, True)
     (folder / "more.csv").write_text("age\n" + "30\n60\n" * 300)
     status, _, err = run("ecdf", "more.csv", *AGE, "--epsilon", "2", "--ledger", "budget.db", "--limit-epsilon", "1")
-    assert (status, err.splitlines()[0]) == (1, "no account 'more' was created, and its limit is not kept")
+    told, refused = err.splitlines()[:2]
+    assert told.startswith("the account 'more': without a person column")
+    assert (status, refused) == (1, "no account 'more' was created, and its limit is not kept")
     status, _, err = run("ecdf", "people.csv", *AGE, "--epsilon", "1.5", "--ledger", "budget.db")
     assert (status, "was created" in err) == (1, False)
 
@@ -505,9 +507,8 @@ def test_the_same_people_under_another_name_are_refused_until_it_is_said(folder,
         assert words in err
     assert "again" not in run("ledger", "show", "budget.db")[1]
     assert run("ecdf", "again.csv", *AGE, *HALF, *BOOKS, *persons, "--other-people")[0] == 0
-    assert "declared to be other people than those with the same ids in the account 'people'" in run(
-        "ledger", "show", "budget.db", "--data-set", "again"
-    )[1]  # fmt: skip
+    shown = run("ledger", "show", "budget.db", "--data-set", "again")[1]
+    assert re.search("declared to be other people .*in the account 'people'", shown)
     shown = json.loads(run("ledger", "show", "budget.db", "--json")[1])
     assert [account.get("shared_people") for account in shown["accounts"]] == [
         [{"account": "people", "part": None, "declared": True}],
@@ -523,7 +524,7 @@ def test_the_same_people_in_two_parts_are_refused_until_it_is_said(folder, run):
     south = ("ecdf", "south.csv", *AGE, *HALF, *BOOKS, *persons, "--part", "south")
     status, out, err = run(*south)
     assert (status, out, err.count("\n")) == (1, "", 1)
-    assert "100 % of the people in these records are in the part 'north' too" in err
+    assert re.search("100 % of the people .*in the part 'north' too", err)
     assert "use --other-people" in err
     assert run(*south, "--other-people")[0] == 0
 

@@ -1,6 +1,7 @@
 """`ogive pate train`: votes of a file's rows, taken up where it stopped, and rows that cannot be learned from."""
 
 import json
+import re
 import shutil
 import stat
 from pathlib import Path
@@ -135,8 +136,8 @@ def test_votes_can_be_labelled_and_priced(run, capsys):
         (("data.csv", "--person", "none"), "has no column 'none'"),
         (("data.csv", "--person", "who", "--teachers", 1), "from 2 to"),
         (("data.csv", "--teachers", 100, "--person", "who"), "too few for 100 teachers"),
-        (("data.csv",), "no column 'who', from which teachers learn; leave it out of data.csv, or say --person who if"),
-        (("text.csv",), "column 'x' of text.csv must hold numbers, as that of public.csv does"),
+        (("data.csv",), "no column 'who', .*; leave it out of data.csv, or say --person who if"),
+        (("text.csv",), "column 'x' of text.csv must hold numbers, .*public.csv"),
         (("data.csv", "--person", "who", "--estimator", "magic"), "--estimator must be random_forest"),
         (("data.csv", "--person", "who", "--estimator", "no.such:thing"), "there is no 'thing'"),
         (("data.csv", "--person", "who", "--estimator", "os:system"), "system is called without arguments and failed"),
@@ -144,10 +145,10 @@ def test_votes_can_be_labelled_and_priced(run, capsys):
         (("data.csv", "--person", "who", "-o", "votes.csv"), ".npy"),
         (("data.csv", "--person", "who", "-o", "no/votes.npy"), "does not exist"),
         (("gone.csv",), "no such file"),
-        (("holes.csv",), "column 'x' of holes.csv has rows without a finite number; fill in"),
+        (("holes.csv",), "column 'x' of holes.csv .*without a finite number; fill in"),
         (("few.csv", "--queries", "gaps.csv"), "column 'y' of gaps.csv has no finite number in row 3; fill in"),
         (("few.csv", "--queries", "mixed.csv"), "column 'x' of mixed.csv mixes numbers with text"),
-        (("few.csv", "--queries", "days.csv"), "column 'x' of days.csv holds dates; teachers learn from numbers and"),
+        (("few.csv", "--queries", "days.csv"), "column 'x' of days.csv holds dates; .*from numbers and"),
         (("few.csv", "--queries", "empty.csv"), "column 'x' of empty.csv holds no values at all"),
         (("few.csv", "--queries", "names.csv"), "column 'x' of names.csv has more than 1000 different texts"),
         (("kinds.csv",), "no columns of features"),
@@ -166,7 +167,7 @@ def test_what_cannot_be_learned_from_is_refused_in_one_line(run, arguments, said
     Path("names.csv").write_text("x,y\n" + "".join(f"name{n},2\n" for n in range(1001)), encoding="utf-8")
     status, out, err = run(*arguments)
     assert (status, out, err.count("\n")) == (2, "", 1)
-    assert said in err
+    assert re.search(said, err)
 
 
 def coded(public, private, names=("size", "color")):

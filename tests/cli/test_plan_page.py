@@ -75,7 +75,8 @@ def test_a_plan_fits_its_page_and_says_what_is_taken_and_what_does_not_apply(pri
 
 def test_what_does_not_apply_is_said_with_its_reason(printed):
     page = " ".join(printed("quantiles")[0].split())
-    assert "does not apply: sqrt, symmetric and ring (cannot give epsilon = 1 with Gaussian noise), reports (" in page
+    reason = r"sqrt, symmetric and ring \(.*epsilon = 1 with Gaussian noise\), reports \("
+    assert re.search(f"does not apply: {reason}", page)
 
 
 @pytest.mark.parametrize("case", COMMANDS)
@@ -110,7 +111,7 @@ def test_what_decides_on_a_method_is_said(run):
     asked = ("--bounds", "0", "9", "--bins", "64", "--records", "900", "--epsilon", "1")
     boxes = ("plan", "boxplot", *asked, "--runs", "2")
     assert "* five_numbers will be used: --method five_numbers names it" in run(*boxes, "--method", "five_numbers")[1]
-    assert "* resample will be used: its curve is the one that --curve auto chooses" in run(*boxes)[1]
+    assert re.search(r"\* resample will be used: .*--curve auto chooses", run(*boxes)[1])
 
 
 BOXES = (
@@ -142,7 +143,7 @@ def test_a_plan_of_boxes_is_one_table_of_quartiles_in_units_of_the_column(run):
         line = next(line for line in out.splitlines() if line[3:].startswith(row.method))
         shown = [float(cell) for cell in line.split()[-3:]]
         assert shown == pytest.approx([400 * row.errors[name] for name in ("q1", "median", "q3")], rel=0.01)
-    assert "median: distance of the released median from the exact one, on average, in mg/dL" in out
+    assert re.search("median: distance .*from the exact one, on average, in mg/dL", out)
     assert "the same of" not in out
     dates = [word if word not in ("0", "400") else f"202{word[0]}-01-01" for word in boxes]
     assert "from the exact one, on average, in days" in run(*dates)[1]

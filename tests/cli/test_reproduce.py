@@ -128,8 +128,8 @@ def test_a_figure_of_an_appendix_is_redone_by_its_name(tmp_path, capsys):
 def test_a_wrong_figure_is_one_line_that_names_those_there_are(tmp_path, capsys, name):
     assert main(["reproduce", "projection", "--figure", name, "-o", str(tmp_path / "out")]) == 2
     shown = capsys.readouterr()
-    expected = f"figure {name} of projection cannot be redone here; there are figure 1, figure 2, figure 3, figure 4, "
-    assert expected + "figure D1" in shown.err
+    assert f"figure {name} of projection cannot be redone" in shown.err
+    assert "there are figure 1, figure 2, figure 3, figure 4, figure D1" in shown.err
     assert shown.err.count("\n") == 1
     assert not (tmp_path / "out").exists()
 

@@ -1,5 +1,6 @@
 """What users meet first when something is wrong: one line that names what they wrote."""
 
+import re
 import sqlite3
 
 import pytest
@@ -34,7 +35,7 @@ def said(tmp_path, monkeypatch, capsys):
 def test_a_data_set_that_there_is_none_of_is_told_with_those_there_are(said):
     status, line = said("ecdf", "dataset:banks", "--column", "age", *RELEASE)
     assert status == 2
-    assert line.endswith("DATA must be a file, or dataset:bank, which comes with ogive; got 'dataset:banks'")
+    assert re.search("a file, or dataset:bank,.* got 'dataset:banks'$", line)
 
 
 @pytest.mark.parametrize("more", [("--column", "nope"), ("--column", "age", "--where", "nope == 1")])
@@ -56,7 +57,7 @@ def test_a_release_is_compared_with_a_table_that_comes_with_the_package(said):
 @pytest.mark.parametrize(
     ("words", "wanted"),
     [
-        (("show", "e.json", "f.json"), "ogive show takes fewer values; f.json is too many: call it once for each"),
+        (("show", "e.json", "f.json"), "f.json is too many: call it once for each"),
         (("report", "f.json"), "costs from ogive pate sanitize"),
         (("report", "p.json"), "pate sanitize; ogive show p.json prints it"),
         (("report", "b.db"), "a ledger is reported by ogive report --ledger b.db"),
@@ -125,34 +126,30 @@ GROUPED = ("--by", "sex", "--by-groups", "F", "M", "--epsilon", "1")
     [
         (
             ("mean", "people.csv", "--colum", "age", *RELEASE),
-            "ogive mean has no option --colum; did you mean --column?",
+            r"ogive mean has no option --colum; did you mean --column\?",
         ),
         (
             ("proportion", "people.csv", "--column", "sex", "--epsilon", "1"),
-            "column 'sex' holds text, but the values to count are numbers; write them as texts, for example "
-            "--positive yes",
+            "column 'sex' holds text, but .*numbers; .*--positive yes",
         ),
         (
             ("proportion", "people.csv", "--column", "old", "--positive", "yes", "--epsilon", "1"),
-            "column 'old' holds numbers, but the values to count are texts; write them as numbers, for example "
-            "--positive 1",
+            "column 'old' holds numbers, but .*texts; .*--positive 1",
         ),
         (
             ("histogram", "people.csv", "--column", "old", *GROUPED, "--delta", "1e-6"),
-            "which values occur is not found out within groups; name the values, which are public, for example "
-            "--values a b",
+            "not found out within groups; name the values,.*--values a b",
         ),
         (
             ("histogram", "people.csv", "--column", "old", "--by", "sex", "--epsilon", "1", "--delta", "1e-6"),
-            "which values occur is not found out within groups; name the values, which are public, for example "
-            "--values a b",
+            "not found out within groups; name the values,.*--values a b",
         ),
     ],
 )
 def test_what_is_wrong_comes_with_what_would_be_right(said, words, wanted):
     status, line = said(*words)
     assert status == 2
-    assert line.endswith(f"error: {wanted}")
+    assert re.search(f"error: .*{wanted}$", line)
 
 
 @pytest.fixture
@@ -167,8 +164,7 @@ def test_records_without_a_group_are_left_out_as_the_message_says(said, gaps, ca
     words = ("mean", gaps, "--column", "age", "--bounds", "0", "120", *GROUPED)
     status, line = said(*words)
     assert status == 2
-    fault = "column 'sex' has missing values; every record needs a group"
-    assert line.endswith(f"{fault}, so leave the others out with --where 'sex is not missing'")
+    assert re.search("column 'sex' has missing values; .*a group, .*--where 'sex is not missing'$", line)
     assert said(*words, "--where", "sex is not missing")[0] == 0
 
 
@@ -199,7 +195,7 @@ def test_columns_are_declared_whose_names_have_commas(said, tmp_path, words):
     [
         (
             ("--columns", COMMA),
-            "'Creatinine'; did you mean 'Creatinine, mg/dl'? On the command line a name with a comma",
+            "'Creatinine'; did you mean 'Creatinine, mg/dl'? On the command line",
         ),
         (("--bounds", f"age=0:120,{COMMA}=0:5"), "whose name has a comma begins a word of its own"),
         (("--bounds", "age=0:120", "agee=0:3"), "the table has no column 'agee'; did you mean 'age'?"),
@@ -219,11 +215,10 @@ def test_columns_that_are_not_there_are_told_with_those_that_may_be_meant(said, 
 def test_describe_says_what_decimal_commas_need(said, tmp_path):
     (tmp_path / "lab.csv").write_text("age;dose;note\n" + "30;2,5;good, 2\n40;3;bad\n" * 100)
     status, line = said("describe", "lab.csv", "--columns", "dose", "--epsilon", "9")
-    remedy = (
-        "it holds numbers with decimal commas; write the file with decimal points, or in Python release from 'pandas."
-    )
     assert status == 2
-    assert f'column \'dose\' cannot be described as text: {remedy}read_csv(path, sep=";", decimal=",")' in line
+    assert "column 'dose' cannot be described as text: it holds numbers with decimal commas; " in line
+    assert "write the file with decimal points" in line
+    assert 'in Python release from \'pandas.read_csv(path, sep=";", decimal=",")' in line
     status, line = said("describe", "lab.csv", "--columns", "note", "--epsilon", "9")
     assert (status, "'note' cannot be described, since text has no mean" in line) == (2, True)
 
@@ -232,7 +227,7 @@ def test_what_is_left_out_of_a_description_is_told_its_decimal_commas(said, tmp_
     (tmp_path / "lab.csv").write_text("age;dose;note\n" + "30;2,5;good\n40;3;bad\n" * 100)
     assert said("describe", "lab.csv", "--epsilon", "9", "--no-ledger")[0] == 0
     told = [message for message in caplog.messages if "not described" in message]
-    assert told[0].startswith("ogive: dose: not described, since it holds numbers with decimal commas; write the file")
+    assert re.match("ogive: dose: not described, .*numbers with decimal commas; write the file", told[0])
     assert told[1].startswith("ogive: note: not described, since text has no mean")
 
 
@@ -289,10 +284,8 @@ def test_a_third_group_to_compare_is_told_from_another_file(said, option):
     groups = ("--by", "sex", "--by-groups", "F", "M", "X")
     status, line = said("mean", "people.csv", "--column", "age", *RELEASE, *groups, option, "F", "M", "X")
     assert status == 2
-    assert line.endswith(
-        f"{option} takes two groups, and X is a third; give it once for each comparison, for example {option} F M "
-        f"{option} F X; DATA comes before the options"
-    )
+    assert f"{option} takes two groups, and X is a third; " in line
+    assert f"for example {option} F M {option} F X; DATA comes before" in line
     more = said("mean", "people.csv", "more.csv", "--column", "age", *RELEASE, *groups, option, "F", "M")[1]
     assert "reads one DATA file, and more.csv is another" in more
 

@@ -126,10 +126,8 @@ def test_private_labels_are_hidden_and_public_ones_counted(run, table, tmp_path)
     for asked in ((*AUC, "--public-labels"), VOLUME):
         status, out, err = run("ustat", table, *asked, *ONE)
         assert (status, out) == (1, "")
-        assert "ask without --public-labels or --public-groups, or declare public columns" in err
-        assert err.endswith(
-            f"(an account can when it is created): --public {'sick' if asked is not VOLUME else 'mood'}\n"
-        )
+        assert "ask without --public-labels or --public-groups, or declare" in err
+        assert err.endswith(f": --public {'sick' if asked is not VOLUME else 'mood'}\n")
     for more in ((), ("--ledger", tmp_path / "new.db", "--limit-epsilon", "2")):
         status, out, err = run("ustat", table, *AUC, *ONE, *more, "--public", "sik")
         assert (status, out) == (2, "")
@@ -174,46 +172,44 @@ def test_other_commands_say_what_columns_are_missing_in_the_same_words(run, comm
         arguments, message = BAD[case]
         status, out, err = run(*command, *arguments, *ONE)
         assert status in (1, 2)
-        assert (out, message in err, err.count("\n")) == ("", True, 1), err
+        assert (out, err.count("\n")) == ("", 1)
+        assert re.search(message, err), err
 
 
 BAD = {
     "unknown kernel": (("--kernel", "tau", "--columns", "rooms"), "unknown kernel 'tau'; there are 'auc'"),
     "one column": (
         ("--kernel", "kendall", "--columns", "rooms", "--bounds", "1", "5"),
-        "kendall needs two columns, whose ranks are compared, for example --columns x y, got 1: 'rooms'",
+        "kendall needs two columns, .*--columns x y, got 1: 'rooms'",
     ),
-    "no columns": (
-        ("--kernel", "gamma"),
-        "gamma needs two columns, whose ranks are compared, for example --columns x y",
-    ),
-    "no score": (("--kernel", "auc"), "auc needs two columns, a score and a label, for example --columns score label"),
-    "no class": (("--kernel", "vus"), "vus needs two columns, a score and a class, for example --columns score class"),
+    "no columns": (("--kernel", "gamma"), "gamma needs two columns, .*ranks.* --columns x y"),
+    "no score": (("--kernel", "auc"), "auc needs two columns, .* --columns score label"),
+    "no class": (("--kernel", "vus"), "vus needs two columns, .* --columns score class"),
     "classes that nobody listed": (
         ("--kernel", "vus", "--columns", "score", "mood", "--bounds", "0", "1"),
-        "list the classes of column 'mood' in order, for example --categories mood=0,1,2; they are public",
+        "list the classes of column 'mood' in order, .*--categories mood=0,1,2;",
     ),
     "classes that are hidden": (
         ("--private-labels", *VOLUME),
-        "vus takes classes that are public, so leave out --private-labels",
+        "vus takes .*public, so leave out --private-labels",
     ),
     "text that is not listed": (
         ("--kernel", "kendall", "--columns", "rooms", "mood", "--bounds", "1", "5"),
-        "statistics of pairs take text whose values are listed, --categories mood=a,b",
+        "take text whose values are listed, --categories mood=a,b",
     ),
     "text with bounds": (
         ("--kernel", "collision", "--columns", "mood", "--bounds", "0", "1"),
-        "a bin of column 'mood' holds many; list its values, for example --categories a b, or take a grid of integers",
+        "a bin of column 'mood' holds many; .*--categories a b, or take a grid of integers",
     ),
     "no bounds": (
         ("--columns", "rooms"),
-        "say which values of column 'rooms' are possible, for example --bounds 0 120",
+        "which values of column 'rooms' .*--bounds 0 120",
     ),
     "odd bounds": (("--columns", "rooms", "--bounds", "1"), "--bounds must be two values"),
     "no column": (("--bounds", "0", "1"), "name at least one column with --columns"),
     "fractions": (
         ("--columns", "score", "--bounds", "0", "1", "--grid", "integers"),
-        "column 'score' has values that are not whole, which a grid of integers does not hold; use --grid linear",
+        "column 'score' has values that are not whole, .*use --grid linear",
     ),
     "outside": (("--columns", "cents", "--bounds", "0", "1"), "outside"),
     "undeclared": (("--kernel", "collision", "--columns", "mood", "--categories", "low", "fair"), "column 'mood'"),
@@ -266,11 +262,11 @@ BAD = {
     ),
     "bounds too far apart": (
         ("--columns", "rooms", "--bounds", "0", "1e300"),
-        "the kernel reaches from 0 to 1e+300 here",
+        r"the kernel reaches from 0 to 1e\+300 here",
     ),
     "noise of exact values": (
         ("--columns", "rooms", "--bounds", "1", "5", "--trust", "clear"),
-        "--trust clear shows exact values without noise, so leave out --epsilon, --delta and --rho",
+        "--trust clear .*leave out --epsilon, --delta and --rho",
     ),
     "reports here": (("--columns", "rooms", "--bounds", "1", "5", "--method", "krr"), "use trust local"),
 }
@@ -287,13 +283,13 @@ OF_A_FILE = dict.fromkeys(
 @pytest.mark.parametrize("case", BAD)
 def test_bad_use_gives_one_clear_line_in_options(run, table, case):
     arguments, message = BAD[case]
-    message = OF_A_FILE.get(case, message).replace("{}", str(table))
+    message = OF_A_FILE.get(case, message).replace("{}", re.escape(str(table)))
     status, out, err = run("ustat", table, *arguments, *ONE)
     assert status in (1, 2)
     assert out == ""
     assert err.startswith("ogive: error: ")
     assert err.count("\n") == 1
-    assert message in err
+    assert re.search(message, err)
     assert not speaks_python(err)
 
 
@@ -316,7 +312,7 @@ def test_exact_values_take_no_method_of_reports_or_bins(run, table):
     for method in ("krr", "cells"):
         status, out, err = run(*asked, "--method", method)
         assert (status, out) == (2, "")
-        assert err == f"ogive: error: --trust clear shows the exact value, so leave out --method {method}\n"
+        assert re.fullmatch(f"ogive: error: --trust clear .*leave out --method {method}\n", err)
 
 
 @pytest.mark.parametrize("command", ["roc", "calibration", "bounds"])
@@ -328,7 +324,7 @@ def test_what_needs_somebody_who_sees_records_is_refused_under_local(run, table,
     }
     status, _, err = run(command, table, *asked[command], *ONE, "--trust", "local")
     assert status == 1
-    assert "needs somebody who sees records, and nobody does here; use trust central, or" in err
+    assert re.search("needs somebody who sees records, .*use trust central, or", err)
 
 
 def test_missing_values_get_the_choices_that_there_are(run, tmp_path):
@@ -338,7 +334,7 @@ def test_missing_values_get_the_choices_that_there_are(run, tmp_path):
     for adjacency in ("replace", "add_or_remove"):
         status, _, err = run(*asked, "--adjacency", adjacency)
         assert (status, err.count("\n")) == (2, 1)
-        assert err.endswith("choose their treatment with --missing low, high or a public value within the bounds\n")
+        assert err.endswith("--missing low, high or a public value within the bounds\n")
     assert run(*asked, "--missing", "low")[0] == 0
 
 

@@ -45,7 +45,7 @@ PYTHON_ALONE = {
         *("points", "reports", "spacings", "sums", "symbols", "thresholds", "wide", "candidates"),
     ),
     "written as several options": ("limit",),
-    "arguments": ("every", "na_values", "paper"),
+    "arguments": ("every", "paper"),
     "fields of files": ("context", "id", "min_uploads", "release_id"),
     "questions of an estimate": ("against", "alternative", "backend", "simulations", "target", "width"),
     "conditions of a joint selection": ("concentrated", "free_total"),

@@ -221,7 +221,7 @@ def test_the_command_warns_of_a_mean_once(tmp_path, capsys):
     ("privacy", "said"),
     [
         (ogive.PureDP(10), None),
-        (ogive.PureDP("10.01"), "epsilon = 10.01 protects little: already at epsilon = 10, whoever thinks two answers"),
+        (ogive.PureDP("10.01"), "epsilon = 10.01 protects little: already at epsilon = 10, "),
         (ogive.ApproxDP(50, "1e-6"), "epsilon = 50, delta = 1e-06 protects little"),
         (ogive.ZeroConcentratedDP(50), None),
         (
@@ -292,3 +292,83 @@ def test_selected_quantiles_are_not_warned_of_for_their_intervals(probabilities)
     # the control: a curve with that noise is warned of
     with pytest.warns(ogive.NoiseWarning, match="of the records at a threshold"):
         ogive.release(dataclasses.replace(asked, few="curve"), trust=terms["trust"], privacy=ogive.PureDP("0.02"))
+
+
+WHERE = "g == 'a'"
+PARTED = {
+    "where": lambda asked: ogive.Subset(asked, WHERE),
+    "groups": lambda asked: ogive.Grouped(dataclasses.replace(asked, method="joint"), "g", ("a", "b")),
+    "where of groups": lambda asked: ogive.Subset(
+        ogive.Grouped(dataclasses.replace(asked, method="joint"), "h", ("c", "d")), WHERE
+    ),
+}
+
+
+@pytest.mark.parametrize("public", [(), ("g", "h")], ids=["hidden", "public"])
+@pytest.mark.parametrize("parted", PARTED)
+def test_selected_quantiles_of_some_of_the_records_are_not_warned_of_for_their_intervals(parted, public):
+    rng = np.random.default_rng(1)
+    people = {
+        "x": rng.normal(500, 150, 1000).clip(0, 1000),
+        "g": rng.choice(["a", "b"], 1000),
+        "h": rng.choice(["c", "d"], 1000),
+    }
+    asked = ogive.Quantiles("x", (0.5,), bounds=(0, 1000))
+    terms = {"trust": ogive.Central(people), "privacy": LITTLE, "public": list(public)}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", ogive.NoiseWarning)
+        found = ogive.release(PARTED[parted](asked), **terms)
+    assert "joint_exponential" in found.provenance.method
+    # the control: a curve with that noise is warned of
+    curve = dataclasses.replace(asked, few="curve")
+    with pytest.warns(ogive.NoiseWarning, match="of the records at a threshold"):
+        ogive.release(ogive.Subset(curve, WHERE), trust=terms["trust"], privacy=ogive.PureDP("0.02"))
+
+
+def described(people, **more):
+    bounds = {name: (0, 20) for name in ("x", "y") if name in people}
+    ask = ogive.Describe(bounds=bounds, **more)
+    return ogive.release(
+        ask, trust=ogive.Central(people), privacy=ogive.PureDP(20), adjacency=ogive.Adjacency.ADD_OR_REMOVE
+    )
+
+
+def test_a_group_without_a_record_does_not_make_a_description_say_nothing():
+    number = np.arange(2000)
+    people = {"x": number % 20, "g": np.where(number % 2, "a", "b")}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", ogive.NoiseWarning)
+        for _ in range(4):
+            described(people, by="g", groups=("a", "b", "zz"))
+
+
+def test_of_a_description_the_variables_that_noise_hides_are_named():
+    people = {"x": np.arange(2000) % 20, "y": np.full(2000, np.nan)}
+    with pytest.warns(ogive.NoiseWarning, match="says (little or )?nothing of y; the number of records is private"):
+        described(people, missing={"y": "drop"})
+
+
+def test_a_description_of_nobody_says_nothing():
+    people = {"x": np.full(50, np.nan), "g": np.full(50, "a")}
+    with pytest.warns(ogive.NoiseWarning, match="of which it leaves none, so that this release says nothing"):
+        [described(people, by="g", groups=("a", "b"), missing={"x": "drop"}) for _ in range(20)]
+
+
+def test_areas_between_groups_that_have_one_class_each_say_something():
+    number = np.arange(4000)
+    people = {"s": number % 20 / 20, "y": number % 2, "g": np.where(number % 2, "Yes", "No")}
+    ask = ogive.GroupAuc("s", "y", "g", group_values=("Yes", "No"), bounds=(0, 1), bins=20)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", ogive.NoiseWarning)
+        found = ogive.release(ask, trust=ogive.Central(people), privacy=ogive.PureDP(1))
+    assert math.isnan(found.between("Yes", "Yes").value)
+    assert not math.isnan(found.between("Yes", "No").value)
+
+
+@pytest.mark.parametrize("asked", [ogive.Ecdf, ogive.Quantiles, ogive.Boxplot], ids=["ecdf", "quantiles", "boxplot"])
+def test_a_subset_that_noise_leaves_without_records_is_told(asked):
+    statistic = asked("x", bounds=(0, 20), **({"few": "curve"} if asked is ogive.Quantiles else {}))
+    terms = {"trust": ogive.Central(people(2000)), "privacy": ogive.PureDP(20)}
+    with pytest.warns(ogive.NoiseWarning, match="of which it leaves none, so that this release says nothing"):
+        # noise makes nobody look like somebody in half of the releases
+        [ogive.release(ogive.Subset(statistic, "g == 'zz'"), **terms) for _ in range(40)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import math
+import re
 from pathlib import Path
 
 import numpy as np
@@ -56,10 +57,7 @@ def test_classes_and_sums_of_groups_count_missing_values_as_the_public_one() -> 
 @pytest.mark.parametrize(
     ("missing", "said"),
     [
-        (
-            "mean",
-            "`missing` must be refuse, low, high, drop, or a public value that replaces them, got 'mean'",
-        ),
+        ("mean", "`missing` must be refuse, low, high, drop, or a public value .*, got 'mean'"),
         (11, "`missing` must lie within the bounds, 0 to 10, got 11"),
         ("-1", "`missing` must lie within the bounds, 0 to 10, got '-1'"),
         (True, "`missing` must be a number as the bounds are, got True"),
@@ -71,7 +69,7 @@ def test_classes_and_sums_of_groups_count_missing_values_as_the_public_one() -> 
 def test_refuses_what_no_missing_value_can_count_as(missing: object, said: str) -> None:
     with pytest.raises(ogive.ParameterError) as refused:
         ogive.Ecdf("x", bounds=(0, 10), grid="integers", missing=missing)
-    assert refused.value.marked == said
+    assert re.fullmatch(said, refused.value.marked)
 
 
 def test_a_number_is_no_date() -> None:

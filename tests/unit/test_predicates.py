@@ -66,7 +66,7 @@ def test_values_by_column_are_the_same_condition_as_the_text():
         ("ward", "a comparison such as"),
         (
             "size (cm) > 160",
-            "needs backticks around a column's name that has spaces or signs, for example where='`size (cm)` > 160'",
+            "spaces or signs, for example where='`size (cm)` > 160'",
         ),
         ("age > 3 and patient no == 'x'", "for example where=\"`patient no` == 'x'\""),
         ("mg/dl > 2", "at '/dl > 2'; put a column's name that has spaces or signs in backticks"),

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import re
 import warnings
 
 import numpy as np
@@ -83,9 +84,7 @@ def test_columns_that_cannot_be_public_are_refused(unit, message):
 @pytest.mark.parametrize("trust", [ogive.Central, ogive.Simulation(ogive.SecAgg, parties=3), ogive.Clear])
 def test_a_misspelled_column_is_refused_before_an_account_declares_it(tmp_path, trust):
     ledger = f"sqlite:///{tmp_path / 'budget.db'}"
-    with pytest.raises(
-        ogive.DataError, match=r"has no column 'il'; did you mean 'ill'\? it has 's', 'ill', 'stage', 'g'"
-    ):
+    with pytest.raises(ogive.DataError, match=r"'il'; did you mean 'ill'\? it has 's', 'ill', 'stage', 'g'"):
         ogive.Session(TABLE, name="people", limit=PureDP(1), ledger=ledger, public=("g", "il"), trust=trust)
     assert list(tmp_path.iterdir()) == []
 
@@ -207,17 +206,14 @@ def test_an_account_that_published_exact_counts_says_so_and_what_it_really_hides
         assert len(people.history) == 2
         with pytest.raises(ogive.UnsupportedError, match="which the guarantee hides"):
             ogive.release(PUBLISHING["roc"][0], **asked)
-        line = (
-            "releases 1, 2 published the exact counts of columns g and ill, so all releases together protect only "
-            "one record replaced by any other with the same values in columns g and ill"
-        )
-        assert line in statement(people).splitlines()[1]
+        line = "releases 1, 2 published .*of columns g and ill, .*protect only .*the same values in columns g and ill"
+        assert re.search(line, statement(people).splitlines()[1])
         page = render_report([first], title="x", account=people)
-        assert "Protects one record replaced by any other with the same values in columns g and ill" in page
+        assert re.search("Protects one record .*with the same values in columns g and ill", page)
     with pytest.warns(ogive.AccountWarning, match="account 'people': releases 1, 2 published the exact counts"):
         session = ogive.Session(TABLE, ledger=place, name="people")
     with session:
-        assert line in str(session)
+        assert re.search(line, str(session))
         assert session.roc("s", "ill", bounds=(0, 1), bins=16, privacy=PureDP(1)).provenance.public == ()
     with warnings.catch_warnings():
         warnings.simplefilter("error")

@@ -3,6 +3,7 @@
 import datetime
 import decimal
 
+import duckdb
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -150,9 +151,11 @@ REFUSED = {
     "times_of_a_zone_for_dates": (
         {"x": pa.array([TIME], pa.timestamp("us", "Europe/Paris"))},
         Binning("x", DATE_GRID),
-        "holds times in the zone Europe/Paris, whose days are not those of UTC; take the zone away to count its days",
+        "in the zone Europe/Paris, whose days are not those of UTC; take the zone away",
     ),
     "lazy": (pl.LazyFrame({"x": [1]}), X, "the data frame is lazy; collect it first"),
+    "relation": (duckdb.sql("SELECT 1 AS x"), X, "give relation.to_arrow_table(), or the address of a table in a file"),
+    "reader": (pa.table({"x": [1]}).to_reader(), X, "give reader.read_all(), which is a table"),
     "same_names": (pd.DataFrame([[1, 2]], columns=["x", "x"]), X, "two columns of the data frame have the same name"),
     "same_names_arrow": (pa.Table.from_arrays([[1], [2]], names=["x", "x"]), X, "have the same name"),
     "object_frame": (pd.DataFrame({"x": [1, "a"]}), X, "must hold values of one kind"),

@@ -124,9 +124,7 @@ def test_a_party_that_leaves_between_two_measurements_ends_the_release():
     first = started.answer(QUERY)
     other = CurveQuery(WISH.binning(), design_tree(BINS, privacy=PureDP(1), adjacency=Adjacency.REPLACE))
     started._leaving[2] = Round.INPUT
-    with pytest.raises(
-        PeerError, match=r"party 2 left after its records were in a sum of this release; .* start a new"
-    ):
+    with pytest.raises(PeerError, match=r"party 2 left after its records were in a sum .* start a new"):
         started.answer(other)
     # whoever was gone at the first measurement stays out of all
     late = SecAgg(parties(), dropouts=1, leaving={2: "input"}).open(Adjacency.REPLACE, source=SOURCE(1))
@@ -162,9 +160,7 @@ def test_parties_themselves_refuse_a_second_sum_of_a_release_without_one_of_them
     assert started.answer(QUERY).totals == (1100,)
     # as a server would that forgets, on purpose, who was in the first sum
     started._included, started._leaving = None, {2: Round.INPUT}
-    with pytest.raises(
-        PeerError, match="the list of who is in the sum is not that of an earlier sum of the same release"
-    ):
+    with pytest.raises(PeerError, match="who is in the sum is not that of an earlier sum"):
         started.answer(QUERY)
     started._included, started._leaving = None, {}
     assert started.answer(QUERY).totals == (1100,)
@@ -264,9 +260,7 @@ def test_masks_are_fresh_and_noise_is_not_when_a_release_goes_on(monkeypatch):
 
 def test_numbers_that_might_not_fit_are_refused_at_the_party(monkeypatch):
     monkeypatch.setattr(contribution_module, "largest_share", lambda laws, *, parties, honest: 250)
-    with pytest.raises(
-        DataError, match=r"^party 1: its numbers go beyond 250, so that the sum of all parties might not"
-    ):
+    with pytest.raises(DataError, match=r"^party 1: its numbers go beyond 250, "):
         opening().answer(QUERY)
 
 
@@ -277,14 +271,14 @@ def test_numbers_that_might_not_fit_are_refused_at_the_party(monkeypatch):
         (DiscreteGaussian(40), 5, 5), (DiscreteGaussian(40), 10, 2), (DiscreteGaussian(3), 4, 2),
     ],
 )  # fmt: skip
-def test_noise_stays_below_its_bound_but_for_a_chance_of_2_to_the_minus_40(law, adding, honest):
+def test_noise_stays_below_its_bound_but_for_a_chance_of_2_to_the_minus_64(law, adding, honest):
     bound = noise_bound([law], adding=adding, honest=honest)
     values = np.arange(-2 * bound, 2 * bound + 1)
     share = np.exp(share_of(law, honest).log_probability(values))
     # the characteristic function of the sum of `adding` shares, with values wrapped far beyond the bound
     total = np.fft.fftshift(np.fft.ifft(np.fft.fft(np.fft.ifftshift(share / share.sum())) ** adding).real)
     outside = np.abs(values) > bound
-    assert total[outside].sum() < 1e-11, "floating point cannot see 2^-40 itself"
+    assert total[outside].sum() < 1e-11, "floating point cannot see 2^-64 itself"
     # a bound of an eighth of that a variable is too small, which it can see
     assert total[np.abs(values) > bound // (8 * -(-adding // honest))].sum() > 2.0**-40
 
@@ -463,7 +457,7 @@ def test_parties_that_make_no_sense_are_refused(given, options, message):
     ("options", "words"),
     [
         ({}, "At least 2 of the 3 parties add"),
-        ({}, "A party that reads the release knows its own noise and therefore counts as colluding."),
+        ({}, "knows its own noise and therefore counts as colluding."),
         ({"colluding": 0}, "All of the 3 parties add their"),
         ({"colluding": 0}, "No party may read the release"),
         ({"colluding": 2}, "At least 1 of the 3 part"),

@@ -10,7 +10,19 @@ import numpy as np
 import pytest
 
 import ogive
-from ogive import Adjacency, ApproxDP, BudgetError, Clear, DataError, Ecdf, LedgerError, ParameterError, PureDP, Session
+from ogive import (
+    AccountWarning,
+    Adjacency,
+    ApproxDP,
+    BudgetError,
+    Clear,
+    DataError,
+    Ecdf,
+    LedgerError,
+    ParameterError,
+    PureDP,
+    Session,
+)
 from ogive.session.verbs import Verbs
 
 RNG = np.random.default_rng(5)
@@ -221,7 +233,7 @@ def test_limits_are_said_once_and_kept(table, ledger):
 
 
 def test_data_frames_need_a_name_in_a_lasting_ledger(ledger):
-    with pytest.raises(ParameterError, match="name the data set in the ledger, for example name='patients'"):
+    with pytest.raises(ParameterError, match=r"name the data set .*for example name='patients'"):
         Session(PEOPLE, limit=ONE, ledger=ledger)
     for bad in ("", " ", 5):
         with pytest.raises(ParameterError, match="name must be what the data set is called"):
@@ -330,7 +342,7 @@ def test_clear_spends_and_records_nothing(table, tmp_path, ledger):
 
 
 def test_trust_is_a_kind_of_holder_not_one_with_other_data():
-    with pytest.raises(ParameterError, match="trust must be the type of a trust model that is made of one table"):
+    with pytest.raises(ParameterError, match="trust must be the type of a trust model"):
         Session(PEOPLE, limit=ONE, trust=ogive.Central(PEOPLE))
 
 
@@ -341,7 +353,7 @@ def test_a_plan_spends_nothing_and_knows_what_is_public():
     assert plan.chosen is not None
     assert session.history == ()
     private = Session(PEOPLE, limit=ONE, adjacency=Adjacency.ADD_OR_REMOVE)
-    with pytest.raises(ParameterError, match="the number of records is private; give an approximate number"):
+    with pytest.raises(ParameterError, match="records is private; give an approximate number"):
         private.plan(Ecdf("age", **AGE), privacy=HALF)
     assert private.plan(Ecdf("age", **AGE), privacy=HALF, records=5_000).records == 5_000
 
@@ -488,3 +500,26 @@ def test_the_name_of_a_command_leads_to_its_method(name, method):
     with pytest.raises(AttributeError, match=r"has no attribute 'nothing'$"):
         _ = session.nothing
     assert not hasattr(session, "__wrapped__")
+
+
+def test_a_new_account_beside_others_is_warned_of_where_no_person_is_named(tmp_path, recwarn):
+    """The same rows in another order, or one column of them, would have a fresh budget."""
+    table = {"x": np.arange(100.0), "pid": np.arange(100)}
+
+    def opened(name, data, **more):
+        recwarn.clear()
+        with Session(data, ledger=tmp_path / "budget.db", name=name, limit=PureDP(1), **more) as session:
+            told = [str(each.message) for each in recwarn if each.category is AccountWarning]
+            session.count("x", among=[1], privacy=PureDP("1/10"))
+        return told
+
+    assert opened("first", table) == []
+    for name, data in (
+        ("reversed", {each: column[::-1] for each, column in table.items()}),
+        ("one", {"x": table["x"]}),
+    ):
+        (told,) = opened(name, data)
+        assert told.startswith(f"account '{name}': without a person column the ledger cannot tell")
+        assert "'first'" in told or "2 other accounts" in told
+        assert opened(name, data) == []
+    assert opened("persons", {"x": np.arange(50.0), "pid": np.arange(1000, 1050)}, person="pid") == []

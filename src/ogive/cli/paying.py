@@ -288,7 +288,7 @@ def _session(
     granted: PrivacyOptions,
     budget: BudgetOptions,
 ) -> Session:
-    from ogive.session import Session, disclosure
+    from ogive.session import Session, disclosure, unseen
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", AccountWarning)
@@ -308,10 +308,11 @@ def _session(
             other_people=budget.other_people,
             na_values=na,
         )
-    account = session.books[1]
-    more = None if account is None else disclosure(account)
-    if more is not None:
-        print(f"the account {session.name!r}: {more}", file=sys.stderr)
+    books, account = session.books
+    if books is not None and account is not None:
+        for more in (disclosure(account), unseen(books, account)):
+            if more is not None:
+                print(f"the account {session.name!r}: {more}", file=sys.stderr)
     return session
 
 

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 _OPTIONS = {
     "budget": "--division",
     "df": "--degrees-of-freedom",
+    "na_values": "--na",
     "name": "--data-set",
     "privacy": "--epsilon",
     "probability": "--compared-quantile",

@@ -15,8 +15,10 @@ from ogive.columns.values import (
     LabelValues,
     as_declared,
     as_text,
+    known_values,
     storable,
     text_field,
+    trimmed,
     values_field,
 )
 from ogive.errors import ParameterError, quoted
@@ -61,8 +63,10 @@ class Categories:
             raise ParameterError(
                 f"`categories` must be texts of at most {LONGEST_LABEL} characters or numbers below 2^62 in size"
             )
-        if len(set(self.values)) < len(self.values):
-            raise ParameterError(f"each category of column {quoted(self.column)} must be named once")
+        if len({*map(trimmed, self.values)}) < len(self.values):
+            raise ParameterError(
+                f"each category of column {quoted(self.column)} must be named once; blanks around a text do not matter"
+            )
 
     @property
     def size(self) -> int:
@@ -128,7 +132,7 @@ class Membership:
             raise ParameterError(
                 f"any value of column {quoted(self.column)} counts, so that none can be named that does not"
             )
-        twice = _shared(self.others, self.values) or _shared(self.values, self.others)
+        twice = _shared(self.values, self.others)
         if twice:
             raise ParameterError(f"{quoted(twice[0])} of column {quoted(self.column)} cannot both count and not count")
 
@@ -178,7 +182,7 @@ class Membership:
 
 def _shared(values: LabelValues, declared: LabelValues) -> list[LabelValue]:
     """The values that readers take for one of the declared ones, in any of their spellings."""
-    alike = {*declared, *map(as_text, declared)}
+    alike = known_values((value, None) for value in declared)
     return [value for value in values if any(as_declared(each, alike) in alike for each in (value, as_text(value)))]
 
 
@@ -253,9 +257,10 @@ class Listed:
             raise ParameterError(
                 f"values to count must be texts of at most {LONGEST_LABEL} characters or numbers below 2^62 in size"
             )
-        if len(set(self.values)) < len(self.values):
+        if len({*map(trimmed, self.values)}) < len(self.values):
             raise ParameterError(
-                f"each value of column {quoted(self.column)} must be named once; true is 1, and false is 0"
+                f"each value of column {quoted(self.column)} must be named once; true is 1, and false is 0, and blanks "
+                "around a text do not matter"
             )
         if self.size < 2:
             raise ParameterError(

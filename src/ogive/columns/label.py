@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ogive.arrays import Float64, Int64
-from ogive.columns.values import LONGEST_LABEL, LabelValue, storable, text_field, values_field
+from ogive.columns.values import LONGEST_LABEL, LabelValue, storable, text_field, trimmed, values_field
 from ogive.errors import ParameterError, plain, quoted
 
 
@@ -48,10 +48,11 @@ class Label:
                 raise ParameterError(
                     f"`{name}` must hold texts of at most {LONGEST_LABEL} characters or numbers below 2^62 in size"
                 )
-        both = set(self.positive) & set(self.negative or ())
+        both = {*map(trimmed, self.positive)} & {*map(trimmed, self.negative or ())}
         if both:
             value = sorted(str(value).lower() if isinstance(value, bool) else repr(value) for value in both)[0]
-            raise ParameterError(f"{plain(value)} cannot be in both classes")
+            alike = "" if {*self.positive} & {*(self.negative or ())} else "; blanks around a text do not matter"
+            raise ParameterError(f"{plain(value)} cannot be in both classes{alike}")
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import datetime
-from collections.abc import Collection
-from typing import Any
+from collections.abc import Collection, Iterable
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from ogive.errors import ParameterError, quoted
 
 LabelValue = bool | int | float | str
 LabelValues = tuple[LabelValue, ...]
+Place = TypeVar("Place")
 
 BLANKS = " \t\n\r\v\f"
 """What may stand around a text without making it another one."""
@@ -31,29 +32,40 @@ def storable(value: LabelValue) -> bool:
     return abs(value) < LARGEST_LABEL  # NaN is not
 
 
-def as_declared(value: Any, declared: Collection[Any]) -> Any:
-    """A value as a list of declared values has it; what it means depends on no other record.
+def trimmed(value: Any) -> Any:
+    """A value as it is compared: blanks around a text do not matter, whether it was declared or stands in a cell."""
+    return value.strip(BLANKS) if isinstance(value, str) else value
 
-    Blanks around a text do not matter, unless they were declared. A truth value may be declared as a text of `TRUTH`,
-    and such a text is the truth value, where that was declared and the text was not.
+
+def known_values(places: Iterable[tuple[LabelValue, Place]]) -> dict[Any, Place]:
+    """What belongs to each declared value, by the values that `as_declared` makes of cells.
+
+    Numbers and truth values compare as numbers, text as text; a number also names the text that writes it.
     """
-    if value in declared:
-        return value
+    listed = list(places)
+    return {as_text(value): place for value, place in listed} | {trimmed(value): place for value, place in listed}
+
+
+def as_declared(value: Any, declared: Collection[Any]) -> Any:
+    """A value as a list of declared values, `trimmed`, has it; what it means depends on no other record.
+
+    A truth value may be declared as a text of `TRUTH`, and such a text is the truth value, where that was declared and
+    the text was not.
+    """
     if isinstance(value, str):
-        value = value.strip(BLANKS)
+        value = trimmed(value)
         truth = TRUTH.get(value)
         # numbers are found by truth values, too, and are not meant
         if truth is not None and value not in declared and any(each is truth for each in declared):
             return truth
-        return value
-    if isinstance(value, bool | np.bool_):
+    elif isinstance(value, bool | np.bool_) and value not in declared:
         return next((word for word, truth in TRUTH.items() if truth == value and word in declared), value)
     return value
 
 
 def as_text(value: Any) -> str:
-    """A declared value as a text writes it."""
-    return str(value).lower() if isinstance(value, bool) else str(value)
+    """A declared value as a text writes it, without blanks around it."""
+    return str(value).lower() if isinstance(value, bool) else trimmed(str(value))
 
 
 def is_value(text: str) -> bool:

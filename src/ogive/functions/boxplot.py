@@ -6,6 +6,7 @@ from typing import Any, Unpack
 
 import numpy as np
 
+from ogive.checks import array_of
 from ogive.errors import DataError, quoted
 from ogive.functions.calling import COLUMN, GROUP, declared, on_columns
 from ogive.noise.base import RandomSource
@@ -72,9 +73,12 @@ def boxplot(
 
 
 def _stacked(groups: dict[Any, Any]) -> dict[str, Any]:
-    arrays = {name: np.asarray(values) for name, values in groups.items()}
+    arrays = {
+        name: values if isinstance(values, np.ma.MaskedArray) else array_of(values) for name, values in groups.items()
+    }
     for name, values in arrays.items():
         if values.ndim != 1:
             raise DataError(f"group {quoted(name)} must be an array of one dimension")
     labels = [name for name, values in arrays.items() for _ in range(len(values))]
-    return {COLUMN: np.concatenate(list(arrays.values())) if arrays else np.zeros(0), GROUP: labels}
+    joined = np.ma.concatenate if any(map(np.ma.is_masked, arrays.values())) else np.concatenate
+    return {COLUMN: joined(list(arrays.values())) if arrays else np.zeros(0), GROUP: labels}

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ogive.checks import whole
+from ogive.checks import array_of, whole
 from ogive.columns import Binning
 from ogive.errors import ParameterError
 from ogive.grids import Bound, Grid, GridName
@@ -122,7 +122,7 @@ def _whole_counts(counts: ArrayLike) -> Any:
     Raises:
         ParameterError: they are none.
     """
-    found = np.asarray(counts)
+    found = array_of(counts)
     if found.ndim != 1 or not found.size:
         raise ParameterError(f"`counts` must be a list of noisy counts, one for each bin, got shape {found.shape}")
     if found.dtype.kind == "f" and np.isfinite(found).all() and (found == np.round(found)).all():

@@ -88,7 +88,7 @@ def _columns(data: Any, labels: Any) -> dict[str, Any]:
         table = {f"{COLUMN}_{number + 1}": column for number, column in enumerate(data)}
     else:
         try:
-            array = np.asarray(data)
+            array = data if isinstance(data, np.ma.MaskedArray) else np.asarray(data)
         except ValueError:
             raise DataError("every row of data must have the same number of values") from None
         if array.ndim > 2:

@@ -9,8 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ogive.arrays import Float64, Int64
+from ogive.checks import refuse_masked
 from ogive.compiling import njit
 from ogive.errors import ParameterError
+from ogive.kernels.exact import check_records
 
 
 @dataclass(frozen=True)
@@ -37,6 +39,7 @@ def count_pairs(first: Float64, second: Float64) -> PairCounts:
 
     Raises:
         ParameterError: the columns are not of one length.
+        DataError: something is masked, or they are so long that counts could leave 64 bits.
 
     Source:
         Knight, A computer method for calculating Kendall's tau with ungrouped data, JASA 1966.
@@ -45,6 +48,9 @@ def count_pairs(first: Float64, second: Float64) -> PairCounts:
         raise ParameterError(
             f"count pairs of two columns of one length, got shapes {np.shape(first)} and {np.shape(second)}"
         )
+    check_records(len(first))
+    refuse_masked(first)
+    refuse_masked(second)
     pairs = len(first) * (len(first) - 1) // 2
     different, seconds, sizes = np.unique(second, return_inverse=True, return_counts=True)
     both = np.sort(_numbered(first) * different.size + seconds)
@@ -58,6 +64,7 @@ def count_pairs(first: Float64, second: Float64) -> PairCounts:
 
 def tied(columns: list[Float64]) -> int:
     """Pairs of records that are equal in all of some columns, each of shape (n,)."""
+    check_records(len(columns[0]))
     together: NDArray[Any] = columns[0]
     for column in columns[1:]:
         different, numbers = np.unique(column, return_inverse=True)
@@ -79,6 +86,7 @@ def _in_runs(ordered: NDArray[Any]) -> int:
 
 def count_greater(positives: Float64, negatives: Float64) -> tuple[int, int]:
     """Pairs of one of each sample in which the positive is greater, and in which both are equal."""
+    check_records(len(positives) + len(negatives))
     ordered, found = np.sort(negatives), np.sort(positives)
     below = int(np.searchsorted(ordered, found, side="left").sum())
     not_above = int(np.searchsorted(ordered, found, side="right").sum())

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ogive.arrays import Bool, Float64, Int64
-from ogive.checks import whole
+from ogive.checks import array_of, refuse_masked, whole
 from ogive.columns import Binning, Domain
 from ogive.errors import DataError, ParameterError
 
@@ -27,6 +27,9 @@ BITS = 20
 """Fractional bits that values are rounded to unless told otherwise."""
 
 MAX_BITS = 30
+MOST_RECORDS = 3_000_000_000
+"""Their ordered pairs are below 2^63."""
+
 # so that a piece of pairs fits a processor's cache, and a piece on which a function fails is soon taken apart
 _BLOCK = 96
 _DOT_BLOCK = 4096
@@ -89,6 +92,17 @@ def check_bits(bits: int) -> int:
     return bits
 
 
+def check_records(records: int) -> None:
+    """Refuse so many records that counts of their pairs could leave 64 bits.
+
+    Raises:
+        DataError: they could.
+    """
+    if records > MOST_RECORDS:
+        # how many there are may be private
+        raise DataError(f"pairs of more than {MOST_RECORDS} records cannot be counted; take a sample")
+
+
 def finite_rows(rows: ArrayLike, columns: int | None = None) -> Float64:
     """Rows of finite numbers, shape (n, columns), from whatever was given as such.
 
@@ -96,6 +110,7 @@ def finite_rows(rows: ArrayLike, columns: int | None = None) -> Float64:
         ParameterError: they are no numbers, or of another shape.
         DataError: a number is not finite.
     """
+    refuse_masked(rows)
     try:
         found = np.asarray(rows, dtype=np.float64)
     except (TypeError, ValueError):
@@ -131,7 +146,7 @@ def split_classes(rows: Float64, classes: Int64 | None) -> tuple[Float64, Float6
         DataError: a class is empty.
         ParameterError: there are no classes, or of other rows, or others than 0 and 1.
     """
-    classes = None if classes is None else np.asarray(classes)
+    classes = None if classes is None else array_of(classes)
     if classes is None or classes.shape != rows.shape[:1] or not np.isin(classes, (0, 1)).all():
         raise ParameterError("a kernel of two samples needs the class of each record, 0 or 1")
     positives, negatives = rows[classes == 1], rows[classes == 0]
@@ -143,6 +158,7 @@ def split_classes(rows: Float64, classes: Int64 | None) -> tuple[Float64, Float6
 
 def steps(rows: Float64, columns: Domain, bits: int) -> Int64:
     """Values of one column of numbers in whole steps of 2^-bits of its bounds, shape (n,), from 0 to 2^bits."""
+    check_records(len(rows))
     grid = column_of(columns).grid
     shares = (np.clip(rows[:, 0], grid.low, grid.high) - grid.low) / (grid.high - grid.low)
     return np.rint(shares * (1 << check_bits(bits))).astype(np.int64)

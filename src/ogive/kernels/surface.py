@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ogive.arrays import Float64, Int64
+from ogive.checks import array_of, refuse_masked
 from ogive.errors import DataError, ParameterError
 from ogive.kernels.exact import finite_rows
 
@@ -142,7 +143,7 @@ def class_counts(scores: ArrayLike, classes: ArrayLike, count: int | None = None
     Raises:
         DataError, ParameterError: as `exact_vus`.
     """
-    scores, classes = finite_rows(np.reshape(scores, (-1, 1)), 1)[:, 0], np.asarray(classes)
+    scores, classes = finite_rows(np.reshape(scores, (-1, 1)), 1)[:, 0], array_of(classes)
     if classes.shape != scores.shape:
         raise ParameterError(f"give the class of each of {len(scores)} scores, got {classes.size} classes")
     if len(classes) and not np.issubdtype(classes.dtype, np.integer):
@@ -179,6 +180,7 @@ def count_in_order(counts: Int64) -> int:
 
 
 def _checked(histograms: ArrayLike) -> Float64:
+    refuse_masked(histograms)
     try:
         shares = np.asarray(histograms, dtype=np.float64)
     except (TypeError, ValueError):

@@ -16,6 +16,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ogive.arrays import Float64, Int64
+from ogive.checks import refuse_masked
 from ogive.columns import Binning, Column, Domain
 from ogive.errors import DataError, ParameterError, quoted
 from ogive.kernels.base import Measure
@@ -207,6 +208,7 @@ def _symmetric(given: Any) -> tuple[tuple[tuple[float, ...], ...], ...]:
     Raises:
         ParameterError: it is no table of finite numbers, or the same everywhere.
     """
+    refuse_masked(given)
     try:
         table = np.asarray(given, dtype=np.float64)
     except (TypeError, ValueError):

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ogive.arrays import Int64, UInt8
-from ogive.checks import any_whole
+from ogive.checks import any_whole, array_of
 from ogive.errors import ParameterError
 from ogive.privacy import exact
 
@@ -43,7 +43,7 @@ def check_symbols(symbols: Any, numbers: Any, size: int) -> tuple[Int64, Int64]:
     Raises:
         ParameterError: a symbol is outside 0..size-1, a number is negative, or the lengths differ.
     """
-    values, places = np.asarray(symbols), np.asarray(numbers)
+    values, places = array_of(symbols), array_of(numbers)
     for found, name in ((values, "symbols"), (places, "numbers")):
         if found.ndim != 1 or found.dtype.kind not in "iu":
             raise ParameterError(f"`{name}` must be a one-dimensional array of whole numbers")
@@ -66,7 +66,7 @@ def check_reports(
     """
     if sums.shape != shape or sums.dtype != np.int64 or not sums.flags.c_contiguous:
         raise ParameterError(f"`sums` must be an array of 64-bit integers of shape {shape}")
-    places, rows = np.asarray(numbers), np.asarray(payloads)
+    places, rows = array_of(numbers), array_of(payloads)
     if rows.dtype != np.uint8 or rows.shape != (places.size, payload_bytes) or places.ndim != 1:
         raise ParameterError(f"`payloads` must be bytes, {payload_bytes} for each report")
     return np.ascontiguousarray(places, dtype=np.int64), np.ascontiguousarray(rows)
@@ -92,7 +92,7 @@ def check_sums(sums: Int64, shape: tuple[int, ...]) -> Int64:
     Raises:
         ParameterError: they have another.
     """
-    found = np.asarray(sums)
+    found = array_of(sums)
     if found.shape != shape or found.dtype.kind not in "iu":
         raise ParameterError(f"`sums` must be whole numbers of shape {shape}, got shape {found.shape}")
     return np.ascontiguousarray(found, dtype=np.int64)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ogive.arrays import Float64, Int64, UInt8, UInt32
-from ogive.checks import any_whole
+from ogive.checks import any_whole, array_of, refuse_masked
 from ogive.errors import BudgetError, ParameterError, quoted
 from ogive.local.base import RandomWords
 from ogive.local.codec import encode
@@ -114,6 +114,7 @@ class Randomizer:
 
     def report_rows(self, rows: Float64, *, first: int = 0, numbers: Any = None) -> bytes:
         """As `reports`, for rows of grid numbers and category indices, shape (n, columns)."""
+        refuse_masked(rows)
         if numbers is None:
             start = any_whole(first, _NUMBER)
             end = start + len(rows)
@@ -154,7 +155,7 @@ class Randomizer:
             found = np.empty(len(numbers), dtype=object)
             found[:] = [any_whole(number, _NUMBER) for number in numbers]
         else:
-            found = np.asarray(numbers)
+            found = array_of(numbers)
             if found.ndim != 1 or found.dtype.kind not in "iu":
                 raise ParameterError("numbers of participants must be a list or an array of whole numbers")
         if len(found) and not (found.min() >= 0 and found.max() < self.description.participants):

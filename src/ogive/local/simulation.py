@@ -13,6 +13,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from ogive.arrays import Int64
+from ogive.checks import array_of
 from ogive.errors import ParameterError
 from ogive.local.assignment import Assignment
 from ogive.local.base import Oracle
@@ -49,7 +50,7 @@ def simulate(oracle: Oracle, histogram: Int64, *, generator: np.random.Generator
         >>> from ogive.local import RandomizedResponse, simulate
         >>> sums = simulate(RandomizedResponse(3, 1), np.array([10**8, 0, 10**6]), generator=np.random.default_rng(1))
     """
-    people = np.asarray(histogram)
+    people = array_of(histogram)
     if people.shape != (oracle.size,) or oracle.size > _LARGEST or people.dtype.kind not in "iu":
         raise ParameterError(f"the histogram must count people per symbol, {oracle.size} whole numbers")
     if int(people.min()) < 0 or int(people.sum()) > _MOST:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from ogive.arrays import Float64
 from ogive.columns import Binning, Categories, Column, Domain, Label, Listed, Membership
-from ogive.columns.values import as_declared, as_text
+from ogive.columns.values import LabelValues, as_declared, known_values, trimmed
 from ogive.errors import DataError, ParameterError, quoted
 from ogive.grids import Grid
 
@@ -69,7 +69,7 @@ def numbers_of(column: Column, values: Any) -> Float64:
         DataError: a value is of another kind, missing, outside the bounds or none of the categories, and that is
             what the column refuses.
     """
-    array = values if isinstance(values, np.ndarray) else _array(values)
+    array = _array(values)
     if array.ndim != 1:
         raise ParameterError(f"column {quoted(column.column)} must be one-dimensional, got {array.ndim} dimensions")
     if isinstance(column, Membership):
@@ -98,12 +98,17 @@ def numbers_of(column: Column, values: Any) -> Float64:
 
 
 def _array(values: Any) -> NDArray[Any]:
-    """A column of any kind as an array, whose elements are what the user wrote."""
+    """A column of any kind as an array, whose elements are what the user wrote; what is masked is missing."""
+    if isinstance(values, np.ma.MaskedArray):
+        missing = {"f": "nan", "M": "NaT"}.get(values.dtype.kind)
+        kind = object if missing is None else values.dtype
+        return np.where(np.ma.getmaskarray(values), np.array(missing, kind), values.data.astype(kind))
     if hasattr(values, "to_numpy") or hasattr(values, "__array__"):
         return np.asarray(values)
     if isinstance(values, str | bytes | Mapping) or not hasattr(values, "__iter__"):
         raise ParameterError(f"a column must be a list or an array of values, got {type(values).__name__}")
-    found = np.empty(len(listed := list(values)), dtype=object)
+    listed = [None if value is np.ma.masked else value for value in values]
+    found = np.empty(len(listed), dtype=object)
     found[:] = listed
     return found
 
@@ -159,11 +164,11 @@ def is_nan(value: Any) -> bool:
 
 def _places(column: Categories | Label, values: NDArray[Any]) -> Float64:
     if isinstance(column, Label):
-        known: dict[Any, int] = dict.fromkeys(column.negative or (), 0) | dict.fromkeys(column.positive, 1)
+        known = _classes(column.positive, column.negative)
         other = None if column.negative is not None else 0
         what = "neither class"
     else:
-        known, other = {value: place for place, value in enumerate(column.values)}, None
+        known, other = {trimmed(value): place for place, value in enumerate(column.values)}, None
         what = f"none of the {column.size} declared categories"
     listed = values.tolist()
     found = [_place(known, value, other) for value in listed]
@@ -186,11 +191,9 @@ def _members(column: Membership, values: NDArray[Any]) -> Float64:
         raise DataError(f"column {quoted(column.column)} has a missing value, which this column does not accept")
     known: dict[Any, int] | None = None
     if column.values is not None:
-        others = column.others or ()
-        known = dict.fromkeys(others, 0) | dict.fromkeys(column.values, 1)
-        if others:  # a number also names the text that writes it
-            written = {as_text(value): place for value, place in known.items()}
-            known = written | known
+        known = _classes(column.values, column.others)
+        if column.others:  # a number also names the text that writes it
+            known = known_values(known.items())
     rest = 0 if column.others is None else None
     found = [1 if known is None else _place(known, value, rest) for value in listed]
     if column.others is not None and any(
@@ -205,7 +208,7 @@ def _members(column: Membership, values: NDArray[Any]) -> Float64:
 
 def _symbols(column: Listed, values: NDArray[Any]) -> Float64:
     listed = values.tolist()
-    known = {value: place for place, value in enumerate(column.values)}
+    known = {trimmed(value): place for place, value in enumerate(column.values)}
     found = [
         column.missing_place if value is None or is_nan(value) else _place(known, value, column.other_place)
         for value in listed
@@ -215,6 +218,11 @@ def _symbols(column: Listed, values: NDArray[Any]) -> Float64:
         problem = "a missing value" if missing else f"a value of none of the {len(column.values)} declared ones"
         raise DataError(f"column {quoted(column.column)} has {problem}, which this column refuses")
     return np.array(found, dtype=np.float64)
+
+
+def _classes(ones: LabelValues, zeros: LabelValues | None) -> dict[Any, int]:
+    """The values that count as 1 and those that count as 0, as they are compared."""
+    return dict.fromkeys(map(trimmed, zeros or ()), 0) | dict.fromkeys(map(trimmed, ones), 1)
 
 
 def _place(known: Mapping[Any, int], value: Any, other: int | None) -> int | None:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ogive.arrays import Float64, Int64
-from ogive.checks import any_whole
+from ogive.checks import any_whole, array_of, refuse_masked
 from ogive.errors import DataError, OgiveError, ParameterError, plain, quoted
 
 MOST_CLASSES = 1 << 15
@@ -77,7 +77,7 @@ def check_labels(labels: Any, rows: int, classes: int, *, lowest: int = 0) -> In
         DataError: labels are missing, of another number, or none of the classes.
     """
     any_whole(classes, "classes", 2, MOST_CLASSES)
-    found = np.asarray(labels)
+    found = array_of(labels)
     if found.shape != (rows,):
         raise DataError(f"there must be one label for each of {rows} rows, got labels of the shape {found.shape}")
     if found.dtype.kind not in "iufb":
@@ -193,7 +193,12 @@ def probabilities_of(model: Any, features: Any, classes: int, *, who: str) -> Fl
 
 
 def number_of_rows(features: Any) -> int:
-    """Rows of an array, a sparse matrix, a data frame or a list."""
+    """Rows of an array, a sparse matrix, a data frame or a list.
+
+    Raises:
+        DataError: something is masked, which learners would take for a value.
+    """
+    refuse_masked(features)
     return int(features.shape[0]) if hasattr(features, "shape") else len(features)
 
 

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from ogive.arrays import Float64, Int64
+from ogive.checks import array_of
 from ogive.errors import DataError, ParameterError, quoted
 from ogive.progress import Progress
 
@@ -193,14 +194,14 @@ def tensor(features: Any) -> Any:
     """Inputs as 32-bit numbers."""
     import torch
 
-    return torch.from_numpy(np.array(features, dtype=np.float32))
+    return torch.from_numpy(np.array(array_of(features), dtype=np.float32))
 
 
 def whole_tensor(labels: Any) -> Any:
     """Labels as 64-bit whole numbers."""
     import torch
 
-    return torch.from_numpy(np.array(labels, dtype=np.int64))
+    return torch.from_numpy(np.array(array_of(labels), dtype=np.int64))
 
 
 def drawn(size: int, number: int) -> Any:

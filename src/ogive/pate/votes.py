@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ogive.arrays import Bool, Int64
-from ogive.checks import any_whole
+from ogive.checks import any_whole, array_of, refuse_masked
 from ogive.errors import DataError, ParameterError, plain, quoted
 from ogive.pate.arrays import SUFFIXES, read_array
 
@@ -38,6 +38,7 @@ def check_votes(votes: Any, *, teachers: int | None = None) -> Int64:
         DataError: there are no queries or fewer than two classes, a count is not a whole number from 0, or a row adds
             up to another number of teachers. The message names the first such row.
     """
+    refuse_masked(votes)
     try:
         found = np.asarray(votes)
     except ValueError:
@@ -101,7 +102,7 @@ def check_answered(answered: Any, shape: tuple[int, ...]) -> Bool:
         ParameterError: they are neither, of another number of queries, or a label is no class.
     """
     queries, classes = shape
-    given = np.asarray(answered)
+    given = array_of(answered)
     if given.shape != (queries,) or given.dtype.kind not in "biu":
         got = f"{len(given)} of them" if given.ndim == 1 and given.dtype.kind in "biu" else "something else"
         raise ParameterError(
@@ -153,7 +154,7 @@ def tally(labels: Any, classes: int) -> Int64:
         DataError: labels have another shape, or one is not a class.
     """
     any_whole(classes, "classes", 2)
-    found = np.asarray(labels)
+    found = array_of(labels)
     if found.ndim != 2 or found.dtype.kind not in "iufb" or not found.size:
         raise DataError("labels must be whole numbers of the shape (teachers, queries), at least one of each")
     wrong = ~((found >= 0) & (found < classes) & (found == np.floor(found)))

@@ -16,6 +16,7 @@ import numpy as np
 from ogive.arrays import Float64, Int64
 from ogive.checks import whole
 from ogive.columns import LONGEST_LABEL, MAX_GROUPS, MAX_SYMBOLS, Binning, Domain, Label, LabelValue, storable
+from ogive.columns.values import trimmed
 from ogive.errors import ParameterError, quoted
 from ogive.grids import Grid
 from ogive.predicates import Predicate
@@ -135,9 +136,11 @@ def check_groups(by: object, groups: object) -> None:
         raise ParameterError(
             f"`groups` must be texts of at most {LONGEST_LABEL} characters or numbers below 2^62 in size"
         )
-    if len(set(groups)) < len(groups):
-        twice = next(group for number, group in enumerate(groups) if group in groups[:number])
-        raise ParameterError(f"each group must be named once, but {quoted(twice)} is named twice")
+    told = [trimmed(group) for group in groups]
+    if len(set(told)) < len(told):
+        place = next(place for place, group in enumerate(told) if group in told[:place])
+        alike = "" if groups[place] in groups[:place] else "; blanks around a text do not matter"
+        raise ParameterError(f"each group must be named once, but {quoted(groups[place])} is named twice{alike}")
 
 
 @dataclass(frozen=True)

@@ -101,8 +101,11 @@ class LabelsQuery(base.CuratorQuery):
         most, check = self.max_answers, self.check
         whole(most, "max_answers", 1, queries)
         check_counted(queries, (self.law,) if check is None else (self.law, check.law), self.bits)
-        if check is not None and check.expected is not None and np.shape(check.expected) != (queries, classes):
-            raise ParameterError("expected votes must be a number for each class of each query")
+        if check is not None and check.expected is not None:
+            if np.shape(check.expected) != (queries, classes):
+                raise ParameterError("expected votes must be a number for each class of each query")
+            if not all(0 <= each < 1 << _ROOM_BITS for row in check.expected for each in row):
+                raise ParameterError(f"expected votes must be from 0 to 2^{_ROOM_BITS} - 1, in units of 2^-bits votes")
 
     @property
     def method(self) -> str:

@@ -11,7 +11,7 @@ import numpy as np
 
 from ogive.arrays import Int64
 from ogive.checks import whole
-from ogive.errors import ParameterError
+from ogive.errors import DataError, ParameterError
 from ogive.privacy import Adjacency, Rational, exact
 
 MAX_DENOMINATOR = 1000
@@ -19,6 +19,8 @@ MAX_DENOMINATOR = 1000
 
 MAX_SHIFT = 1 << 40
 """Most records by which a wanted rank is shifted."""
+
+_ROOM_BITS = 62
 
 
 class Score(Hashable, Protocol):
@@ -93,8 +95,14 @@ class QuantileScore:
         return self.last - self.first + 1
 
     def scores(self, sums: Int64) -> Int64:
-        """Minus the ranks by which each bin is off, times the denominator of the probability."""
+        """Minus the ranks by which each bin is off, times the denominator of the probability.
+
+        Raises:
+            DataError: there are so many records that ranks would not fit.
+        """
         wanted, unit = self.probability.numerator, self.probability.denominator
+        if unit * (int(sums.sum()) + abs(self.shift)) >> _ROOM_BITS:
+            raise DataError("ranks of so many records do not fit; select a quantile of a smaller denominator")
         at_or_below = np.cumsum(sums)[self.first : self.last + 1]
         below = np.concatenate(([0], at_or_below[:-1]))
         at_or_below[-1] = sums.sum()

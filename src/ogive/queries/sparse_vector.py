@@ -20,6 +20,7 @@ import numpy as np
 from ogive.arrays import Int64
 from ogive.checks import among, whole
 from ogive.columns import Binning
+from ogive.errors import DataError
 from ogive.noise import DiscreteLaplace, round_up_scale
 from ogive.noise.base import NodeNoise
 from ogive.privacy import Adjacency, Loss, PrivacyUnit, PureDP
@@ -29,6 +30,7 @@ from ogive.strategies.base import Level
 
 SIDES = ("low", "high")
 MAX_BEYOND = 1 << 47
+_ROOM_BITS = 62
 
 
 @dataclass(frozen=True)
@@ -95,7 +97,13 @@ class SparseVectorQuery(base.CuratorQuery):
         return base.digest("sparse vector", public, sums)
 
     def answer(self, sums: Int64, nodes: NodeNoise | None) -> Int64:
-        """Number of the first bin beyond which hardly any record seems to lie; shape (1,)."""
+        """Number of the first bin beyond which hardly any record seems to lie; shape (1,).
+
+        Raises:
+            DataError: there are too many records.
+        """
+        if int(sums.sum()) >> _ROOM_BITS:
+            raise DataError("there are too many records to be counted with noise")
         counts = sums if self.side == "high" else sums[::-1]
         beyond = (counts.sum() - np.cumsum(counts))[:-1]
         limit = self.beyond

@@ -16,6 +16,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ogive.arrays import Float64, Int64
+from ogive.checks import array_of, refuse_masked
 from ogive.errors import DataError, ParameterError, quoted
 from ogive.kernels.models import positive
 from ogive.noise import DerivedNodes
@@ -57,7 +58,7 @@ class Ball:
         if not 1 <= features <= MOST_FEATURES:
             raise ParameterError(f"there must be 1 to {MOST_FEATURES} features, got {features}")
         try:
-            pairs = np.asarray(bounds, dtype=np.float64)
+            pairs = array_of(bounds, np.float64)
         except (TypeError, ValueError):
             pairs = np.empty(0)
         if pairs.shape == (2,):
@@ -170,6 +171,7 @@ def read_features(features: Any) -> Float64:
     Raises:
         DataError: they are no table of finite numbers.
     """
+    refuse_masked(features)
     try:
         found = np.asarray(features, dtype=np.float64)
     except (TypeError, ValueError):
@@ -187,7 +189,7 @@ def read_labels(labels: Any, records: int, classes: Sequence[Any]) -> Int64:
     Raises:
         DataError: there is not one for every record, or one is of neither class.
     """
-    found = np.asarray(labels)
+    found = array_of(labels)
     if found.shape != (records,):
         raise DataError(f"there must be one label for each of {records} records, got labels of shape {found.shape}")
     negative, positive_ = (np.asarray(found == each, dtype=np.bool_) for each in classes)

@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 
 from ogive.arrays import Float64, Int64
 from ogive.columns import LabelValue
-from ogive.columns.values import BLANKS, TRUTH
+from ogive.columns.values import BLANKS, TRUTH, trimmed
 from ogive.grids import MICROSECONDS_PER_DAY
 from ogive.records.labels import MISSING, LabelCodes
 from ogive.records.missing_words import MissingWords
@@ -141,14 +141,14 @@ def label_codes(array: Any, labels: LabelCodes) -> Int64:
 
 def as_truth(value: LabelValue, kind: Any) -> LabelValue:
     """A value that a column is compared with: of a column of truth values the texts TRUE and FALSE are these."""
-    return TRUTH.get(value, value) if isinstance(value, str) and content_kind(kind) == "truth values" else value
+    return TRUTH.get(trimmed(value), value) if content_kind(kind) == "truth values" else value
 
 
 def compared_number(value: LabelValue, unit: str) -> float:
     """The number of a grid that a value is compared as: days or microseconds of dates and times."""
     if unit == "number":
         return float(value)
-    text = str(value)
+    text = trimmed(str(value))
     if unit == "date":
         return float((datetime.date.fromisoformat(text) - _EPOCH).days)
     moment = datetime.datetime.fromisoformat(text)
@@ -185,6 +185,13 @@ def without_words(array: Any, words: Set[str]) -> Any:
     folded = pc.replace_substring_regex(folded, pattern=r"^(-?[0-9]+)\.0+$", replacement=r"\1")  # 9.0 is 9
     marked = pc.is_in(folded, value_set=pa.array(sorted(words), folded.type))
     return pc.if_else(marked, pa.scalar(None, array.type), array) if pc.any(marked).as_py() else array
+
+
+def is_named(value: LabelValue, words: MissingWords) -> bool:
+    """Whether a declared value is one of the named words and numbers."""
+    if isinstance(value, bool | str):
+        return words.names(value)
+    return value in words.whole_numbers if value == value // 1 else value in named_numbers(words, "number")
 
 
 def named_numbers(words: MissingWords, unit: str) -> list[float]:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable
 from typing import Any
 
 import pyarrow as pa
 
-from ogive.columns import Binning, Label, ReadColumn
+from ogive.columns import Binning, Label, LabelValue, Membership, ReadColumn
+from ogive.columns.values import trimmed
 from ogive.errors import DataError, plain, quoted
-from ogive.records.arrow import content_kind, kind_of, type_words
-from ogive.records.labels import check_category_kind, check_label_kind
+from ogive.records.arrow import content_kind, is_named, kind_of, type_words
+from ogive.records.labels import check_category_kind, check_label_kind, declared_values, where_missing
+from ogive.records.missing_words import MissingWords
 from ogive.records.names import check_column
 from ogive.records.sources import Table
 from ogive.records.text_columns import TextColumns, is_text
@@ -25,6 +29,7 @@ def check_type(
     plural: str,
     listable: bool,
     *,
+    words: MissingWords,
     needs_values: bool = True,
 ) -> None:
     """Refuse a column that is not there or does not hold what is declared of it.
@@ -35,6 +40,7 @@ def check_type(
         column: What is declared.
         plural: What values of categories are called, "groups" say.
         listable: Whether text could be declared by a list of its values.
+        words: What says that a value is missing.
         needs_values: Whether a column of numbers or dates that has no value at all is refused.
 
     Raises:
@@ -49,11 +55,46 @@ def check_type(
             _check_offsets(source, measured, kind, column)
         return
     check_column(source, column.column)
+    check_points(source, column.column, declared_values(column))
+    if isinstance(column, Label | Membership):
+        _check_unnamed(column, words)
     holds = content_kind(source.type(column.column))
     if isinstance(column, Label):
         check_label_kind(column, holds)
     else:
         check_category_kind(column, holds, plural)
+
+
+def check_points(source: Table, column: str, values: Iterable[LabelValue]) -> None:
+    """Refuse numbers that are declared of a column of text whose numbers have decimal commas, or other such signs.
+
+    Such numbers are in no cell, since a file that mixes text with them is refused.
+
+    Raises:
+        DataError: with what makes numbers of the column.
+    """
+    number = next((value for value in values if not isinstance(value, bool) and _is_number(value)), None)
+    if number is not None and is_text(source.type(column)) and (remedy := source.number_remedy(column)):
+        raise DataError(f"column {quoted(column)} holds text, but {plain(number)} is a number; {plain(remedy)}")
+
+
+def _is_number(value: LabelValue) -> bool:
+    """Whether a value is a number, or a text that writes one."""
+    return not isinstance(value, str) or re.fullmatch(r"[-+]?[0-9]*[.]?[0-9]+", trimmed(value)) is not None
+
+
+def _check_unnamed(column: Label | Membership, words: MissingWords) -> None:
+    """Refuse to count a value that was named as missing, as conditions do.
+
+    Raises:
+        DataError: a value of a class, or one that counts or does not, is among the named ones.
+    """
+    for value in declared_values(column):
+        if is_named(value, words):
+            raise DataError(
+                f"{quoted(value)} means a missing value as was said with `na_values=`, so it is no value of column "
+                f"{quoted(column.column)}; such records are those with {where_missing(column.column)}"
+            )
 
 
 def _text_hint(source: Table, measured: TextColumns | None, binning: Binning, listable: bool) -> str:

@@ -47,6 +47,7 @@ JUDGED_AT_ONCE = 100
 _EUROPEAN = r"^\s*[+-]?([0-9]*|[0-9]{1,3}([.][0-9]{3})+)(,[0-9]+)?\s*$"
 _WITH_DECIMAL_COMMA = r"^\s*[+-]?([0-9]+|[0-9]{1,3}([.][0-9]{3})+),[0-9]+\s*$"
 _THOUSANDS = r"^\s*[+-]?[1-9][0-9]{0,2}([.][0-9]{3})+\s*$"
+_ENGLISH = r"^\s*[+-]?([0-9]*|[1-9][0-9]{0,2}(,[0-9]{3})+)([.][0-9]+)?\s*$"
 _PADDED = r"^\s*[+-]?0[0-9]"
 
 
@@ -211,24 +212,31 @@ class CsvSource:
         )
 
     def number_remedy(self, column: str) -> str:
-        """What makes numbers of a column of text whose first rows have decimal commas or points between thousands.
+        """What makes numbers of a column of text whose first rows have decimal commas, or signs between thousands.
 
         Nothing where they have other values, too, or none. A column of numbers is text, and is told so, where all of
-        its points stand between thousands and other columns have decimal commas.
+        its points stand between thousands and other columns have decimal commas. Where fields are apart by commas, and
+        each comma of the column may stand between thousands, it does.
         """
         cell = engine.name(self._name(column))
-        known, fits = said(cell, self._words), f"regexp_matches({cell}, {engine.text(_EUROPEAN)})"
+        known = said(cell, self._words)
+        european, english = (f"regexp_matches({cell}, {engine.text(each)})" for each in (_EUROPEAN, _ENGLISH))
         with one_line(self._path):
             rows = self._table(first_rows=True).limit(SAMPLE_ROWS)
             counts = rows.aggregate(
-                f"count(*) FILTER ({known}), count(*) FILTER ({known} AND {fits}), "
+                f"bool_and({european}) FILTER ({known}), bool_and({english}) FILTER ({known}), "
                 f"bool_or(contains({cell}, ',')) FILTER ({known}), bool_or(contains({cell}, '.')) FILTER ({known})"
             )
-            all_, fitting, commas, points = counts.fetchone()
-        points = bool(points) or column in self._thousands
-        if not (commas or points) or fitting < all_:
-            return ""
+            is_european, is_english, commas, points = map(bool, counts.fetchone())
+        points |= column in self._thousands
         separator = "" if self._separator == "," else f", sep={json.dumps(self._separator)}"
+        if commas and is_english and (self._separator == "," or not is_european):
+            return (
+                "it holds numbers with commas between thousands; write the file without them, or in Python release "
+                f"from 'pandas.read_csv(path{separator}, thousands=\",\")'"
+            )
+        if not (commas or points) or not is_european:
+            return ""
         holds = " and ".join([*["points between thousands"] * bool(points), *["decimal commas"] * bool(commas)])
         thousands = ', thousands="."' if points else ""
         return (

@@ -19,7 +19,7 @@ from ogive.records.digests import file_digest
 from ogive.records.engine import one_line
 from ogive.records.missing_words import USUAL, MissingWords
 from ogive.records.parquet_files import ParquetSource, distinct, folder_source
-from ogive.records.sources import BATCH_ROWS, Source, TypedSource
+from ogive.records.sources import BATCH_ROWS, Source, TypedSource, without_views
 
 SUFFIXES = {
     "csv": (".csv", ".csv.gz"),
@@ -119,5 +119,6 @@ class ArrowSource(TypedSource):
                 arrays = [batch.column(column) for column in columns]
                 for array in arrays:
                     array.validate(full=True)  # else a damaged file ends the process, or shows memory beyond it
+                arrays = [without_views(array) for array in arrays]
             for start in range(0, batch.num_rows, BATCH_ROWS):
                 yield tuple(array.slice(start, BATCH_ROWS) for array in arrays)

@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 
 from ogive.arrays import Bool
 from ogive.columns import LabelValue
-from ogive.columns.values import BLANKS
+from ogive.columns.values import BLANKS, trimmed
 from ogive.errors import DataError, plain, quoted
 from ogive.grids import MAX_WHOLE
 from ogive.predicates import All, Among, Comparison, Either, Missing, Not, Predicate, columns_of, leaves
@@ -25,12 +25,13 @@ from ogive.records.arrow import (
     compared_number,
     content_kind,
     float_values,
+    is_named,
     kind_of,
-    named_numbers,
     type_words,
     without_named,
     without_words,
 )
+from ogive.records.checking import check_points
 from ogive.records.missing_words import USUAL, MissingWords
 from ogive.records.sources import Source, Table
 from ogive.records.text_columns import LabelCells, is_text
@@ -124,6 +125,7 @@ def check_condition(where: Predicate, table: Table, words: MissingWords) -> None
         DataError: a column of the condition holds nothing that its values can be compared with.
     """
     for leaf in leaves(where):
+        check_points(table, leaf.column, _values(leaf))
         _check(leaf, table.type(leaf.column))
         _check_words(leaf, words, guessed=table.guesses_kinds)
         if table.guesses_kinds:
@@ -192,22 +194,25 @@ def _compared(array: Any, sign: str, value: LabelValue, rows: int) -> Bool:
 
 
 def _equal_texts(array: Any, value: str) -> Bool:
-    """Which texts are a value; blanks around a text do not matter, unless they are in the value."""
+    """Which texts are a value; blanks around either do not matter."""
     if pa.types.is_dictionary(array.type):
         array = array.dictionary_decode()
     texts = array.cast(pa.large_string())
-    asked = pa.scalar(value, texts.type)
-    found = pc.or_(pc.equal(texts, asked), pc.equal(pc.utf8_trim(texts, BLANKS), asked))
+    found = pc.equal(pc.utf8_trim(texts, BLANKS), pa.scalar(trimmed(value), texts.type))
     return np.asarray(pc.fill_null(found, False).to_numpy(zero_copy_only=False), dtype=np.bool_)
+
+
+def _values(leaf: Comparison | Among | Missing) -> tuple[LabelValue, ...]:
+    """The values that a column is compared with."""
+    return () if isinstance(leaf, Missing) else leaf.values if isinstance(leaf, Among) else (leaf.value,)
 
 
 def _check(leaf: Comparison | Among | Missing, kind: Any) -> None:
     """Refuse a comparison of a column with values of another kind; what the column holds is known without its rows."""
     if isinstance(leaf, Missing) or pa.types.is_null(kind):
         return
-    values = leaf.values if isinstance(leaf, Among) else (leaf.value,)
     unit, column = kind_of(kind), quoted(leaf.column)
-    for value in values:
+    for value in _values(leaf):
         if unit is None:
             if type_words(kind) != "text":
                 raise DataError(f"column {column} holds {type_words(kind)}, which `where` cannot compare")
@@ -229,32 +234,20 @@ def _check(leaf: Comparison | Among | Missing, kind: Any) -> None:
 
 def _check_words(leaf: Comparison | Among | Missing, words: MissingWords, *, guessed: bool) -> None:
     """Refuse a comparison with a word or number that means a missing value, which is equal to nothing."""
-    values = () if isinstance(leaf, Missing) else leaf.values if isinstance(leaf, Among) else (leaf.value,)
     equal = isinstance(leaf, Among) or (isinstance(leaf, Comparison) and leaf.sign == "==")
-    for value in values:
-        if not isinstance(value, str):
-            named = equal and _is_named(value, words)
-        else:
-            named = value in words if guessed else words.names(value)
-        if named:
-            usual = isinstance(value, str) and not words.names(value)
-            where = "in a CSV file" if usual else "as was said with `na_values=`"
+    for value in _values(leaf):
+        named = (equal or isinstance(value, str)) and is_named(value, words)
+        if named or (guessed and value in words):
+            where = "as was said with `na_values=`" if named else "in a CSV file"
             raise DataError(
                 f"{quoted(value)} means a missing value {where}, which `where` compares with nothing; "
                 f"write {plain(leaf.column)} is missing"
             )
 
 
-def _is_named(value: bool | float, words: MissingWords) -> bool:
-    if isinstance(value, bool):
-        return False
-    return value in words.whole_numbers if value == value // 1 else value in named_numbers(words, "number")
-
-
 def _check_exact(leaf: Comparison | Among | Missing, name: str) -> None:
     """Refuse a comparison with a number from 2^53 on, where cells are floats, which take it for its neighbors."""
-    values = () if isinstance(leaf, Missing) else leaf.values if isinstance(leaf, Among) else (leaf.value,)
-    for value in values:
+    for value in _values(leaf):
         if isinstance(value, int) and abs(value) >= MAX_WHOLE:
             raise DataError(
                 f"numbers of {plain(name)} are read as floats, which are not told apart from 2^53 on, so `where` "

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from ogive.arrays import Float64, Int64, UInt8
 from ogive.columns import Categories, Label, LabelValue, Listed, Membership, OpenCategories
-from ogive.columns.values import TRUTH, as_declared, as_text
+from ogive.columns.values import TRUTH, as_declared, known_values, trimmed
 from ogive.errors import DataError, plain, quoted
 from ogive.predicates import Missing, Not
 
@@ -113,13 +113,21 @@ def _as_numbers(kind: str, values: tuple[LabelValue, ...]) -> str:
     """Truth values are texts where all declared texts write them, each once, and numbers otherwise."""
     if kind != "truth values":
         return kind
-    words = [TRUTH.get(value) for value in values if isinstance(value, str)]
+    words = [TRUTH.get(trimmed(value)) for value in values if isinstance(value, str)]
     return "text" if words and None not in words and len({*words}) == len(words) else "numbers"
 
 
 def where_known(column: str) -> str:
     """The option, marked, that leaves records without a value of a column out; its name alone where quotes are hard."""
-    condition = str(Missing(column)).replace(" is missing", " is not missing")
+    return _where(str(Missing(column)).replace(" is missing", " is not missing"))
+
+
+def where_missing(column: str) -> str:
+    """The option, marked, that leaves those records alone."""
+    return _where(str(Missing(column)))
+
+
+def _where(condition: str) -> str:
     return "`where=`" if "`" in condition else f"`where={condition!r}`"
 
 
@@ -228,9 +236,7 @@ class Places:
         self._one = one
         self._undeclared = undeclared
         self._parameter = parameter
-        # numbers and truth values compare as numbers, text as text; a number also names the text that writes it
-        self._places: dict[Any, int] = {as_text(value): place for place, value in enumerate(declared.values)}
-        self._places |= {value: place for place, value in enumerate(declared.values)}
+        self._places = known_values((value, place) for place, value in enumerate(declared.values))
         self._table = np.zeros(0, dtype=np.int64)
 
     def number(self, codes: Int64) -> Int64:
@@ -246,10 +252,9 @@ class Places:
         found = self._table[codes]
         if len(found) and int(found.max()) == self._size:
             if np.any(codes == MISSING):
-                fault = f"column {quoted(self._column)} has missing values; every record needs a {self._one}"
-                group = self._one == "group"
                 raise DataError(
-                    f"{fault}, so leave the others out with {where_known(self._column)}" if group else fault
+                    f"column {quoted(self._column)} has missing values; every record needs a {self._one}, so leave the "
+                    f"others out with {where_known(self._column)}"
                 )
             raise DataError(f"column {quoted(self._column)} {self._undeclared}", parameter=self._parameter)
         return found
@@ -272,12 +277,9 @@ class Members:
         self._labels = labels
         values = declared.values
         others = declared.others
-        # numbers and truth values compare as numbers, text as text; a number also names the text that writes it
         self._known: dict[Any, float] | None = None
         if values is not None:
-            places = [(0.0, value) for value in others or ()] + [(1.0, value) for value in values]
-            self._known = {as_text(value): place for place, value in places}
-            self._known |= {value: place for place, value in places}
+            self._known = known_values([(value, 0.0) for value in others or ()] + [(value, 1.0) for value in values])
         self._undeclared = 0.0 if others is None else float(_REFUSED)
         self._table = np.zeros(0, dtype=np.float64)
 
@@ -321,9 +323,7 @@ class Listing:
     def __init__(self, declared: Listed, labels: LabelCodes) -> None:
         self._declared = declared
         self._labels = labels
-        # numbers and truth values compare as numbers, text as text; a number also names the text that writes it
-        self._places: dict[Any, int] = {as_text(value): place for place, value in enumerate(declared.values)}
-        self._places |= {value: place for place, value in enumerate(declared.values)}
+        self._places = known_values((value, place) for place, value in enumerate(declared.values))
         self._table = np.zeros(0, dtype=np.float64)
 
     def symbols(self, codes: Int64) -> Float64:
@@ -371,5 +371,6 @@ def _symbol(policy: str, place: int | None) -> float:
 
 def _among(value: Any, wanted: tuple[Any, ...]) -> bool:
     """Whether labels are in a class; numbers and truth values compare as numbers, text as text, with blanks or not."""
+    wanted = tuple(map(trimmed, wanted))
     value = as_declared(value, wanted)
     return any(isinstance(value, str) == isinstance(other, str) and value == other for other in wanted)

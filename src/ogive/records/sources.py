@@ -143,7 +143,7 @@ class ColumnsSource(TypedSource):
     name = "the data"
 
     def __init__(self, columns: Mapping[str, Any]) -> None:
-        self._arrays = dict(columns)
+        self._arrays = {name: without_views(array) for name, array in columns.items()}
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -214,8 +214,20 @@ class FrameSource(TypedSource):
             name = self._frame.columns[self.columns.index(column)]
             while len(self._read) >= KEPT_COLUMNS:  # a copy of a whole wide frame could fill the memory
                 del self._read[next(iter(self._read))]
-            self._read[column] = arrow_array(self._frame.get_column(name), column, self._words)
+            self._read[column] = without_views(arrow_array(self._frame.get_column(name), column, self._words))
         return self._read[column]
+
+
+def without_views(array: Any) -> Any:
+    """Text as Arrow's `large_string` where it is a `string_view`, or a dictionary of those, which it cannot filter."""
+    if pa.types.is_string_view(array.type):
+        return array.cast(pa.large_string())
+    if not pa.types.is_dictionary(array.type) or not pa.types.is_string_view(array.type.value_type):
+        return array
+    if isinstance(array, pa.ChunkedArray):
+        kind = pa.dictionary(array.type.index_type, pa.large_string())
+        return pa.chunked_array([without_views(chunk) for chunk in array.chunks], kind)
+    return pa.DictionaryArray.from_arrays(array.indices, array.dictionary.cast(pa.large_string()))
 
 
 def arrow_array(values: Any, column: str, words: MissingWords = USUAL) -> Any:
@@ -269,6 +281,8 @@ def arrow_array(values: Any, column: str, words: MissingWords = USUAL) -> Any:
     except CONVERSION_ERRORS:
         if is_of_loaded(values, "narwhals", "Series"):
             values = _in_arrow_layout(values.to_numpy())
+        if any(value is np.ma.masked for value in values):  # as in a list of a masked array
+            return arrow_array([None if value is np.ma.masked else value for value in values], column, words)
         found = {value for value in values if value in words}
         if found:
             values = [None if value in words else value for value in values]
@@ -355,6 +369,13 @@ def memory_source(data: Any, column: str, words: MissingWords = USUAL) -> Source
         return ColumnsSource(arrays)
     if isinstance(data, np.ndarray | list | tuple):
         return ColumnsSource({column: arrow_array(data, column, words)})
+    if is_of_loaded(data, "duckdb", "DuckDBPyRelation"):
+        raise DataError(
+            "a relation of DuckDB has no rows yet; give `relation.to_arrow_table()`, or the address of a table in a "
+            "file, such as `duckdb:///file.duckdb?table=visits`"
+        )
+    if isinstance(data, pa.RecordBatchReader):
+        raise DataError("a reader of batches gives its rows only once; give `reader.read_all()`, which is a table")
     import narwhals as nw  # slow to import
 
     try:

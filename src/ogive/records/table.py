@@ -23,7 +23,7 @@ from ogive.grids import Grid
 from ogive.predicates import columns_of as compared_columns
 from ogive.privacy import BY_CELLS, BY_CONTENTS, Adjacency, PrivacyUnit, check_row_choice
 from ogive.queries import Aggregate, Cells, GroupBinning, Parted, PersonShares, RowValues, Selected, ValueCounts
-from ogive.records.arrow import content_kind, float_values, label_codes, without_named
+from ogive.records.arrow import content_kind, float_values, kind_of, label_codes, without_named
 from ogive.records.bounding import ChoiceByContents
 from ogive.records.cell_choice import ChoiceByCells
 from ogive.records.checking import check_type
@@ -157,11 +157,14 @@ class Records:
         """Whether a column has missing values; not where it cannot be read, which whoever releases it is told."""
         try:
             cells = LabelCells(self._source, self._words)
-            labels = content_kind(self._measured.type(name)) in ("text", "truth values")
+            kept = self._measured.type(name)
+            labels, has_numbers = content_kind(kept) in ("text", "truth values"), kind_of(kept) is not None
             for (array,) in self._source.batches((name,)):
-                if labels and cells.labels(name, array).null_count:
-                    return True
-                if not labels and np.isnan(self._numbers(Binning(name, _ANY), array)).any():
+                if not labels and has_numbers:
+                    missing = np.isnan(self._numbers(Binning(name, _ANY), array)).any()
+                else:
+                    missing = (cells.labels(name, array) if labels else array).null_count
+                if missing:
                     return True
         except DataError:
             return False
@@ -426,7 +429,8 @@ class Records:
             return False
         measured = None if isinstance(self._table, EngineTable) else self._measured
         for column in columns:
-            check_type(self._table, measured, column, plural, listable, needs_values=not self._of_party)
+            needed = not self._of_party
+            check_type(self._table, measured, column, plural, listable, words=self._words, needs_values=needed)
         return True
 
     def _rows(self, aggregate: Aggregate, labels: Mapping[str, LabelCodes]) -> Iterator[Columns]:

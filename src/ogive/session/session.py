@@ -31,7 +31,7 @@ from ogive.session.opening import (
     open_ledger,
     public_size,
 )
-from ogive.session.statement import card, disclosure, left, statement
+from ogive.session.statement import card, disclosure, left, statement, unseen
 from ogive.session.verbs import Verbs
 from ogive.statistics.base import Estimate, EstimateT, Statistic, check_statistic, completed, describe
 from ogive.statistics.kinds import is_estimate, read_recorded
@@ -175,9 +175,9 @@ class Session(Verbs):
         if self._place is not None:
             self._account.begin = self._begin
         self.unit = self._account.unit
-        more = disclosure(self._account)
-        if more is not None:
-            warnings.warn(f"account {self.name!r}: {more}", AccountWarning, stacklevel=2)
+        for more in (disclosure(self._account), unseen(self._ledger, self._account)):
+            if more is not None:
+                warnings.warn(f"account {self.name!r}: {more}", AccountWarning, stacklevel=2)
 
     def _account_in(self, ledger: Ledger, people: Hasher | None) -> Account:
         return self._opened(ledger, fingerprint=ledger.fingerprint(self._digest), people=people)

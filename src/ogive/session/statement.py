@@ -20,7 +20,7 @@ from ogive.statistics.questions import (
 from ogive.statistics.showing import Card
 
 if TYPE_CHECKING:
-    from ogive.ledger import Account, Entry
+    from ogive.ledger import Account, Entry, Ledger
     from ogive.ledger.entries import Shared
 
 _LISTED = 5
@@ -89,6 +89,21 @@ def disclosure(account: Account) -> str | None:
     return (
         f"{what} published the exact counts of {named_columns(sorted(published))}, so all releases together protect "
         f"only {hidden(account).words}"
+    )
+
+
+def unseen(ledger: Ledger, account: Account) -> str | None:
+    """That a new account may be about the records of another one, in a line; None where the ledger would notice."""
+    if not account.is_new or account.unit.person is not None:
+        return None
+    others = [each.name for each in ledger.accounts() if each.name != account.name]
+    if not others:
+        return None
+    which = f"the account {quoted(others[0])}" if len(others) == 1 else f"one of {len(others)} other accounts"
+    return (
+        f"without a person column the ledger cannot tell whether these are the records of {which} in another form or "
+        "order, which would then have two budgets; if they are, use that account, and if persons have ids, name their "
+        "column"
     )
 
 

@@ -41,6 +41,9 @@ OF_BOUNDS = "of the distance of the bounds, per record (standard deviation)"
 OF_RANGE = "of the range that the value can have (standard deviation)"
 """Beside what noise is large or small, in words that follow a number."""
 
+FEWEST = 1
+"""Fewest records, noise included, of which anything is told: of fewer, noise leaves none."""
+
 
 def _unknown() -> int | None:
     return None
@@ -82,6 +85,8 @@ class Terms:
             anything is designed for them, which may take long.
         groups: Of how many groups these terms are for one, where the number of records is that of an average group;
             any one of them may hold all records.
+        imagined: Whether answers are those of imagined records, which are the same in every group: one group is then
+            run for all.
     """
 
     privacy: Privacy
@@ -97,6 +102,7 @@ class Terms:
     honest: int = 1
     cell_limit: Callable[[int], str | None] = _any_number
     groups: int = 1
+    imagined: bool = False
 
     def check_cells(self, cells: int) -> None:
         """Refuse cells in which the trust model cannot count records.
@@ -209,6 +215,11 @@ class Estimate(Shown, ABC):
     def noise_beside(self) -> str:
         """What `noise_share` is a share of, in words."""
         return OF_RECORDS
+
+    @property
+    def noise_hides(self) -> str:
+        """Of what a release says nothing where noise is large, as " of age"; empty where that is all of it."""
+        return ""
 
     def noise_share(self) -> float:
         """Noise as a share of what would hide all that is told, where it may do so; else, or where unknown, 0."""

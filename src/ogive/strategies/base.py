@@ -27,7 +27,7 @@ from typing import Any, ClassVar, Protocol, TypeGuard, runtime_checkable
 import numpy as np
 
 from ogive.arrays import Float64, Int64
-from ogive.checks import all_whole, whole
+from ogive.checks import all_whole, array_of, whole
 from ogive.errors import ParameterError, quoted
 from ogive.interfaces import KeptByType
 from ogive.noise import DiscreteGaussian, DiscreteLaplace, round_up_root, round_up_scale
@@ -286,7 +286,7 @@ def batch(answer: Any, width: int) -> tuple[Int64, tuple[int, ...]]:
     Raises:
         ParameterError: the last dimension is not `width`.
     """
-    values = np.asarray(answer, dtype=np.int64)
+    values = array_of(answer, np.int64)
     if values.ndim == 0 or values.shape[-1] != width:
         raise ParameterError(f"an answer must hold {width} measurements, got shape {values.shape}")
     return np.ascontiguousarray(values.reshape(-1, width)), values.shape[:-1]
@@ -298,7 +298,7 @@ def histogram(counts: Any, size: int) -> Int64:
     Raises:
         ParameterError: the shape is not (size,).
     """
-    values = np.ascontiguousarray(counts, dtype=np.int64)
+    values = np.ascontiguousarray(array_of(counts), dtype=np.int64)
     if values.shape != (size,):
         raise ParameterError(f"a histogram must have shape ({size},), got {values.shape}")
     return values

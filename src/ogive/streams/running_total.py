@@ -31,7 +31,7 @@ from numpy.typing import ArrayLike
 
 from ogive.accounting import gaussian_rho
 from ogive.arrays import Float64, Int64
-from ogive.checks import among, any_whole
+from ogive.checks import among, any_whole, array_of
 from ogive.errors import (
     CopyError,
     DataError,
@@ -296,7 +296,7 @@ class RunningTotal:
         Raises:
             ParameterError: a number of elements is outside 1..steps.
         """
-        counts = np.asarray(taken)
+        counts = array_of(taken)
         if not np.issubdtype(counts.dtype, np.integer) or counts.min() < 1 or counts.max() > self.steps:
             raise ParameterError(
                 f"a number of elements must be a whole number from 1 to {self.steps}, got {quoted(taken)}"
@@ -500,7 +500,7 @@ class RunningTotal:
 
     def _to_units(self, values: ArrayLike) -> Int64:
         """Values as whole units within the bounds, shape (m,)."""
-        array = np.asarray(values)
+        array = array_of(values)
         if array.ndim != 1 or array.dtype.kind not in "buif":
             raise DataError(
                 f"values must be a one-dimensional list of numbers, got {array.dtype} of shape {array.shape}"

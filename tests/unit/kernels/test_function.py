@@ -102,23 +102,19 @@ def test_functions_that_take_arrays_are_called_a_few_times_only():
 @pytest.mark.parametrize(
     ("function", "bounds", "message"),
     [
-        (lambda x, y: x - y, (-2, 2), r"f is not symmetric: f\(x, y\) differs from f\(y, x\); symmetrize it"),
-        (gap, (0, 1), "f leaves its range 0 to 1 on the domain; state a wider range"),
+        (lambda x, y: x - y, (-2, 2), r"f is not symmetric: .*; symmetrize it"),
+        (gap, (0, 1), "f leaves its range 0 to 1 .*; state a wider range"),
         (gap, (0.5, 2), "leaves its range 0.5 to 2"),
         (lambda x, y: math.nan, (0, 1), "f gives values that are not numbers on the domain"),
         (
             lambda x, y: x.mean(),
             (0, 1),
-            r"f fails with AttributeError on .* \('float' object has no attribute 'mean'\); it must take",
+            r"f fails with AttributeError on .*no attribute 'mean'\); it must take",
         ),
-        (
-            lambda x: x,
-            (0, 1),
-            "f fails with TypeError on two records of .*takes 1 positional argument but 2",
-        ),
-        (lambda x, y: "high", (0, 1), "f fails with ValueError on .*could not convert string to float: 'high'"),
+        (lambda x: x, (0, 1), "f fails with TypeError on .*takes 1 positional argument but 2"),
+        (lambda x, y: "high", (0, 1), "f fails with ValueError on .*string to float: 'high'"),
         (lambda x, y: None, (0, 1), "f fails with TypeError on .*not 'NoneType'"),
-        (lambda x, y: 1 / (x - y), (0, 1), r"f fails with ZeroDivisionError on two records of the domain \("),
+        (lambda x, y: 1 / (x - y), (0, 1), r"f fails with ZeroDivisionError on .*domain \("),
     ],
     ids=["asymmetric", "too-high", "too-low", "nan", "failing", "unary", "text", "nothing", "undefined"],
 )

@@ -38,7 +38,7 @@ def test_whole_infinite_and_missing_values_are_no_fractions():
 
 def test_a_description_says_so_and_reads_it_again():
     study = described(STARS)
-    assert "a missing value is counted at the lower bound, fractions are not accepted" in study.words
+    assert "counted at the lower bound, fractions are not accepted" in study.words
     assert "fraction" not in described(Binning("stars", GRID)).words
     jsonschema.validate(study.to_dict(), SCHEMA)
     again = Description.from_json(study.to_json())

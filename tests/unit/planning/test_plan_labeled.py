@@ -230,7 +230,7 @@ def test_releases_that_say_nothing_are_counted_and_too_many_records_refused():
 
 def test_a_plan_of_a_roc_curve_names_what_errs_less_where_the_area_is_all_that_is_needed():
     asked = Roc("s", "y", bounds=(0, 1), bins=100)
-    told = "for the AUC without the curve, ustatistic with kernel='auc' errs less, by a third from 100 thresholds on"
+    told = "ustatistic with kernel='auc' errs less, by a third from 100 "
     plans = {
         adjacency: ogive.plan(asked, privacy=PureDP(1), records=2000, adjacency=adjacency, runs=20)
         for adjacency in Adjacency

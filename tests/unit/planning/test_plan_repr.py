@@ -52,7 +52,7 @@ def test_what_is_printed_of_a_plan_is_the_table():
     assert str(plan).startswith("plan for mean of age: 1,000 records, trust central\n")
     headings = re.split(r"  +", str(plan).split("\n\n")[1].splitlines()[1].strip())
     assert headings == ["method", "noise", "noise of the mean", "noise of the SD"]
-    assert "noise of the mean: standard deviation of the noise of the mean, in units of the column" in str(plan)
+    assert re.search("^noise of the mean: standard deviation .*in units of the column", str(plan), re.MULTILINE)
 
 
 @pytest.mark.parametrize(
@@ -133,10 +133,7 @@ def test_a_unit_is_said_where_errors_are_distances_of_values(name, capsys):
 def test_a_unit_that_nothing_is_said_in_is_refused(asked, capsys):
     code, out, err = told(capsys, *asked, "--unit", "mg/dL")
     assert (code, out) == (2, "")
-    assert re.fullmatch(
-        r"ogive: error: --unit is for errors in units of the column, and this plan of \w+ has none; leave out --unit\n",
-        err,
-    )
+    assert re.fullmatch(r"ogive: error: --unit .*this plan of \w+ has none; leave out --unit\n", err)
 
 
 @pytest.mark.parametrize("option", ["--auc", "--positive-share"])
@@ -144,7 +141,7 @@ def test_a_unit_that_nothing_is_said_in_is_refused(asked, capsys):
 def test_a_model_of_classes_is_refused_where_there_are_none(name, option, capsys):
     code, _, err = told(capsys, name, *PLANNED, option, "0.7")
     assert code == 2
-    assert f"nothing here is about records in two classes; leave out {option} 0.7" in err
+    assert f"records in two classes; leave out {option} 0.7" in err
 
 
 def test_a_model_of_classes_is_refused_in_python_too():

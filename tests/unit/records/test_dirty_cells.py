@@ -3,6 +3,7 @@
 Blanks around a text do not matter. Words and numbers that were named say that a value is missing.
 """
 
+import datetime
 import time
 
 import numpy as np
@@ -16,8 +17,9 @@ from helpers.engines import ENGINES, address
 from helpers.scope import is_everything
 
 from ogive import Adjacency, Clear, DataError, ParameterError, PureDP, SecAgg, Session, Simulation, release
-from ogive.columns import Membership
+from ogive.columns import Categories, Label, Listed, Membership
 from ogive.local.values import numbers_of
+from ogive.predicates import predicate
 from ogive.records import Records
 from ogive.records.arrow import without_named
 from ogive.records.missing_words import MissingWords
@@ -328,10 +330,102 @@ def test_whoever_is_missing_is_one_person_where_words_are_texts():
     assert release(HISTOGRAM, trust=Clear(table, person="who")).total == N + 1
 
 
-def test_blanks_that_were_declared_count():
-    table = {"died": ["yes ", "yes", "no", "yes "]}
-    assert release(Count("died", among="yes "), trust=Clear(table)).value == 2
-    assert release(Count("died", among="yes"), trust=Clear(table)).value == 3
+MIXED = {
+    **CLEAN,
+    **{
+        name: [f"{BLANKS[row % 3]}{cell}{BLANKS[row % 2]}" for row, cell in enumerate(CLEAN[name].tolist())]
+        for name in WIDTHS
+    },
+}
+"""Blanks around some cells only."""
+TABLES |= {"mixed": MIXED}
+SPELLED = ("yes  ", "\tno")
+SPELLED_WARDS = ("A  ", " B b")
+DECLARED = {
+    "proportion": (Proportion("died", positive="yes "), Proportion("died", positive="yes")),
+    "proportion of two": (
+        Proportion("died", positive=" yes", negative="no "),
+        Proportion("died", positive="yes", negative="no"),
+    ),
+    "count": (Count("died", among="yes  "), Count("died", among="yes")),
+    "histogram": (Histogram("died", values=SPELLED), Histogram("died", values=("yes", "no"))),
+    "crosstab": (
+        Crosstab("died", "ward", rows=SPELLED, columns=SPELLED_WARDS),
+        Crosstab("died", "ward", rows=("yes", "no"), columns=WARDS),
+    ),
+    "groups": (Grouped(Ecdf("age", **AGE), "ward", SPELLED_WARDS), Grouped(Ecdf("age", **AGE), "ward", WARDS)),
+    "classes": (
+        Roc("risk", "died", (0, 1), bins=16, positive="yes ", negative=" no"),
+        Roc("risk", "died", (0, 1), bins=16, **CLASSES),
+    ),
+    "condition": (Subset(Count("age"), "died == 'yes  '"), Subset(Count("age"), "died == 'yes'")),
+    "condition not": (Subset(Count("age"), "died != 'yes  '"), Subset(Count("age"), "died != 'yes'")),
+    "condition in": (Subset(Count("age"), "ward in (' B b', 'x ')"), Subset(Count("age"), "ward in ('B b', 'x')")),
+    "condition by values": (Subset(Count("age"), {"ward": "A "}), Subset(Count("age"), {"ward": "A"})),
+}
+
+
+def numbers(value):
+    """The numbers of an answer, without the words that it was asked in."""
+    if isinstance(value, dict):
+        return [numbers(each) for each in value.values()]
+    return [numbers(each) for each in value] if isinstance(value, list) else 0 if isinstance(value, str) else value
+
+
+@pytest.mark.one_in(5)
+@pytest.mark.parametrize("name", DECLARED)
+@pytest.mark.parametrize("source", SOURCES)
+def test_blanks_around_a_declared_value_do_not_matter(source, name, records):
+    spelled, clean = DECLARED[name]
+    assert numbers(said(spelled, records(source, "mixed"))) == numbers(said(clean, CLEAN))
+
+
+def test_a_question_keeps_the_spelling_of_its_values():
+    for positive in ("yes", "yes "):
+        assert Proportion("died", positive=positive).membership.to_dict()["values"] == [positive]
+    assert str(predicate("died == 'yes '")) == "died == 'yes '"
+
+
+@pytest.mark.parametrize(
+    "declare",
+    [
+        lambda: Histogram("died", values=("Y", "Y ")),
+        lambda: Crosstab("died", "ward", rows=("Y", "\tY"), columns=WARDS),
+        lambda: Grouped(Ecdf("age", **AGE), "ward", ("Y ", "N", "Y")),
+        lambda: Roc("risk", "died", (0, 1), positive="Y", negative="Y "),
+        lambda: Categories("died", ("Y", " Y")),
+    ],
+)
+def test_values_that_differ_in_blanks_alone_are_refused(declare):
+    with pytest.raises(ParameterError, match="blanks around a text do not matter"):
+        declare()
+
+
+@pytest.mark.parametrize("source", ["dictionary", "csv", "duckdb"])
+def test_blanks_around_a_declared_truth_value_or_date_do_not_matter(source, tmp_path):
+    days = [datetime.date(2024, 1, 1 + day) for day in (0, 1, 0)]
+    table = SOURCES[source](pa.table({"ill": [True, False, True], "day": days}), tmp_path, "spelled")
+    for asked in (
+        Count("ill", among=" TRUE"),
+        Subset(Count("ill"), "ill == 'TRUE '"),
+        Subset(Count("ill"), "day == ' 2024-01-01'"),
+    ):
+        assert release(asked, trust=Clear(table)).value == 2
+
+
+OPEN_CLASSES = {
+    "classes": lambda classes: Roc("risk", "died", (0, 1), bins=16, **classes),
+    "calibration": lambda classes: HosmerLemeshow("risk", "died", bins=16, groups=4, **classes),
+    "areas of groups": lambda classes: GroupAuc("risk", "died", "ward", (0, 1), bins=16, group_values=WARDS, **classes),
+}
+
+
+@pytest.mark.one_in(2)
+@pytest.mark.parametrize("name", OPEN_CLASSES)
+@pytest.mark.parametrize("source", SOURCES)
+def test_blanks_make_no_third_class(source, name, records):
+    asked = OPEN_CLASSES[name]
+    assert said(asked({"positive": "yes"}), records(source, "mixed")) == said(asked({"positive": "yes"}), CLEAN)
 
 
 @pytest.mark.parametrize("source", SOURCES)
@@ -389,6 +483,11 @@ def test_owners_are_asked_about_both():
     asked = Proportion("died", positive="yes", negative=("no", 0), missing="no").membership
     assert Membership.from_dict(asked.to_dict()) == asked
     assert numbers_of(asked, ["yes", "no ", 0, None]).tolist() == [1, 0, 0, 0]
+    spelled = Proportion("died", positive=" yes", negative="no ").membership
+    assert numbers_of(spelled, ["yes", "yes ", " no"]).tolist() == [1, 1, 0]
+    assert numbers_of(Categories("died", ("yes ", " no")), ["no", "yes", "no  "]).tolist() == [1, 0, 1]
+    assert numbers_of(Label("died", ("yes ",), (" no",)), ["no", "yes", "no  "]).tolist() == [0, 1, 0]
+    assert numbers_of(Listed("died", ("yes ", " no")), ["no", "yes", "no  "]).tolist() == [1, 0, 1]
     assert numbers_of(Proportion("died", positive="1", negative=0).membership, ["1", "0", 0]).tolist() == [1, 0, 0]
     for other in ("n", 2, True, [1]):
         with pytest.raises(DataError, match="has a value that is neither positive nor negative"):

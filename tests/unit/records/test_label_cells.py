@@ -119,7 +119,7 @@ def test_a_column_that_mixes_text_with_other_kinds_is_refused_by_name(tmp_path, 
     # in `make test` each kind of question of one of the files
     first = 0 if is_everything() else ("5", "2024-02-01", "true").index(other)
     for statistic in asked if is_everything() else asked[first : first + 1]:
-        with pytest.raises(DataError, match=r"column 'w' of .*t.csv mixes text with numbers, dates or truth values"):
+        with pytest.raises(DataError, match=r"column 'w' of .*t.csv mixes text with numbers"):
             ogive.release(statistic, trust=ogive.Central(path), privacy=PureDP(1))
 
 
@@ -193,11 +193,9 @@ def test_truth_values_may_be_declared_as_the_texts_of_them(reader, tmp_path):
     for wrong in ("T", "yes"):
         with pytest.raises(DataError, match="column 'flag' holds truth values, but the values to count are texts"):
             of(Count("flag", among=(wrong,)))
-        with pytest.raises(
-            DataError, match=f"holds truth values, so where compares it with truth values, not with '{wrong}'"
-        ):
+        with pytest.raises(DataError, match=f"truth values, so where compares .*not with '{wrong}'"):
             of(Subset(Count("y"), f"flag == '{wrong}'"))
-    with pytest.raises(DataError, match="holds truth values, but its categories are texts; write them as truth values"):
+    with pytest.raises(DataError, match=r"holds truth values, .*categories are texts; write them as truth values"):
         of(Histogram("flag", values=("TRUE", "true")))
 
 

@@ -34,7 +34,7 @@ def test_factors_are_written_for_people():
 
 def test_beyond_the_largest_factor_none_is_stated_as_a_bound():
     said = words.promise(ApproxDP(701, "0.003"), PrivacyUnit(Adjacency.REPLACE))
-    assert "could have been more or less likely by a factor beyond 10^304, except for an added chance" in said
+    assert "by a factor beyond 10^304, except for an added chance" in said
     assert "at most 1 in 333." in said
     assert "times" not in said
     assert "would have been at most 1.02e304 times" in words.promise(PureDP(700), PrivacyUnit(Adjacency.REPLACE))

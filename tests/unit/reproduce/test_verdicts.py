@@ -85,7 +85,8 @@ def test_the_verdict_follows_from_the_checks(checks, expected):
 def test_a_remark_names_too_few_runs_and_only_where_nothing_else_decided():
     undecided = [check(UNDECIDED)]
     said = remark(undecided, 3, 100)
-    assert said == "3 runs are too few to decide; 100 are the default, and fewer than 5 decide nothing"
+    assert said.startswith("3 runs are too few to decide; 100 are ")
+    assert "fewer than 5 " in said
     assert remark(undecided, 1, 100).startswith("1 run is too few")
     assert remark(undecided, MIN_RUNS, 100) is None
     assert remark(undecided, 1, 1) is None  # as many as there can be

@@ -8,6 +8,7 @@ from helpers.declared import public_of
 from helpers.scope import is_everything
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from matplotlib.patches import PathPatch
 
 import ogive
 from ogive.errors import BudgetError, DataError, ParameterError, UnsupportedError
@@ -436,11 +437,11 @@ def test_boxes_of_public_groups_say_that_the_group_is_not_hidden(method):
     known = released(public, PureDP(1))
     assert known.public_groups
     assert known.to_dict()["public_groups"] is True
-    words = "the group of each record, and so the size of each group, is public; only values are hidden"
+    words = "the size of each group, is public; only values are hidden"
     assert words in str(known)
     assert "groups are public" in str(known).splitlines()[0]
     assert "groups are public" in known.caption
-    assert known.provenance.assumption.endswith(words.capitalize() + ".")
+    assert known.provenance.assumption.endswith(f"{words}.")
     assert all(curve.provenance == known.provenance for curve in known.curves)
     assert ogive.Boxplots.from_json(known.to_json()) == known
     assert known.with_provenance(known.provenance) == known
@@ -543,3 +544,18 @@ def test_quartiles_that_are_found_together_keep_the_guarantee(privacy):
 def test_no_groups_at_all_are_refused():
     with pytest.raises(ParameterError, match="must be 1 to 1000 groups, got 0"):
         ogive.boxplot({}, bounds=(0, 1), privacy=PureDP(1))
+
+
+def test_a_box_of_a_part_of_one_record_is_not_shown():
+    """As of means, from a number of records of less than 1 on; its numbers are in files as they were."""
+    boxes = released(ogive.Boxplot("x", (-6, 6), curve="tree_ls", **BY), PureDP(1))
+    first, *others = boxes.boxes
+    part, one = (
+        dataclasses.replace(boxes, boxes=(dataclasses.replace(first, records=number), *others)) for number in (0.6, 1.0)
+    )
+    for found, shown in ((part, False), (one, True)):
+        assert ("the box of a is empty: noise leaves no records" in str(found)) is not shown
+        assert (str(found).splitlines()[2].split()[1:] == ["-"] * 6 + ["0"]) is not shown
+        assert (found.to_frame("pandas")[["median", "median_low"]].iloc[0].notna().all()) == shown
+        assert found.to_dict()["boxes"][0]["values"]["median"] is not None
+        assert len(found.plot().findobj(PathPatch)) == len(others) + shown

@@ -18,6 +18,7 @@ from ogive.noise import DiscreteLaplace, KeyedSource
 from ogive.privacy import Adjacency, ApproxDP, PrivacyUnit, PureDP, ZeroConcentratedDP
 from ogive.queries import GroupSums
 from ogive.releasing import release
+from ogive.report import render_report
 from ogive.statistics.calibration.design import default_split, difference_variance, divide, paper_noise, sums_query
 from ogive.statistics.calibration.statistic import HosmerLemeshow, group_bounds
 from ogive.statistics.calibration.sums import Measured
@@ -374,6 +375,18 @@ def test_intervals_that_say_nothing_are_told_wherever_a_test_is_shown():
         assert said in shown
     for shown in (str(fine), fine._repr_html_()):
         assert said not in shown
+
+
+@pytest.mark.parametrize("rejected", [True, False])
+def test_a_model_that_is_rejected_is_not_agreed_with(rejected):
+    few = {name: np.asarray(values)[:400] for name, values in TABLE.items()}
+    found = dataclasses.replace(ask(few, privacy=PureDP("0.3")), p_value=0.0005 if rejected else 0.4)
+    title = found.plot().get_title(loc="left") + found.plot().get_title()
+    chapter = render_report([found.with_provenance(found.provenance)], title="Calibration")
+    for shown in (str(found), found._repr_html_(), title):
+        assert ("too noisy to use" in shown) is not rejected
+    assert ("almost any model would agree" in chapter) is not rejected
+    assert (found.noise_share() == 0) is rejected
 
 
 def test_labels_may_be_words_and_missing_probabilities_a_bound():

@@ -193,3 +193,28 @@ def test_the_share_for_intervals_is_that_of_the_joint_selection():
     auto, joint = (Quantiles("x", QUARTILES, **asked, method=name) for name in ("auto", "joint"))
     terms = terms_of(PureDP(1), REPLACE, 1_000)
     assert next(auto.questions(terms)) == next(joint.questions(terms))
+
+
+@pytest.mark.parametrize("method", ["joint", "exponential", "bisection"])
+def test_what_is_selected_of_nobody_is_not_shown_without_a_word(method):
+    """The noise of what tells their number would hide as many records as a good median needs: there is no dash."""
+    said = "perhaps there are no records"
+    values = np.random.default_rng(1).normal(50, 15, 2_000).clip(0, 100)
+    people = {"x": values, "g": np.full(2_000, "a")}
+    asked = Quantiles("x", (0.5,), bounds=(0, 100), bins=BINS, method=method)
+
+    nobody, everybody = (
+        ogive.release(
+            ogive.Subset(asked, {"g": group}),
+            trust=ogive.Central(people),
+            privacy=PureDP(20),
+            source=KeyedSource.from_seed(1),
+        )
+        for group in ("zz", "a")
+    )
+    assert said in str(nobody)
+    assert said in nobody._repr_html_()
+    assert said not in str(everybody) + everybody._repr_html_()
+    # where the number of records is public, it is known that there are some
+    known = ogive.release(asked, trust=ogive.Central(people), privacy=PureDP("0.001"))
+    assert said not in str(known)

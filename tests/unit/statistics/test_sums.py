@@ -3,6 +3,7 @@
 import copy
 import datetime
 import math
+import re
 from fractions import Fraction
 
 import numpy as np
@@ -16,7 +17,9 @@ from ogive.local.values import rows_of
 from ogive.noise import KeyedSource
 from ogive.queries import Cells
 from ogive.records import Records
+from ogive.statistics.sums.deviation import Deviation
 from ogive.statistics.sums.lattice import MOST_STEPS, Lattice
+from ogive.statistics.sums.measured import Reading
 
 PURE = ogive.PureDP(1)
 REPLACE, ADD = ogive.Adjacency.REPLACE, ogive.Adjacency.ADD_OR_REMOVE
@@ -151,6 +154,23 @@ def test_bounds_and_steps_that_cannot_be_used_are_refused_in_one_line(options, s
         ogive.Mean("x", **options)
 
 
+FAR = 2.0**50
+
+
+@pytest.mark.parametrize("width", [128, 300, 1000])
+def test_a_step_that_floats_do_not_tell_apart_is_refused_with_one_that_they_do(width):
+    asked = {"bounds": (FAR, FAR + width), "privacy": ogive.PureDP(1), "trust": "clear"}
+    with pytest.raises(ParameterError, match=r"finer than floating point; use .*step=") as refused:
+        ogive.mean(FAR + np.arange(100.0), step="0.02", **asked)
+    step = re.search(r"step=([0-9.]+)", str(refused.value)).group(1)
+    assert ogive.mean(FAR + np.arange(100.0), step=step, **asked).value == pytest.approx(FAR + 49.5, abs=float(step))
+
+
+def test_bounds_that_floats_do_not_tell_apart_have_no_step():
+    with pytest.raises(ParameterError, match="take a number near them away from the values and from bounds"):
+        ogive.mean(2.0**60 + np.arange(3) * 256, bounds=(2.0**60, 2.0**60 + 256), privacy=ogive.PureDP(1))
+
+
 def test_missing_values_mean_what_was_said():
     drop = ogive.Proportion("gap", positive=(20, 21, 22), missing="drop")
     with pytest.raises(ParameterError, match="missing='no'"):
@@ -221,3 +241,28 @@ def test_a_summary_says_whether_the_number_of_records_is_public_and_what_values_
 def test_a_value_that_no_record_may_have_is_told(statistic):
     assert "perhaps no record has the value Old; check its spelling" in str(released(statistic))
     assert "spelling" not in str(released(ogive.Proportion("word", positive="old")))
+
+
+@pytest.mark.parametrize("adjacency", [REPLACE, ADD])
+@pytest.mark.parametrize("privacy", [PURE, ogive.PureDP(30), ogive.ZeroConcentratedDP("0.02")], ids=str)
+def test_ends_of_intervals_are_those_of_halving(adjacency, privacy, monkeypatch):
+    asked = []
+    contradicts = Deviation.contradicts
+    monkeypatch.setattr(Deviation, "contradicts", lambda *args: asked.append(args) or contradicts(*args))
+
+    def ends(seed):
+        mean = released(ogive.Mean("x", (0, 120)), privacy=privacy, adjacency=adjacency, seed=seed)
+        share = released(ogive.Proportion("word", positive="old"), privacy=privacy, adjacency=adjacency, seed=seed)
+        return [
+            end
+            for found in (mean.reading, share.reading)
+            for level in (0.3, 0.8, 0.95, 0.999)
+            for sampling in (False, True)
+            for end in found.interval(level, sampling=sampling)
+        ]
+
+    seeds = range(size(40, part=4))
+    found, fewer = [ends(seed) for seed in seeds], len(asked)
+    monkeypatch.setattr(Reading, "_root", lambda *args: None)
+    assert found == [pytest.approx(ends(seed), rel=1e-12, abs=1e-12) for seed in seeds]
+    assert fewer < (len(asked) - fewer) / 4

@@ -282,11 +282,11 @@ REFUSALS = {
     "too many columns": (lambda: Ustatistic(("x", "a"), "gini", bounds=(0, 1)), "1"),
     "no label": (
         lambda: Ustatistic("score", "auc", bounds=(0, 1)),
-        r"auc needs two columns, a score and a label, for example columns=\('score', 'label'\), got 1: 'score'",
+        r"auc needs two columns, .*columns=\('score', 'label'\), got 1: 'score'",
     ),
     "one to be ranked": (
         lambda: Ustatistic("x", "kendall"),
-        r"kendall needs two columns, whose ranks are compared, for example columns=\('x', 'y'\), got 1: 'x'",
+        r"kendall needs two columns, .*columns=\('x', 'y'\), got 1: 'x'",
     ),
     "a class without a label": (
         lambda: Ustatistic("x", bounds=(0, 1), positive="yes"),
@@ -302,16 +302,16 @@ REFUSALS = {
     ),
     "classes said twice": (
         lambda: Ustatistic(("score", Label("sick", ("yes",))), "auc", bounds=(0, 1), positive="no"),
-        "column 'sick' says itself which classes it has, so leave out positive=$",
+        "column 'sick' says itself .*so leave out positive=$",
     ),
     "classes said as a label": (
         lambda: Ustatistic(("score", "stage"), "vus", bounds=(0, 1), categories={"stage": (0, 1, 2)}, positive=2),
-        "column 'stage' says itself which classes it has, so leave out positive=$",
+        "column 'stage' says itself .*so leave out positive=$",
     ),
     **{
         f"{name} from 0 to {high}": (
             lambda name=name, high=high: Ustatistic("x", name, bounds=(0, high)),
-            "cannot be squared in floating point; take units in which the bounds are nearer to 0 and 1$",
+            "cannot be squared .*; take units .*nearer to 0 and 1$",
         )
         for name, high in (
             *(("gini", high) for high in ("1e300", "1e101", "1e-101", "1e-310")),
@@ -319,22 +319,22 @@ REFUSALS = {
             *(("gini_coefficient", high) for high in ("1e300", "1e-310")),
         )
     },
-    "no class": (lambda: Ustatistic("score", "vus"), "vus needs two columns, a score and a class, .*got 1: 'score'"),
+    "no class": (lambda: Ustatistic("score", "vus"), "vus needs two columns, .*got 1: 'score'"),
     "classes that nobody listed": (
         lambda: Ustatistic(("score", "stage"), "vus", bounds=(0, 1)),
-        r"list the classes of column 'stage' in order, for example categories=\{'stage': \(0, 1, 2\)\}",
+        r"classes of column 'stage' in order, .*categories=\{'stage': \(0, 1, 2\)\}",
     ),
     "classes for another kernel": (
         lambda: Ustatistic(("s", "t"), measure_of("vus", classes=4), bounds={"s": (0, 1)}, categories={"t": (0, 1, 2)}),
-        "vus needs a column of 4 classes last; list those of 't' in order",
+        "vus needs a column of 4 classes last; list those of 't'",
     ),
     "classes that are hidden": (
         lambda: Ustatistic(("s", "t"), "vus", bounds={"s": (0, 1)}, categories={"t": (0, 1, 2)}, public_labels=False),
-        "vus takes classes that are public, so leave out public_labels=False",
+        "vus takes .*public, so leave out public_labels=False",
     ),
     "labels that are hidden by a kernel for public ones": (
         lambda: Ustatistic(("s", "t"), measure_of("auc"), bounds=(0, 1), public_labels=False),
-        "auc takes classes that are public, so leave out public_labels=False",
+        "auc takes .*public, so leave out public_labels=False",
     ),
     "one class": (
         lambda: Ustatistic(("s", "t"), "vus", bounds={"s": (0, 1)}, categories={"t": (0,)}),

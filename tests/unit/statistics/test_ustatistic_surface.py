@@ -134,7 +134,7 @@ def test_auto_takes_the_best_that_fits_and_curators_err_less():
 
 REFUSED = {
     "a tree": ({"method": "hierarchy"}, "method hierarchy is for an AUC with public labels"),
-    "counts": ({"method": "cells"}, "is for pairs of records, and vus looks at one of each class; use method='kernel'"),
+    "counts": ({"method": "cells"}, "is for pairs of records, and vus .*; use method='kernel'"),
     "a curator's method": ({"method": "kernel"}, "needs somebody who sees records"),
     "randomized rounding": ({"rounding": "randomized"}, "vus jumps from 0 to 1, so leave out rounding='randomized'"),
     "midpoints": ({"matrix": "midpoint"}, "so matrix must be average"),

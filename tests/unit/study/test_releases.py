@@ -1,6 +1,7 @@
 """Studies in one process: sums are those of all records, whoever restarts, and each party pays once."""
 
 import json
+import re
 
 import numpy as np
 import pytest
@@ -229,10 +230,10 @@ CURVES, PATHS = AGE | {"method": "'hat_ls'"}, AGE | {"name": "b", "method": "'pa
         (
             (AGE, AGE | {"name": "b"}),
             {"budget": "{ epsilon = 1 }"},
-            "releases age (epsilon = 1) and b (epsilon = 1) together cost more than the study's budget of epsilon = 1",
+            r"releases age \(epsilon = 1\) and b \(epsilon = 1\) together .*budget of epsilon = 1$",
         ),
         pytest.param((AGE,), {"budget": "{ rho = 0.5 }"}, None, marks=pytest.mark.everything),
-        ((AGE,), {"budget": "{ rho = 0.4 }"}, "release age (epsilon = 1) costs more than"),
+        ((AGE,), {"budget": "{ rho = 0.4 }"}, r"release age \(epsilon = 1\) costs more than"),
         pytest.param((SCORES,), {"budget": "{ epsilon = 1, delta = 1e-6 }"}, None, marks=pytest.mark.everything),
         ((SCORES, SCORES | {"name": "b"}), {"budget": "{ epsilon = 1, delta = 1e-6 }"}, "releases roc"),
         pytest.param(
@@ -257,7 +258,7 @@ def test_whether_the_budget_pays_for_all_releases_is_what_an_account_says(tmp_pa
     text = text_of(**PARTIES, releases=releases, **more)
     study = Study.parse(text if "trust" not in more else text.replace(b"colluding = 1\n", b""))
     over = over_budget(study, [release.name for release in study.releases])
-    assert over is None if said is None else over.startswith(said)
+    assert over is None if said is None else re.match(said, over)
     trial = Trial(tmp_path, study=study)
     with Store(tmp_path / "coordinator.db").write() as kept:  # whoever may ask, not the coordinator, refuses
         for number in range(len(releases)):

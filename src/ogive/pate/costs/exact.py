@@ -28,6 +28,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ogive.arrays import Float64, Int64
+from ogive.checks import array_of
 from ogive.errors import UnsupportedError
 from ogive.pate.costs.integer_noise import tails_of_check
 from ogive.pate.costs.largest_divergence import most_divergent
@@ -90,7 +91,7 @@ def rdp_exact(
         From the data set held to every neighbour (and back). The costs depend on private votes, and no smooth bound
         on their sensitivity is known: they must not be published.
     """
-    counts = np.asarray(votes, dtype=np.int64)
+    counts = array_of(votes, np.int64)
     grid = check_orders(orders)
     tables = _tables(counts, sigma, unit)
     ordered, places = np.unique(-np.sort(-counts, axis=1), axis=0, return_inverse=True)

@@ -22,7 +22,7 @@ from numpy.typing import ArrayLike
 from scipy.special import log_ndtr
 
 from ogive.arrays import Float64
-from ogive.checks import among
+from ogive.checks import among, array_of
 from ogive.errors import ParameterError, quoted
 
 Noise = Literal["continuous", "discrete", "scaled"]
@@ -115,7 +115,7 @@ def check_scale(value: float, name: str) -> None:
 
 def _union(votes: ArrayLike, overtakes: Callable[[Float64], Float64]) -> Float64:
     """Add up the chances of all rivals of the first largest count, in log space, a bounded number of rows at a time."""
-    counts = np.asarray(votes)
+    counts = array_of(votes)
     queries, classes = counts.shape
     found = np.empty(queries)
     step = max(1, _CHUNK // classes)

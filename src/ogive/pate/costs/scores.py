@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ogive.arrays import Float64, Int64
+from ogive.checks import refuse_masked
 from ogive.errors import DataError, ParameterError
 from ogive.pate.costs.losing import SCALE_BITS
 
@@ -28,6 +29,7 @@ def check_probabilities(probabilities: ArrayLike | None, shape: tuple[int, ...])
     """
     if probabilities is None:
         raise ParameterError("aggregator interactive needs the student's probabilities, a row for every query")
+    refuse_masked(probabilities)
     try:
         found = np.asarray(probabilities, dtype=np.float64)
     except (TypeError, ValueError):

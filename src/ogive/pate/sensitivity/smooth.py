@@ -15,7 +15,7 @@ from typing import Literal
 import numpy as np
 
 from ogive.arrays import Bool, Float64, Int64
-from ogive.checks import among
+from ogive.checks import among, refuse_masked
 from ogive.errors import ParameterError, UnsupportedError
 from ogive.pate.aggregators import Aggregator, ConfidentGNMax, GNMax, InteractiveGNMax, check_aggregator
 from ogive.pate.costs.confident import joint
@@ -148,6 +148,8 @@ def _check_form(
 ) -> None:
     """Refuse what does not go together."""
     among(form, "form", FORMS)
+    for array in (votes, answered, probabilities):
+        refuse_masked(array)
     checked = not isinstance(aggregator, GNMax)
     if form == "additive" and checked:
         if answered is None:

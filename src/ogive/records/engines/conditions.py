@@ -11,6 +11,7 @@ import ibis
 import pyarrow as pa
 
 from ogive.columns import LabelValue
+from ogive.columns.values import trimmed
 from ogive.predicates import All, Among, Comparison, Either, Missing, Not, Predicate
 from ogive.records.arrow import as_truth, compared_number, kind_of, named_numbers, type_words
 from ogive.records.engines.functions import as_text, utf8
@@ -67,11 +68,8 @@ def _compared(column: Any, kind: Any, sign: str, value: LabelValue, words: Missi
     value, unit = as_truth(value, kind), kind_of(kind)
     if unit is None:
         # bytes, since a column may take capitals for small letters
-        text, asked = (
-            as_text(without_named(column, kind, words, engine), engine),
-            utf8(ibis.literal(str(value)), engine),
-        )
-        same = (utf8(text, engine) == asked) | (utf8(text.strip(), engine) == asked)
+        text = as_text(without_named(column, kind, words, engine), engine)
+        same = utf8(text.strip(), engine) == utf8(ibis.literal(trimmed(str(value))), engine)
         return _sure(same if sign == "==" else ~same)
     if pa.types.is_integer(kind) and not isinstance(value, str | float):
         # exact, where floats would take numbers beyond 2^53 for their neighbors

@@ -22,7 +22,7 @@ from ogive.columns import Binning, LabelValue
 from ogive.grids import Grid
 from ogive.privacy import ApproxDP, Privacy, PureDP, ZeroConcentratedDP
 from ogive.queries import Answer, QuantileScore, Query, design_joint, design_noisy_max, design_sparse_vector
-from ogive.statistics.base import Terms
+from ogive.statistics.base import FEWEST, Terms
 from ogive.statistics.curve.bins import lower_ends
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ class Intervals(NamedTuple):
 
 @dataclass(frozen=True)
 class Box:
-    """One box: five numbers of the grid, not decreasing, and what lies beyond; nothing unless it is `defined`.
+    """One box: five numbers of the grid, not decreasing, and what lies beyond; nothing unless it is `told`.
 
     Fields:
         group: Value of the group; None where all records are in one box.
@@ -93,8 +93,13 @@ class Box:
 
     @property
     def defined(self) -> bool:
-        """Whether the noisy count of the group leaves any records."""
+        """Whether the noisy count of the group is positive; files have numbers of such boxes alone."""
         return self.records is None or self.records > 0
+
+    @property
+    def told(self) -> bool:
+        """Whether people are told the box: the number of records with its noise is at least 1, or not known."""
+        return self.records is None or self.records >= FEWEST
 
 
 def inverse(grid: Grid, probabilities: Float64, shares: Float64) -> Float64:

@@ -59,7 +59,7 @@ def chapter(boxplots: Boxplots, truth: Boxplots | None) -> Chapter:
 
 def headline(boxplots: Boxplots) -> str:
     """The release in a sentence or two."""
-    found = [box for box in boxplots.boxes if box.defined]
+    found = [box for box in boxplots.boxes if box.told]
     if not found:
         return f"Noise hides the distribution of {boxplots.column}: there is no box to draw."
     if boxplots.by is None:
@@ -117,7 +117,7 @@ def _picture(boxplots: Boxplots, truth: Boxplots | None) -> Picture:
             _name(box), *(_number(boxplots, box, name) for name in ("low", "high", "q1", "median", "q3"))
         )
         for box in boxes
-        if box.defined
+        if box.told
     )
     chart = BoxChart(
         grid=boxplots.grid,
@@ -134,11 +134,11 @@ def _picture(boxplots: Boxplots, truth: Boxplots | None) -> Picture:
 
 def _row(boxplots: Boxplots, place: int) -> Row | None:
     box = boxplots.boxes[place]
-    return Row(box.numbers, boxplots.dots(place), box.intervals or ()) if box.defined else None
+    return Row(box.numbers, boxplots.dots(place), box.intervals or ()) if box.told else None
 
 
 def _read(boxplots: Boxplots) -> str:
-    flat = [_name(box) for box in boxplots.boxes if box.flat and box.defined]
+    flat = [_name(box) for box in boxplots.boxes if box.flat and box.told]
     said = "Half of a group's records lie between its quartiles: the interquartile range."
     if any(box.intervals for box in boxplots.boxes):
         said += (
@@ -155,7 +155,7 @@ def _read(boxplots: Boxplots) -> str:
 def _table(caption: str, boxplots: Boxplots, about: str | None = None) -> Html:
     rows: list[TableRow] = []
     for box in boxplots.boxes:
-        if not box.defined:
+        if not box.told:
             known = not boxplots.private or boxplots.public_groups
             rows.append((_name(box), ["no records" if known else "too noisy", *[""] * (len(_HEAD) - 1)]))
             continue
@@ -214,6 +214,6 @@ def _released(boxplots: Boxplots) -> tuple[Html, ...]:
 
 
 def _useless(boxplots: Boxplots) -> str | None:
-    if not boxplots.private or any(box.defined for box in boxplots.boxes):
+    if not boxplots.private or any(box.told for box in boxplots.boxes):
         return None
     return "The noise is larger than the number of records. Use a larger privacy budget or more records."

@@ -73,7 +73,7 @@ def draw(
         axes.set_xlabel(boxes.by)
     if boxes.grid.unit != "number":
         axes.yaxis.set_major_formatter(lambda value, _: str(boxes.grid.label(value))[:10])
-    marked = kind == "box" and any(box.defined and box.intervals is not None for box in boxes.boxes)
+    marked = kind == "box" and any(box.told and box.intervals is not None for box in boxes.boxes)
     if marked:
         sure = f"{PERCENT} CI of Q1, median and Q3, from left to right"
         axes.plot([], [], color=look["color"], linewidth=1.0, label=sure)
@@ -88,7 +88,7 @@ def draw(
 
 def _boxes(axes: Any, boxes: Boxplots, places: Float64, look: dict[str, Any], *, width: float, fliers: bool) -> None:
     shown = [(box, place, boxes.dots(n)) for n, (box, place) in enumerate(zip(boxes.boxes, places, strict=True))]
-    shown = [each for each in shown if each[0].defined]
+    shown = [each for each in shown if each[0].told]
     stats = [
         dict(zip(("whislo", "q1", "med", "q3", "whishi"), box.numbers, strict=True)) | {"fliers": list(dots)}
         for box, _, dots in shown
@@ -114,7 +114,7 @@ def _boxes(axes: Any, boxes: Boxplots, places: Float64, look: dict[str, Any], *,
 def _intervals(axes: Any, boxes: Boxplots, places: Float64, look: dict[str, Any]) -> None:
     """Thin lines in each box: the intervals of its first quartile, median and third quartile, from left to right."""
     for box, place in zip(boxes.boxes, places, strict=True):
-        if box.defined and box.intervals is not None:
+        if box.told and box.intervals is not None:
             at = place + _WIDTH * np.array([-0.25, 0.0, 0.25])
             low, high = zip(*box.intervals, strict=True)
             axes.vlines(at, low, high, color=[look["color"], ORANGE, look["color"]], linewidth=1.0, zorder=3)
@@ -122,7 +122,7 @@ def _intervals(axes: Any, boxes: Boxplots, places: Float64, look: dict[str, Any]
 
 def _violins(axes: Any, boxes: Boxplots, places: Float64, look: dict[str, Any]) -> None:
     for box, curve, place in zip(boxes.boxes, boxes.curves, places, strict=True):
-        if box.defined:
+        if box.told:
             ends, density = slopes(curve)
             half = np.repeat(density / density.max() * _WIDTH / 2, 2)
             across = np.repeat(ends, 2)[1:-1]

@@ -41,7 +41,7 @@ def notes(boxplots: Boxplots) -> list[str]:
         found.append("outliers are synthetic: they follow from the private curve, and none of them is a record")
     for box in boxplots.boxes:
         name = "the box" if box.group is None else f"the box of {box.group}"
-        if not box.defined:
+        if not box.told:
             found.append(f"{name} is empty: {no_records(boxplots)}")
         elif box.flat:
             found.append(
@@ -51,7 +51,7 @@ def notes(boxplots: Boxplots) -> list[str]:
     if any(curve.approximates for curve in boxplots.curves):
         found.append("the boxes come from approximate curves: they are too tall if the bounds are far too wide")
     for box, curve in zip(boxplots.boxes, boxplots.curves, strict=False):
-        if boxplots.private and box.defined and curve.rmse() >= LOUD:
+        if boxplots.private and box.told and curve.rmse() >= LOUD:
             name = "the box" if box.group is None else f"the box of {box.group}"
             found.append(
                 f"{name} is imprecise: noise changes its curve by {curve.rmse():.2g} of the records (root mean "
@@ -76,7 +76,7 @@ def _group(box: Box) -> str:
 
 
 def _cells(boxplots: Boxplots, box: Box) -> tuple[str, ...]:
-    if not box.defined:
+    if not box.told:
         return ("-",) * len(_HEADINGS[:-1]) + ("0",)
     numbers = tuple(number(boxplots, box, name) for name in NUMBERS)
     beyond = "not shown" if box.below is None or box.above is None else f"{box.below} + {box.above}"

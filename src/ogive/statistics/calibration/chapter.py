@@ -14,9 +14,8 @@ from ogive.html.chapter import Chapter, Picture
 from ogive.html.chart_square import Line, Mark, SquareChart
 from ogive.html.markup import Html
 from ogive.html.parts import Row, fine, say, strong, table
-from ogive.statistics.calibration.estimate import Calibration, CalibrationGroup
+from ogive.statistics.calibration.estimate import SURPRISING, Calibration, CalibrationGroup
 
-SURPRISING = 0.05
 READING = (
     "How to read it: each point is a group of records with similar predicted probabilities. On the dotted diagonal "
     "(perfect calibration) the observed share equals the predicted one; above it the event is more frequent than "

@@ -24,6 +24,9 @@ from ogive.statistics.calibration.within import Within
 from ogive.statistics.confidence import check_level
 from ogive.statistics.curve.estimate import Curve
 
+SURPRISING = 0.05
+"""P-values below this are surprising under perfect calibration."""
+
 _USELESS = 0.5
 """Groups whose intervals are wider than this on average carry little information: half of the range."""
 
@@ -179,10 +182,20 @@ class Calibration(Estimate):
         return bool(np.any(np.all(self.sums.expected > self.floor, axis=0)))
 
     @property
+    def rejected(self) -> bool:
+        """Whether so large a statistic is surprising under perfect calibration."""
+        return self.p_value < SURPRISING
+
+    @property
     def too_wide(self) -> bool:
-        """Whether noise makes the intervals of the groups half as wide as all shares: almost any model agrees then."""
+        """Whether noise makes the intervals of the groups half as wide as all shares: almost any model agrees then.
+
+        Not where the test rejects the model all the same.
+        """
         if not self.private or not self.defined:
             return self.private
+        if self.rejected:
+            return False
         return float(np.mean([group.interval[1] - group.interval[0] for group in self.groups])) >= _USELESS
 
     @property
@@ -261,8 +274,8 @@ class Calibration(Estimate):
         return Reliability(mean, share, np.fmin(low, share), np.fmax(high, share), confidence_level=level)
 
     def noise_share(self) -> float:
-        """The noise share of the curve of probabilities."""
-        return self.curve.noise_share()
+        """The noise share of the curve of probabilities; 0 where the test rejects the model all the same."""
+        return 0.0 if self.rejected else self.curve.noise_share()
 
     def errors(self, truth: Calibration) -> dict[str, float]:
         """Distances from the exact test, whose groups may have other limits.

@@ -15,7 +15,7 @@ from ogive.contrast import Number, difference, ratio
 from ogive.errors import ParameterError, quoted
 from ogive.provenance import Provenance
 from ogive.queries import CellsQuery, MomentsQuery
-from ogive.statistics.base import OF_COUNT, Estimate
+from ogive.statistics.base import FEWEST, OF_COUNT, Estimate
 from ogive.statistics.confidence import check_level
 from ogive.statistics.crosstab.independence import Independence, independence
 from ogive.statistics.histogram.estimate import Interval, names_of
@@ -152,7 +152,7 @@ class CrosstabEstimate(Estimate):
     @property
     def defined(self) -> bool:
         """Whether the number of records with its noise is at least 1."""
-        return self.records >= 1
+        return self.records >= FEWEST
 
     @property
     def raw(self) -> Numbers:

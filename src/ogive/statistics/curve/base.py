@@ -16,7 +16,7 @@ from ogive.grids import Grid
 from ogive.privacy import Adjacency
 from ogive.progress import Progress
 from ogive.provenance import Provenance
-from ogive.statistics.base import Estimate
+from ogive.statistics.base import FEWEST, Estimate
 from ogive.statistics.curve.bands.band import simultaneous_band
 from ogive.statistics.curve.bands.simultaneous import Band
 from ogive.statistics.curve.merging.batches import Batch
@@ -147,6 +147,11 @@ class CurveBase(Estimate):
     def defined(self) -> bool:
         """Whether the noisy number of records is positive."""
         return self.records > 0
+
+    @property
+    def told(self) -> bool:
+        """Whether people are told anything of the curve: the number of records with its noise is at least 1."""
+        return self.records >= FEWEST
 
     @property
     def thresholds(self) -> Float64:

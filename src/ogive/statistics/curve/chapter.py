@@ -170,7 +170,9 @@ def _picture(figures: Figures) -> Picture:
     return Picture(curve_chart(figures), note=note)
 
 
-def _quantile_table(figures: Figures) -> Html:
+def _quantile_table(figures: Figures) -> Html | None:
+    if not figures.quantiles:
+        return None
     grid = figures.grid
     intervals = any(row.low is not None for row in figures.quantiles)
     truth = any(row.truth is not None for row in figures.quantiles)

@@ -11,7 +11,7 @@ import numpy as np
 
 from ogive.arrays import Float64
 from ogive.axis import jumps, to_numbers
-from ogive.checks import any_whole
+from ogive.checks import any_whole, array_of
 from ogive.errors import ParameterError
 from ogive.grids import Grid
 from ogive.provenance import publishable
@@ -84,7 +84,7 @@ class Axis:
             ParameterError: they are no sample of this kind, or one of them is missing.
         """
         try:
-            array = np.asarray(values)
+            array = array_of(values)
             if array.ndim != 1 or not array.size:
                 raise ParameterError(f"a sample must be a list of at least one value, got shape {array.shape}")
             numbers = to_numbers(Grid("linear", 0.0, 1.0, 1, self.unit), array)
@@ -131,7 +131,7 @@ def _words(axis: Axis) -> str:
 
 def _unit(sample: Any) -> str:
     """The kind of the values of a sample, by its type or its first value."""
-    array = np.asarray(sample)
+    array = array_of(sample)
     if array.dtype.kind == "M":
         return "date" if array.dtype == np.dtype("datetime64[D]") else "datetime"
     first = array.ravel()[0] if array.size and array.dtype == object else None

@@ -128,7 +128,7 @@ class Curve(CurveBase):
         """As `rmse` where the noise may dominate the records; 0, without computation, where it clearly does not."""
         if self.strategy is None:
             return 0.0
-        return noise_share(self.strategy, self.records if self.defined else 0.0, total_known=self.total is not None)
+        return noise_share(self.strategy, self.records if self.told else 0.0, total_known=self.total is not None)
 
     def errors(self, truth: Curve) -> dict[str, float]:
         """Distances from another curve on the same grid.

@@ -41,7 +41,7 @@ class Figures:
         column: Name of the column.
         grid: The public thresholds.
         provenance: Origin of the release: statistic, price and trust model.
-        quantiles: Rows of the table, in order.
+        quantiles: Rows of the table, in order; none where noise left no records.
         share: Released share at each threshold, shape (N,); None where only quantiles were released.
         sample_band, population_band: For the curve of these records, and of those they were drawn from.
         noise_band: Of a method that approximates: holds what it would say of these records without noise.
@@ -144,6 +144,7 @@ def read_curve(common: Figures, curve: Curve, level: float) -> Figures:
     """The figures with what the whole curve says: its shares, its bands at a confidence level, and its noise."""
     return dataclasses.replace(
         common,
+        quantiles=common.quantiles if curve.told else (),
         share=curve.probabilities,
         sample_band=curve.band(level, target="sample") if curve.private else None,
         population_band=curve.band(level, target="population"),
@@ -152,7 +153,7 @@ def read_curve(common: Figures, curve: Curve, level: float) -> Figures:
         smoothing=curve.smoothing,
         total=curve.total,
         confidence_level=level,
-        defined=curve.defined,
+        defined=curve.told,
         people=curve.people,
     )
 

@@ -16,7 +16,8 @@ _SHOWN = (0.05, 0.25, 0.5, 0.75, 0.95)
 
 def facts(curve: Curve) -> list[tuple[str, str]]:
     """What a reader should know before using the curve, as pairs of a name and a value."""
-    records = f"{curve.total:,} (public)" if curve.total is not None else f"about {curve.records:,.0f} (private)"
+    size = curve.records if curve.told else 0
+    records = f"{curve.total:,} (public)" if curve.total is not None else f"about {size:,.0f} (private)"
     if not curve.private:
         records = f"{curve.records:,.0f}"
     counted = "people" if curve.people else "records"
@@ -33,7 +34,7 @@ def facts(curve: Curve) -> list[tuple[str, str]]:
         rows.insert(3, ("mixture", shares))
     if curve.provenance is not None:
         rows += trust_rows(curve.provenance.assumption)
-    if not curve.defined:
+    if not curve.told:
         rows.append(("warning", f"noise leaves no {counted}: this curve is not defined and carries no information"))
         return rows
     if curve.private:
@@ -55,7 +56,7 @@ def summary(curve: Curve) -> str:
     """Some lines of plain text."""
     lines = [f"Distribution function of {curve.column}"]
     lines += [f"  {name + ':' if name else '':<12}{value}" for name, value in facts(curve)]
-    if curve.defined:
+    if curve.told:
         marks = ", ".join(f"{p:.0%} at {value}" for p, value in zip(_SHOWN, _quantiles(curve), strict=True))
         lines.append(f"  {'quantiles:':<12}{marks}")
     return "\n".join(lines)
@@ -69,7 +70,7 @@ def short(curve: Curve) -> str:
 def card(curve: Curve) -> Card:
     """What notebooks show."""
     title, known = f"Distribution function of {curve.column}", facts(curve)
-    if not curve.defined:
+    if not curve.told:
         return Card(title, known)
     rows = [(f"{p:.0%}", value) for p, value in zip(_SHOWN, _quantiles(curve), strict=True)]
     return Card(title, known, ("quantile", "value"), rows)

@@ -15,6 +15,7 @@ from ogive.statistics.base import OF_QUARTILES, OF_RECORDS, Estimate
 from ogive.statistics.bounds.estimate import BoundsEstimate
 from ogive.statistics.describe.variables import KNOWN, Number, Variable
 from ogive.statistics.groups.estimate import of_group
+from ogive.strategies.base import LOUD
 
 
 @dataclass(frozen=True, repr=False)
@@ -161,14 +162,30 @@ class DescribeEstimate(Estimate):
 
     @property
     def noise_beside(self) -> str:
-        """That of the estimate with the largest noise; of a curve, what is read from it."""
-        loudest = max(self.found, key=lambda each: each.noise_share(), default=None)
-        beside = OF_RECORDS if loudest is None else loudest.noise_beside
+        """That of the part with the largest noise; of a curve, what is read from it."""
+        _, beside = max(self._noise.values())
         return OF_QUARTILES if beside == OF_RECORDS else beside
 
+    @property
+    def noise_hides(self) -> str:
+        """The variables that noise hides, where it does not hide all."""
+        loud = [column for column, (share, _) in self._noise.items() if share >= LOUD]
+        return f" of {', '.join(loud)}" if len(loud) < len(self._noise) else ""
+
     def noise_share(self) -> float:
-        """The largest of all that was released."""
-        return max((each.noise_share() for each in self.found), default=0.0)
+        """The largest of all variables."""
+        return max(self._noise.values())[0]
+
+    @cached_property
+    def _noise(self) -> dict[str, tuple[float, str]]:
+        """By variable the largest noise of its parts, each of the group that it hides least, and what it is beside."""
+        found = {}
+        for each in self.variables:
+            groups = [self.of(each.column, group) for group in self.columns]
+            shares = {part: min(parts[part].noise_share() for parts in groups) for part in each.parts}
+            loudest = max(shares, key=lambda part: shares[part])
+            found[each.column] = shares[loudest], groups[0][loudest].noise_beside
+        return found
 
     def errors(self, truth: Any) -> dict[str, float]:
         """The largest of the groups' errors of each variable: of its mean or share, and of its quantiles.

@@ -37,7 +37,7 @@ from ogive.statistics.groups.conditions import check_conditions
 from ogive.statistics.groups.found import ask_found, check_open
 from ogive.statistics.groups.stated import stated
 from ogive.statistics.methods.base import owners_answer
-from ogive.statistics.methods.groups import Groups, ask_parts
+from ogive.statistics.methods.groups import Divided, Groups, ask_parts
 from ogive.statistics.methods.together import Asked, Procedure, ask_together, check_served
 from ogive.statistics.sums.lattice import Lattice
 
@@ -326,8 +326,11 @@ class Describe:
             )
         if self.by is not None and self.groups is None:
             return (yield from self._ask_found(self.by, terms))
-        check_served(self._ask(dataclasses.replace(terms, simulations=0)), dataclasses.replace(terms, simulations=0))
-        return (yield from self._ask(terms))
+        tried = dataclasses.replace(terms, simulations=0, imagined=True)
+        # where bounds are found first, questions of groups follow from them
+        divided: Divided | None = None if any(map(self._finds, self.variables)) else {}
+        check_served(self._ask(tried, divided), tried)
+        return (yield from self._ask(terms, divided))
 
     def _ask_found(self, by: str, terms: Terms) -> Procedure[DescribeEstimate]:
         """Find the groups, then ask everything of every variable of the records of those that were found."""
@@ -339,12 +342,12 @@ class Describe:
         )
         return dataclasses.replace(found, threshold=threshold or 1)
 
-    def _ask(self, terms: Terms) -> Procedure[DescribeEstimate]:
+    def _ask(self, terms: Terms, divided: Divided | None) -> Procedure[DescribeEstimate]:
         finding = [each for each in self.variables if isinstance(each, Number) and each.bounds is None]
         found: dict[str, BoundsEstimate] = {}
 
         def ask_all(shared: Terms) -> Procedure[list[Estimate]]:
-            return self._ask_all(found, shared)
+            return self._ask_all(found, shared, divided)
 
         def find(variable: Number) -> Asked[Any]:
             def ask(shared: Terms) -> Procedure[BoundsEstimate]:
@@ -365,7 +368,9 @@ class Describe:
             left_out=self._given("left_out"),
         )
 
-    def _ask_all(self, found: Mapping[str, BoundsEstimate], terms: Terms) -> Procedure[list[Estimate]]:
+    def _ask_all(
+        self, found: Mapping[str, BoundsEstimate], terms: Terms, divided: Divided | None
+    ) -> Procedure[list[Estimate]]:
         """Everything of every variable, of one group after the other."""
         asked = []
         for each in self.variables:
@@ -374,7 +379,7 @@ class Describe:
         if self.by is None:
             return (yield from ask_together(asked, terms))
         groups = Groups(self.by, self.groups or (), bool(self.public_groups))
-        each_group = yield from ask_parts(groups, lambda shared: ask_together(asked, shared), terms)
+        each_group = yield from ask_parts(groups, lambda shared: ask_together(asked, shared), terms, divided=divided)
         return [estimate for estimates in each_group for estimate in estimates]
 
     def _weight(self, variable: Variable) -> Fraction:

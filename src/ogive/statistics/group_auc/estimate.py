@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass
@@ -351,8 +352,13 @@ class GroupAucEstimate(Estimate):
 
     def noise_share(self) -> float:
         """Standard deviation of the noise of the AUC that has the least; infinite where noise hides all of them."""
-        within = [self.classes_of((place,), (place,)) for place in range(len(self.names))]
-        return min((each.noise_error() for each in within if self._seen(each)), default=math.inf)
+        places = range(len(self.names))
+        pairs = ([(one, one) for one in places], itertools.permutations(places, 2))
+        for some in pairs:  # between groups where no group has both classes
+            seen = [each for each in (self.classes_of((p,), (n,)) for p, n in some) if self._seen(each)]
+            if seen:
+                return min(each.noise_error() for each in seen)
+        return math.inf
 
     def errors(self, truth: GroupAucEstimate) -> dict[str, float]:
         """The largest distance of an area from the exact one; of areas that are defined in both.

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Protocol, runtime_checkable
 import numpy as np
 
 from ogive.arrays import Int64
+from ogive.checks import array_of
 from ogive.errors import ParameterError, quoted
 from ogive.interfaces import KeptByType
 from ogive.queries import Answer, Ballots, LabelsQuery, Query, VotesQuery
@@ -67,7 +68,7 @@ class Labels:
         if not isinstance(self.ballots, Ballots):
             raise ParameterError(f"`ballots` must be Ballots(queries, classes), got {type(self.ballots).__name__}")
         if self.probabilities is not None:
-            rows = np.asarray(self.probabilities).tolist()
+            rows = array_of(self.probabilities).tolist()
             # as they are; the aggregator says what is wrong with them
             object.__setattr__(self, "probabilities", tuple(map(tuple, rows)) if np.ndim(rows) == 2 else rows)
 

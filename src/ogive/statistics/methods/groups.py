@@ -59,6 +59,9 @@ from ogive.strategies.summed import largest_loss
 FoundT = TypeVar("FoundT")
 Procedure = Generator[Query, Answer, FoundT]
 
+Divided = dict[Privacy, tuple[Privacy, Loss | None]]
+"""By what all parts together may cost: what each is asked under, and the price that was announced, if any was."""
+
 _TRIES = 4
 _ROOM = Fraction(9999, 10000)  # rounding of noise must not use up what is exactly enough
 
@@ -251,7 +254,9 @@ def ask_groups(
     return (yield from ask_parts(Groups(groups.by, groups.groups, public_groups, groups), ask, terms))
 
 
-def ask_parts(parts: Parts, ask: Callable[[Terms], Procedure[FoundT]], terms: Terms) -> Procedure[list[FoundT]]:
+def ask_parts(
+    parts: Parts, ask: Callable[[Terms], Procedure[FoundT]], terms: Terms, *, divided: Divided | None = None
+) -> Procedure[list[FoundT]]:
     """Run one procedure for each part of the records, all in step.
 
     Where a record may change its part and replacing it is hidden, it leaves one part and joins another. Then each
@@ -261,6 +266,7 @@ def ask_parts(parts: Parts, ask: Callable[[Terms], Procedure[FoundT]], terms: Te
         parts: The parts, which no two have a record in common.
         ask: Starts the procedure of one part on terms.
         terms: What all parts together may cost.
+        divided: Divisions that were found before, for the same procedure and parts; this one is added.
 
     Returns:
         What came out for each part.
@@ -271,22 +277,23 @@ def ask_parts(parts: Parts, ask: Callable[[Terms], Procedure[FoundT]], terms: Te
     """
     if parts.number > MAX_CLASSES and owners_answer(terms):
         raise _too_many(parts.number)
-    shared = shared_terms(parts, ask, terms)
+    shared = shared_terms(parts, ask, terms, {} if divided is None else divided)
     known = shared.adjacency is Adjacency.REPLACE
-    procedures = [ask(shared) for _ in range(parts.number)]
+    procedures = [ask(shared) for _ in range(1 if terms.imagined else parts.number)]
+    times = parts.number // len(procedures)
     asked: list[Query | None] = [next(procedure) for procedure in procedures]
     found: dict[int, FoundT] = {}
     while len(found) < len(procedures):
-        query = parts.joined(asked)
+        query = parts.joined(asked * times)
         answer = yield query
-        for number, part in enumerate(parts.answers(query, answer, known=known)):
+        for number, part in zip(range(len(procedures)), parts.answers(query, answer, known=known), strict=False):
             procedure, waiting = procedures[number], asked[number]
             if waiting is not None:
                 try:
                     asked[number] = procedure.send(part)
                 except StopIteration as stop:
                     found[number], asked[number] = stop.value, None
-    return [found[number] for number in range(len(procedures))]
+    return [found[number] for number in range(len(procedures))] * times
 
 
 def _too_many(groups: int) -> UnsupportedError:
@@ -296,8 +303,16 @@ def _too_many(groups: int) -> UnsupportedError:
     )
 
 
-def shared_terms(parts: Parts, ask: Callable[[Terms], Procedure[FoundT]], terms: Terms) -> Terms:
+def shared_terms(
+    parts: Parts, ask: Callable[[Terms], Procedure[FoundT]], terms: Terms, divided: Divided | None = None
+) -> Terms:
     """What the procedure of each part is asked under, so that all of them together stay within the terms.
+
+    Args:
+        parts: The parts.
+        ask: Starts the procedure of one part on terms.
+        terms: What all parts together may cost.
+        divided: As in `ask_parts`.
 
     Raises:
         BudgetError: nothing that the procedure could ask would stay within the terms.
@@ -328,6 +343,11 @@ def shared_terms(parts: Parts, ask: Callable[[Terms], Procedure[FoundT]], terms:
     told: list[Loss] = []  # what a procedure says that it costs is another price than that of all parts
     served = dataclasses.replace(served, announce=told.append)
     unit = PrivacyUnit(Adjacency.ADD_OR_REMOVE, terms.unit.person)
+    if divided is not None and terms.privacy in divided:
+        mine, announced = divided[terms.privacy]
+        if announced is not None:
+            terms.announce(announced)
+        return dataclasses.replace(served, privacy=mine, unit=unit)
     share, problem = Fraction(1), None
     if number > 1:
         share = Fraction(1, 2)
@@ -341,6 +361,8 @@ def shared_terms(parts: Parts, ask: Callable[[Terms], Procedure[FoundT]], terms:
         if covers(terms.privacy, price):
             if told:
                 terms.announce(price)
+            if divided is not None:
+                divided[terms.privacy] = shared.privacy, price if told else None
             return shared
         share *= min(Fraction(1), _room(terms.privacy, price)) * _ROOM
     if not terms.private:  # nobody pays, so a price that no guarantee covers hinders nobody

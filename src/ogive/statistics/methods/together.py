@@ -137,13 +137,14 @@ def _of_one_type(asked: Sequence[Asked[Any]], terms: Terms) -> Terms:
     problem: OgiveError | None = None
     for grant in (gaussian_rho, pure_epsilon):
         try:
-            mine = dataclasses.replace(terms, privacy=grant(terms.privacy), one_loss_type=True, simulations=0)
+            privacy = grant(terms.privacy)
+            mine = dataclasses.replace(terms, privacy=privacy, one_loss_type=True, simulations=0, imagined=True)
             queries = rehearse(ask_together(asked, mine), mine)
         except OgiveError as refused:
             problem = problem or refused
             continue
         noise = sum(math.log(_variance(query, terms.adjacency)) for query in queries)
-        found.append((noise, dataclasses.replace(mine, simulations=terms.simulations)))
+        found.append((noise, dataclasses.replace(mine, simulations=terms.simulations, imagined=terms.imagined)))
     if not found:
         assert problem is not None, "two guarantees were tried"
         raise problem

@@ -53,6 +53,11 @@ class QuantileEstimates(Estimate):
         """Ends of the simultaneous intervals, in the same form."""
         return [(self.grid.label(a), self.grid.label(b)) for a, b in zip(self.low, self.high, strict=True)]
 
+    @property
+    def told(self) -> bool:
+        """Whether people are told the quantiles: those of a curve where noise leaves records, and selected ones."""
+        return self.curve is None or self.curve.told
+
     def with_provenance(self, provenance: Provenance) -> Self:
         """Return the same estimates with their provenance."""
         curve = None if self.curve is None else self.curve.with_provenance(provenance)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from ogive.contrast import Number, check_probability
 from ogive.errors import ParameterError
 from ogive.statistics.quantiles.estimate import QuantileEstimates
@@ -20,6 +22,8 @@ def titles(found: QuantileEstimates) -> tuple[str, ...]:
 
 def cells(found: QuantileEstimates) -> tuple[str, ...]:
     """Each quantile with its interval."""
+    if not found.told:
+        return ("-",) * len(found.numbers)
     return tuple(f"{number} ({interval})" for number, interval in rows(found))
 
 
@@ -37,4 +41,6 @@ def number(found: QuantileEstimates, confidence_level: float, probability: float
     at = found.probabilities.index(probability)
     name = "median" if probability == 0.5 else f"{100 * probability:g} % quantile"
     value, low, high = found.numbers[at], found.low[at], found.high[at]
+    if not found.told:
+        value, low, high = math.nan, found.grid.low, found.grid.high
     return Number(f"{name} of {found.column}", value, low, high, probability=probability)

@@ -12,7 +12,7 @@ from ogive.statistics.quantiles.estimate import QuantileEstimates
 
 
 def draw(estimate: QuantileEstimates, ax: Any = None, **style: Unpack[Style]) -> Any:
-    """Draw each quantile at its probability, with its interval.
+    """Draw each quantile at its probability, with its interval; none where noise leaves no records.
 
     Args:
         estimate: What to draw.
@@ -27,9 +27,11 @@ def draw(estimate: QuantileEstimates, ax: Any = None, **style: Unpack[Style]) ->
     """
     look = styled(style, color=BLUE, linestyle="none", label="released" if estimate.private else "exact")
     axes = new_axes(ax)
-    shares, grid = np.array(estimate.probabilities), estimate.grid
+    told = slice(None) if estimate.told else slice(0)
+    shares, grid = np.array(estimate.probabilities)[told], estimate.grid
     numbers, low, high = (
-        as_dates(grid, np.array(ends, dtype=np.float64)) for ends in (estimate.numbers, estimate.low, estimate.high)
+        as_dates(grid, np.array(ends, dtype=np.float64)[told])
+        for ends in (estimate.numbers, estimate.low, estimate.high)
     )
     label = f"{100 * estimate.confidence_level:.6g} % intervals"
     axes.hlines(shares, low, high, color=look["color"], linewidth=6, alpha=0.35, label=label)

@@ -12,7 +12,7 @@ from typing import ClassVar, Literal, TypedDict, cast, get_args
 import numpy as np
 
 from ogive.arrays import Int64
-from ogive.checks import among
+from ogive.checks import among, refuse_masked
 from ogive.columns import Missing
 from ogive.errors import ParameterError, quoted
 from ogive.grids import Bound, Grid, GridName
@@ -109,6 +109,7 @@ class Quantiles:
 
     def __post_init__(self) -> None:
         """Refuse what no release could use, before any data is touched."""
+        refuse_masked(self.probabilities)
         try:
             wanted = np.atleast_1d(np.asarray(self.probabilities, dtype=np.float64))
         except (TypeError, ValueError):

@@ -79,7 +79,22 @@ class Lattice:
             ParameterError: the step is finer than floating point.
         """
         half = self.step / 2
-        return Grid.linear(float(self.low - half), float(self.high + half), bins=self.steps + 1)
+        low, high = float(self.low - half), float(self.high + half)
+        try:
+            return Grid.linear(low, high, bins=self.steps + 1)
+        except ParameterError:
+            width, least = self.high - self.low, 2 * Fraction(math.ulp(max(abs(low), abs(high))))
+            if self.step >= least:
+                raise
+        if width >= 3 * least:
+            helps = f"use a larger step, such as `step={float(usual_step(width, int(width / least))):g}`"
+        else:
+            helps = "take a number near them away from the values and from `bounds`"
+        raise ParameterError(
+            f"steps of {float(self.step):g} between {float(self.low)} and {float(self.high)} are finer than floating "
+            f"point; {helps}",
+            parameter="step",
+        )
 
     def binning(self, column: str, missing: Missing) -> Binning:
         """The values of a column on that grid.

@@ -17,12 +17,15 @@ from typing import Any
 from ogive.noise import DiscreteGaussian, DiscreteLaplace
 from ogive.privacy import Adjacency
 from ogive.queries import Weights
+from ogive.statistics.base import FEWEST
 from ogive.statistics.sums.deviation import Deviation
 
 FORMS = ("cells", "moments", "reports")
 """Of numbers; those of tables may be "unary" too."""
 
-_HALVINGS = 60
+_HALVINGS, _SECANTS = 60, 30
+_NEARLY, _ROUNDING = 1e-13, 1e-14  # of a logarithm of a chance, and of a distance, where a root is found
+_HARDLY = 1e-300
 
 
 @dataclass(frozen=True)
@@ -131,7 +134,7 @@ class Reading:
     @property
     def defined(self) -> bool:
         """Whether there is a ratio: the denominator with its noise is at least 1."""
-        return self.size >= 1
+        return self.size >= FEWEST
 
     @cached_property
     def ratio(self) -> float:
@@ -192,12 +195,52 @@ class Reading:
             return near
         if not contradicted(farthest):
             return farthest
+        found = self._root(near, farthest, confidence_level, sampling)
+        if found is not None:
+            return found
         for _ in range(_HALVINGS):
             middle = (near + farthest) / 2
             if middle in (near, farthest):
                 break
             near, farthest = (near, middle) if contradicted(middle) else (middle, farthest)
         return farthest
+
+    def _root(self, near: float, farthest: float, confidence_level: float, sampling: bool) -> float | None:
+        """The ratio between the measured one and a contradicted one from which on ratios are contradicted.
+
+        By secants of the logarithm of the chance of the error, which is nearly a parabola or a line; None where the
+        chance jumps.
+        """
+        least, most = math.log(1 - confidence_level), abs(farthest - near)
+
+        def excess(distance: float) -> float:
+            ratio = near + math.copysign(distance, farthest - near)
+            law = self.deviation(ratio, sampling=sampling)
+            place = abs(self.measured.at(self.numerator) - ratio * self.size) - law.step
+            return math.log(max(law.exceeds(max(place, 0.0)), _HARDLY)) - least
+
+        error = self.deviation(near, sampling=sampling).standard_error
+        nearly = _NEARLY + _ROUNDING * abs(self.measured.at(self.numerator)) / error
+        low, at_low, at_high = 0.0, -least, 0.0
+        high = min(error / self.size, most)
+        while (at_high := excess(high)) > 0:
+            if high == most:
+                return None
+            low, at_low, high = high, at_high, min(2 * high, most)
+        root, found, stayed = high, at_high, 0
+        for _ in range(_SECANTS):
+            if abs(found) < nearly:
+                break
+            root = (low * at_high - high * at_low) / (at_high - at_low)
+            found = excess(root)
+            # an end that stays twice counts for half (Illinois)
+            if found > 0:
+                low, at_low, at_high, stayed = root, found, at_high / (2 if stayed > 0 else 1), 1
+            else:
+                high, at_high, at_low, stayed = root, found, at_low / (2 if stayed < 0 else 1), -1
+        else:
+            return None  # where a part begins to count by its variance alone
+        return near + math.copysign(root, farthest - near)
 
 
 def two_places(measured: Measured) -> LinearForm:

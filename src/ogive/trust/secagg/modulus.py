@@ -1,8 +1,8 @@
 """Room for the sum: what parties add up, and the noise, must not wrap around 2^64.
 
 A wrapped sum would tell no more than an exact one, but it would be wrong by 2^64. The noise of one number of a
-measurement exceeds `noise_bound` with probability below 2^-40, that of some number of a vector of k with one below
-k 2^-40; what is left of 2^63 is divided among the parties' exact integers.
+measurement exceeds `noise_bound` with probability below 2^-64, that of some number of a vector of k with one below
+k 2^-64; what is left of 2^63 is divided among the parties' exact integers.
 """
 
 from __future__ import annotations
@@ -17,10 +17,12 @@ from ogive.noise.shares import share_of
 
 LARGEST = (1 << 63) - 1
 """Sums are read as numbers in [-2^63, 2^63)."""
+TAIL_BITS = 64
+"""Noise is larger than its stated bound with probability at most 2^-TAIL_BITS."""
 _NATURAL = 0.6931471806  # log 2, rounded up
 
 
-def noise_bound(laws: Iterable[Law], *, adding: int, honest: int, tail_bits: int = 40) -> int:
+def noise_bound(laws: Iterable[Law], *, adding: int, honest: int, tail_bits: int = TAIL_BITS) -> int:
     """A bound on the noise of one number of a measurement, exceeded with probability at most 2^-tail_bits.
 
     Args:

@@ -31,7 +31,6 @@ from ogive.trust.secagg.modulus import noise_bound
 from ogive.trust.servers.parts import added, residues
 
 SERVERS = 2
-TAIL_BITS = 64
 _GATE_SECONDS, _BIT_SECONDS = 4e-7, 1e-6
 """Measured at the garbler, who does most."""
 GARBLER, EVALUATOR = 0, 1
@@ -188,4 +187,4 @@ class Comparison:
 
 def _bound(law: Law) -> int:
     """What the noise of both servers together does not exceed."""
-    return noise_bound([law], adding=SERVERS, honest=1, tail_bits=TAIL_BITS)
+    return noise_bound([law], adding=SERVERS, honest=1)

@@ -23,7 +23,7 @@ def check_range(query: LinearQuery, *, records: int, servers: int, honest: int, 
         modulus: Of the shares.
 
     Raises:
-        UnsupportedError: they may not, with a chance above 2^-40 for each number.
+        UnsupportedError: they may not, with a chance above 2^-64 for each number.
     """
     room = modulus // 4
     cells = np.zeros(query.aggregate.shape, dtype=np.int64)

@@ -361,3 +361,42 @@ def test_contrasts_of_other_groups_are_not_attached(means, table):
     for wrong in (years.difference(2023, 2024), 3):
         with pytest.raises(ParameterError, match="must be those that their difference or ratio gave"):
             means.with_contrasts(wrong)
+
+
+NOBODY = {
+    "ecdf": Ecdf("age", **AGE, method="tree_ls"),
+    "quantiles": Quantiles("age", (0.25, 0.5), **AGE, method="tree_ls"),
+}
+
+
+@pytest.mark.parametrize("name", NOBODY)
+def test_a_group_that_noise_leaves_without_a_record_has_no_median(name, table):
+    """As of means, from a number of records of less than 1 on: what is read off the noise is not shown."""
+    seen = set()
+    for seed in range(12):
+        found = ogive.release(
+            Grouped(NOBODY[name], "ward", (*WARDS, "zz")), trust=Central(table), privacy=PureDP(20),
+            source=KeyedSource.from_seed(seed),
+        )  # fmt: skip
+        nobody = found["zz"]
+        curve = nobody if name == "ecdf" else nobody.curve
+        left = curve.records >= 1
+        kind = "some" if left else "a part of one" if curve.defined else "none"
+        if kind in seen:
+            continue
+        seen.add(kind)
+        cells = str(found).splitlines()[5].split()[1:]
+        expected = {"ecdf": ["0", "-", "-", "-"], "quantiles": ["-", "-"]}[name]
+        assert (cells == expected) is not left
+        assert ("no records" in str(nobody)) is not left
+        assert ("no records" in nobody._repr_html_()) is not left
+        assert found.difference("A", "zz").defined is left
+        assert read_estimate(json.loads(found.to_json())).to_json() == found.to_json()
+        assert found.plot() is not None
+        report = render_report([nobody], title="Nobody")
+        assert ("so the curve carries no information" in report) is not left
+        assert (">Quantiles<" in report) is left
+        if name == "quantiles":
+            assert nobody.to_frame("pandas")["value"].isna().all() == (not left)
+            assert nobody.plot() is not None
+    assert seen == {"some", "a part of one", "none"}

@@ -27,6 +27,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ogive.arrays import Float64
+from ogive.checks import array_of
 from ogive.errors import DataError, ParameterError
 from ogive.noise import DiscreteGaussian, DiscreteLaplace
 from ogive.queries import Answer, CellsQuery
@@ -285,7 +286,7 @@ def _checked(matrices: Matrices, size: int, *, symmetric: bool) -> list[Float64]
         )
     found = []
     for each in matrices:
-        matrix = np.asarray(each, dtype=np.float64)
+        matrix = array_of(each, np.float64)
         if matrix.shape != (size, size):
             raise ParameterError(f"a matrix must be of shape ({size}, {size}), got {matrix.shape}")
         if not np.isfinite(matrix).all():

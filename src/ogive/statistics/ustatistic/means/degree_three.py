@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ogive.arrays import Float64, Int64
+from ogive.checks import array_of
 from ogive.errors import DataError, ParameterError, quoted
 
 LARGEST_TRIPLE = 128
@@ -42,7 +43,7 @@ def mean(oracle: Any, sums: Int64, tensor: ArrayLike) -> float:
     k = oracle.size
     if k > LARGEST_TRIPLE:
         raise ParameterError(f"a tensor over triples of {k} symbols is too large; use at most {LARGEST_TRIPLE} bins")
-    given = np.asarray(tensor, dtype=np.float64)
+    given = array_of(tensor, np.float64)
     if given.shape != (k, k, k) or not np.isfinite(given).all():
         raise ParameterError(f"a tensor must hold finite numbers, of shape ({k}, {k}, {k}), got {given.shape}")
     n = int(sums.sum())

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ogive.arrays import Float64
+from ogive.checks import array_of
 from ogive.errors import ParameterError
 from ogive.statistics.ustatistic.means.generic import checked_matrices
 from ogive.statistics.ustatistic.means.variance import hoeffding, symmetric, two_sample_hoeffding
@@ -133,7 +134,7 @@ def _middled(matrix: Float64) -> Float64:
 
 
 def _checked_shares(law: ReportLaw, oracle: Any, distribution: ArrayLike) -> Float64:
-    shares = np.asarray(distribution, dtype=np.float64)
+    shares = array_of(distribution, np.float64)
     if shares.shape != (oracle.size,) or not (shares >= 0).all() or abs(shares.sum() - 1) > 1e-9:
         raise ParameterError(f"a distribution must be {oracle.size} shares that sum to 1, got shape {shares.shape}")
     return np.pad(shares, (0, law.size - len(shares)))

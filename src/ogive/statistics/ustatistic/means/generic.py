@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ogive.arrays import Float64, Int64
+from ogive.checks import array_of
 from ogive.errors import DataError, ParameterError
 from ogive.statistics.ustatistic.means.means import Means
 from ogive.statistics.ustatistic.means.variance import estimated, hoeffding
@@ -87,7 +88,7 @@ def checked_matrices(
     """
     found = []
     for each in matrices:
-        matrix = np.asarray(each, dtype=np.float64)
+        matrix = array_of(each, np.float64)
         if matrix.shape not in ((oracle.size, oracle.size), (law.size, law.size)):
             raise ParameterError(f"a matrix must be of shape ({oracle.size}, {oracle.size}), got {matrix.shape}")
         if not math.isfinite(matrix.max() - matrix.min()):
