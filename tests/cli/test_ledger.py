@@ -148,7 +148,7 @@ def test_a_refused_first_release_creates_no_account_and_keeps_no_limit(folder, r
     (folder / "more.csv").write_text("age\n" + "30\n60\n" * 300)
     status, _, err = run("ecdf", "more.csv", *AGE, "--epsilon", "2", "--ledger", "budget.db", "--limit-epsilon", "1")
     told, refused = err.splitlines()[:2]
-    assert told.startswith("the account 'more': without a person column")
+    assert told.startswith("the account 'more': the ledger cannot tell")
     assert (status, refused) == (1, "no account 'more' was created, and its limit is not kept")
     status, _, err = run("ecdf", "people.csv", *AGE, "--epsilon", "1.5", "--ledger", "budget.db")
     assert (status, "was created" in err) == (1, False)

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from helpers.scope import size
 from helpers.wide import LAPLACE, accepted, last, numbers, shared
+from scipy.special import log_ndtr
 
 from ogive.columns import Binning, Categories, Domain, Label
 from ogive.crypto.aggregation.masks import add_masks, mask_vector
@@ -315,3 +316,14 @@ def test_reports_add_up_to_the_most_participants_and_other_sums_are_impossible()
             other = sums.copy()
             other[place] = wrong
             assert not oracle.possible(other, most)
+
+
+@pytest.mark.parametrize("sigma", [1000, 1 << 30])
+def test_the_stated_bound_of_gaussian_noise_is_passed_with_a_chance_of_at_most_2_to_the_minus_64(sigma):
+    def bits_of(bound):
+        """Minus the logarithm of the chance erfc(T / (sigma root 2)), of which a value above T has nearly all."""
+        return -(log_ndtr(-bound / sigma) + math.log(2)) / math.log(2)
+
+    law = DiscreteGaussian(sigma)
+    assert bits_of(noise_bound([law], adding=1, honest=1)) >= 64
+    assert bits_of(noise_bound([law], adding=1, honest=1, tail_bits=40)) < 64, "the control"

@@ -502,13 +502,13 @@ def test_the_name_of_a_command_leads_to_its_method(name, method):
     assert not hasattr(session, "__wrapped__")
 
 
-def test_a_new_account_beside_others_is_warned_of_where_no_person_is_named(tmp_path, recwarn):
+def test_a_new_account_beside_others_is_warned_of_where_persons_cannot_be_compared(tmp_path, recwarn):
     """The same rows in another order, or one column of them, would have a fresh budget."""
     table = {"x": np.arange(100.0), "pid": np.arange(100)}
 
-    def opened(name, data, **more):
+    def opened(name, data, ledger="budget.db", **more):
         recwarn.clear()
-        with Session(data, ledger=tmp_path / "budget.db", name=name, limit=PureDP(1), **more) as session:
+        with Session(data, ledger=tmp_path / ledger, name=name, limit=PureDP(1), **more) as session:
             told = [str(each.message) for each in recwarn if each.category is AccountWarning]
             session.count("x", among=[1], privacy=PureDP("1/10"))
         return told
@@ -519,7 +519,12 @@ def test_a_new_account_beside_others_is_warned_of_where_no_person_is_named(tmp_p
         ("one", {"x": table["x"]}),
     ):
         (told,) = opened(name, data)
-        assert told.startswith(f"account '{name}': without a person column the ledger cannot tell")
+        assert told.startswith(f"account '{name}': the ledger cannot tell")
         assert "'first'" in told or "2 other accounts" in told
         assert opened(name, data) == []
-    assert opened("persons", {"x": np.arange(50.0), "pid": np.arange(1000, 1050)}, person="pid") == []
+    # the others name no persons to compare these with
+    (told,) = opened("persons", table | {"x": table["x"][::-1]}, person="pid")
+    assert "one of 3 other accounts" in told
+    people = {"ledger": "persons.db", "person": "pid"}
+    assert opened("persons", table, **people) == []
+    assert opened("other persons", {"x": table["x"], "pid": table["pid"] + 1000}, **people) == []

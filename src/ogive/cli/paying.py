@@ -288,7 +288,7 @@ def _session(
     granted: PrivacyOptions,
     budget: BudgetOptions,
 ) -> Session:
-    from ogive.session import Session, disclosure, unseen
+    from ogive.session import Session
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", AccountWarning)
@@ -308,11 +308,8 @@ def _session(
             other_people=budget.other_people,
             na_values=na,
         )
-    books, account = session.books
-    if books is not None and account is not None:
-        for more in (disclosure(account), unseen(books, account)):
-            if more is not None:
-                print(f"the account {session.name!r}: {more}", file=sys.stderr)
+    for more in session.notices:
+        print(f"the account {session.name!r}: {more}", file=sys.stderr)
     return session
 
 

@@ -18,7 +18,7 @@ from ogive.columns.values import (
     known_values,
     storable,
     text_field,
-    trimmed,
+    told_apart,
     values_field,
 )
 from ogive.errors import ParameterError, quoted
@@ -63,7 +63,7 @@ class Categories:
             raise ParameterError(
                 f"`categories` must be texts of at most {LONGEST_LABEL} characters or numbers below 2^62 in size"
             )
-        if len({*map(trimmed, self.values)}) < len(self.values):
+        if len({*told_apart(self.values)}) < len(self.values):
             raise ParameterError(
                 f"each category of column {quoted(self.column)} must be named once; blanks around a text do not matter"
             )
@@ -257,7 +257,7 @@ class Listed:
             raise ParameterError(
                 f"values to count must be texts of at most {LONGEST_LABEL} characters or numbers below 2^62 in size"
             )
-        if len({*map(trimmed, self.values)}) < len(self.values):
+        if len({*told_apart(self.values)}) < len(self.values):
             raise ParameterError(
                 f"each value of column {quoted(self.column)} must be named once; true is 1, and false is 0, and blanks "
                 "around a text do not matter"

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ogive.arrays import Float64, Int64
-from ogive.columns.values import LONGEST_LABEL, LabelValue, storable, text_field, trimmed, values_field
+from ogive.columns.values import LONGEST_LABEL, LabelValue, storable, text_field, told_apart, values_field
 from ogive.errors import ParameterError, plain, quoted
 
 
@@ -48,7 +48,7 @@ class Label:
                 raise ParameterError(
                     f"`{name}` must hold texts of at most {LONGEST_LABEL} characters or numbers below 2^62 in size"
                 )
-        both = {*map(trimmed, self.positive)} & {*map(trimmed, self.negative or ())}
+        both = {*told_apart(self.positive)} & {*told_apart(self.negative or ())}
         if both:
             value = sorted(str(value).lower() if isinstance(value, bool) else repr(value) for value in both)[0]
             alike = "" if {*self.positive} & {*(self.negative or ())} else "; blanks around a text do not matter"

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import contextvars
 import datetime
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
 from typing import Any, TypeVar
 
 import numpy as np
@@ -35,6 +36,24 @@ def storable(value: LabelValue) -> bool:
 def trimmed(value: Any) -> Any:
     """A value as it is compared: blanks around a text do not matter, whether it was declared or stands in a cell."""
     return value.strip(BLANKS) if isinstance(value, str) else value
+
+
+_AS_WRITTEN = contextvars.ContextVar("values as they are written", default=False)
+
+
+@contextlib.contextmanager
+def as_written() -> Iterator[None]:
+    """Within the block values that differ in blanks alone may stand beside each other, as stored results have them."""
+    token = _AS_WRITTEN.set(True)
+    try:
+        yield
+    finally:
+        _AS_WRITTEN.reset(token)
+
+
+def told_apart(values: Iterable[LabelValue]) -> list[LabelValue]:
+    """Values as they must differ where each is named once."""
+    return list(values) if _AS_WRITTEN.get() else [trimmed(value) for value in values]
 
 
 def known_values(places: Iterable[tuple[LabelValue, Place]]) -> dict[Any, Place]:

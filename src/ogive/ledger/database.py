@@ -42,6 +42,9 @@ T = TypeVar("T")
 BUSY_SECONDS = 30.0
 """How long a transaction waits for another to end."""
 
+_NOTICED = {"tcp_user_timeout": 10_000, "keepalives_idle": 30, "keepalives_interval": 5, "keepalives_count": 2}
+"""Options of PostgreSQL's client: milliseconds until what was sent is confirmed, and seconds between probes."""
+
 ATTEMPTS = 12
 """How often a transaction is tried that other transactions undo."""
 
@@ -111,6 +114,8 @@ class Database:
         arguments: dict[str, Any] = {"timeout": BUSY_SECONDS, "check_same_thread": False}
         if self.postgres:
             arguments = {"connect_timeout": 10, "application_name": "ogive", "client_encoding": "utf8"}
+            # a kept connection whose other end has gone without a word is noticed as soon as that
+            arguments |= {name: value for name, value in _NOTICED.items() if name not in url.query}
         try:
             # a kept connection is tried first, since its server may have ended
             pool: dict[str, Any] = {"pool_size": 1, "max_overflow": -1, "pool_pre_ping": True}
@@ -270,7 +275,9 @@ class Database:
     def session(self) -> Connection:
         """A connection that stays open, without a transaction, for locks that end with it; on PostgreSQL."""
         with in_words(self.words, self.called):
-            return self._engine.connect().execution_options(isolation_level="AUTOCOMMIT")
+            connection = self._engine.connect().execution_options(isolation_level="AUTOCOMMIT")
+            connection.detach()  # so that it is closed and not kept
+            return connection
 
     def lock_making(self, connection: Connection) -> None:
         """Let one process at a time make tables; SQLite's write transactions do that anyway."""

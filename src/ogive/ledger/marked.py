@@ -37,7 +37,8 @@ _AT_ONCE = 1000
 """Spends that one query names; databases limit how many values a statement has."""
 _COMPARING = 1e-5
 """Seconds in which one spend is compared with the mark where all are."""
-_PAUSE = 0.001
+_PAUSE, _PATIENCE = 0.001, 0.5
+"""Seconds between looks at the mark, and of all of them at most, while others wait for the account."""
 _REVISION = re.compile(r"[0-9]{1,18}")
 
 
@@ -227,11 +228,11 @@ class MarkedTables:
         """What the mark lists of a locked account.
 
         A change is noted right after it was committed, so this waits for what another process is about to note, but no
-        longer than it takes to compare all spends. What a process of another machine changed is not noted here.
+        longer than it takes to compare all spends, since what a process of another machine changed is not noted here.
         """
         assert self.mark is not None
         noted = self.mark.accounts(self.identity).get(name, Noted())
-        until = time.monotonic() + len(noted.charges) * _COMPARING
+        until = time.monotonic() + min(len(noted.charges) * _COMPARING, _PATIENCE)
         while noted.revision < revision and time.monotonic() < until:
             time.sleep(_PAUSE)
             self.mark.refresh()

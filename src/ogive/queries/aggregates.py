@@ -16,7 +16,7 @@ import numpy as np
 from ogive.arrays import Float64, Int64
 from ogive.checks import whole
 from ogive.columns import LONGEST_LABEL, MAX_GROUPS, MAX_SYMBOLS, Binning, Domain, Label, LabelValue, storable
-from ogive.columns.values import trimmed
+from ogive.columns.values import told_apart
 from ogive.errors import ParameterError, quoted
 from ogive.grids import Grid
 from ogive.predicates import Predicate
@@ -136,7 +136,7 @@ def check_groups(by: object, groups: object) -> None:
         raise ParameterError(
             f"`groups` must be texts of at most {LONGEST_LABEL} characters or numbers below 2^62 in size"
         )
-    told = [trimmed(group) for group in groups]
+    told = told_apart(groups)
     if len(set(told)) < len(told):
         place = next(place for place, group in enumerate(told) if group in told[:place])
         alike = "" if groups[place] in groups[:place] else "; blanks around a text do not matter"

@@ -5,4 +5,3 @@ from .statement import disclosure as disclosure
 from .statement import hidden as hidden
 from .statement import left as left
 from .statement import statement as statement
-from .statement import unseen as unseen

@@ -169,15 +169,14 @@ class Session(Verbs):
             # a ledger that ends with the session has nobody to compare these people with
             compared = ledger is not None and self._place is None
             self._account = self._account_in(self._ledger, self._people if compared else None)
+            for more in self.notices:
+                warnings.warn(f"account {self.name!r}: {more}", AccountWarning, stacklevel=2)
         except BaseException:
             self.close()
             raise
         if self._place is not None:
             self._account.begin = self._begin
         self.unit = self._account.unit
-        for more in (disclosure(self._account), unseen(self._ledger, self._account)):
-            if more is not None:
-                warnings.warn(f"account {self.name!r}: {more}", AccountWarning, stacklevel=2)
 
     def _account_in(self, ledger: Ledger, people: Hasher | None) -> Account:
         return self._opened(ledger, fingerprint=ledger.fingerprint(self._digest), people=people)
@@ -197,6 +196,15 @@ class Session(Verbs):
             self._ledger, self._account, self._place = ledger, account, None
             self.unit = account.unit
             return account
+
+    @property
+    def notices(self) -> tuple[str, ...]:
+        """What the account's user should know before anything is released."""
+        if self._account is None or self._ledger is None:
+            return ()
+        compared = self._people is not None
+        found = disclosure(self._account), unseen(self._ledger, self._account, compares_people=compared)
+        return tuple(each for each in found if each is not None)
 
     @property
     def books(self) -> tuple[Ledger | None, Account | None]:

@@ -92,18 +92,27 @@ def disclosure(account: Account) -> str | None:
     )
 
 
-def unseen(ledger: Ledger, account: Account) -> str | None:
-    """That a new account may be about the records of another one, in a line; None where the ledger would notice."""
-    if not account.is_new or account.unit.person is not None:
+def unseen(ledger: Ledger, account: Account, *, compares_people: bool) -> str | None:
+    """That a new account may be about the records of another one, in a line; None where the ledger would notice.
+
+    Args:
+        ledger: All accounts.
+        account: One of them, or one that is not in it yet.
+        compares_people: Whether the ledger was given the persons of its records.
+    """
+    if not account.is_new:
         return None
-    others = [each.name for each in ledger.accounts() if each.name != account.name]
+    others = [
+        each.name
+        for each in ledger.accounts()
+        if each.name != account.name and not (compares_people and each.unit.person is not None)
+    ]
     if not others:
         return None
     which = f"the account {quoted(others[0])}" if len(others) == 1 else f"one of {len(others)} other accounts"
     return (
-        f"without a person column the ledger cannot tell whether these are the records of {which} in another form or "
-        "order, which would then have two budgets; if they are, use that account, and if persons have ids, name their "
-        "column"
+        f"the ledger cannot tell whether these are the records of {which} in another form or order, which would then "
+        "have two budgets; if they are, use that account; persons are compared where both name a column of their ids"
     )
 
 

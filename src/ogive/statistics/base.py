@@ -18,6 +18,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, TypeVar, Unpack, cast
 
+from ogive.columns.values import as_written
 from ogive.errors import ParameterError, UnsupportedError
 from ogive.noise.shares import widened
 from ogive.parameters import written_fields
@@ -258,7 +259,8 @@ class Estimate(Shown, ABC):
         Raises:
             ParameterError, DataError: this is no estimate of this kind that this version can read.
         """
-        found: Self = room(cls, "stored").from_dict(data)
+        with as_written():
+            found: Self = room(cls, "stored").from_dict(data)
         return found
 
     @classmethod

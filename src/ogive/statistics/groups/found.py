@@ -12,6 +12,7 @@ from fractions import Fraction
 from typing import Any, TypeVar
 
 from ogive.columns import LabelValue, OpenCategories
+from ogive.columns.values import trimmed
 from ogive.errors import DataError, ParameterError, quoted
 from ogive.local.classes import MAX_CLASSES
 from ogive.predicates import Among
@@ -57,7 +58,8 @@ def ask_found(
     terms.preflight(next(alone.questions(rest)))  # what is wrong with its columns is found before the spend
     discovered = yield from discover(OpenCategories(by, "count"), first, parameter="groups")
     # a text of several lines names no group in a table, and is left out as those that were not found are
-    groups = tuple(name for name in discovered.most(MAX_CLASSES) if not isinstance(name, str) or is_one_line(name))
+    named_once = {trimmed(name): name for name in reversed(discovered.most(MAX_CLASSES))}
+    groups = tuple(name for name in reversed(named_once.values()) if not isinstance(name, str) or is_one_line(name))
     if not groups:
         raise DataError(
             f"no value of column {quoted(by)} has so many records that it is found, about "

@@ -195,21 +195,40 @@ class Reading:
             return near
         if not contradicted(farthest):
             return farthest
-        found = self._root(near, farthest, confidence_level, sampling)
-        if found is not None:
-            return found
+        start, (within, beyond) = near, self._around_end(near, farthest, confidence_level, sampling, contradicted)
         for _ in range(_HALVINGS):
             middle = (near + farthest) / 2
             if middle in (near, farthest):
                 break
-            near, farthest = (near, middle) if contradicted(middle) else (middle, farthest)
+            way = abs(middle - start)
+            is_beyond = way >= beyond or (way > within and contradicted(middle))
+            near, farthest = (near, middle) if is_beyond else (middle, farthest)
         return farthest
 
-    def _root(self, near: float, farthest: float, confidence_level: float, sampling: bool) -> float | None:
-        """The ratio between the measured one and a contradicted one from which on ratios are contradicted.
+    def _around_end(
+        self,
+        near: float,
+        farthest: float,
+        confidence_level: float,
+        sampling: bool,
+        contradicted: Callable[[float], bool],
+    ) -> tuple[float, float]:
+        """Two distances from the measured ratio, of one that is not contradicted and one that is, and nearly equal.
 
-        By secants of the logarithm of the chance of the error, which is nearly a parabola or a line; None where the
-        chance jumps.
+        So few of the halvings need to ask, and their result is the same; where none are found, all ask.
+        """
+        root, rounding = self._root(near, farthest, confidence_level, sampling)
+        for width in (rounding, 100 * rounding):
+            within, beyond = (near + math.copysign(root * way, farthest - near) for way in (1 - width, 1 + width))
+            if contradicted(beyond) and not contradicted(within):
+                return abs(within - near), abs(beyond - near)
+        return 0.0, math.inf
+
+    def _root(self, near: float, farthest: float, confidence_level: float, sampling: bool) -> tuple[float, float]:
+        """How far from the measured ratio, on the way to a contradicted one, ratios begin to be contradicted.
+
+        By secants of the logarithm of the chance of the error, which is nearly a parabola or a line; with by how much
+        of it rounding may move that. NaN where the chance jumps.
         """
         least, most = math.log(1 - confidence_level), abs(farthest - near)
 
@@ -225,7 +244,7 @@ class Reading:
         high = min(error / self.size, most)
         while (at_high := excess(high)) > 0:
             if high == most:
-                return None
+                return math.nan, nearly
             low, at_low, high = high, at_high, min(2 * high, most)
         root, found, stayed = high, at_high, 0
         for _ in range(_SECANTS):
@@ -239,8 +258,8 @@ class Reading:
             else:
                 high, at_high, at_low, stayed = root, found, at_low / (2 if stayed < 0 else 1), -1
         else:
-            return None  # where a part begins to count by its variance alone
-        return near + math.copysign(root, farthest - near)
+            return math.nan, nearly  # where a part begins to count by its variance alone
+        return root, nearly
 
 
 def two_places(measured: Measured) -> LinearForm:

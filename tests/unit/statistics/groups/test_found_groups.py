@@ -4,8 +4,23 @@ import numpy as np
 import pytest
 
 import ogive
-from ogive import Adjacency, ApproxDP, Central, Clear, Ecdf, Grouped, Mean, Proportion, PureDP, Quantiles, Subset
+from ogive import (
+    Adjacency,
+    ApproxDP,
+    Central,
+    Clear,
+    Describe,
+    Ecdf,
+    Grouped,
+    Histogram,
+    Mean,
+    Proportion,
+    PureDP,
+    Quantiles,
+    Subset,
+)
 from ogive.accounting import covers
+from ogive.columns.values import as_written
 from ogive.errors import DataError, ParameterError, UnsupportedError
 from ogive.noise import KeyedSource
 from ogive.report import render_report
@@ -180,3 +195,34 @@ def test_a_threshold_that_is_none_is_refused(threshold, table):
     found = ogive.release(Grouped(Proportion("ill"), "ward"), trust=Central(table), privacy=GRANT)
     with pytest.raises(DataError, match="threshold"):
         read_estimate({**found.to_dict(), "threshold": threshold})
+
+
+@pytest.mark.parametrize(
+    "statistic", [Grouped(Mean("x", (0, 10)), "g"), Describe(("x",), bounds={"x": (0, 10)}, by="g")]
+)
+def test_values_that_differ_in_blanks_alone_are_one_found_group(statistic):
+    table = {"x": np.arange(900) % 10, "g": ["A", "A ", "B"] * 300}
+    found = ogive.release(
+        statistic, trust=Central(table), privacy=ApproxDP(8, "1e-6"), adjacency=Adjacency.ADD_OR_REMOVE
+    )
+    assert [group.strip() for group in found.groups] == ["A", "B"]
+    means = found.estimates if isinstance(statistic, Grouped) else [found.of("x", g)["mean"] for g in found.groups]
+    assert [round(mean.records, -2) for mean in means] == [600, 300]
+    assert read_estimate(found.to_dict()) == found
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda: Grouped(Mean("x", (0, 10)), "g", ("A", "B", "A ")),
+        lambda: Describe(("x",), bounds={"x": (0, 10)}, by="g", groups=("A", "B", "A ")),
+        lambda: Histogram("g", values=("A", "B", "A ")),
+    ],
+)
+def test_a_stored_result_of_values_that_differ_in_blanks_is_read(ask):
+    table = {"x": np.arange(900) % 10, "g": ["A", "B", "B"] * 300}
+    with as_written():  # as an earlier version did
+        kept = ogive.release(ask(), trust=Central(table), privacy=PureDP(8)).to_dict()
+    assert read_estimate(kept).to_dict() == kept
+    with pytest.raises(ParameterError, match="blanks around a text do not matter"):
+        ask()
