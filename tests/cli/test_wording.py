@@ -56,6 +56,8 @@ PYTHON_ALONE = (
     "the records of each party, as in",
     "prune must be 'auto', True or False",
     "auc_interval() simulates",
+    "a relation of DuckDB has no rows yet",
+    "a reader of batches gives its rows only once",
 )
 
 
