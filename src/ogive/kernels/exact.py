@@ -93,10 +93,10 @@ def check_bits(bits: int) -> int:
 
 
 def check_records(records: int) -> None:
-    """Refuse so many records that counts of their pairs could leave 64 bits.
+    """Refuse more records than `MOST_RECORDS`, since counts of their pairs may not fit into 64 bits.
 
     Raises:
-        DataError: they could.
+        DataError: there are more.
     """
     if records > MOST_RECORDS:
         # how many there are may be private

@@ -98,7 +98,7 @@ class QuantileScore:
         """Minus the ranks by which each bin is off, times the denominator of the probability.
 
         Raises:
-            DataError: there are so many records that ranks would not fit.
+            DataError: ranks, times the denominator of the probability, may not fit into 64 bits.
         """
         wanted, unit = self.probability.numerator, self.probability.denominator
         if unit * (int(sums.sum()) + abs(self.shift)) >> _ROOM_BITS:
