@@ -5,7 +5,7 @@ import pytest
 from helpers.chromium import Browser, Page, find
 from helpers.study import AGE, Trial, text_of
 from helpers.study_service import Serving, running
-from helpers.waiting import until
+from helpers.waiting import PATIENCE, until
 
 PHONE, DESK = {"width": 360, "height": 740}, {"width": 1100}
 OTHER = AGE | {"name": "later"}
@@ -89,7 +89,7 @@ def test_the_curve_of_a_release_is_drawn_with_its_band_and_said_to_a_screen_read
 
 
 def test_pages_come_with_a_policy_that_forbids_everything_else(serving):
-    with httpx.Client(verify=False) as client:
+    with httpx.Client(verify=False, trust_env=False, timeout=PATIENCE) as client:
         found = client.get(f"https://127.0.0.1:{serving.port}/")
     assert "default-src 'none'" in found.headers["Content-Security-Policy"]
     assert "<script" not in found.text

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from helpers.forked import program
+from helpers.waiting import PATIENCE
 
 from ogive.cli import main
 from ogive.errors import LedgerError
@@ -103,7 +104,7 @@ def test_of_many_who_ask_the_same_one_says_it_paid(folder, run, tmp_path_factory
     assert run("ledger", "limit", "budget.db", "--data-set", "p", "--epsilon", "3", "--new")[0] == 0
     command = [program(tmp_path_factory.mktemp("program")), "ecdf", "p.csv", *AGE, *ONE, "--ledger", "budget.db"]
     programs = [subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) for _ in range(3)]
-    said = [each.communicate(timeout=120)[1] for each in programs]
+    said = [each.communicate(timeout=PATIENCE)[1] for each in programs]
     assert sorted("paid epsilon = 1" in text for text in said) == [False, False, True], said
     assert sum("asked before: " in text and "no cost" in text for text in said) == 2, said
 

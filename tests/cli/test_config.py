@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from helpers.scope import is_everything
+from helpers.waiting import PATIENCE
 
 from ogive.cli import main
 from ogive.cli.settings import on_the_command_line
@@ -169,7 +170,7 @@ def completed(script, *lines_of_words):
             "echo =",
         ]
     done = subprocess.run(
-        [BASH, "--norc", "-c", "\n".join(lines)], capture_output=True, text=True, check=True, timeout=30
+        [BASH, "--norc", "-c", "\n".join(lines)], capture_output=True, text=True, check=True, timeout=PATIENCE
     )
     assert done.stderr == ""
     return [set(offered.split()) for offered in done.stdout.split("=\n")[:-1]]
@@ -188,7 +189,7 @@ def test_bash_completes_commands_and_options(folder, run, monkeypatch):
     assert (status, err) == (0, "")
     script = folder / "ogive.bash"
     script.write_text(out)
-    subprocess.run([BASH, "-n", script], check=True, timeout=30)
+    subprocess.run([BASH, "-n", script], check=True, timeout=PATIENCE)
     named, *offered = completed(
         script,
         ("ogive", ""),

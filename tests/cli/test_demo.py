@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 from helpers.forked import program
 from helpers.scope import is_everything
+from helpers.waiting import PATIENCE
 
 from ogive.cli import main
 from ogive.cli.demo import LEDGER_FILES
@@ -202,7 +203,7 @@ def test_the_program_starts_its_banks_itself(table, tmp_path):
         [Path(sys.executable).with_name("ogive"), "demo", "--data", str(table), "-o", str(folder), "--json"],
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=PATIENCE,
         check=False,
     )
     assert (found.returncode, found.stderr) == (0, said(folder))

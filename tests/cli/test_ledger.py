@@ -579,7 +579,7 @@ def test_colleagues_at_once_never_spend_more_than_there_is(folder, run, tmp_path
         subprocess.Popen([*asked, str(end)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         for end in (100, 110, 120)
     ]
-    said = [each.communicate(timeout=120)[1] for each in programs]
+    said = [each.communicate(timeout=PATIENCE)[1] for each in programs]
     assert sorted(each.returncode for each in programs) == [0, 0, 1], said
     assert sum("has nothing left of epsilon = 1" in words for words in said) == 1, said
     assert spent(run) == "1"

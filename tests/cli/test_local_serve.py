@@ -5,6 +5,7 @@ import os
 import pytest
 from helpers.local_service import LocalProcess, LocalTrial, described, reports_of
 from helpers.refusing import refused
+from helpers.waiting import PATIENCE
 
 from ogive.cli import main
 from ogive.study.local.enrolment import equip
@@ -24,7 +25,7 @@ def folder(tmp_path, monkeypatch):
     equip(tmp_path / "tls", made, count=4, hosts=("localhost",))
     kept = LocalReports(made, tmp_path / "store", 4)
     for person, report in enumerate(reports_of(made, [10, 20, 30, 40])):
-        kept.take(person, report).result(10)
+        kept.take(person, report).result(PATIENCE)
     kept.close()
     (tmp_path / "wrong").write_text("".join(f"{number}-{'é' * 64}\n" for number in range(4)))
     (tmp_path / "mine.reports").write_bytes(b"".join(reports_of(made, [10, 20, 30, 40])))

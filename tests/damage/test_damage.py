@@ -77,7 +77,7 @@ def opened_by(act, errors=(DataError,)):
 
 def test_what_hangs_is_found():
     with pytest.raises(FoundError, match="took too long"):
-        outcomes(opened_by(lambda data: time.sleep(3000)), 1, SEED, seconds=0.002)
+        outcomes(opened_by(lambda data: time.sleep(3000)), 1, SEED, seconds=0.02)
     with pytest.raises(FoundError, match="took too long"):
         outcomes(opened_by(lambda data: all(True for _ in itertools.repeat(True))), 1, SEED, seconds=0.2)
 

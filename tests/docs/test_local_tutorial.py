@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from helpers.local_service import described
 from helpers.machines import Machines
+from helpers.waiting import PATIENCE
 
 from ogive.study.local import pages
 
@@ -55,5 +56,7 @@ def test_the_script_of_the_page_makes_a_report(tmp_path):
     """
     head, _, rest = script.partition("\n")
     (tmp_path / "page.mjs").write_text(head.replace("./local_report.mjs", client.as_uri()) + service + rest)
-    done = subprocess.run(["node", tmp_path / "page.mjs"], capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(
+        ["node", tmp_path / "page.mjs"], capture_output=True, text=True, timeout=PATIENCE, check=False
+    )
     assert done.stdout == "/v1/tasks/00/reports POST 10 Bearer 17-0\n", done.stderr

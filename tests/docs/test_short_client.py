@@ -18,6 +18,7 @@ from helpers.choices import randomizer
 from helpers.goodness import LEVEL
 from helpers.local_service import described
 from helpers.scope import size
+from helpers.waiting import PATIENCE
 from scipy import stats
 
 import ogive
@@ -60,7 +61,7 @@ def node(script, asked):
     """What a script prints, as JSON."""
     done = subprocess.run(
         [NODE, "--input-type=module", "-e", BEGINS + CLIENT + script],
-        input=json.dumps(asked), capture_output=True, text=True, timeout=120, check=False,
+        input=json.dumps(asked), capture_output=True, text=True, timeout=PATIENCE, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-SECONDS = 5
+SECONDS = 30
 MEGABYTES = 500
 LONGEST_LINE = 1000
 BOUNDED = sys.platform == "linux"

@@ -124,7 +124,7 @@ class Server:
         """Run one statement as the server's owner."""
         import psycopg
 
-        with psycopg.connect(self.url(database), autocommit=True, connect_timeout=5) as connection:
+        with psycopg.connect(self.url(database), autocommit=True, connect_timeout=_PATIENCE_SECONDS) as connection:
             cursor = connection.execute(statement)
             return cursor.fetchall() if cursor.description else []
 

@@ -7,6 +7,7 @@ import numpy as np
 from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
+from helpers.waiting import PATIENCE
 
 from ogive import Ledger
 from ogive.crypto.domains import HashDomain
@@ -167,7 +168,7 @@ class Trial:
         people = range(len(reports)) if people is None else people
         for person, report in zip(people, reports, strict=True):
             shown = credential(token_of(person), study=self.study.digest, server=0)
-            uploads.take(uploads.number(shown), report).result(10)
+            uploads.take(uploads.number(shown), report).result(PATIENCE)
 
     def upload(self, records):
         self.take(self.reports(records))

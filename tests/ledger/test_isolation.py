@@ -244,7 +244,7 @@ other.close()  # the last one to close a file folds its log into it and removes 
 
 def closed_by_another(place):
     """Whether the log is there after another process that thinks itself the last has closed the ledger."""
-    subprocess.run([python(), "-c", LAST, str(place)], check=True, timeout=60)
+    subprocess.run([python(), "-c", LAST, str(place)], check=True, timeout=PATIENCE)
     return place.with_name("budget.db-wal").exists()
 
 

@@ -3,7 +3,7 @@
 One trial asks a new question, kills the process that answers it at least once (most of the time more often)
 and asks again until it is answered. It fails if the spend ever falls, is charged twice or is missing after
 noise was drawn, if two attempts draw different noise, or if a secret outlives its release.
-OGIVE_KILL_TRIALS=1000 makes the series longer; `make test` has a part of what `make test-all` has.
+KILL_TRIALS=1000 makes the series longer; `make test` has a part of what `make test-all` has.
 """
 
 import os
@@ -18,7 +18,7 @@ from helpers.trials import kill_trials
 
 @pytest.mark.slow
 def test_kills_neither_refill_nor_leak(place, program):
-    trials = int(os.environ.get("OGIVE_KILL_TRIALS", size(80, part=24)))
+    trials = int(os.environ.get("KILL_TRIALS", size(80, part=24)))
     seconds = 0.12 if place.startswith("postgresql") else 0.06
     found = kill_trials(program, place, trials=trials, seed=1, seconds=seconds)
     print(f"{found.trials} trials, {found.kills} kills, {found.resumed} resumed with noise: {found.steps}")

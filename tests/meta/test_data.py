@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from helpers.data import NOWHERE
+from helpers.waiting import PATIENCE
 
 from ogive.datasets import data_directory
 
@@ -55,12 +56,13 @@ def outcomes(folder, *options, data):
     """Outcome of each attempt in a process of its own, where the package's data folder is as named, or none."""
     (folder / "test_attempts.py").write_text(ATTEMPTS)
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(TESTS), *sys.path]), "OGIVE_DATA": str(data)}
+    environment.pop("PYTEST_ADDOPTS", None)
     done = subprocess.run(
         [
             sys.executable, "-m", "pytest", "-rA", "-p", "helpers.data", "-p", "no:cacheprovider", "-p", "no:xdist",
             "-o", "markers=data", "--rootdir", str(folder), *options, str(folder),
         ],
-        capture_output=True, text=True, cwd=folder, env=environment, timeout=120, check=False,
+        capture_output=True, text=True, cwd=folder, env=environment, timeout=PATIENCE, check=False,
     )  # fmt: skip
     found = re.findall(r"^(PASSED|FAILED|ERROR) \S*::test_(\w+)", done.stdout, re.MULTILINE)
     assert found, done.stdout + done.stderr

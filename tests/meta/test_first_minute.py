@@ -13,6 +13,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from helpers.waiting import PATIENCE
 
 import ogive
 from ogive.cautions import UNBOOKED
@@ -54,7 +55,7 @@ def loaded(program, folder, cache):
     }
     done = subprocess.run(
         [sys.executable, "-W", "error", "-c", program + TELL],
-        capture_output=True, text=True, check=True, timeout=120, cwd=folder, env=environment,
+        capture_output=True, text=True, check=True, timeout=PATIENCE, cwd=folder, env=environment,
     )  # fmt: skip
     assert done.stderr.replace(f"{UNBOOKED}\n", "") == ""
     # a language with another encoding loads one codec more

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from helpers.waiting import PATIENCE
 
 import ogive
 from ogive.statistics.kinds import COMMANDED
@@ -68,7 +69,7 @@ def test_parts_with_names_of_their_own_load_when_they_are_used():
         "print([name for name in parts if not isinstance(getattr(ogive, name), types.ModuleType)])\n"
         "print(ogive.pate.label.__name__)\n"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=PATIENCE)
     assert done.stdout.split() == ["[]", "[]", "label"]
 
 
@@ -84,7 +85,7 @@ def test_the_parts_that_the_manual_imports_are_among_them():
 def test_import_is_quick_and_loads_nothing_heavy():
     heavy = ("numba", "scipy", "ibis", "duckdb", "matplotlib", "pandas", "polars")
     code = f"import sys, ogive; print([name for name in {heavy!r} if name in sys.modules])"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=PATIENCE)
     assert done.stdout.strip() == "[]"
 
 
@@ -94,7 +95,7 @@ def test_import_prints_nothing_and_reads_no_arguments():
         capture_output=True,
         text=True,
         check=True,
-        timeout=60,
+        timeout=PATIENCE,
     )
     assert done.stdout == ""
     assert done.stderr == ""
@@ -108,7 +109,7 @@ def test_no_public_name_is_hidden_by_a_module_of_the_same_name():
         "names = [name for name in ogive.__all__ if name not in parts]\n"
         "print([name for name in names if isinstance(getattr(ogive, name), types.ModuleType)])\n"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=120)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=PATIENCE)
     assert done.stdout.strip() == "[]"
 
 

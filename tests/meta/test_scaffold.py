@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from helpers.waiting import PATIENCE
 
 import ogive
 
@@ -64,7 +65,7 @@ def shells():
     found = {}
     yield found
     for shell in found.values():
-        shell.communicate(timeout=60)
+        shell.communicate(timeout=PATIENCE)
 
 
 def machine_code(folder, names):
@@ -92,7 +93,7 @@ def house(tmp_path_factory, shells):
         assert text.count(after) == 1, after
         text = text.replace(after, after + more)
     path.write_text(text, encoding="utf-8")
-    subprocess.run([sys.executable, ROOT / "tools" / "front_door.py", package], check=True, timeout=120)
+    subprocess.run([sys.executable, ROOT / "tools" / "front_door.py", package], check=True, timeout=PATIENCE)
     return House(root, shells)
 
 

@@ -70,7 +70,8 @@ def run(tmp_path):
     (tmp_path / "test_module.py").write_text(MODULE)
     (tmp_path / "pytest.ini").write_text("[pytest]\naddopts = --strict-markers\n")
     environment = {**os.environ, "PYTHONPATH": str(TESTS)}
-    environment.pop("PYTEST_XDIST_WORKER", None)
+    for name in ("PYTEST_XDIST_WORKER", "PYTEST_ADDOPTS"):
+        environment.pop(name, None)
 
     def go(*words, jobs=0):
         command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-n", str(jobs), *words]

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from helpers.waiting import PATIENCE
 
 import ogive
 from ogive import compiling
@@ -87,7 +88,7 @@ def test_a_process_says_once_that_it_compiles_and_nothing_when_it_loads(tmp_path
     def run(steps):
         return subprocess.run(
             [sys.executable, "-c", COMPILED.format(steps=steps)],
-            capture_output=True, text=True, check=True, timeout=120, env=environment,
+            capture_output=True, text=True, check=True, timeout=PATIENCE, env=environment,
         )  # fmt: skip
 
     plain, first, second = run(compiling.PLAIN_STEPS), run(0), run(0)
@@ -121,6 +122,6 @@ def test_functions_of_a_script_are_compiled_and_not_announced(first, tmp_path):
     script = tmp_path / "script.py"
     script.write_text(SCRIPT.format(first=first))
     done = subprocess.run(
-        [sys.executable, str(script)], capture_output=True, text=True, check=False, timeout=120, env=environment
+        [sys.executable, str(script)], capture_output=True, text=True, check=False, timeout=PATIENCE, env=environment
     )
     assert (done.stdout, done.stderr) == ("3\n", f"{compiling.MESSAGE}\n" if first else "")

@@ -8,6 +8,7 @@ import sys
 import pytest
 from helpers.forked import python
 from helpers.scope import is_everything
+from helpers.waiting import PATIENCE
 
 import ogive
 from ogive import compiling, machine_code
@@ -82,7 +83,8 @@ def test_a_folder_that_others_may_write_to_is_left_alone(source, home, mode):
 @pytest.mark.parametrize("mode", [0o770, 0o707], ids=oct)
 def test_a_folder_that_others_may_replace_is_left_alone(home, mode):
     place = home / "shared" / "ogive"
-    place.mkdir(parents=True)
+    for folder in (home / "shared", place):
+        folder.mkdir(mode=0o700)
     assert is_guarded(place)
     (home / "shared").chmod(mode)
     assert not is_guarded(place)
@@ -139,7 +141,7 @@ def call(interpreter, folder, package, before="", **variables):
     program = f"import sys\nsys.path[:0] = {[str(folder), *sys.path]!r}\n{before}\n{CALL.format(package=package)}"
     done = subprocess.run(
         [interpreter, "-c", program],
-        capture_output=True, text=True, check=True, timeout=120, env={**os.environ, **variables},
+        capture_output=True, text=True, check=True, timeout=PATIENCE, env={**os.environ, **variables},
     )  # fmt: skip
     return done.stdout, done.stderr
 

@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from helpers.waiting import PATIENCE
 
 import ogive
 from ogive import compiling, warming
@@ -60,7 +61,7 @@ print("new:", *sorted(signatures() - before), sep="\\n")
 def test_releases_after_it_need_no_other_code(tmp_path):
     environment = {**os.environ, "PYTHONPATH": str(Path(ogive.__file__).parents[1])}
     done = subprocess.run(
-        [sys.executable, "-c", LATER], capture_output=True, text=True, check=False, timeout=500, cwd=tmp_path,
+        [sys.executable, "-c", LATER], capture_output=True, text=True, check=False, timeout=PATIENCE, cwd=tmp_path,
         env=environment,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr

@@ -42,8 +42,8 @@ T = TypeVar("T")
 BUSY_SECONDS = 30.0
 """How long a transaction waits for another to end."""
 
-_NOTICED = {"tcp_user_timeout": 10_000, "keepalives_idle": 30, "keepalives_interval": 5, "keepalives_count": 2}
-"""Options of PostgreSQL's client: milliseconds until what was sent is confirmed, and seconds between probes."""
+_CONFIRMED_WITHIN = 10_000
+"""Milliseconds until what was sent to a server must be confirmed."""
 
 ATTEMPTS = 12
 """How often a transaction is tried that other transactions undo."""
@@ -114,8 +114,9 @@ class Database:
         arguments: dict[str, Any] = {"timeout": BUSY_SECONDS, "check_same_thread": False}
         if self.postgres:
             arguments = {"connect_timeout": 10, "application_name": "ogive", "client_encoding": "utf8"}
-            # a kept connection whose other end has gone without a word is noticed as soon as that
-            arguments |= {name: value for name, value in _NOTICED.items() if name not in url.query}
+            if "tcp_user_timeout" not in url.query:
+                # a kept connection whose other end has gone without a word is noticed when it is used again
+                arguments["tcp_user_timeout"] = _CONFIRMED_WITHIN
         try:
             # a kept connection is tried first, since its server may have ended
             pool: dict[str, Any] = {"pool_size": 1, "max_overflow": -1, "pool_pre_ping": True}

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from helpers.forked import python
 from helpers.scope import is_everything
+from helpers.waiting import PATIENCE
 
 import ogive
 from ogive.columns import Binning, Categories, Domain
@@ -261,7 +262,7 @@ def test_numbers_that_are_none_say_nothing_on_the_screen():
         "kernel = FunctionKernel(lambda x, y: 0 * x + 0 * y + np.minimum(1, 0.001 / (x - 7.125) ** 2), 'f', (0, 1))\n"
         "kernel.pair_sum(np.array([[7.125], [1.0], [2.0]]), domain)\n"
     )
-    done = subprocess.run([python(), "-c", script], capture_output=True, text=True, check=True, timeout=100)
+    done = subprocess.run([python(), "-c", script], capture_output=True, text=True, check=True, timeout=PATIENCE)
     assert done.stderr == ""
 
 

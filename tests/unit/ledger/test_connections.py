@@ -7,6 +7,7 @@ import threading
 
 import pytest
 from helpers.postgres import server
+from helpers.waiting import PATIENCE
 
 import ogive
 
@@ -92,7 +93,7 @@ def test_a_forked_process_has_a_connection_of_its_own(place):
             each.start()
         _spend_all(account, 0)
         for each in children:
-            each.join(60)
+            each.join(PATIENCE)
         assert [each.exitcode for each in children] == [0, 0]
         spend(account, "last")
         assert sessions(place) == {before}, "the children have left the connection of their parent alone"

@@ -8,6 +8,7 @@ from contextlib import closing
 import pytest
 from helpers.forked import python
 from helpers.postgres import server
+from helpers.waiting import PATIENCE
 
 import ogive
 from ogive.errors import BudgetError, LedgerError, ParameterError
@@ -242,7 +243,7 @@ def test_a_draft_of_another_ledger_s_key_is_not_taken(place):
 
 FULL = """
 import resource, sys, ogive
-resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[2]), resource.RLIM_INFINITY))
+resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[2]), resource.getrlimit(resource.RLIMIT_FSIZE)[1]))
 try:
     ogive.Ledger.open(sys.argv[1])
 except ogive.LedgerError as problem:
@@ -255,7 +256,7 @@ def test_a_ledger_that_cannot_be_made_leaves_no_file(tmp_path, size):
     """No file may grow beyond a few bytes: what a full disk does."""
     place = tmp_path / "budget.db"
     done = subprocess.run(
-        [python(), "-c", FULL, str(place), str(size)], capture_output=True, text=True, timeout=60, check=True
+        [python(), "-c", FULL, str(place), str(size)], capture_output=True, text=True, timeout=PATIENCE, check=True
     )
     assert done.stdout.count("\n") == 1, done.stderr
     assert {path.name for path in tmp_path.iterdir()} <= {"budget.db.key.new"}
@@ -268,7 +269,7 @@ def test_a_full_disk_can_be_looked_at(place):
         "ogive.Ledger.open(sys.argv[1])", "print(ogive.Ledger.open(sys.argv[1], read_only=True).accounts()[0].spent)"
     )
     done = subprocess.run(
-        [python(), "-c", reading, str(place), "0"], capture_output=True, text=True, timeout=60, check=True
+        [python(), "-c", reading, str(place), "0"], capture_output=True, text=True, timeout=PATIENCE, check=True
     )
     # standard output is a pipe, which the limit leaves alone
     assert done.stdout == "epsilon = 1\n", done.stderr

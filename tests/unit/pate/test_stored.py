@@ -10,6 +10,7 @@ import jsonschema
 import numpy as np
 import pytest
 from helpers.schemas import fits
+from helpers.waiting import PATIENCE
 
 from ogive.errors import DataError
 from ogive.noise import KeyedSource
@@ -191,5 +192,5 @@ def test_the_schema_of_a_cost_knows_what_may_be_published():
 
 def test_to_price_loads_nothing_that_only_files_need():
     code = "import sys, ogive; ogive.pate.privacy_cost; print('ogive.statistics' in sys.modules)"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=PATIENCE)
     assert done.stdout == "False\n"

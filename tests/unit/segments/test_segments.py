@@ -9,6 +9,7 @@ import time
 import pytest
 from helpers.forked import python
 from helpers.full_disk import full_disk
+from helpers.waiting import PATIENCE
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -274,7 +275,7 @@ def test_a_committer_stores_all_that_many_threads_give_it(tmp_path):
 
         def give(front):
             for number in range(50):
-                committer.submit(b"%d/%d" % (front, number)).result(10)
+                committer.submit(b"%d/%d" % (front, number)).result(PATIENCE)
 
         threads = [threading.Thread(target=give, args=(front,)) for front in range(8)]
         for thread in threads:
@@ -293,8 +294,8 @@ def test_who_stops_waiting_keeps_nobody_else_from_being_stored(tmp_path):
         committer = Committer(store)
         waiting = [committer.submit(b"%d" % number) for number in range(50)]
         assert not any(future.cancel() for future in waiting)
-        assert [future.result(10) for future in waiting] == [None] * 50
-        committer.submit(b"later").result(10)
+        assert [future.result(PATIENCE) for future in waiting] == [None] * 50
+        committer.submit(b"later").result(PATIENCE)
         committer.close()
     assert read(tmp_path)[-1] == b"later"
 
@@ -305,8 +306,8 @@ def test_a_committer_tells_each_who_waits_that_nothing_was_kept(tmp_path):
         with pytest.raises(RefusalError, match="busy"):
             committer.submit(b"x" * 301)
         with full_disk(most=16), pytest.raises(RefusalError, match="nothing can be stored"):
-            committer.submit(b"x" * 100).result(10)
-        committer.submit(b"kept").result(10)
+            committer.submit(b"x" * 100).result(PATIENCE)
+        committer.submit(b"kept").result(PATIENCE)
         committer.close()
         assert list(store) == [b"kept"]
 

@@ -12,7 +12,7 @@ from helpers.postgres import server
 from helpers.scope import is_everything, size
 from helpers.study import Trial, key_of, text_of
 from helpers.study_service import Serving, running
-from helpers.waiting import ended, until
+from helpers.waiting import PATIENCE, ended, until
 
 from ogive import PureDP
 from ogive.errors import LedgerError
@@ -142,7 +142,7 @@ def test_a_service_that_asks_for_certificates_lets_in_those_of_its_authority_alo
     trial = Trial(tmp_path, TEXT)
     with Serving(trial, clients=True) as serving:
         bare = ssl.create_default_context(cafile=str(serving.folder / "ca.pem"))
-        with httpx.Client(verify=bare) as client, pytest.raises(httpx.HTTPError):
+        with httpx.Client(verify=bare, trust_env=False, timeout=PATIENCE) as client, pytest.raises(httpx.HTTPError):
             client.get(f"https://127.0.0.1:{serving.port}/v1/study")
         with running(serving):
             trial.coordinator.request("age")

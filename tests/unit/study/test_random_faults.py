@@ -1,6 +1,6 @@
 """Studies under faults that a seeded generator chooses; the numbers are those of a study without faults.
 
-OGIVE_FAULT_RUNS says how many there are; by default one in `make test` and thirty in `make test-all`.
+FAULT_RUNS says how many there are; by default one in `make test` and thirty in `make test-all`.
 """
 
 import contextlib
@@ -20,7 +20,7 @@ from ogive.study.in_process import carry
 from ogive.study.store import Store
 
 TEXT = text_of(releases=(AGE,), records=200)
-RUNS = int(os.environ.get("OGIVE_FAULT_RUNS", size(30, part=1)))
+RUNS = int(os.environ.get("FAULT_RUNS", size(30, part=1)))
 CHUNK = max(1, min(RUNS, 5))
 FAULTY_STEPS = 60
 SECRETS = {number: hashlib.sha256(b"secret %d" % number).digest() for number in range(1, 5)}

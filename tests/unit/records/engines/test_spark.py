@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from helpers.engines import SPARK, address, need_spark
+from helpers.waiting import PATIENCE
 
 import ogive
 from ogive.columns import Binning
@@ -283,7 +284,7 @@ def test_a_cluster_counts_and_its_loss_is_said_in_one_line(tmp_path, url):
         assert run.stdout.readline() == "300 people\n"
         assert run.stdout.readline() == "stop the master\n"
         daemons.pop(0).end()
-        said, wrong = run.communicate("\n", timeout=120)
+        said, wrong = run.communicate("\n", timeout=PATIENCE)
         assert said == f"stopped: {master} cannot be reached; is a master of Spark running there?\n"
         assert wrong == ""
     finally:

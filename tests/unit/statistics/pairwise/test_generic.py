@@ -285,7 +285,7 @@ def test_projects_on_the_simplex():
         assert ((given - others) ** 2).sum(axis=1).min() >= ((given - found[:5]) ** 2).sum() - 1e-12
 
 
-def test_a_thousand_symbols_take_less_than_a_second():
+def test_a_thousand_symbols_take_no_minute():
     oracle, kernel = RandomizedResponse(1024, 1), gini(1024)
     sums = np.random.default_rng(0).integers(0, 100, 1024)
     times = []
@@ -293,7 +293,7 @@ def test_a_thousand_symbols_take_less_than_a_second():
         start = time.process_time()
         generic.means(oracle, sums, [kernel], [kernel**2])
         times.append(time.process_time() - start)
-    assert min(times) < 1
+    assert min(times) < 20  # about a tenth of a second; where each pair is gone through, minutes
 
 
 def test_the_largest_matrices_are_served_and_no_larger_ones():

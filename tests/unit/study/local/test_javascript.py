@@ -16,6 +16,7 @@ from helpers.choices import randomizer
 from helpers.goodness import LEVEL
 from helpers.local_service import described
 from helpers.scope import size
+from helpers.waiting import PATIENCE
 from scipy import stats
 
 import ogive
@@ -51,7 +52,7 @@ def node(script, asked):
     """What a script prints, as JSON."""
     done = subprocess.run(
         [NODE, "--input-type=module", "-e", BEGINS + script],
-        input=json.dumps(asked), capture_output=True, text=True, timeout=120, check=False,
+        input=json.dumps(asked), capture_output=True, text=True, timeout=PATIENCE, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)

@@ -9,7 +9,7 @@ import threading
 import httpx
 import pytest
 from helpers.local_service import LocalTrial, reports_of
-from helpers.waiting import ended
+from helpers.waiting import PATIENCE, ended
 
 from ogive.errors import PeerError, RefusalError
 from ogive.study.https.sending import Sender
@@ -112,7 +112,7 @@ def test_two_people_with_one_token_are_one(tmp_path):
         reports_of(trial.description, [90] * 4, seed=3)[1],
     )
     assert first != second
-    kept.take(people.person(trial.tokens[1]), first).result(10)
+    kept.take(people.person(trial.tokens[1]), first).result(PATIENCE)
     with pytest.raises(PeerError, match="each uploads one"):
         kept.take(people.person(trial.tokens[1]), second)
     assert len(kept) == 1

@@ -9,6 +9,7 @@ import pytest
 from helpers.scope import is_everything
 from helpers.server_processes import Processes
 from helpers.servers_study import AGE, Trial, text_of, token_of
+from helpers.waiting import PATIENCE
 
 from ogive.cli.missing import needed
 from ogive.study.servers.document import ServersStudy
@@ -64,7 +65,7 @@ def device(script, *words, folder=None, said="", allowed="-"):
     """A process of a device: what it printed, what it complained of, and its exit status."""
     done = subprocess.run(
         [sys.executable, "-W", "error", "-c", FRONT + script, allowed, *words],
-        cwd=folder, input=said, capture_output=True, text=True, check=False, timeout=120,
+        cwd=folder, input=said, capture_output=True, text=True, check=False, timeout=PATIENCE,
     )  # fmt: skip
     return done.stdout, done.stderr, done.returncode
 

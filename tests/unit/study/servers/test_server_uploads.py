@@ -3,6 +3,7 @@
 import pytest
 from helpers.full_disk import full_disk
 from helpers.servers_study import Trial, ages, seeded, token_of
+from helpers.waiting import PATIENCE
 
 from ogive.errors import DataError, ParameterError, PeerError, RefusalError
 from ogive.study.servers.enrolment import Enrolled, credential, enrol, enrolled, make_tokens, read_tokens
@@ -56,7 +57,7 @@ def test_reports_that_come_twice_at_the_same_time_are_stored_once(trial, reports
     uploads = trial.nodes[0].uploads
     number = uploads.number(shown(trial, 3))
     waiting = [uploads.take(number, reports[3]) for _ in range(20)]
-    assert [future.result(10) for future in waiting] == [None] * 20
+    assert [future.result(PATIENCE) for future in waiting] == [None] * 20
     assert len(uploads) == 1
 
 
