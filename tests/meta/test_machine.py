@@ -1,7 +1,9 @@
-"""What a machine has decides whether a test runs, never whether it passes: it is looked up where a test is skipped."""
+"""What a machine has decides whether a test runs, never whether it passes, and so does not how fast it is."""
 
 import ast
 from pathlib import Path
+
+from helpers.waiting import PATIENCE
 
 TESTS = Path(__file__).parents[1]
 FACTS = {
@@ -53,3 +55,32 @@ def test_a_result_that_depends_on_the_machine_is_noticed():
     assert looked_up("HAS = shutil.which('x')\ndef test_it():\n    assert HAS\n") == {"which"}
     assert looked_up("HAS = which('x')\n@mark.skipif(HAS is None, reason='')\ndef test_it():\n    pass\n") == set()
     assert looked_up("def test_it():\n    if os.geteuid() == 0:\n        pytest.skip('root')\n") == set()
+
+
+WAITS = {"run", "communicate", "wait", "check_output", "check_call", "result", "join", "get"}
+"""Calls that end a test which waits too long for a process, a thread or a result."""
+
+
+def short_waits(source):
+    """Lines that wait for so many seconds, and not for `helpers.waiting.PATIENCE`."""
+    found = []
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Call) and getattr(node.func, "attr", "") in WAITS:
+            given = [each.value for each in node.keywords if each.arg == "timeout"]
+            given += node.args[:1] if node.func.attr == "result" else []
+            found += [
+                node.lineno
+                for each in given
+                if isinstance(each, ast.Constant) and isinstance(each.value, int | float) and each.value < PATIENCE
+            ]
+    return found
+
+
+def test_no_test_waits_for_a_process_less_patiently_than_others():
+    found = {path.relative_to(TESTS).as_posix(): short_waits(path.read_text("utf-8")) for path in TESTS.rglob("*.py")}
+    assert {path: lines for path, lines in found.items() if lines} == {}
+
+
+def test_a_short_wait_is_noticed():
+    assert short_waits("subprocess.run(words, timeout=30)\nfuture.result(10)\nchild.wait(timeout=1.5)") == [1, 2, 3]
+    assert short_waits("subprocess.run(words, timeout=PATIENCE)\nfuture.result()\n', '.join(words)") == []

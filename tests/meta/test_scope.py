@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from helpers.scope import covering, label, spread
+from helpers.waiting import PATIENCE
 
 TESTS = Path(__file__).parents[1]
 CONFTEST = 'pytest_plugins = ["helpers.scope"]\n'
@@ -75,7 +76,7 @@ def run(tmp_path):
 
     def go(*words, jobs=0):
         command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-n", str(jobs), *words]
-        done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=300)
+        done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=PATIENCE)
         assert done.returncode in (0, 1), done.stdout + done.stderr
         return done.returncode, done.stdout
 

@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from helpers.waiting import PATIENCE
 
 TESTS = Path(__file__).parents[1]
 
@@ -30,7 +31,7 @@ def test_a_module_that_cannot_be_imported_is_told(tmp_path, early, broken, told)
     for name in ("PYTEST_XDIST_WORKER", "PYTEST_ADDOPTS"):
         environment.pop(name, None)
     command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-n", "1", "-rs"]
-    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=300)
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=PATIENCE)
     assert told in done.stdout, done.stdout
     assert (done.returncode == 0) is (told == "1 skipped")
     assert (tmp_path / "imports").read_text() == ("xx" if early else "x")

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from helpers.forked import python
 from helpers.scope import is_everything
+from helpers.waiting import PATIENCE
 
 import ogive
 from ogive import cautions
@@ -202,7 +203,7 @@ def test_a_process_that_turns_warnings_into_errors_is_not_stopped_by_the_word_on
     strict = [sys.executable, "-W", "error", "-c", code]
     if not is_everything():  # in a process that has imported everything
         strict = [python(), "-c", f"import warnings; warnings.simplefilter('error'); {code}"]
-    done = subprocess.run(strict, capture_output=True, text=True, timeout=300)
+    done = subprocess.run(strict, capture_output=True, text=True, timeout=PATIENCE)
     assert done.returncode == 0, done.stderr
     assert done.stderr.count("in no ledger") == 1
 

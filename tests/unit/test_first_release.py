@@ -9,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 from helpers.forked import python
+from helpers.waiting import PATIENCE
 
 import ogive
 from ogive import BudgetError, Ecdf, LedgerError, ParameterError, PureDP, Session
@@ -183,7 +184,7 @@ def test_processes_that_release_first_at_once_make_one_ledger_and_keep_its_limit
     for one in each:
         one.stdin.write("go\n")
         one.stdin.flush()
-    said = sorted(one.communicate(timeout=300)[0] for one in each)
+    said = sorted(one.communicate(timeout=PATIENCE)[0] for one in each)
     assert said == ["paid\n"] * 2 + ["refused\n"] * 2
     assert set(files(place)) >= WHOLE
     with Ledger.open(place) as ledger:

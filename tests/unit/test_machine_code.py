@@ -236,7 +236,7 @@ def test_code_for_other_types_that_has_the_same_name_is_not_run(home, interprete
             text=True,
             env={**os.environ, "NUMBA_CACHE_DIR": str(folder)},
             check=True,
-            timeout=300,
+            timeout=PATIENCE,
         )
         return done.stdout.strip()
 

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from helpers.engines import need_spark
 from helpers.scope import is_everything
+from helpers.waiting import PATIENCE
 
 import ogive
 from ogive.errors import ParameterError, PeerError
@@ -160,7 +161,7 @@ def test_a_killed_worker_of_spark_counts_once(asked, files, tmp_path):
     study.write_text(asked.to_json())
     words = [sys.executable, "-c", KILLED, study, mark, out, *files]
     environment = os.environ | {"PYSPARK_PYTHON": sys.executable}
-    done = subprocess.run(words, env=environment, capture_output=True, text=True, timeout=300)
+    done = subprocess.run(words, env=environment, capture_output=True, text=True, timeout=PATIENCE)
     assert done.returncode == 0, done.stderr[-3000:]
     assert mark.exists(), "a worker was killed"
     assert "exited unexpectedly" in done.stderr

@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from helpers.waiting import PATIENCE
 
 from ogive.records import engine
 
@@ -67,5 +68,5 @@ def test_a_process_that_was_forked_has_a_database_of_its_own(tmp_path):
         warnings.simplefilter("ignore", DeprecationWarning)  # other threads of the parent do not go on in the child
         pool = multiprocessing.get_context("fork").Pool(1)
     with pool:
-        assert pool.apply_async(total, (path,)).get(timeout=300) == 499_500
+        assert pool.apply_async(total, (path,)).get(timeout=PATIENCE) == 499_500
     assert total(path) == 499_500

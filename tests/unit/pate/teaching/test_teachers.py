@@ -8,6 +8,7 @@ import sys
 
 import numpy as np
 import pytest
+from helpers.waiting import PATIENCE
 
 from ogive.errors import DataError, ParameterError
 from ogive.pate import Partition, labels_of, partition, read_teachers, train_teachers, votes_of
@@ -344,7 +345,7 @@ def test_an_interrupted_training_keeps_what_was_done_and_goes_on(tmp_path, monke
             if int(line) >= 3:
                 os.killpg(child.pid, signal.SIGINT)  # as a terminal does
                 break
-        assert child.wait(timeout=300) != 0
+        assert child.wait(timeout=PATIENCE) != 0
     kept = {path.name: path.read_bytes() for path in folder.glob("teacher-*.pickle")}
     assert 3 <= len(kept) < 12
     (tmp_path / "go").touch()

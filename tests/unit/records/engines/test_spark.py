@@ -229,7 +229,7 @@ def program(text, url, folder):
 @pytest.mark.everything
 def test_spark_of_its_own_is_silent_leaves_nothing_and_may_be_killed(tmp_path, url):
     run = program(ALONE + KILLED, url, tmp_path)
-    said, wrong = run.communicate(timeout=300)
+    said, wrong = run.communicate(timeout=PATIENCE)
     assert wrong == ""
     assert said.splitlines() == [
         "300 people",

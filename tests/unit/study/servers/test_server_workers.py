@@ -368,7 +368,7 @@ def test_a_killed_worker_of_spark_counts_once(tmp_path, parts):
     given.write_bytes(pickle.dumps(parts))
     words = [sys.executable, "-c", KILLED, given, mark, out]
     environment = os.environ | {"PYSPARK_PYTHON": sys.executable}
-    done = subprocess.run(words, env=environment, capture_output=True, text=True, timeout=300)
+    done = subprocess.run(words, env=environment, capture_output=True, text=True, timeout=PATIENCE)
     assert done.returncode == 0, done.stderr[-3000:]
     assert mark.exists(), "a worker was killed"
     assert "exited unexpectedly" in done.stderr
