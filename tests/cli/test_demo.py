@@ -22,6 +22,7 @@ from ogive.cli import main
 from ogive.cli.demo import LEDGER_FILES
 from ogive.datasets import bank
 from ogive.demo.data import find_table
+from ogive.demo.loopback import Loopback
 from ogive.demo.model import DIGITS, evaluate
 from ogive.demo.story import DECILES, LIMIT, Part, Refusal, age_grid, balance_grid, tell
 from ogive.errors import ParameterError
@@ -96,6 +97,8 @@ def told(table, tmp_path_factory):
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("ogive.demo.loopback.subprocess.Popen", fork)
+        patch.setattr("ogive.demo.banks._SECONDS", PATIENCE)
+        patch.setitem(Loopback.__init__.__kwdefaults__, "step_seconds", PATIENCE)
         return folder, json.loads(run(table, folder, "--json"))
 
 
