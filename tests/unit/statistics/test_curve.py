@@ -8,6 +8,7 @@ from helpers.curves import PROVENANCE, any_curve, exact_curve, noisy_curve
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+import ogive
 from ogive.errors import ParameterError
 from ogive.grids import Grid
 from ogive.privacy import Adjacency
@@ -259,3 +260,16 @@ def test_quantile_interval_holds_the_true_quantiles_of_the_values_before_binning
         low, high = curve.quantile_interval(shares, 0.9, target="sample")
         missed += not np.all((low <= truth) & (truth <= high))
     assert missed <= 21  # binomial(100, 0.1) exceeds it with probability below 0.0003
+
+
+def test_a_curve_has_no_value_at_what_is_missing():
+    days = np.arange("2024-01-01", "2024-02-01", dtype="datetime64[D]")
+    dates = ogive.ecdf(days, bounds=("2024-01-01", "2024-02-01"), privacy=ogive.PureDP(1))
+    numbers = ogive.ecdf(np.arange(30.0), bounds=(0, 30), privacy=ogive.PureDP(1))
+    assert dates(days[3:5]).shape == (2,)
+    for curve, places, words in (
+        (dates, [days[3], np.datetime64("NaT")], "at a missing date"),
+        (numbers, [3.0, np.nan], "at NaN"),
+    ):
+        with pytest.raises(ogive.ParameterError, match=words):
+            curve(np.array(places))
