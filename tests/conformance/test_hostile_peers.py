@@ -6,7 +6,7 @@ An opened sum is compared with the vectors of those who are in it, which are mad
 import numpy as np
 import pytest
 from helpers.hostile_peers import FAULTS, LIES, Bout, known_part
-from helpers.scope import size
+from helpers.scope import is_everything, size
 from helpers.served import STATISTICS, study_of
 
 from ogive.privacy import Adjacency
@@ -52,6 +52,8 @@ ENDS = {
     "silent after shares": OTHERS, "silent after masks": EVERYBODY, "silent after the list": EVERYBODY,
 }  # fmt: skip
 """Who is in the sums where one party lies; nobody where its lie ends the release."""
+OVER_HTTPS = ("half a message", "wrong shares given", "silent after masks")
+"""One lie before the vectors, one after them, and one silence."""
 
 
 @pytest.mark.each_value
@@ -86,6 +88,29 @@ def test_of_every_statistic_sums_are_exact_while_a_party_falls_silent_and_proces
     assert all("at least 4 are needed" in reason for reason in over)
     assert bout.verdict() == []
     assert bout.happened >= set(FAULTS)
+
+
+ON_THE_WAY = {"cut": 0.01, "garble": 0.01, "twice": 0.01, "delay": 0.05}
+SILENT = {"drop": 0.01, "hang": 0.005}
+"""Chances per piece of bytes that a proxy harms it; after what is silent, a client waits for its whole patience."""
+
+
+@pytest.mark.parametrize(
+    "lie", [pytest.param(each, marks=() if each in OVER_HTTPS else pytest.mark.everything) for each in TRIED]
+)
+def test_over_https_and_a_bad_network_a_party_that_lies_changes_no_sum(tmp_path, records, monkeypatch, lie):
+    monkeypatch.setattr("ogive.study.https.client.LONGEST_PAUSE", 0.3)
+    monkeypatch.setattr("ogive.study.https.client.WAIT_SECONDS", 1.0)
+    monkeypatch.setattr("ogive.study.https.mailbox.SLOW", 1 / 15)
+    bout = Bout(tmp_path, study([COUNT]), records, seed=lie, lies={LIAR: lie}, killed=0.05)
+    (found,) = bout.run_over_https(ON_THE_WAY | (SILENT if is_everything() else {})).values()
+    assert bout.verdict() == []
+    # the liar is left out where its message comes after those of all others
+    if found.state == "released":
+        assert OTHERS[1] <= set(found.members)
+    else:
+        assert ENDS[lie] == NOBODY
+    assert len(bout.happened) >= 2
 
 
 def two_faced(folder, records, seed):

@@ -12,6 +12,8 @@ from dataclasses import replace
 
 import numpy as np
 from helpers.study import Trial, key_of
+from helpers.study_service import Proxy, Serving, running
+from helpers.waiting import until
 
 from ogive.crypto.aggregation import Round
 from ogive.crypto.aggregation.messages import SALT_BYTES, included_digest, write_confirmations, write_list
@@ -23,6 +25,7 @@ from ogive.ledger.entries import plain_text
 from ogive.study.coordinator import OPENING_SECONDS, Coordinator, _answers
 from ogive.study.course import course
 from ogive.study.frames import Question, Reply, Stage, digest_of
+from ogive.study.https.mailbox import Unavailable
 
 STEP = 61.0
 """Seconds after which a step no longer waits."""
@@ -225,6 +228,34 @@ class Bout:
         self.happened, self._late = set(), None
         self._begin()
 
+    def run_over_https(self, faults):
+        """The same over HTTPS and through a proxy that does what `faults` say, with agents that end and begin again.
+
+        A step ends where all who are honest have answered or refused, so that a slow machine is taken for no silent
+        party.
+        """
+        trial = self.trial
+        answering = {number: _Answering(self, number) for number in trial.sites}
+
+        def over():
+            session = trial.coordinator._session
+            if session is not None and session.answered | set(session.refused) >= set(session.asked) - set(self.liars):
+                trial.clock.now += STEP
+            found = trial.coordinator.progress().values()
+            return all(each.state in ("released", "over") for each in found)
+
+        with (
+            Serving(trial) as serving,
+            Proxy(serving.port, self.seed, faults) as proxy,
+            running(serving, port=proxy.port, agents=answering),
+        ):
+            for release in trial.study.releases:
+                trial.coordinator.request(release.name)
+            until(over, told=lambda: str(trial.coordinator.progress()))
+        self._count()
+        self.happened.update(fault for fault, times in proxy.done.items() if times)
+        return trial.coordinator.progress()
+
     def _begin(self):
         coordinator = self.trial.begin()
         if self.two_faced:
@@ -336,3 +367,24 @@ class Bout:
             part = own.resume(self.trial.study.unit.adjacency, secret=secret_of(member, number))
             total = part.vector(query) + total
         return total.view(np.int64)
+
+
+class _Answering:
+    """A party behind a connection: its agent ends and begins again at times, and lies where its party does."""
+
+    def __init__(self, bout, number):
+        self.bout, self.number = bout, number
+        self.random = random.Random(f"{bout.seed} {number} ends")
+
+    def answer(self, data):
+        """The reply; who is silent asks again."""
+        bout, site = self.bout, self.bout.trial.sites[self.number]
+        if self.random.random() < bout.killed:
+            bout.happened.add("ended")
+            site.begin()
+        reply = bout.liars.get(self.number, site.agent).answer(data)
+        if reply is None:
+            raise Unavailable("a silent party")
+        if self.number not in bout.liars:
+            bout._note(self.number, data, reply)
+        return reply

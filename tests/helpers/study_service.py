@@ -66,13 +66,13 @@ class Serving:
 
 
 @contextlib.contextmanager
-def running(serving, numbers=None, *, port=None):
-    """The agents of a trial at work, each in a thread."""
+def running(serving, numbers=None, *, port=None, agents=None):
+    """The agents of a trial at work, each in a thread, or what answers in their place."""
     stop, threads = threading.Event(), []
-    for number, site in serving.trial.sites.items():
+    for number, agent in (agents or serving.trial.agents).items():
         if numbers is None or number in numbers:
             connection = serving.connection(number, port=port)
-            threads.append(threading.Thread(target=work, args=(connection, site.agent, stop), daemon=True))
+            threads.append(threading.Thread(target=work, args=(connection, agent, stop), daemon=True))
     for thread in threads:
         thread.start()
     try:
@@ -93,7 +93,8 @@ class Proxy:
     Args:
         port: Of the service.
         seed: Of the generator.
-        faults: Chances per piece of "cut", "delay", "garble", "drop" and "hang", after which nothing comes any more.
+        faults: Chances per piece of "cut", "delay", "garble", "drop", "twice" and "hang", after which nothing comes any
+            more.
     """
 
     def __init__(self, port, seed, faults):
@@ -158,7 +159,7 @@ class Proxy:
                     data = data[:at] + bytes([data[at] ^ 1]) + data[at + 1 :]
                 if fault == "delay":
                     await asyncio.sleep(self.random.random() * 0.3)
-                writer.write(data)
+                writer.write(2 * data if fault == "twice" else data)
                 await writer.drain()
 
     def _fault(self):
