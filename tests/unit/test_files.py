@@ -30,6 +30,13 @@ def test_a_failure_in_the_middle_leaves_the_old_file_and_nothing_else(tmp_path, 
     assert [item.name for item in tmp_path.iterdir()] == ["a.json"]
 
 
+def test_all_of_it_is_on_its_way_to_the_disk_before_the_old_file_goes(tmp_path, monkeypatch):
+    synchronized = []
+    monkeypatch.setattr(files.os, "fsync", lambda handle: synchronized.append(os.fstat(handle).st_size))
+    files.write_atomically(tmp_path / "a.json", b"new")
+    assert synchronized == [3]
+
+
 def test_an_interrupt_leaves_nothing_behind(tmp_path, monkeypatch):
     def interrupt(_):
         raise KeyboardInterrupt

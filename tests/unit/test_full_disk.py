@@ -1,6 +1,8 @@
 """A full disk: one clear line, nothing half-written, what was there before as it was, and nothing paid twice."""
 
 import errno
+import importlib
+import sys
 import tempfile
 from pathlib import Path
 from types import SimpleNamespace
@@ -25,6 +27,16 @@ VALUES = np.random.default_rng(2).normal(50, 12, 300)
 SMALL = ogive.Ecdf("x", bounds=(0, 100), bins=8)
 RECORD = PrivacyUnit(Adjacency.REPLACE)
 GRANTED = PureDP(1)
+
+
+def test_what_a_test_imports_while_the_disk_is_full_can_be_imported_ever_after(tmp_path, monkeypatch):
+    (tmp_path / "imported_on_a_full_disk.py").write_text("VALUE = 1\n" * 100)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(sys, "dont_write_bytecode", False)
+    with full_disk(50):
+        importlib.import_module("imported_on_a_full_disk")
+    del sys.modules["imported_on_a_full_disk"]
+    assert importlib.import_module("imported_on_a_full_disk").VALUE == 1
 
 
 def refuse_whole(handle, content, *, at):

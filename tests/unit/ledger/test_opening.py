@@ -243,6 +243,7 @@ def test_a_draft_of_another_ledger_s_key_is_not_taken(place):
 
 FULL = """
 import resource, sys, ogive
+sys.dont_write_bytecode = True  # Python would keep half of a module
 resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[2]), resource.getrlimit(resource.RLIMIT_FSIZE)[1]))
 try:
     ogive.Ledger.open(sys.argv[1])

@@ -189,6 +189,7 @@ def test_a_read_only_file(shared_place):
 
 FULL = """
 import resource, sys, ogive
+sys.dont_write_bytecode = True  # Python would keep half of a module
 with ogive.Ledger.open(sys.argv[1]) as ledger:
     account = ledger.account("patients")
     # no file may grow beyond its present size: what a full disk does
