@@ -8,6 +8,7 @@ import threading
 
 import numpy as np
 import pytest
+from helpers.scope import size
 
 import ogive
 from ogive import (
@@ -24,6 +25,7 @@ from ogive import (
     Session,
 )
 from ogive.session.verbs import Verbs
+from ogive.statistics.methods.reference_shapes import EVERY, Shapes
 
 RNG = np.random.default_rng(5)
 SICK = RNG.random(4_000) < 0.3
@@ -346,6 +348,13 @@ def test_trust_is_a_kind_of_holder_not_one_with_other_data():
         Session(PEOPLE, limit=ONE, trust=ogive.Central(PEOPLE))
 
 
+@pytest.fixture
+def fewer_imagined_releases(monkeypatch):
+    """Plans imagine one release of each public shape, not four."""
+    monkeypatch.setattr("ogive.statistics.ecdf.plan._SHAPES", Shapes(EVERY.names, runs=size(4, part=1)))
+
+
+@pytest.mark.usefixtures("fewer_imagined_releases")
 def test_a_plan_spends_nothing_and_knows_what_is_public():
     session = Session(PEOPLE, limit=ONE)
     plan = session.plan(Ecdf("age", **AGE), privacy=HALF)
@@ -358,6 +367,7 @@ def test_a_plan_spends_nothing_and_knows_what_is_public():
     assert private.plan(Ecdf("age", **AGE), privacy=HALF, records=5_000).records == 5_000
 
 
+@pytest.mark.usefixtures("fewer_imagined_releases")
 def test_the_plan_foretells_the_method_of_the_release():
     session = Session(PEOPLE, limit=ONE)
     statistic = Ecdf("age", **AGE)

@@ -3,6 +3,7 @@ import math
 from fractions import Fraction
 
 import pytest
+from helpers.scope import size
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -88,13 +89,13 @@ def test_many_small_repeats_are_added_up_plainly():
     assert most_repeats(Fraction(1, 10**6), Fraction(1), Fraction(1, 10**6)) == 10**6
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=size(100, part=30), deadline=None)
 @given(st.lists(EPSILONS, min_size=1, max_size=12))
 def test_pure_charges_add_up_exactly(epsilons):
     assert compose([PureDP(epsilon) for epsilon in epsilons]) == PureDP(sum(epsilons))
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=size(100, part=30), deadline=None)
 @given(st.lists(EPSILONS, min_size=1, max_size=6), st.lists(EPSILONS, min_size=1, max_size=6))
 def test_pure_and_concentrated_charges_add_up_in_rho(epsilons, rhos):
     charges = [*map(PureDP, epsilons), *map(ZeroConcentratedDP, rhos)]
@@ -108,7 +109,7 @@ def as_charge(kind, size):
 CHARGES = st.lists(st.builds(as_charge, st.sampled_from(["pure", "zcdp", "approx"]), EPSILONS), min_size=1, max_size=5)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=size(25, part=15), deadline=None)
 @given(CHARGES)
 def test_mixed_charges_cost_no_more_than_each_converted_alone(charges):
     delta = Fraction(1, 10**6)
@@ -121,7 +122,7 @@ def test_mixed_charges_cost_no_more_than_each_converted_alone(charges):
     assert found.epsilon <= naive * Fraction(100_001, 100_000)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=size(25, part=15), deadline=None)
 @given(CHARGES)
 def test_one_charge_more_never_costs_less(charges):
     delta = Fraction(1, 10**6)

@@ -7,6 +7,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from helpers.scope import size
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -77,7 +78,7 @@ def test_the_best_price_of_each_list_is_no_limit_for_adaptive_charges():
     assert worst_delta(menu, float(limit.epsilon), allowed, depth=6) > float(limit.delta)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=size(50, part=20), deadline=None)
 @given(EPSILONS, st.sampled_from([ApproxDP(1, "1e-6"), ApproxDP(3, "1e-5"), ApproxDP(5, "1e-9")]))
 def test_shares_never_exceed_the_delta(first, limit):
     for charge in (PureDP(first), ZeroConcentratedDP(first), ApproxDP(first, "1e-7"), ApproxDP(first, "1e-5")):
@@ -102,7 +103,7 @@ def test_a_fresh_account_grants_its_whole_limit(limit):
 @settings(max_examples=40, deadline=None)
 @given(st.lists(st.tuples(st.booleans(), EPSILONS), min_size=1, max_size=6), st.sampled_from(LIMITS))
 def test_what_remains_fits_and_much_more_does_not(choices, limit):
-    charges = [ZeroConcentratedDP(size / 20) if concentrated else PureDP(size / 5) for concentrated, size in choices]
+    charges = [ZeroConcentratedDP(part / 20) if concentrated else PureDP(part / 5) for concentrated, part in choices]
     if any(mismatch(limit, charge) for charge in charges):
         assert not fits(limit, charges)
         return
