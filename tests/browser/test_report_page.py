@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 from helpers.chromium import Page
-from helpers.scope import is_everything
+from helpers.few_simulations import simulate_little
 
 import ogive
 from ogive.ledger import Ledger
@@ -57,11 +57,7 @@ CONFIDENT = ConfidentGNMax(40, 20, 8)
 def few_simulations():
     """Bands of fewer simulations in `make test`: how wide they are is not looked at."""
     with pytest.MonkeyPatch.context() as patch:
-        if not is_everything():
-            patch.setattr("ogive.statistics.curve.bands.simultaneous.SIMULATED_VALUES", 300_000)
-            patch.setattr("ogive.statistics.roc.noise.SIMULATED_VALUES", 300_000)
-            for module in ("intervals", "null"):
-                patch.setattr(f"ogive.statistics.calibration.{module}._SIMULATED_VALUES", 20_000)
+        simulate_little(patch)
         yield
 
 

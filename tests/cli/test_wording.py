@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from helpers.messages import checked_names
+from helpers.sources import nodes, parsed
 from helpers.wording import speaks_python
 
 import ogive
@@ -65,8 +66,8 @@ def raised_texts():
     """Every message that is raised, or made for raising, with a number for each value that is filled in."""
     source = Path(ogive.__file__).parent
     for path in sorted(path for pattern in REACHED for path in source.glob(pattern) if path.name != "chapter.py"):
-        tree = ast.parse(path.read_text(encoding="utf-8"))
-        yield from (f"`{name}` must be" for name in checked_names(tree))
+        tree = parsed(path.read_text(encoding="utf-8"))
+        yield from (f"`{name}` must be" for name in checked_names(nodes(tree)))
         for node in statements(tree):
             message = None
             if isinstance(node, ast.Raise) and isinstance(node.exc, ast.Call) and node.exc.args:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from helpers.scope import size
 
 pytest.importorskip("sklearn")
 
@@ -57,6 +58,9 @@ def test_the_commands_of_the_page_run_in_their_order(folder, capsys):
         quick = ["--estimator", "logistic", "--jobs", "1"] if words[1] == "train" else []
         if words[1] == "label" and "teachers.csv" in words:
             words[words.index("--keep") + 1] = "30"  # of the 60 queries of a table that is quick to add up
+            words[words.index("--parties") + 1] = str(size(25, part=5))
+        if words[1] == "train":  # the votes are replaced below
+            words[words.index("--teachers") + 1] = str(size(250, part=50))
         status = main([*words, *quick])
         said = capsys.readouterr()
         assert status == 0, (words, said.err)

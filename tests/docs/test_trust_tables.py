@@ -70,8 +70,9 @@ def serving(statistic, model):
         for name, method in planner.statistic.alternatives().items():
             for privacy in (PureDP(1), ZeroConcentratedDP(1)):
                 with suppress(*DOES_NOT_FIT):
-                    planner.prediction(method, privacy)  # a plan would compute the errors too
-                    found.add(name.split(",")[0])
+                    if name.split(",")[0] not in found:
+                        planner.prediction(method, privacy)  # a plan would compute the errors too
+                        found.add(name.split(",")[0])
     return found
 
 

@@ -3,21 +3,21 @@
 import ast
 
 
-def checked(tree):
-    """The arguments of a file that name what one of `ogive.checks` checks, as the nodes that write them."""
+def checked(nodes):
+    """The arguments of a file that name what one of `ogive.checks` checks, among the nodes of the file."""
     known = {
         alias.asname or alias.name
-        for node in ast.walk(tree)
+        for node in nodes
         if isinstance(node, ast.ImportFrom) and node.module == "ogive.checks"
         for alias in node.names
     }
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in known:
             named = [*node.args[1:2], *(word.value for word in node.keywords if word.arg == "name")]
             yield from named  # `is_whole` names nothing
 
 
-def checked_names(tree):
-    """The parameters that a file checks by `ogive.checks`, where it writes their names in full."""
-    names = [each.value for each in checked(tree) if isinstance(each, ast.Constant)]
+def checked_names(nodes):
+    """The parameters that a file of such nodes checks by `ogive.checks`, where it writes their names in full."""
+    names = [each.value for each in checked(nodes) if isinstance(each, ast.Constant)]
     return [name for name in names if name.isidentifier()]

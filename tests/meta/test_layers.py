@@ -9,6 +9,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from helpers.sources import nodes, parsed
 
 import ogive
 from ogive.statistics.kinds import KINDS
@@ -123,7 +124,7 @@ def graph(root: Path, package: str) -> Graph:
 def _names(source: Path, module: str) -> list[tuple[str, int]]:
     """Full names of all that a file imports, with their lines; stubs write imports of their own package with a dot."""
     found = []
-    for node in ast.walk(ast.parse(source.read_text(encoding="utf-8"))):
+    for node in nodes(parsed(source.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
             found += [(alias.name, node.lineno) for alias in node.names]
         elif isinstance(node, ast.ImportFrom):

@@ -1,8 +1,10 @@
 """What a machine has decides whether a test runs, never whether it passes, and so does not how fast it is."""
 
 import ast
+from functools import cache
 from pathlib import Path
 
+from helpers.sources import nodes, parsed
 from helpers.waiting import PATIENCE
 
 TESTS = Path(__file__).parents[1]
@@ -22,49 +24,56 @@ KNOWN = {
 def _skips(node):
     """Whether a condition, a mark or a value leads to a skip."""
     if isinstance(node, ast.If):
-        return any(isinstance(each, ast.Attribute) and each.attr == "skip" for each in ast.walk(node))
+        return any(isinstance(each, ast.Attribute) and each.attr == "skip" for each in nodes(node))
     return isinstance(node, ast.Call) and getattr(node.func, "attr", "") == "skipif"
 
 
-def looked_up(source):
+@cache
+def read(path):
+    """What the tests below ask of a file: its look-ups and its short waits."""
+    tree = parsed(path.read_text("utf-8"))
+    below = nodes(tree)
+    return looked_up(tree, below), short_waits(below)
+
+
+def looked_up(tree, below):
     """Names of `FACTS` that a module calls where no skip depends on it."""
-    tree = ast.parse(source)
-    nodes = list(ast.walk(tree))
-    excused = {id(each) for node in nodes if _skips(node) for each in ast.walk(getattr(node, "test", node))}
-    skipping = {
-        each.id for node in nodes if id(node) in excused for each in ast.walk(node) if isinstance(each, ast.Name)
-    }
+    excused = {id(each) for node in below if _skips(node) for each in nodes(getattr(node, "test", node))}
+    skipping = {node.id for node in below if id(node) in excused and isinstance(node, ast.Name)}
     for node in tree.body:  # NODE = shutil.which("node"), on which a skip depends
         if isinstance(node, ast.Assign) and skipping & {getattr(target, "id", "") for target in node.targets}:
-            excused |= {id(each) for each in ast.walk(node)}
-    calls = [node for node in nodes if isinstance(node, ast.Call) and id(node) not in excused]
+            excused |= {id(each) for each in nodes(node)}
+    calls = [node for node in below if isinstance(node, ast.Call) and id(node) not in excused]
     return {name for node in calls if (name := getattr(node.func, "attr", getattr(node.func, "id", ""))) in FACTS}
 
 
 def test_the_machine_is_looked_up_only_to_skip_a_test():
     files = [path for path in sorted(TESTS.rglob("test_*.py")) if path != Path(__file__)]
-    found = {
-        (path.relative_to(TESTS).as_posix(), name) for path in files for name in looked_up(path.read_text("utf-8"))
-    }
+    found = {(path.relative_to(TESTS).as_posix(), name) for path in files for name in read(path)[0]}
     assert found == set(KNOWN)
 
 
+def found_in(source):
+    tree = parsed(source)
+    return looked_up(tree, nodes(tree))
+
+
 def test_a_result_that_depends_on_the_machine_is_noticed():
-    assert looked_up("def test_it():\n    assert len(fonts(4)) == 4\n") == {"fonts"}
-    assert looked_up("def test_it():\n    n = 1 if find_spec('torch') else 2\n    assert n\n") == {"find_spec"}
-    assert looked_up("HAS = shutil.which('x')\ndef test_it():\n    assert HAS\n") == {"which"}
-    assert looked_up("HAS = which('x')\n@mark.skipif(HAS is None, reason='')\ndef test_it():\n    pass\n") == set()
-    assert looked_up("def test_it():\n    if os.geteuid() == 0:\n        pytest.skip('root')\n") == set()
+    assert found_in("def test_it():\n    assert len(fonts(4)) == 4\n") == {"fonts"}
+    assert found_in("def test_it():\n    n = 1 if find_spec('torch') else 2\n    assert n\n") == {"find_spec"}
+    assert found_in("HAS = shutil.which('x')\ndef test_it():\n    assert HAS\n") == {"which"}
+    assert found_in("HAS = which('x')\n@mark.skipif(HAS is None, reason='')\ndef test_it():\n    pass\n") == set()
+    assert found_in("def test_it():\n    if os.geteuid() == 0:\n        pytest.skip('root')\n") == set()
 
 
 WAITS = {"run", "communicate", "wait", "check_output", "check_call", "result", "join", "get"}
 """Calls that end a test which waits too long for a process, a thread or a result."""
 
 
-def short_waits(source):
+def short_waits(below):
     """Lines that wait for so many seconds, and not for `helpers.waiting.PATIENCE`."""
     found = []
-    for node in ast.walk(ast.parse(source)):
+    for node in below:
         if isinstance(node, ast.Call) and getattr(node.func, "attr", "") in WAITS:
             given = [each.value for each in node.keywords if each.arg == "timeout"]
             given += node.args[:1] if node.func.attr == "result" else []
@@ -77,10 +86,14 @@ def short_waits(source):
 
 
 def test_no_test_waits_for_a_process_less_patiently_than_others():
-    found = {path.relative_to(TESTS).as_posix(): short_waits(path.read_text("utf-8")) for path in TESTS.rglob("*.py")}
+    found = {path.relative_to(TESTS).as_posix(): read(path)[1] for path in TESTS.rglob("*.py")}
     assert {path: lines for path, lines in found.items() if lines} == {}
 
 
 def test_a_short_wait_is_noticed():
-    assert short_waits("subprocess.run(words, timeout=30)\nfuture.result(10)\nchild.wait(timeout=1.5)") == [1, 2, 3]
-    assert short_waits("subprocess.run(words, timeout=PATIENCE)\nfuture.result()\n', '.join(words)") == []
+    assert short_waits(
+        nodes(parsed("subprocess.run(words, timeout=30)\nfuture.result(10)\nchild.wait(timeout=1.5)"))
+    ) == [1, 2, 3]
+    assert (
+        short_waits(nodes(parsed("subprocess.run(words, timeout=PATIENCE)\nfuture.result()\n', '.join(words)"))) == []
+    )

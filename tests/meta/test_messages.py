@@ -9,6 +9,7 @@ from functools import cache
 from pathlib import Path
 
 from helpers.messages import checked, checked_names
+from helpers.sources import nodes, parsed
 
 import ogive
 from ogive import errors
@@ -65,9 +66,9 @@ PYTHON_ALONE = {
 }
 
 
-def raised(tree):
-    """Every message of an error of ours that is raised, as the nodes that write it."""
-    for node in ast.walk(tree):
+def raised(below):
+    """Every message of an error of ours that is raised among the nodes of a file, as the node that writes it."""
+    for node in below:
         if not isinstance(node, ast.Raise) or not isinstance(node.exc, ast.Call) or not node.exc.args:
             continue
         kind, message = getattr(node.exc.func, "id", ""), node.exc.args[0]
@@ -92,7 +93,7 @@ def unmarked_python(kind, text):
 
 def unsafe_values(message):
     """Values that are filled in by `repr`, whose text could mark something."""
-    found = [node for node in ast.walk(message) if isinstance(node, ast.FormattedValue)]
+    found = [node for node in nodes(message) if isinstance(node, ast.FormattedValue)]
     return [ast.unparse(each.value) for each in found if each.conversion == ord("r")]
 
 
@@ -100,12 +101,12 @@ class Source:
     """What messages of one file of the package say."""
 
     def __init__(self, path):
-        tree = ast.parse(path.read_text(encoding="utf-8"))
+        below = nodes(parsed(path.read_text(encoding="utf-8")))
         self.path = path.relative_to(SOURCE)
-        self.messages = [(kind, written(message), unsafe_values(message)) for kind, message in raised(tree)]
-        self.checked = [each.value for each in checked(tree) if isinstance(each, ast.Constant)]
-        self.names = checked_names(tree)
-        self.marked = set(marked_parameters(tree))
+        self.messages = [(kind, written(message), unsafe_values(message)) for kind, message in raised(below)]
+        self.checked = [each.value for each in checked(below) if isinstance(each, ast.Constant)]
+        self.names = checked_names(below)
+        self.marked = set(marked_parameters(below))
 
 
 @cache
@@ -148,38 +149,42 @@ def unnamed(name):
 
 
 def test_a_check_that_names_no_parameter_is_found():
-    tree = ast.parse(
-        "from ogive.checks import one_of, whole\n"
-        "whole(x, 'bins', 1)\n"
-        "one_of(x, name='noise', choices=y)\n"
-        "whole(x, '`bits`', 1)\n"
-        "whole(x, 'b its' + z, 1)\n"
-        "other(x, 'records', 1)\n"
+    below = nodes(
+        parsed(
+            "from ogive.checks import one_of, whole\n"
+            "whole(x, 'bins', 1)\n"
+            "one_of(x, name='noise', choices=y)\n"
+            "whole(x, '`bits`', 1)\n"
+            "whole(x, 'b its' + z, 1)\n"
+            "other(x, 'records', 1)\n"
+        )
     )
-    names = [each.value for each in checked(tree) if isinstance(each, ast.Constant)]
+    names = [each.value for each in checked(below) if isinstance(each, ast.Constant)]
     assert names == ["bins", "noise", "`bits`"]
     assert [unnamed(name) for name in names] == [False, False, True]
-    assert checked_names(tree) == ["bins", "noise"]
+    assert checked_names(below) == ["bins", "noise"]
     assert not unnamed("the order of a moment")
 
 
 def test_a_message_that_does_not_mark_is_found():
-    tree = ast.parse(
-        "raise ParameterError('bins must be 1')\n"
-        "raise DataError('choose their treatment with missing=3')\n"
-        "raise ParameterError(f'{name} must be {value!r}')\n"
-        "raise ParameterError('`bins` must be 1, for example `bins=1`')\n"
-        "raise ValueError('bins must be 1')\n"
+    below = nodes(
+        parsed(
+            "raise ParameterError('bins must be 1')\n"
+            "raise DataError('choose their treatment with missing=3')\n"
+            "raise ParameterError(f'{name} must be {value!r}')\n"
+            "raise ParameterError('`bins` must be 1, for example `bins=1`')\n"
+            "raise ValueError('bins must be 1')\n"
+        )
     )
-    messages = list(raised(tree))
+    messages = list(raised(below))
     assert [bool(unmarked_python(kind, written(message))) for kind, message in messages] == [True, True, True, False]
     assert [unsafe_values(message) for _, message in messages] == [[], [], ["value"], []]
 
 
-def marked_parameters(tree):
+def marked_parameters(below):
     """Names that messages of wrong arguments in a file speak of, where the file writes them in full."""
-    yield from checked_names(tree)
-    for kind, message in raised(tree):
+    yield from checked_names(below)
+    for kind, message in raised(below):
         if kind in ("ParameterError", "ScaleError") and (name := ParameterError(written(message)).parameter):
             yield name
 
@@ -212,13 +217,15 @@ def test_parameters_that_messages_mark_are_options_or_python_alone():
 
 
 def test_a_parameter_without_an_option_is_found():
-    tree = ast.parse(
-        "raise ParameterError('`bins` must be 1')\n"
-        "raise ParameterError(f'`bims=1` must be {value}')\n"
-        "raise ParameterError(f'`{name}` must be 1')\n"
-        "raise DataError('`other` must be 1')\n"
-        "raise ParameterError('say `df`')\n"
+    below = nodes(
+        parsed(
+            "raise ParameterError('`bins` must be 1')\n"
+            "raise ParameterError(f'`bims=1` must be {value}')\n"
+            "raise ParameterError(f'`{name}` must be 1')\n"
+            "raise DataError('`other` must be 1')\n"
+            "raise ParameterError('say `df`')\n"
+        )
     )
-    names = set(marked_parameters(tree))
+    names = set(marked_parameters(below))
     assert names == {"bins", "bims", "df"}
     assert without_option(names, {"--bins", "--degrees-of-freedom"}) == {"bims"}

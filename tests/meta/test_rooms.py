@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+from helpers.sources import nodes, parsed
 
 import ogive
 from ogive.rooms import room
@@ -39,10 +40,13 @@ def uses(root: Path, package: str) -> list[Asked]:
     found = []
     for path in sorted(root.rglob("*.py")):
         module = ".".join((package, *path.relative_to(root).with_suffix("").parts))
-        tree = ast.parse(path.read_text(encoding="utf-8"))
-        read = {id(node.value): node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
+        text = path.read_text(encoding="utf-8")
+        if "room" not in text:
+            continue
+        tree = parsed(text)
+        read = {id(node.value): node.attr for node in nodes(tree) if isinstance(node, ast.Attribute)}
         for node in tree.body:
-            for call in ast.walk(node):
+            for call in nodes(node):
                 if not (isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == "room"):
                     continue
                 place, (owner, name) = f"{module}:{call.lineno}", call.args

@@ -2,9 +2,11 @@
 
 import ast
 import re
+from functools import cache
 from pathlib import Path
 
 import pytest
+from helpers.sources import nodes, parsed
 
 import ogive
 
@@ -41,16 +43,14 @@ LOUD = re.compile("|".join(f"(?:{each})" for each in REJECTED))
 LEFT_OUT = ("reproduce", "crypto")
 
 
-def documented(tree):
-    """Modules, classes and functions, which may have a docstring."""
-    kinds = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
-    return [node for node in ast.walk(tree) if isinstance(node, kinds)]
+# modules, classes and functions, which may have a docstring
+DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 
 
-def said(tree):
+def said(below, documented):
     """Every text of a module that is no docstring, with a space for each value that is filled in."""
-    hidden = {id(node.body[0].value) for node in documented(tree) if node.body and isinstance(node.body[0], ast.Expr)}
-    for node in ast.walk(tree):
+    hidden = {id(node.body[0].value) for node in documented if node.body and isinstance(node.body[0], ast.Expr)}
+    for node in below:
         if isinstance(node, ast.JoinedStr):
             yield "".join(part.value if isinstance(part, ast.Constant) else " " for part in node.values)
         elif isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in hidden:
@@ -61,20 +61,31 @@ def found(text):
     return [match[0] for match in LOUD.finditer(" ".join(text.split()))]
 
 
+class Texts:
+    """What a module says, in its docstrings and elsewhere."""
+
+    def __init__(self, path):
+        below = nodes(parsed(path.read_text(encoding="utf-8")))
+        documented = [node for node in below if isinstance(node, DOCUMENTED)]
+        self.name = path.name
+        self.docstrings = [ast.get_docstring(node) or "" for node in documented]
+        self.others = [*said(below, documented)]
+
+
+@cache
 def modules():
-    return [path for path in sorted(SOURCE.rglob("*.py")) if path.relative_to(SOURCE).parts[0] not in LEFT_OUT]
+    paths = sorted(SOURCE.rglob("*.py"))
+    return [Texts(path) for path in paths if path.relative_to(SOURCE).parts[0] not in LEFT_OUT]
 
 
 def test_the_reference_has_no_rejected_words():
-    trees = [(path.name, ast.parse(path.read_text(encoding="utf-8"))) for path in modules()]
-    texts = [(name, ast.get_docstring(node) or "") for name, tree in trees for node in documented(tree)]
+    texts = [(module.name, text) for module in modules() for text in module.docstrings]
     assert len(texts) > 5_000
     assert [(name, words) for name, text in texts if (words := found(text))] == []
 
 
 def test_what_the_program_says_has_no_rejected_words():
-    paths = modules()
-    texts = [(path.name, text) for path in paths for text in said(ast.parse(path.read_text(encoding="utf-8")))]
+    texts = [(module.name, text) for module in modules() for text in module.others]
     assert len(texts) > 5_000
     assert [(name, words) for name, text in texts if (words := found(text))] == []
 
