@@ -52,7 +52,7 @@ def test_examples_run(page, tmp_path, monkeypatch, request):
     if not is_everything():  # means of functions over cells are of fewer points, and plans of fewer rehearsals
         monkeypatch.setattr("ogive.kernels.sampling._EVALUATIONS", 1 << 19)
         monkeypatch.setattr("ogive.kernels.sampling._SLOW_EVALUATIONS", 1 << 14)
-        monkeypatch.setattr(plan, "_SHAPES", plan.Shapes(plan.EVERY.names, runs=2))
+        monkeypatch.setattr(plan, "_SHAPES", plan.Shapes(plan.EVERY.names[::4], runs=1))
     monkeypatch.chdir(tmp_path)
     logger = logging.getLogger("ogive")
     request.addfinalizer(partial(logger.setLevel, logger.level))  # a page may set it, for itself alone
