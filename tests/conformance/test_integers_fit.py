@@ -14,6 +14,7 @@ Queries that are not linear (selections, degrees, kernels) are asked at the same
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from fractions import Fraction
 
@@ -21,6 +22,7 @@ import numpy as np
 import pytest
 from helpers.examples import EXAMPLES
 from helpers.few_simulations import simulate_little
+from helpers.scope import is_everything
 
 import ogive
 from ogive import Adjacency, PureDP, ZeroConcentratedDP
@@ -28,6 +30,7 @@ from ogive.errors import OgiveError
 from ogive.noise import DerivedNodes, DiscreteGaussian, DiscreteLaplace
 from ogive.queries import LinearQuery
 from ogive.queries.aggregates import RowValues
+from ogive.statistics.methods.reference_shapes import EVERY
 from ogive.streams import RunningTotal
 from ogive.trust.central.model import CentralOpening
 
@@ -147,6 +150,8 @@ class Asking:
 @pytest.fixture
 def asking(table, monkeypatch):
     simulate_little(monkeypatch)
+    if not is_everything():  # a choice of a curve from fewer samples of imagined records
+        monkeypatch.setattr("ogive.statistics.methods.choose.EVERY", dataclasses.replace(EVERY, runs=8))
     return Asking(table, monkeypatch)
 
 

@@ -111,8 +111,8 @@ class Session:
         self.close()
 
     def run(self, until=None):
-        """Play all rounds, or all before one, and return the sum if there is one."""
-        for each in self.rounds:
+        """Play all rounds that are left, or all before one, and return the sum if there is one."""
+        for each in self.rounds[self.rounds.index(self.round) :]:
             if each is until:
                 return None
             self.step()
