@@ -158,6 +158,8 @@ def demanded():
         for trust in models.values():
             for method, each in statistic.alternatives().items():
                 this = (statistic.name, trust.name, method if trust.private else "any")
+                if this in found:  # by another method, over a model that hides nothing
+                    continue
                 if this in taken() or any(served(each, trust, privacy, adjacency) for privacy in grants):
                     found.add(this)
     return found
