@@ -30,7 +30,7 @@ from typing import Any, ParamSpec, TypeVar
 
 from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url, text
 from sqlalchemy.exc import ArgumentError, NoSuchModuleError
-from sqlalchemy.pool import NullPool, StaticPool
+from sqlalchemy.pool import NullPool
 
 from ogive.errors import LedgerError, ParameterError, plain, quoted
 from ogive.ledger.keys import config_folder, sync_folder
@@ -111,29 +111,28 @@ class Database:
             opening = _read_only if read_only else _read_write
             self._open = functools.partial(opening, self.path.absolute())  # the folder may be left
             return
-        arguments: dict[str, Any] = {"timeout": BUSY_SECONDS, "check_same_thread": False}
-        if self.postgres:
-            arguments = {"connect_timeout": 10, "application_name": "ogive", "client_encoding": "utf8"}
-            if "tcp_user_timeout" not in url.query:
-                # a kept connection whose other end has gone without a word is noticed when it is used again
-                arguments["tcp_user_timeout"] = _CONFIRMED_WITHIN
+        if self.in_memory:
+            kept = sqlite3.connect(":memory:", timeout=BUSY_SECONDS, check_same_thread=False, factory=_Kept)
+            self._open = lambda: kept
+            # a session that nobody closed: SQLite's and psycopg's objects warn when they are collected open
+            self._end = weakref.finalize(self, kept.end)
+            self._end.atexit = False
+            return
+        arguments: dict[str, Any] = {"connect_timeout": 10, "application_name": "ogive", "client_encoding": "utf8"}
+        if "tcp_user_timeout" not in url.query:
+            # a kept connection whose other end has gone without a word is noticed when it is used again
+            arguments["tcp_user_timeout"] = _CONFIRMED_WITHIN
         try:
             # a kept connection is tried first, since its server may have ended
             pool: dict[str, Any] = {"pool_size": 1, "max_overflow": -1, "pool_pre_ping": True}
-            self._engine = create_engine(
-                url, **({"poolclass": StaticPool} if self.in_memory else pool), connect_args=arguments
-            )
+            self._engine = create_engine(url, **pool, connect_args=arguments)
         except ModuleNotFoundError:
             raise LedgerError(
                 f"the {self.called} {self.words} needs the PostgreSQL driver; run pip install 'ogive[postgres]'"
             ) from None
-        # a session that nobody closed: SQLite's and psycopg's objects warn when they are collected open
-        weakref.finalize(self, _dispose, self._engine, self._process).atexit = self.postgres
-        if self.in_memory:
-            _set_up(self._engine)
-        else:
-            _check_options(url, called)
-            _SERVERS.add(self._engine)
+        weakref.finalize(self, _dispose, self._engine, self._process)
+        _check_options(url, called)
+        _SERVERS.add(self._engine)
 
     @property
     def identity(self) -> str:
@@ -338,7 +337,7 @@ class Database:
                 self._lock.release()
 
     def _connected(self) -> Connection:
-        """A new connection; in memory, the only one."""
+        """A connection; in memory, the only one."""
         if self._open is None:
             return self._engine.connect()
         _OPENED.here = self._open
@@ -349,8 +348,21 @@ class Database:
 
     def close(self) -> None:
         """Close what is open; a ledger in memory is gone."""
-        if self.path is None:
+        if self.in_memory:
+            self._end()
+        elif self.postgres:
             self._engine.dispose()
+
+
+class _Kept(sqlite3.Connection):
+    """A connection to a database in memory, which engines leave open, since the database would be gone."""
+
+    def close(self) -> None:
+        """Nothing."""
+
+    def end(self) -> None:
+        """Close it."""
+        super().close()
 
 
 def _dispose(engine: Engine, process: int) -> None:
@@ -377,19 +389,14 @@ _OPENED = threading.local()
 
 @functools.cache
 def _files() -> Engine:
-    """The engine of all SQLite files, which compiles a statement once, whichever file it is for."""
+    """The engine of all of SQLite, which compiles a statement once, whichever database it is for."""
     engine = create_engine("sqlite://", poolclass=NullPool, creator=lambda: _OPENED.here())
-    _set_up(engine)
+    event.listen(engine, "connect", _prepare_sqlite)
+    event.listen(engine, "begin", _begin_sqlite)
     return engine
 
 
 os.register_at_fork(after_in_child=_files.cache_clear)  # another thread may hold its lock at that moment
-
-
-def _set_up(engine: Engine) -> None:
-    """Let connections to SQLite begin as `_prepare_sqlite` and `_begin_sqlite` say."""
-    event.listen(engine, "connect", _prepare_sqlite)
-    event.listen(engine, "begin", _begin_sqlite)
 
 
 def _read_write(path: Path) -> sqlite3.Connection:
