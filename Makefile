@@ -34,7 +34,7 @@ FONTS := dejavu liberation freefont-ttf adf-accanthis adf-baskervald adf-berenis
 JOBS ?= $(shell echo $$(($$(nproc 2>/dev/null || echo 2) + 1)))
 PYTEST := $(BIN)/python -m pytest -n $(JOBS) --dist worksteal
 # pip compiles one file after the other; here all processors do, and a file that is no Python is left
-COMPILE := $(BIN)/python -m compileall -qq -j 0 $(VENV)/lib src || true
+COMPILE := $(BIN)/python -m compileall -qq -j 0 $(VENV)/lib src papers/src || true
 # more words for pytest, such as a folder of tests
 OPTIONS ?=
 
@@ -55,8 +55,8 @@ $(VENV)/torch.stamp: $(VENV)/work.stamp
 	$(BIN)/python -m pip install --quiet --no-compile torch==2.13.0
 	touch $@
 
-$(VENV)/work.stamp: pyproject.toml | $(BIN)/python
-	$(BIN)/python -m pip install --quiet --no-compile -e '.[plots,learn,serve,flower,engines,spark,test,lint,bench,docs]'
+$(VENV)/work.stamp: pyproject.toml papers/pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --no-compile -e '.[plots,learn,serve,flower,engines,spark,test,lint,bench,docs]' -e ./papers
 	$(COMPILE)
 	touch $@ $(VENV)/use.stamp
 
@@ -84,10 +84,10 @@ test-all: $(VENV)/work.stamp
 test-wheel: $(VENV)/work.stamp
 	.ci/wheel $(BIN)/python
 
-$(FLOORS)/use.stamp: pyproject.toml .ci/floors
+$(FLOORS)/use.stamp: pyproject.toml papers/pyproject.toml .ci/floors
 	$(PYTHON) -m venv --clear $(FLOORS)
 	$(FLOORS)/bin/python .ci/floors > $(FLOORS)/floors.txt
-	$(FLOORS)/bin/python -m pip install --quiet --only-binary :all: -c $(FLOORS)/floors.txt -e '.[plots,learn,serve,test]'
+	$(FLOORS)/bin/python -m pip install --quiet --only-binary :all: -c $(FLOORS)/floors.txt -e '.[plots,learn,serve,test]' -e ./papers
 	touch $@
 
 # compiled code of another numba lies apart, so that neither throws away the other's
@@ -100,7 +100,7 @@ lint: $(VENV)/work.stamp
 	$(BIN)/mypy
 
 papers: $(VENV)/use.stamp
-	$(BIN)/python tools/papers.py
+	$(BIN)/python tools/paper_lists.py
 
 stubs: $(VENV)/use.stamp
 	$(BIN)/python tools/front_door.py

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from ogive.files import write_atomically
 from ogive.pate import partition, train_teachers, votes_of
-from ogive.reproduce.pate.students.discriminants import SharedCovariance
+from ogive_papers.pate.students.discriminants import SharedCovariance
 
 IMAGES = 5_000_000
 ENSEMBLES = (5000, 1000, 500, 100)

@@ -256,7 +256,7 @@ OPTIONS = {
     "expected_records of several": "expected_records",
 }
 
-USERS = ("reproduce", "demo")
+USERS = ("demo",)
 """Words in the paths of files that use the package as anybody does."""
 
 

@@ -23,7 +23,7 @@ import numpy as np
 
 import ogive
 from ogive.noise import KeyedSource
-from ogive.reproduce.ustatistics.auc import HAAR, PAPER, errors
+from ogive_papers.ustatistics.auc import HAAR, PAPER, errors
 
 ONE = ogive.PureDP(1)
 SIZES = {10_000: 40, 1_000_000: 10}

@@ -41,7 +41,7 @@ from ogive.pate import (
     train_teachers,
     votes_of,
 )
-from ogive.reproduce.pate.students.inputs import digits, incomes
+from ogive_papers.pate.students.inputs import digits, incomes
 
 TEACHERS = 250
 DELTA = 1e-5

@@ -399,3 +399,17 @@ def test_an_unknown_command_is_bad_use(run):
     status, out, err = run("edcf")
     assert (status, out, err.count("\n")) == (2, "", 1)
     assert "ecdf" in err
+
+
+def test_a_command_of_a_package_that_is_not_installed_says_what_installs_it(run, monkeypatch):
+    monkeypatch.setattr("ogive.cli.apart.entry_points", lambda **_: ())
+    for words in (["ecdf"], ["ecdf", "--quick", "-o", "x"], []):
+        status, out, err = run("reproduce", *words)
+        assert (status, out, err.count("\n")) == (2, "", 1)
+        assert "run pip install ./papers" in err
+    few = {name: COMMANDS[name] for name in ("mean", "completion", "reproduce")}
+    monkeypatch.setattr("ogive.cli.COMMANDS", few)
+    status, out, err = run("completion", "zsh")
+    assert (status, err) == (0, "")
+    assert "reproduce" in out
+    assert run("reproduce", "--help")[0] == 0

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from ogive.reproduce.papers import PAPERS
+from ogive_papers.papers import PAPERS
 
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "tools"))
-import papers as tool  # noqa: E402
+import paper_lists as tool  # noqa: E402
 
 ALL = [pytest.param(paper, id=paper["key"]) for paper in tool.papers()]
 

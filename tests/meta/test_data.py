@@ -107,7 +107,9 @@ def test_this_test_sees_no_data():
 
 def test_tests_that_ask_for_data_are_as_many_as_they_were(request):
     marked = [item for item in request.session.items if item.get_closest_marker("data")]
-    files = {path for path in TESTS.rglob("test_*.py") if re.search(r"\bshared_data\b", path.read_text())}
+    folders = (TESTS, TESTS.parent / "papers" / "tests")
+    paths = [path for folder in folders for path in folder.rglob("test_*.py")]
+    files = {path for path in paths if re.search(r"\bshared_data\b", path.read_text())}
     assert {item.path for item in marked} <= files
     if files <= {item.path for item in request.session.items}:
         assert len(marked) >= FLOOR

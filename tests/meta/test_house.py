@@ -219,8 +219,8 @@ FEATURED = {
     "lists": "from made.statistics.mean import Mean\nfrom made.statistics.median import Median\n",
     "command": 'def run(weights=None):\n    return "mean", run(weights=weights)\n',
     "schema": 'SCHEMA = "made.mean/1"\n',
-    "reproduce/table": "from made.statistics.mean import Mean\n",
-    "reproduce/mean": "",
+    "demo/table": "from made.statistics.mean import Mean\n",
+    "demo/mean": "",
     "apart": '"""Mean, mean."""\n',
 }
 

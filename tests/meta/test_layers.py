@@ -23,7 +23,7 @@ LAYERS = """
 cli
 demo
 study
-reproduce report datasets warming
+report datasets warming
 functions session collecting pate ranking plots pairs.network
 planning pointwise
 releasing streams

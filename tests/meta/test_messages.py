@@ -46,7 +46,7 @@ PYTHON_ALONE = {
         *("points", "reports", "spacings", "sums", "symbols", "thresholds", "wide", "candidates"),
     ),
     "written as several options": ("limit",),
-    "arguments": ("every", "paper"),
+    "arguments": ("every",),
     "fields of files": ("context", "id", "min_uploads", "release_id"),
     "questions of an estimate": ("against", "alternative", "backend", "simulations", "target", "width"),
     "conditions of a joint selection": ("concentrated", "free_total"),

@@ -39,8 +39,8 @@ REJECTED = {
     r"\bthe dearest (one|part|batch|release)\b": "the most expensive",
 }
 LOUD = re.compile("|".join(f"(?:{each})" for each in REJECTED))
-# sections and figures of papers and proofs; and tests of private functions
-LEFT_OUT = ("reproduce", "crypto")
+# sections of papers and proofs, and tests of private functions
+LEFT_OUT = ("crypto",)
 
 
 # modules, classes and functions, which may have a docstring

@@ -38,7 +38,7 @@ COMMANDS = {
     ),
     "demo": ("ogive.cli.demo:demo", "Run the complete workflow on example data and write a report."),
     "reproduce": (
-        "ogive.cli.reproduce:app",
+        "ogive.cli.apart:reproduce",
         "Reproduce the figures and tables of the papers, with a verdict for each.",
     ),
     "bench": ("ogive.cli.bench:app", "Compare results of the benchmarks: compare."),

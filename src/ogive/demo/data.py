@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from ogive.arrays import Bool
 from ogive.datasets import bank
+from ogive.demo.learning import BANK, divided, read_table
 from ogive.errors import DataError, plain
-from ogive.reproduce.ecdf.data_sets import BANK, divided, read_table
 
 if TYPE_CHECKING:
     import pyarrow as pa

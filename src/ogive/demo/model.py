@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ogive.demo.learning import BANK, check_learning, design_matrix, fit, halves
 from ogive.errors import DataError
 from ogive.records import Records
-from ogive.reproduce.ecdf.data_sets import BANK
-from ogive.reproduce.ecdf.models import check_learning, design_matrix, fit, halves
 
 if TYPE_CHECKING:
     from ogive.demo.data import Table
