@@ -30,8 +30,8 @@ FONTS := dejavu liberation freefont-ttf adf-accanthis adf-baskervald adf-berenis
 	karla lato linuxlibertine mononoki mplus oldstandard open-sans opendyslexic paratype play quattrocento quicksand \
 	roboto-unhinted roboto-slab sil-andika sil-charis sil-doulos sil-gentiumplus texgyre urw-base35 vollkorn lmodern \
 	yrsa-rasa noto-core
-# one more than processors, since tests of networks and processes wait at times
-JOBS ?= $(shell echo $$(($$(nproc 2>/dev/null || echo 2) + 1)))
+# two more than processors, since tests of networks and processes wait at times
+JOBS ?= $(shell echo $$(($$(nproc 2>/dev/null || echo 2) + 2)))
 PYTEST := $(BIN)/python -m pytest -n $(JOBS) --dist worksteal
 # pip compiles one file after the other; here all processors do, and a file that is no Python is left
 COMPILE := $(BIN)/python -m compileall -qq -j 0 $(VENV)/lib src papers/src || true
