@@ -1,4 +1,5 @@
 # make demo    describe a bank's customers and judge a model of them on one budget, ends in demo/report.html
+# make work    what those who work on ogive need, in .venv, with the papers' figures; all of the following begin with it
 # make test    what a change must pass: all tests but the largest, of products and simulations a part
 # make test-all  the same with whole products and simulations at full size; it goes on where it was interrupted
 # make test-wheel  wheel and source distribution, built and used in an empty environment outside the repository
@@ -38,7 +39,7 @@ COMPILE := $(BIN)/python -m compileall -qq -j 0 $(VENV)/lib src papers/src || tr
 # more words for pytest, such as a folder of tests
 OPTIONS ?=
 
-.PHONY: demo test test-all test-wheel test-floors lint docs papers stubs words services fonts characters store torch bench bench-quick clean
+.PHONY: demo work test test-all test-wheel test-floors lint docs papers stubs words services fonts characters store torch bench bench-quick clean
 .DELETE_ON_ERROR:
 
 $(BIN)/python:
@@ -59,6 +60,8 @@ $(VENV)/work.stamp: pyproject.toml papers/pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --no-compile -e '.[plots,learn,serve,flower,engines,spark,test,lint,bench,docs]' -e ./papers
 	$(COMPILE)
 	touch $@ $(VENV)/use.stamp
+
+work: $(VENV)/work.stamp
 
 torch: $(VENV)/torch.stamp
 

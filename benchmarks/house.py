@@ -23,8 +23,8 @@ that name a module are imports by name; circles are counted without them, and on
 
 **Features.** What is named in existing files when a statistic or trust model is added. Its own files are those with one
 of its words in their path, those listed beside them, and files that only its own files import. Other files are touched
-if they name its classes or functions, have its name or schema as a text, or import its own files. Files that redo
-papers or show the package off use features as anybody does, and count in neither. An option touches every file that
+if they name its classes or functions, have its name or schema as a text, or import its own files. Files that
+show the package off use features as anybody does, and count in neither. An option touches every file that
 has it as a parameter, field, keyword, attribute or text, so also those that compute with it; it is declared in those
 that have it as a parameter or field. Files are those of Python in the package. What a feature of today touches is more
 than what a new one must: `tests/meta/test_scaffold.py` adds a statistic and a trust model to a copy of the package,

@@ -446,7 +446,7 @@ def measure_lines(root: Path = ROOT) -> Table:
         for key, value in figures.items():
             entry[key] += value
 
-    for name in ("src", "tests", "benchmarks", "docs"):
+    for name in ("src", "papers", "tests", "benchmarks", "docs"):
         for path in sorted((root / name).rglob("*")):
             parts = path.relative_to(root / name).parts
             if path.suffix not in (".py", ".md") or "_build" in parts:

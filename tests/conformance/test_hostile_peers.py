@@ -107,10 +107,11 @@ def test_over_https_and_a_bad_network_a_party_that_lies_changes_no_sum(tmp_path,
     assert bout.verdict() == []
     # the liar is left out where its message comes after those of all others
     if found.state == "released":
-        assert OTHERS[1] <= set(found.members)
+        assert set(found.members) in ([OTHERS[1]] if ENDS[lie] == OTHERS else [OTHERS[1], EVERYBODY[1]])
     else:
         assert ENDS[lie] == NOBODY
-    assert len(bout.happened) >= 2
+    assert "ended" in bout.happened
+    assert bout.happened & {*ON_THE_WAY, *SILENT}
 
 
 def two_faced(folder, records, seed):
@@ -144,7 +145,7 @@ def test_with_a_threshold_too_low_it_would_open_two(tmp_path, records, monkeypat
 
 def test_a_sum_with_other_noise_is_noticed(tmp_path, records, monkeypatch):
     """The control of what is compared."""
-    bout = Bout(tmp_path, study([COUNT, CURVE, SEVERAL][: size(3, part=2)]), records, seed=3)
+    bout = Bout(tmp_path, study([COUNT, SEVERAL, CURVE][: size(3, part=2)]), records, seed=3)
     bout.run()
     assert bout.verdict() == []
     monkeypatch.setattr("helpers.hostile_peers.secret_of", lambda party, release: bytes(32))

@@ -229,7 +229,7 @@ class Bout:
         self._begin()
 
     def run_over_https(self, faults):
-        """The same over HTTPS and through a proxy that does what `faults` say, with agents that end and begin again.
+        """As `run`, over HTTPS and through a proxy that does what `faults` say, with agents that end and begin again.
 
         A step ends where all who are honest have answered or refused, so that a slow machine is taken for no silent
         party.
@@ -238,9 +238,10 @@ class Bout:
         answering = {number: _Answering(self, number) for number in trial.sites}
 
         def over():
-            session = trial.coordinator._session
-            if session is not None and session.answered | set(session.refused) >= set(session.asked) - set(self.liars):
-                trial.clock.now += STEP
+            with trial.coordinator._one:
+                session = trial.coordinator._session
+                if session is not None and not set(session.asked) - {*self.liars, *session.answered, *session.refused}:
+                    trial.clock.now += OPENING_SECONDS if session.stage in AFTER_MASKS else STEP
             found = trial.coordinator.progress().values()
             return all(each.state in ("released", "over") for each in found)
 
@@ -370,16 +371,18 @@ class Bout:
 
 
 class _Answering:
-    """A party behind a connection: its agent ends and begins again at times, and lies where its party does."""
+    """A party behind a connection: its agent ends and begins again at least once, and lies where its party does."""
 
     def __init__(self, bout, number):
         self.bout, self.number = bout, number
         self.random = random.Random(f"{bout.seed} {number} ends")
+        self.questions = 0
 
     def answer(self, data):
         """The reply; who is silent asks again."""
         bout, site = self.bout, self.bout.trial.sites[self.number]
-        if self.random.random() < bout.killed:
+        self.questions += 1
+        if self.questions == 3 or self.random.random() < bout.killed:
             bout.happened.add("ended")
             site.begin()
         reply = bout.liars.get(self.number, site.agent).answer(data)

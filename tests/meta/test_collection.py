@@ -6,13 +6,14 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-FLOOR = 9_000
-FUNCTIONS = 5_300
+FOLDERS = ("tests", "papers/tests")
+FLOOR = 17_000
+FUNCTIONS = 5_800
 
 
-def functions_below(folder):
+def functions_below(*folders):
     """How many test functions the files have that pytest collects."""
-    texts = (path.read_text(encoding="utf-8") for path in folder.rglob("test_*.py"))
+    texts = (path.read_text(encoding="utf-8") for folder in folders for path in folder.rglob("test_*.py"))
     return sum(len(re.findall(r"^ *(?:async )?def test_\w+\(", text, re.MULTILINE)) for text in texts)
 
 
@@ -20,11 +21,15 @@ def is_whole(config):
     """Whether the session was to run all tests, but for those that `make test` leaves out."""
     folders = [Path(config.invocation_params.dir, name).resolve() for name in config.args]
     narrowed = any(config.getoption(name, None) for name in ("keyword", "markexpr", "unfinished", "deselect", "lf"))
-    return folders == [ROOT / "tests"] and not narrowed
+    return folders == [ROOT / name for name in FOLDERS] and not narrowed
 
 
 def test_the_number_of_test_functions_does_not_fall():
-    assert functions_below(ROOT / "tests") >= FUNCTIONS
+    assert functions_below(*(ROOT / name for name in FOLDERS)) >= FUNCTIONS
+
+
+def test_a_session_without_words_is_whole(request):
+    assert tuple(request.config.getini("testpaths")) == FOLDERS
 
 
 def test_functions_are_counted_where_pytest_finds_them(tmp_path):

@@ -7,7 +7,8 @@ from pathlib import Path
 from helpers.sources import nodes, parsed
 from helpers.waiting import PATIENCE
 
-TESTS = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
+FOLDERS = (ROOT / "tests", ROOT / "papers" / "tests")
 FACTS = {
     "find_spec", "which", "getuid", "geteuid", "cpu_count", "sched_getaffinity", "getlocale", "gethostname",
     "get_terminal_size", "home", "expanduser", "findSystemFonts", "fonts",
@@ -26,6 +27,11 @@ def _skips(node):
     if isinstance(node, ast.If):
         return any(isinstance(each, ast.Attribute) and each.attr == "skip" for each in nodes(node))
     return isinstance(node, ast.Call) and getattr(node.func, "attr", "") == "skipif"
+
+
+def files_of(pattern):
+    """Files of all tests, with their names within their folder."""
+    return [(path.relative_to(folder).as_posix(), path) for folder in FOLDERS for path in sorted(folder.rglob(pattern))]
 
 
 @cache
@@ -48,8 +54,8 @@ def looked_up(tree, below):
 
 
 def test_the_machine_is_looked_up_only_to_skip_a_test():
-    files = [path for path in sorted(TESTS.rglob("test_*.py")) if path != Path(__file__)]
-    found = {(path.relative_to(TESTS).as_posix(), name) for path in files for name in read(path)[0]}
+    files = {name: path for name, path in files_of("test_*.py") if path != Path(__file__)}
+    found = {(file, name) for file, path in files.items() for name in read(path)[0]}
     assert found == set(KNOWN)
 
 
@@ -86,8 +92,7 @@ def short_waits(below):
 
 
 def test_no_test_waits_for_a_process_less_patiently_than_others():
-    found = {path.relative_to(TESTS).as_posix(): read(path)[1] for path in TESTS.rglob("*.py")}
-    assert {path: lines for path, lines in found.items() if lines} == {}
+    assert {name: lines for name, path in files_of("*.py") if (lines := read(path)[1])} == {}
 
 
 def test_a_short_wait_is_noticed():

@@ -12,12 +12,13 @@ from helpers.messages import checked, checked_names
 from helpers.sources import nodes, parsed
 
 import ogive
+import ogive_papers
 from ogive import errors
 from ogive.cli import build
 from ogive.cli.wording import in_options
 from ogive.errors import ParameterError, parts
 
-SOURCE = Path(ogive.__file__).parent
+SOURCES = (Path(ogive.__file__).parent, Path(ogive_papers.__file__).parent)
 ERRORS = {name for name, each in vars(errors).items() if isinstance(each, type) and issubclass(each, errors.OgiveError)}
 BEGINS = re.compile(r"[a-z_0-9{}]+ must ")
 ASSIGNED = re.compile(r"(?<![\w.'\-{])[a-z_]+=(?!=)")
@@ -46,7 +47,7 @@ PYTHON_ALONE = {
         *("points", "reports", "spacings", "sums", "symbols", "thresholds", "wide", "candidates"),
     ),
     "written as several options": ("limit",),
-    "arguments": ("every",),
+    "arguments": ("every", "paper"),
     "fields of files": ("context", "id", "min_uploads", "release_id"),
     "questions of an estimate": ("against", "alternative", "backend", "simulations", "target", "width"),
     "conditions of a joint selection": ("concentrated", "free_total"),
@@ -98,11 +99,11 @@ def unsafe_values(message):
 
 
 class Source:
-    """What messages of one file of the package say."""
+    """What messages of one file of a package say."""
 
-    def __init__(self, path):
+    def __init__(self, path, package):
         below = nodes(parsed(path.read_text(encoding="utf-8")))
-        self.path = path.relative_to(SOURCE)
+        self.path = path.relative_to(package)
         self.messages = [(kind, written(message), unsafe_values(message)) for kind, message in raised(below)]
         self.checked = [each.value for each in checked(below) if isinstance(each, ast.Constant)]
         self.names = checked_names(below)
@@ -111,7 +112,7 @@ class Source:
 
 @cache
 def sources():
-    return [Source(path) for path in sorted(SOURCE.rglob("*.py"))]
+    return [Source(path, package) for package in SOURCES for path in sorted(package.rglob("*.py"))]
 
 
 def test_messages_mark_the_python_that_they_quote():

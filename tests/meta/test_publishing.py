@@ -27,6 +27,9 @@ def test_the_license_is_the_official_text():
 def test_all_places_name_the_same_version_and_license():
     project = PROJECT["project"]
     assert project["version"] == ogive.__version__
+    papers = tomllib.loads(text("papers/pyproject.toml"))["project"]
+    assert papers["version"] == ogive.__version__
+    assert papers["dependencies"] == [f"ogive[plots,learn]=={ogive.__version__}"]
     citation = dict(re.findall(r"^(version|license): (\S+)$", text("CITATION.cff"), re.MULTILINE))
     assert citation == {"version": ogive.__version__, "license": project["license"].split(" AND ")[0]}
     newest = re.search(r"^## (?:Unreleased \()?([\d.]+)", text("CHANGELOG.md"), re.MULTILINE)

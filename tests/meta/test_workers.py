@@ -27,7 +27,7 @@ def test_a_module_that_cannot_be_imported_is_told(tmp_path, early, broken, told)
     noted = "with open('imports', 'a') as file:\n    file.write('x')\n"
     (tmp_path / "tests" / "test_broken.py").write_text(f"{noted}\n\ndef test_one():\n    pass\n\n\n{broken}\n")
     (tmp_path / "tests" / "test_whole.py").write_text("def test_two():\n    assert 1 + 1 == 2\n")
-    # no plugins but those that are named, each of which is imported twice
+    # only named plugins: the controller imports each, and so does the worker
     environment = {**os.environ, "PYTHONPATH": str(TESTS), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
     for name in ("PYTEST_XDIST_WORKER", "PYTEST_ADDOPTS"):
         environment.pop(name, None)

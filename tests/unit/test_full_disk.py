@@ -35,8 +35,9 @@ def test_what_a_test_imports_while_the_disk_is_full_can_be_imported_ever_after(t
     monkeypatch.setattr(sys, "dont_write_bytecode", False)
     with full_disk(50):
         importlib.import_module("imported_on_a_full_disk")
-    del sys.modules["imported_on_a_full_disk"]
+    monkeypatch.delitem(sys.modules, "imported_on_a_full_disk")
     assert importlib.import_module("imported_on_a_full_disk").VALUE == 1
+    del sys.modules["imported_on_a_full_disk"]
 
 
 def refuse_whole(handle, content, *, at):

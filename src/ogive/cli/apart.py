@@ -21,7 +21,11 @@ def __getattr__(name: str) -> Any:
     if name not in INSTALLED_BY:
         raise AttributeError(name)
     for each in entry_points(group=GROUP, name=name):
-        return each.load()
+        try:
+            return each.load()
+        except ModuleNotFoundError as problem:  # its package is gone
+            if problem.name != each.module.partition(".")[0]:
+                raise
     return _absent(name)
 
 

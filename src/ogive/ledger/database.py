@@ -114,7 +114,7 @@ class Database:
         if self.in_memory:
             kept = sqlite3.connect(":memory:", timeout=BUSY_SECONDS, check_same_thread=False, factory=_Kept)
             self._open = lambda: kept
-            # a session that nobody closed: SQLite's and psycopg's objects warn when they are collected open
+            # of a session that nobody closed: SQLite's objects warn when they are collected open, as psycopg's do
             self._end = weakref.finalize(self, kept.end)
             self._end.atexit = False
             return
@@ -342,7 +342,7 @@ class Database:
             return self._engine.connect()
         _OPENED.here = self._open
         try:
-            return _files().connect()
+            return _sqlite().connect()
         finally:
             del _OPENED.here
 
@@ -357,8 +357,13 @@ class Database:
 class _Kept(sqlite3.Connection):
     """A connection to a database in memory, which engines leave open, since the database would be gone."""
 
+    prepared = False
+
     def close(self) -> None:
         """Nothing."""
+
+    def create_function(self, *_: Any, **__: Any) -> None:
+        """Nothing, since SQLite refuses it while a result is read; ledgers use no functions of their own."""
 
     def end(self) -> None:
         """Close it."""
@@ -384,11 +389,11 @@ def _leave_connections() -> None:
 os.register_at_fork(after_in_child=_leave_connections)
 
 _OPENED = threading.local()
-"""What opens the file of the connection that a thread asks for at this moment."""
+"""What opens the connection that a thread asks for at this moment."""
 
 
 @functools.cache
-def _files() -> Engine:
+def _sqlite() -> Engine:
     """The engine of all of SQLite, which compiles a statement once, whichever database it is for."""
     engine = create_engine("sqlite://", poolclass=NullPool, creator=lambda: _OPENED.here())
     event.listen(engine, "connect", _prepare_sqlite)
@@ -396,7 +401,7 @@ def _files() -> Engine:
     return engine
 
 
-os.register_at_fork(after_in_child=_files.cache_clear)  # another thread may hold its lock at that moment
+os.register_at_fork(after_in_child=_sqlite.cache_clear)  # another thread may hold its lock at that moment
 
 
 def _read_write(path: Path) -> sqlite3.Connection:
@@ -501,6 +506,10 @@ def _read_only(path: Path) -> sqlite3.Connection:
 
 
 def _prepare_sqlite(connection: Any, _: object) -> None:
+    if isinstance(connection, _Kept):
+        if connection.prepared:
+            return  # the driver would commit what another transaction has begun
+        connection.prepared = True
     connection.isolation_level = None  # transactions begin where `_begin_sqlite` says, not where the driver guesses
     cursor = connection.cursor()
     cursor.execute("PRAGMA synchronous = FULL")

@@ -80,7 +80,7 @@ def test_the_adversary_knows_two_gaussians():
 
 def largest(accepts, high):
     low, high = 0.0, float(high)
-    for _ in range(40):  # nearer than the integral of `worst_of_two` tells apart
+    while high - low > max(1e-9 * high, 1e-15):
         middle = (low + high) / 2
         low, high = (middle, high) if accepts(Fraction(middle)) else (low, middle)
     return Fraction(low)

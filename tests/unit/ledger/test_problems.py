@@ -436,6 +436,42 @@ def test_a_database_in_memory_that_nobody_closed_is_closed_when_it_is_collected(
         driver.execute("select 1")
 
 
+@pytest.fixture
+def in_memory():
+    """A database with a table of one column."""
+    made = database.Database(None)
+    with made.write() as connection:
+        connection.exec_driver_sql("create table t (x)")
+    yield made
+    made.close()
+
+
+def numbers_in(kept):
+    with kept.read() as connection:
+        return connection.exec_driver_sql("select count(*) from t").scalar_one()
+
+
+def test_in_memory_a_transaction_within_another_is_refused_and_ends_both(in_memory):
+    def nested():
+        with in_memory.write() as connection:
+            connection.exec_driver_sql("insert into t values (1)")
+            numbers_in(in_memory)
+
+    with pytest.raises(LedgerError, match="within a transaction"):
+        nested()
+    assert numbers_in(in_memory) == 0
+
+
+def test_in_memory_a_result_that_nobody_read_to_its_end_keeps_no_transaction_out(in_memory):
+    with in_memory.write() as connection:
+        connection.exec_driver_sql("insert into t values (1), (2)")
+    with in_memory.read() as connection:
+        unread = connection.connection.driver_connection.execute("select x from t")
+        unread.fetchone()
+    assert numbers_in(in_memory) == 2
+    unread.close()
+
+
 @pytest.mark.parametrize("part", [None, 1, b"part"])
 def test_an_entry_without_its_part_is_damaged(part):
     with pytest.raises(LedgerError, match="damaged: an entry lacks its part"):

@@ -32,7 +32,7 @@ SMALL = ApproxDP("0.1", "0.00003")
 
 @pytest.fixture(autouse=True)
 def fewer_shapes(monkeypatch):
-    """What auto takes fails on no shape, which is tested of all of them in `test_safe_choice`."""
+    """What auto takes fails on no shape, which `test_safe_choice` tests, of all of them in `make test-all`."""
     if not is_everything():
         monkeypatch.setattr("ogive.statistics.methods.choose.EVERY", Shapes(EVERY.names[::4], EVERY.runs))
 
