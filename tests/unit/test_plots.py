@@ -8,6 +8,7 @@ from helpers.curves import PROVENANCE, exact_curve, noisy_curve
 from ogive import plots
 from ogive.errors import ParameterError
 from ogive.grids import Grid
+from ogive.pictures import intervals
 
 GRID = Grid.linear(0, 10, bins=5)
 VALUES = np.random.default_rng(0).uniform(0, 10, 400)
@@ -140,3 +141,15 @@ def test_small_print_of_any_length_stays_on_the_picture_and_below_the_title(word
     assert title.y0 >= small.y1 - 1
     assert title.y1 <= whole.y1
     assert axes.get_window_extent().width > 0.8 * whole.width
+
+
+def test_intervals_lie_in_the_rows_of_their_names_and_end_where_they_end():
+    from matplotlib.figure import Figure
+
+    axes = Figure().add_subplot()
+    intervals(axes, ["a", "b"], [1.0, 5.0], [(0.5, 2.0), (4.0, 7.0)], {})
+    drawn = [(line.get_xdata().tolist(), line.get_ydata().tolist()) for line in axes.lines]
+    for height, point, ends in ((1, 1.0, [0.5, 2.0]), (0, 5.0, [4.0, 7.0])):
+        row = [places for places, heights in drawn if set(heights) == {height}]
+        assert row == [ends, ends, [point]], "a bar, its two ends and the value"
+    assert len(drawn) == 6

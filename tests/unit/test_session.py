@@ -385,6 +385,8 @@ def test_a_closed_session_releases_nothing(table, ledger):
     with Session(PEOPLE, limit=ONE, ledger=shared, name="people") as session:
         session.ecdf("age", **AGE, privacy=HALF)
     assert shared.account("people").spent == HALF, "a ledger that was handed in stays open"
+    with pytest.raises(LedgerError, match="this session is closed"):
+        session.pointwise(Ecdf("age", **AGE), privacy=HALF)
 
 
 def test_an_unusable_ledger_is_one_line_before_anything_is_spent(tmp_path, table):

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import ogive
 from ogive.privacy import Adjacency, PureDP
-from ogive.smoothing import decompose, depth, noise_energy, recompose, shrink
+from ogive.smoothing import NEIGHBORS, _outstanding, decompose, depth, noise_energy, recompose, shrink
 from ogive.strategies import Strategy, design_hats, design_path, design_tree
 from ogive.strategies.smoothing import smooth
 
@@ -205,3 +205,17 @@ def test_shrinkage_is_clearly_better_where_bins_hold_few_records(shape, most):
 def test_it_is_what_methods_that_are_named_take():
     curve = ogive.ecdf(np.arange(1000) % 97, bounds=(0, 100), bins=64, privacy=PureDP(1), method="hat_ls")
     assert curve.smoothing == "shrinkage"
+
+
+@pytest.mark.parametrize("noise", [0.01, 1.0, 40.0])
+def test_what_stands_out_does_so_by_the_noise_of_its_neighborhood(noise):
+    rng = np.random.default_rng(8)
+    increments = np.sqrt(noise) * (rng.normal(size=200) + 30.0 * (rng.random(200) < 0.1))
+    expected = np.zeros(200)
+    for place in range(200):
+        around = np.median(increments[max(0, place - NEIGHBORS) : place + NEIGHBORS + 1])
+        excess = increments[place] - around
+        if excess > 3 * np.sqrt(noise + max(around, 0)) and increments[place] > 3 * np.sqrt(noise):
+            expected[place] = excess
+    assert np.count_nonzero(expected) > 5
+    assert np.array_equal(_outstanding(increments, noise, 3.0), expected)

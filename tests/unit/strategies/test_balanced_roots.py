@@ -258,3 +258,10 @@ def test_sums_that_would_not_fit_are_refused_and_all_others_are_exact(design):
     for much in (2**46, 2**62):
         with pytest.raises(ParameterError, match=r"counts must (add up to less than|be below 2\^50)"):
             strategy.measure(np.array([0, much, 0, 0]))
+
+
+@pytest.mark.parametrize("bits", [{"bits": 11}, {"bits": 17}, {"weight_bits": 5}, {"weight_bits": 13}])
+def test_fractional_bits_of_a_symmetric_root_have_a_range(bits):
+    (name,) = bits
+    with pytest.raises(ParameterError, match=f"{name} must be"):
+        SymmetricRoot(16, DiscreteGaussian(100), **bits)

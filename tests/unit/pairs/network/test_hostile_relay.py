@@ -3,12 +3,15 @@
 import random
 from collections import Counter
 
+import numpy as np
+import pytest
 from helpers.pairs_network import Network, person_of, study_of
 from helpers.scope import size
 
 from ogive.crypto.twoparty.messages import Step
 from ogive.errors import PeerError
 from ogive.pairs import permutations, round_robin, with_replacement
+from ogive.runtime.pairs.frames import read_user
 
 KIND = 5
 """Place of a message's type in its header."""
@@ -99,3 +102,11 @@ def test_whatever_a_relay_does_outputs_are_right_and_nobody_gives_more_halves_th
             assert len(halves) <= design.degrees[user]
         happened += network.happened + Counter(opened=len(found.outputs), lost=len(found.lost))
     assert min(happened[each] for each in ("opened", "lost", "refused", "changed", "left", "restarted", "returned")) > 5
+
+
+@pytest.mark.parametrize("number", [0, 4, 2**32 - 1])
+def test_a_relay_that_speaks_of_nobody_is_refused(number):
+    study = study_of(np.array([[0, 1]]), 3)
+    assert [read_user(study, each.to_bytes(4, "little")) for each in (1, 2, 3)] == [0, 1, 2]
+    with pytest.raises(PeerError, match="no person with number"):
+        read_user(study, number.to_bytes(4, "little"))
