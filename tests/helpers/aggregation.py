@@ -132,7 +132,7 @@ def stored(party: AggregationParty, *, forgetful: bool = False) -> AggregationPa
     What it noted for good is in the same outside memory, unless that forgets.
     """
     made = copy.copy(party)
-    made._mailbox, made._held = _mailbox(party), dict(party._held)
+    made._mailbox = _mailbox(party)
     if forgetful:
         made._note = lambda token, value: None
     return made

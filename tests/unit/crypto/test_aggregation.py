@@ -58,7 +58,7 @@ def with_leaving(session, leaving):
     made.notes = copy.deepcopy(session.notes)
     made.parties = {number: stored(party) for number, party in session.parties.items()}
     for number, party in made.parties.items():
-        party._note = made.notes[number]
+        party._note, party._held = made.notes[number], dict(party._held)
     return made
 
 
