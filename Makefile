@@ -1,5 +1,5 @@
 # make demo    describe a bank's customers and judge a model of them on one budget, ends in demo/report.html
-# make work    what those who work on ogive need, in .venv, with the papers' figures; all of the following begin with it
+# make work    what those who work on ogive need, in .venv, with the papers' figures; `make test` and most others begin with it
 # make test    what a change must pass: all tests but the largest, of products and simulations a part
 # make test-all  the same with whole products and simulations at full size; it goes on where it was interrupted
 # make test-wheel  wheel and source distribution, built and used in an empty environment outside the repository

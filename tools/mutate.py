@@ -352,7 +352,7 @@ def does_something(mutant: Mutant, source: bytes) -> bool:
 
 
 class Tree:
-    """A repository: `src/<package>` and `tests`."""
+    """A repository: `src/<package>`, its tests and those of the papers' figures."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
@@ -364,6 +364,12 @@ class Tree:
         paths = sorted(self.package.rglob("*.py"))
         return {path.relative_to(self.root).as_posix(): path.read_bytes() for path in paths}
 
+    @property
+    def tests(self) -> list[Path]:
+        """The files that decide what tests do, `conftest.py` at the root among them."""
+        folders = (self.root / "tests", self.root / "papers" / "tests")
+        return [*self.root.glob("conftest.py"), *sorted(path for each in folders for path in each.rglob("*.py"))]
+
     def module(self, file: str) -> str:
         """The dotted name of a source."""
         parts = Path(file).with_suffix("").parts[1:]
@@ -372,7 +378,7 @@ class Tree:
     @functools.cached_property
     def imports(self) -> dict[str, set[str]]:
         """Of each file of package and tests the modules of the package, or names in them, that it imports."""
-        paths = [*self.package.rglob("*.py"), *(self.root / "tests").rglob("*.py")]
+        paths = [*self.package.rglob("*.py"), *self.tests]
         return {path.relative_to(self.root).as_posix(): self._imports(path) for path in paths}
 
     def _imports(self, path: Path) -> set[str]:
@@ -581,7 +587,7 @@ def make_map(tree: Tree, folder: Path, *, jobs: int, words: Sequence[str]) -> in
     import coverage
 
     digests = {file: hashlib.sha256(source).hexdigest() for file, source in tree.sources.items()}
-    tests = hashlib.sha256(b"".join(path.read_bytes() for path in sorted((tree.root / "tests").rglob("*.py"))))
+    tests = hashlib.sha256(b"".join(path.read_bytes() for path in tree.tests))
     state = json.dumps({"digests": digests, "tests": tests.hexdigest(), "words": list(words)})
     begun = folder / "begun.json"
     if not begun.exists() or begun.read_text(encoding="utf-8") != state:
@@ -672,7 +678,7 @@ class Map:
 
     def of_module(self, file: str) -> set[str]:
         """The tests that execute any function of a module, and those of files that import it."""
-        importing = {each for each in self.tree.importers(file) if each.startswith("tests/")}
+        importing = {each for each in self.tree.importers(file) if not each.startswith("src/")}
         return set().union(*self._lines(file).values()) | {
             test for test in self.seconds if test.partition("::")[0] in importing
         }

@@ -267,6 +267,17 @@ def test_what_is_compiled_meets_all_tests_of_its_module(mutate, root):
     assert len(covering[19]) == 4  # all of its own file
 
 
+def test_a_map_is_of_all_tests(mutate, root):
+    others = (root / "conftest.py", root / "papers" / "tests" / "test_figures.py")
+    others[1].parent.mkdir(parents=True)
+    before = mutate.Tree(root).tests
+    for path in others:
+        path.write_text("from made import sums\n")
+    tree = mutate.Tree(root)
+    assert set(tree.tests) - set(before) == {*others}
+    assert {"conftest.py", "papers/tests/test_figures.py"} <= set(tree.importers("src/made/sums.py"))
+
+
 def test_a_test_that_fails_without_a_mutant_kills_none(mutate, root, call):
     (root / "tests/whole/test_elsewhere.py").write_text(OTHER.replace("== 4", "== 7"))
     printed = call("run", "--place", "src/made/sums.py:24")
