@@ -24,9 +24,8 @@ from harness import record, row
 import ogive
 from ogive.datasets import data_directory
 from ogive.privacy import Adjacency
-from ogive.statistics.methods.expected_error import public_noise
-from ogive.statistics.methods.histogram import HistogramQueries
-from ogive.statistics.methods.projection import Projection
+from ogive.statistics.methods.base import public_noise
+from ogive.statistics.methods.few_numbers import HistogramQueries, Projection
 from ogive.statistics.methods.unbiased import candidates
 from ogive.strategies import Strategy
 from ogive.strategies.smoothing import automatic_smoothing, default_smoothing, smooth

@@ -23,10 +23,10 @@ from matplotlib.figure import Figure
 from projection_figures import INK, light
 
 import ogive
-from ogive.axis import band_steps
+from ogive.columns.axis import band_steps
 from ogive.noise import KeyedSource
-from ogive.pictures import BLUE, ORANGE
 from ogive.plots import save
+from ogive.showing.pictures import BLUE, ORANGE
 
 DOCS = Path(__file__).parents[1] / "docs"
 GREEN, SKY = "#009E73", "#56B4E9"

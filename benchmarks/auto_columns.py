@@ -30,8 +30,8 @@ from numpy.typing import NDArray
 from projection_trust import Counted
 
 import ogive
+from ogive.columns.grids import Grid
 from ogive.datasets import data_directory
-from ogive.grids import Grid
 from ogive.noise import KeyedSource
 from ogive.privacy import Adjacency, Privacy
 from ogive.statistics.methods import choose as named

@@ -19,7 +19,7 @@ from character_images import CHARACTERS, CLASSES, FEATURES, SIZE, Int64, UInt8, 
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
 
-from ogive.files import write_atomically
+from ogive.core.files import write_atomically
 from ogive.pate import partition, train_teachers, votes_of
 from ogive_papers.pate.students.discriminants import SharedCovariance
 

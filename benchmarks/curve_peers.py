@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ogive.privacy import Adjacency, PureDP, ZeroConcentratedDP
-from ogive.strategies.tree.passes import as_arrays, prefix_variance
+from ogive.strategies.tree import as_arrays, prefix_variance
 
 Int64 = NDArray[np.int64]
 Float64 = NDArray[np.float64]

@@ -20,7 +20,7 @@ from harness import measure_in_folder, row
 
 import ogive
 from ogive.columns import Binning
-from ogive.grids import Grid
+from ogive.columns.grids import Grid
 from ogive.records import Records
 
 BINS = 1 << 15

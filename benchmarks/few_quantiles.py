@@ -28,7 +28,7 @@ import numpy as np
 from harness import RESULTS, record, row
 
 import ogive
-from ogive.arrays import Int64
+from ogive.core.arrays import Int64
 from ogive.privacy import Adjacency, PrivacyUnit
 from ogive.statistics import Quantiles
 from ogive.statistics.base import Terms

@@ -21,7 +21,7 @@ from harness import measure_in_folder, row
 
 import ogive
 from ogive.columns import Binning, Label
-from ogive.grids import Grid
+from ogive.columns.grids import Grid
 from ogive.queries import Aggregate, ClassBinning
 from ogive.records import Records
 

@@ -20,7 +20,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from ogive import compiling
+from ogive.core import compiling
 
 RESULTS = Path(__file__).with_name("results.json")
 NAMED_RESULTS = "OGIVE_BENCH_RESULTS"

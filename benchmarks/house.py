@@ -50,7 +50,7 @@ import sys
 import tempfile
 import threading
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
 from types import CodeType, FrameType
@@ -130,11 +130,16 @@ def call_figures(calls: list[Call]) -> Figures:
 
 
 def measure_calls() -> Table:
-    """What five calls of the package run, each once; in a process that has not imported it before."""
+    """What eight calls of the package run, each once; in a process that has not imported it before."""
     assert "ogive" not in sys.modules, "its defaults were set before the stream was fixed"
     stream = random.Random()
     with mock.patch("os.urandom", lambda count: stream.randbytes(count)), _one_processor():
         return _measure_calls(stream)
+
+
+def _quietly(main: Callable[[list[str]], object], words: list[str]) -> None:
+    with Path(os.devnull).open("w", encoding="utf-8") as nowhere, redirect_stdout(nowhere), redirect_stderr(nowhere):
+        main(words)
 
 
 @contextmanager
@@ -153,7 +158,7 @@ def _one_processor() -> Iterator[None]:
 
 def _measure_calls(stream: random.Random) -> Table:
     import ogive
-    from ogive import compiling
+    from ogive.core import compiling
 
     assert Path(ogive.__file__).parent == SOURCE, (
         f"this measures {SOURCE}, but the interpreter imports {ogive.__file__}"
@@ -163,6 +168,7 @@ def _measure_calls(stream: random.Random) -> Table:
     values = [generator.gauss(50, 10) for _ in range(1000)]
     asked: dict[str, Any] = {"bounds": (0, 100), "bins": 100, "privacy": ogive.PureDP(1)}
     ecdf = ogive.Ecdf("value", bounds=(0, 100), bins=100)
+    thirds = [{"value": values[start::3]} for start in range(3)]
 
     def session(folder: Path) -> Any:
         return ogive.Session({"value": values}, limit=ogive.PureDP(1), ledger=folder / "ledger.db", name="values")
@@ -170,6 +176,18 @@ def _measure_calls(stream: random.Random) -> Table:
     def ask_open_session(folder: Path, stack: ExitStack) -> Callable[[], object]:
         one = stack.enter_context(session(folder))
         return lambda: one.ecdf("value", **asked)
+
+    def ask_again(folder: Path, stack: ExitStack) -> Callable[[], object]:
+        work = ask_open_session(folder, stack)
+        work()
+        return work
+
+    def command(folder: Path, _: ExitStack) -> Callable[[], object]:
+        from ogive.cli import main
+
+        (folder / "values.csv").write_text("\n".join(["value", *map(str, values)]), encoding="utf-8")
+        words = ["mean", str(folder / "values.csv"), "--column", "value", "--bounds", "0", "100", "--epsilon", "1"]
+        return lambda: _quietly(main, words)
 
     def ask_new_session(folder: Path, _: ExitStack) -> Callable[[], object]:
         return lambda: session(folder).ecdf("value", **asked)
@@ -179,7 +197,12 @@ def _measure_calls(stream: random.Random) -> Table:
         "ecdf": lambda *_: lambda: ogive.ecdf(values, **asked),
         "ecdf, method tree_ls": lambda *_: lambda: ogive.ecdf(values, **asked, method="tree_ls"),
         "Session.ecdf, ledger in a file": ask_open_session,
+        "Session.ecdf, asked again": ask_again,
         "Session(...).ecdf, the same": ask_new_session,
+        "ogive mean FILE": command,
+        "release under SecAgg": lambda *_: (
+            lambda: ogive.release(ecdf, trust=ogive.SecAgg(thirds), privacy=ogive.PureDP(1))
+        ),
         "release under Servers": lambda *_: (
             lambda: ogive.release(ecdf, trust=ogive.Servers({"value": values}), privacy=ogive.PureDP(1))
         ),

@@ -22,7 +22,7 @@ from sqlalchemy import insert, select
 import ogive
 from ogive.ledger.database import Database
 from ogive.ledger.entries import plain_text, question_digest
-from ogive.ledger.schema import SPENDS
+from ogive.ledger.tables import SPENDS
 
 UNIT = ogive.PrivacyUnit(ogive.Adjacency.REPLACE)
 FEW, MANY, QUICK = 30, 1_000_000, 2_000

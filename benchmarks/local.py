@@ -24,8 +24,8 @@ from harness import best_time, record, row
 
 import ogive
 from ogive.local import Collection, Oracle, OwnerSource, RandomizedResponse, TreeOracle, UnaryOracle
-from ogive.local.codec import encode
-from ogive.local.walsh import transform
+from ogive.local.aggregation import transform
+from ogive.local.description import encode
 from ogive.noise import SystemSource
 
 MUST = 10.0

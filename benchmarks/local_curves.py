@@ -28,7 +28,7 @@ from ogive.local.simulation import simulate
 from ogive.noise import KeyedSource
 from ogive.plots import save
 from ogive.strategies import design_reports
-from ogive.strategies.reported.design import expected_tree, read_reports
+from ogive.strategies.reported import expected_tree, read_reports
 from ogive.strategies.smoothing import automatic_smoothing, smooth
 
 Float64 = NDArray[np.float64]

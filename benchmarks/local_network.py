@@ -28,8 +28,8 @@ from uploads_network import ADDRESS, TARGET, Client, _free_port
 
 import ogive
 from ogive.local import Collection, Description, Randomizer
-from ogive.study.https.enrolment import TOKENS
-from ogive.study.local.enrolment import equip
+from ogive.study.enrolment import TOKENS
+from ogive.study.local.reports import equip
 
 
 class Place:

@@ -9,7 +9,7 @@ import statistics
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from ogive.cli.bench import TIMES, is_speed
+from ogive.cli.installation import TIMES, is_speed
 
 ELSEWHERE = ", measured elsewhere"
 UNKNOWN = "a shared machine with two cores; versions of packages were not kept"

@@ -21,16 +21,14 @@ import numpy as np
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from harness import best_time, record, row
 
-from ogive.crypto.circuits import Builder, Circuit, LaplaceLaw, ResponseLaw, arrange, plain, separate
-from ogive.crypto.circuits.arithmetic import less
-from ogive.crypto.circuits.kernels import auc_strict, collision, gini, kendall
+from ogive.crypto import garbling
+from ogive.crypto.aes import WordStream
+from ogive.crypto.circuits import Builder, Circuit, LaplaceLaw, ResponseLaw, arrange, separate
+from ogive.crypto.circuits import circuit as plain
+from ogive.crypto.circuits.arithmetic import auc_strict, collision, gini, kendall, less
 from ogive.crypto.circuits.sampling import add_laplace, index_of_sign, respond_binary, respond_ternary, uniform_bits
-from ogive.crypto.garbling import GateKeys, batch, evaluate, garble
-from ogive.crypto.garbling.schedule import schedule_of
-from ogive.crypto.garbling.wires import fresh_deltas, fresh_zeros
-from ogive.crypto.streams import WordStream
-from ogive.crypto.transfer import BaseTransfers
-from ogive.crypto.transfer.extension import LABEL_BITS
+from ogive.crypto.garbling import GateKeys, evaluate, fresh_deltas, fresh_zeros, garble, schedule_of
+from ogive.crypto.transfer import LABEL_BITS, BaseTransfers
 from ogive.crypto.twoparty import AGGREGATOR, PairAggregator, PairParty, PairSettings, Participant
 
 EPSILON, DELTA = Fraction(1), 1e-9
@@ -110,7 +108,7 @@ def gates(circuit: Circuit, name: str, quick: bool) -> Iterator[dict[str, Any]]:
         jobs: dict[str, Callable[[], object]] = {
             "garbling": lambda z=zeros, d=deltas: garble(plan, z, d, GateKeys(SEED)),
             "evaluating": lambda z=zeros, t=tables: evaluate(plan, z, t, GateKeys(SEED)),
-            "both, with labels": lambda inputs=inputs: batch.evaluate(circuit, *inputs),
+            "both, with labels": lambda inputs=inputs: garbling.garbled_outputs(circuit, *inputs),
         }
         for metric, job in jobs.items():
             value = circuit.ands * pairs / seconds(job, runs) / 1e6
@@ -126,7 +124,7 @@ def comparison(quick: bool) -> Iterator[dict[str, Any]]:
     """One comparison of many at once."""
     circuit, pairs, runs = comparison_of_32_bits(), 1 << 14, 2 if quick else 9
     inputs = bits_for(circuit, pairs)
-    value = seconds(lambda: batch.evaluate(circuit, *inputs), runs) / pairs * 1e6
+    value = seconds(lambda: garbling.garbled_outputs(circuit, *inputs), runs) / pairs * 1e6
     work = "garbled circuits, comparison of 32 bits, many at once"
     yield row(work, "both, with labels", "us", value, runs=runs, larger_is_better=False,
               peer=EMP, peer_value=EMP_COMPARISON)  # fmt: skip
@@ -207,7 +205,10 @@ def studies(quick: bool) -> Iterator[dict[str, Any]]:
     for name, make in list(CIRCUITS.items())[:3]:
         circuit = make()
         work = f"garbled circuits, study of {pairs:_} pairs, {name}".replace("_", " ")
-        for metric, run, runs in (("time, garbled", batch.evaluate, 2), ("time, in the clear", plain.evaluate, 3)):
+        for metric, run, runs in (
+            ("time, garbled", garbling.garbled_outputs, 2),
+            ("time, in the clear", plain.evaluate, 3),
+        ):
             value = seconds(lambda circuit=circuit, run=run: study(circuit, run, pairs), 1 if quick else runs)
             yield row(work, metric, "s", value, runs=runs, larger_is_better=False)
 

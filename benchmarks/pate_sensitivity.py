@@ -18,9 +18,8 @@ from harness import best_time, record, row
 
 from ogive.datasets import data_directory
 from ogive.pate.aggregators import ConfidentGNMax, GNMax
-from ogive.pate.costs.gnmax import GnmaxBound
-from ogive.pate.sensitivity.smooth import smooth_cost
-from ogive.pate.sensitivity.totals import answer_profile
+from ogive.pate.costs.answers import GnmaxBound
+from ogive.pate.sensitivity.smooth import answer_profile, smooth_cost
 
 PEER = "authors' public code, measured elsewhere"
 ORDER = 14.0

@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
+from ogive.columns.grids import Grid
 from ogive.datasets import data_directory
-from ogive.grids import Grid
 
 Int64 = NDArray[np.int64]
 Float64 = NDArray[np.float64]

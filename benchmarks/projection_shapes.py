@@ -9,9 +9,8 @@ from __future__ import annotations
 
 from ogive.privacy import Adjacency
 from ogive.strategies.projection.bases import BASES
-from ogive.strategies.projection.form import MAX_DEGREE, Form
-from ogive.strategies.projection.moments import LARGEST_DEGREE
-from ogive.strategies.projection.whitening import TABLE, computed, key, packed, write_table
+from ogive.strategies.projection.features import TABLE, computed, key, packed, write_table
+from ogive.strategies.projection.form import LARGEST_DEGREE, MAX_DEGREE, Form
 
 
 def forms() -> list[Form]:

@@ -23,7 +23,7 @@ from sklearn.preprocessing import StandardScaler
 from ogive.datasets import data_directory
 from ogive.noise import KeyedSource
 from ogive.privacy import Adjacency, PureDP
-from ogive.releasing import release
+from ogive.releasing.release import release
 from ogive.statistics import Ustatistic
 from ogive.statistics.roc.estimate import RocEstimate
 from ogive.statistics.roc.statistic import Roc

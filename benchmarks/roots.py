@@ -19,12 +19,15 @@ from harness import best_time, record, row
 
 from ogive.noise import SystemSource
 from ogive.privacy import Adjacency, ZeroConcentratedDP
-from ogive.strategies import Strategy, design_ring, design_square_root, design_symmetric_root
-from ogive.strategies.ring import integer as ring_integer
-from ogive.strategies.ring import strategy as ring_strategy
-from ogive.strategies.square_root import integer as square_integer
-from ogive.strategies.symmetric_root import integer as symmetric_integer
-from ogive.strategies.symmetric_root import strategy as symmetric_strategy
+from ogive.strategies import (
+    Strategy,
+    convolution,
+    design_ring,
+    design_square_root,
+    design_symmetric_root,
+    ring,
+    symmetric_root,
+)
 
 HALF = ZeroConcentratedDP("0.5")
 VALUES = 1 << 22
@@ -35,9 +38,9 @@ DESIGNS = (
 )
 KEPT = [
     value
-    for module in (ring_integer, ring_strategy, square_integer, symmetric_integer, symmetric_strategy)
+    for module in (ring, convolution, symmetric_root)
     for value in vars(module).values()
-    if hasattr(value, "cache_clear") and value is not square_integer._tables
+    if hasattr(value, "cache_clear") and value is not convolution._tables
 ]
 """What is kept of earlier designs."""
 

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 from harness import best_time, record, row
 
-from ogive.arrays import Int64
+from ogive.core.arrays import Int64
 from ogive.crypto import field
 from ogive.noise import DerivedNodes
 from ogive.pate import ConfidentGNMax, simulated_votes

@@ -21,18 +21,17 @@ import numpy as np
 from harness import measure_in_folder, row
 from uploads_network import study_text
 
-from ogive.segments.log import Segments
+from ogive.segments import Segments
 from ogive.study.course import Step, course
-from ogive.study.keys import make_key
+from ogive.study.enrolment import make_key
 from ogive.study.servers.document import ServersStudy
 from ogive.study.servers.enrolment import Enrolled, enrolled, make_tokens
-from ogive.study.servers.opened import batch_rows, open_uploads, opened_messages
-from ogive.study.servers.reports import make_reports, read_report
+from ogive.study.servers.evaluating import batch_rows, open_uploads, opened_messages
 from ogive.study.servers.sealing import sealing_key
-from ogive.study.servers.uploads import FOLDER, Relayed
-from ogive.trust.servers.opening import add_answers
+from ogive.study.servers.uploads import FOLDER, Relayed, make_reports, read_report
+from ogive.trust.servers.model import add_answers
+from ogive.trust.servers.preparation import ServerState
 from ogive.trust.servers.server import Server
-from ogive.trust.servers.state import ServerState
 
 SERVERS = range(2)
 _CHUNK = 4_000

@@ -30,10 +30,10 @@ from sizing_tables import ERROR, MEMORY, SENT, TIME
 
 import ogive
 from ogive.crypto.twoparty.messages import pair_bytes
-from ogive.local.codec import HEADER_BYTES
-from ogive.planning.predict import Planner
+from ogive.local.description import HEADER_BYTES
 from ogive.privacy import Adjacency
 from ogive.queries import PairsQuery, ReportsQuery
+from ogive.releasing.planning.predict import Planner
 
 BOUNDS, BINS = (0, 100), 1024
 PRIVACY = ogive.PureDP(1)

@@ -18,14 +18,14 @@ from typing import Any
 import numpy as np
 from harness import best_time, record, row
 
-from ogive.arrays import Float64, Int64
+from ogive.core.arrays import Float64, Int64
 from ogive.noise import DerivedNodes, SystemSource
 from ogive.privacy import Adjacency, PureDP, ZeroConcentratedDP
 from ogive.strategies.base import Strategy
 from ogive.strategies.hats.strategy import design_hats
-from ogive.strategies.square_root.strategy import design_square_root
+from ogive.strategies.square_root import design_square_root
 from ogive.streams import RunningTotal
-from ogive.streams.sqrt_ahead import factor
+from ogive.streams.ahead import factor
 
 MUST = 1.05
 """Times the deviation of the offline release."""

@@ -29,7 +29,7 @@ from ogive.ledger import Ledger
 from ogive.study.agent import Agent
 from ogive.study.coordinator import Coordinator
 from ogive.study.document import Study
-from ogive.study.keys import load_key
+from ogive.study.enrolment import load_key
 from ogive.study.store import Store
 
 SEED = 3

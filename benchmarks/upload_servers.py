@@ -15,17 +15,16 @@ import numpy as np
 from harness import row
 
 from ogive.columns import Binning
-from ogive.grids import Grid
+from ogive.columns.grids import Grid
 from ogive.privacy import Adjacency, PureDP
 from ogive.queries import CurveQuery
 from ogive.records.contributions import Contributions
 from ogive.strategies import design_tree
 from ogive.trust.servers.clients import upload
 from ogive.trust.servers.costs import cost_of
-from ogive.trust.servers.layout import Layout
+from ogive.trust.servers.preparation import ServerState
 from ogive.trust.servers.server import Server
-from ogive.trust.servers.settings import AggregateUploads
-from ogive.trust.servers.state import ServerState
+from ogive.trust.servers.settings import AggregateUploads, Layout
 from ogive.trust.servers.uploads import KEYS, TABLES, Uploads
 
 CASES = ((20_000, 4096), (100_000, 1024), (300_000, 100))

@@ -16,10 +16,9 @@ from upload_servers import server_rows
 
 from ogive.crypto import field
 from ogive.crypto.comparison import KeyShape, evaluate, evaluate_sums, generate
-from ogive.crypto.comparison.weighing import evaluate_weighed
-from ogive.crypto.linear import project
+from ogive.crypto.comparison.evaluation import evaluate_weighed
 from ogive.crypto.sketch import CellClaim
-from ogive.crypto.tables import ShareShape, one_hot_columns, share
+from ogive.crypto.tables import ShareShape, one_hot_columns, project, share
 from ogive.crypto.upload_costs import (
     BLOCKS_PER_SECOND,
     CELLS_PER_SECOND,

@@ -36,21 +36,20 @@ from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 from harness import measure_in_folder, row
 
 from ogive.crypto.domains import HashDomain
+from ogive.study.common import SEALING, key_text
 from ogive.study.course import Step, course
-from ogive.study.fields import SEALING, key_text
-from ogive.study.https.connections import allow_files, small_buffers
-from ogive.study.https.enrolment import equip
-from ogive.study.keys import make_key
+from ogive.study.enrolment import equip, make_key
+from ogive.study.https.connections import allow_files
 from ogive.study.servers.document import ServersStudy
 from ogive.study.servers.enrolment import credential, enrolled, make_tokens
+from ogive.study.servers.evaluating import batch_rows, opened_messages
 from ogive.study.servers.kept import answers
-from ogive.study.servers.opened import batch_rows, opened_messages
-from ogive.study.servers.reports import front, make_reports, part_bytes, report_bytes
 from ogive.study.servers.sealing import sealing_key
+from ogive.study.servers.uploads import front, make_reports, part_bytes, report_bytes
 from ogive.study.store import Store
-from ogive.trust.servers.opening import add_answers, run
+from ogive.trust.servers.model import add_answers, run
+from ogive.trust.servers.preparation import ServerState
 from ogive.trust.servers.server import Server
-from ogive.trust.servers.state import ServerState
 
 ADDRESS = "127.0.0.1"
 CONNECTIONS = 64
@@ -235,7 +234,6 @@ class Crowd:
 def measure_crowd(folder: Path, *, people: int, cells: int, crowd: int) -> list[dict[str, Any]]:
     """The rows of honest uploads while a crowd of connections is open that says nothing or little."""
     allow_files(_FILES)
-    small_buffers()
     place = Place(folder, people=people + crowd, cells=cells)
     requests = requests_of(place, np.random.default_rng(1).random(people), 0)
     counts: list[int] = []

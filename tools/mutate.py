@@ -863,7 +863,7 @@ class Copy:
         for path in (tree.root / "src").rglob("__pycache__/*.nb[ic]"):
             (self.root / path.parent.relative_to(tree.root)).mkdir(exist_ok=True)
             shutil.copy2(path, self.root / path.relative_to(tree.root))
-        if (self.root / "src" / tree.package.name / "warming.py").exists():
+        if (self.root / "src" / tree.package.name / "cli/warming.py").exists():
             words = [sys.executable, "-m", tree.package.name, "warmup"]
             subprocess.run(words, cwd=self.root, env=self._environment, check=True, stdout=subprocess.DEVNULL)
         self._compiled = {path: path.read_bytes() for path in self._code()}

@@ -5,8 +5,8 @@ import gzip
 import numpy as np
 import pytest
 
-from ogive.demo import learning
-from ogive.demo.learning import design_matrix, read_table
+from ogive.demo import data
+from ogive.demo.data import design_matrix, read_table
 from ogive.errors import DataError, ParameterError
 from ogive_papers.ecdf import data_sets, models, roc_pictures, summary_table
 from ogive_papers.ecdf.data_sets import (
@@ -130,7 +130,7 @@ def test_models_learn_what_a_simulated_table_holds(tmp_path):
     found = models.evaluate(HEART, (tmp_path,))
     assert not found.simulated
     assert found.positive.size == size // 2
-    rows = np.random.default_rng(learning.SPLIT_SEED).permutation(size)[size // 2 :]
+    rows = np.random.default_rng(data.SPLIT_SEED).permutation(size)[size // 2 :]
     assert (found.positive == classes[rows]).all()
     true = 1 / (1 + np.exp(-odds[rows]))
     complete = rows % 50 != 0

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from ogive.privacy import PureDP
-from ogive.releasing import release
+from ogive.releasing.release import release
 from ogive.statistics import HosmerLemeshow
 from ogive.trust import Central
 from ogive_papers.ecdf import calibration, roc

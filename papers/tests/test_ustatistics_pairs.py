@@ -12,7 +12,7 @@ from scipy import stats
 
 from ogive.accounting import per_report_epsilon
 from ogive.crypto.circuits import Builder, LaplaceLaw, ResponseLaw, Unsigned, arrange, evaluate, separate
-from ogive.crypto.circuits.kernels import kendall
+from ogive.crypto.circuits.arithmetic import kendall
 from ogive.crypto.circuits.sampling import add_laplace, index_of_sign, respond_ternary, uniform_bits
 from ogive.pairs import ResponseNoise, expected, fixed_records
 from ogive_papers.ustatistics import all_pairs, kendall_pairs, ratings

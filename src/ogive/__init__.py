@@ -4,7 +4,7 @@ The public names are listed in `__init__.pyi`. They load when first used, so tha
 nothing; so do the parts of the package that have public names of their own, such as `ogive.pate`.
 """
 
-from ogive.rooms import front
+from ogive.core.rooms import front
 
 __version__ = "0.1.0"
 

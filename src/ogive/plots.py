@@ -3,15 +3,14 @@
 Figures are made without pyplot and its global state.
 """
 
-from ogive.pictures import BLUE, GRAY, ORANGE, Style, caption, keep_private, lighten, new_axes, save
-from ogive.statistics.boxplot.plot import draw as plot_boxes
-from ogive.statistics.calibration.plot import draw as plot_reliability
-from ogive.statistics.curve.plot import draw as plot_curve
-from ogive.statistics.curve.plot import plot_steps
-from ogive.statistics.curve.plot_shape import plot_quantiles, plot_shares
-from ogive.statistics.labels.plot import draw as plot_labels
-from ogive.statistics.roc.plot import draw as plot_roc
-from ogive.statistics.ustatistic.plot import draw as plot_interval
+from ogive.showing.pictures import BLUE, GRAY, ORANGE, Style, caption, keep_private, lighten, new_axes, save
+from ogive.statistics.boxplot.picture import draw as plot_boxes
+from ogive.statistics.calibration.picture import draw as plot_reliability
+from ogive.statistics.curve.picture import draw as plot_curve
+from ogive.statistics.curve.picture import plot_quantiles, plot_shares, plot_steps
+from ogive.statistics.labels.picture import draw as plot_labels
+from ogive.statistics.roc.picture import draw as plot_roc
+from ogive.statistics.ustatistic.picture import draw as plot_interval
 
 __all__ = [
     "BLUE",

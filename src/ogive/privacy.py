@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from ogive.checks import whole
+from ogive.core.checks import whole
 from ogive.errors import ParameterError, quoted
 
 Rational = int | float | str | Fraction
@@ -166,11 +166,7 @@ class PrivacyUnit:
 
 
 def check_row_choice(choice: object, person: str | None, *, default: str = BY_CONTENTS) -> str:
-    """What rows of a person are chosen by, or the default.
-
-    Raises:
-        ParameterError: there is no such choice, or no person column.
-    """
+    """What rows of a person are chosen by, or the default."""
     if choice is None:
         return default
     if choice not in (BY_CONTENTS, BY_CELLS):
@@ -181,18 +177,7 @@ def check_row_choice(choice: object, person: str | None, *, default: str = BY_CO
 
 
 def exact(value: Rational, name: str) -> Fraction:
-    """Read a number as the exact rational its user wrote.
-
-    Args:
-        value: An int, a Fraction, a decimal string such as "0.3" or "1/3", or a float,
-            which stands for the shortest decimal that prints as it.
-        name: What the number is called in the error message.
-
-    Raises:
-        ParameterError: the value is not a finite number, or so large or small that floating point
-            could not hold it: its size must be 0 or from 1e-300 to 1e300; or it is a fraction whose numerator or
-            denominator has more than 4000 digits.
-    """
+    """Read a number as the exact rational its user wrote."""
     if not isinstance(value, int | float | str | Fraction) and getattr(value, "size", None) == 1:
         # numpy scalars arrive here; `item` gives the Python number they hold
         value = getattr(value, "item", lambda: value)()
@@ -383,11 +368,7 @@ Charge = Privacy | GaussianDP
 
 
 def check_privacy(value: object) -> Privacy:
-    """Return a guarantee as it is.
-
-    Raises:
-        ParameterError: it is of no known type.
-    """
+    """Return a guarantee as it is."""
     if not isinstance(value, PureDP | ZeroConcentratedDP | ApproxDP):
         raise ParameterError(
             "`privacy` must be `PureDP`, `ApproxDP` or `ZeroConcentratedDP`, for example `PureDP(1)` for epsilon 1, "
@@ -397,11 +378,7 @@ def check_privacy(value: object) -> Privacy:
 
 
 def check_charge(value: object) -> Charge:
-    """Return a guarantee or a loss of Gaussian noise as it is.
-
-    Raises:
-        ParameterError: it is of no known type.
-    """
+    """Return a guarantee or a loss of Gaussian noise as it is."""
     return value if isinstance(value, GaussianDP) else check_privacy(value)
 
 
@@ -411,11 +388,7 @@ def is_one_line(text: str) -> bool:
 
 
 def check_columns(names: object) -> tuple[str, ...]:
-    """Names of columns in order, each once; a single name may stand for itself.
-
-    Raises:
-        ParameterError: they are no names of columns.
-    """
+    """Names of columns in order, each once; a single name may stand for itself."""
     given = (names,) if isinstance(names, str) else names
     if not isinstance(given, list | tuple | set | frozenset) or not all(
         isinstance(name, str) and 0 < len(name) <= _LONGEST_NAME and is_one_line(name) for name in given
@@ -432,11 +405,7 @@ def named_columns(names: Sequence[str]) -> str:
 
 
 def check_adjacency(value: Adjacency | str) -> Adjacency:
-    """Return an adjacency given as itself or by its name.
-
-    Raises:
-        ParameterError: there is none of that name.
-    """
+    """Return an adjacency given as itself or by its name."""
     try:
         return Adjacency(value)
     except ValueError:
@@ -445,22 +414,14 @@ def check_adjacency(value: Adjacency | str) -> Adjacency:
 
 
 def charge_from_dict(data: Any) -> Charge:
-    """Rebuild a guarantee or a loss from `to_dict`; the data need not be trusted.
-
-    Raises:
-        ParameterError: the type is unknown, or a field is missing or out of range.
-    """
+    """Rebuild a guarantee or a loss from `to_dict`; the data need not be trusted."""
     if isinstance(data, dict) and data.get("type") == "GaussianDP":
         return GaussianDP(_field(data, "mu_squared"), _field(data, "distance"))
     return privacy_from_dict(data)
 
 
 def privacy_from_dict(data: Any) -> Privacy:
-    """Rebuild a guarantee from `to_dict`; the data need not be trusted.
-
-    Raises:
-        ParameterError: the type is unknown, or a field is missing or out of range.
-    """
+    """Rebuild a guarantee from `to_dict`; the data need not be trusted."""
     if not isinstance(data, dict):
         raise ParameterError(f"a privacy guarantee must be an object with a type, got {quoted(data)}")
     match _field(data, "type"):

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
-from ogive.checks import whole
+from ogive.core.checks import whole
 from ogive.errors import ParameterError, quoted
 from ogive.privacy import (
     BY_CONTENTS,
@@ -254,11 +254,7 @@ def declaring(source: Provenance | None, columns: Iterable[str]) -> Provenance |
 
 
 def check_batch_name(name: object) -> str | None:
-    """Return a batch's public name as it is.
-
-    Raises:
-        ParameterError: it is neither None nor a text of 1 to 400 characters, all of them on one line.
-    """
+    """Return a batch's public name as it is."""
     if name is None:
         return None
     if isinstance(name, str) and name.strip() and len(name) <= _LONGEST_NAME:
@@ -269,22 +265,14 @@ def check_batch_name(name: object) -> str | None:
 
 
 def check_account(mark: object) -> str | None:
-    """Return what tells one account's releases from others as it is.
-
-    Raises:
-        ParameterError: it is neither None nor hexadecimal.
-    """
+    """Return what tells one account's releases from others as it is."""
     if mark is None or (isinstance(mark, str) and _ACCOUNT.fullmatch(mark)):
         return mark
     raise ParameterError("an account must be named in lower-case hexadecimal digits, or by null")
 
 
 def check_where(condition: object) -> str | None:
-    """Return the condition that records satisfy as it is.
-
-    Raises:
-        ParameterError: it is neither None nor a text of one line.
-    """
+    """Return the condition that records satisfy as it is."""
     if condition is None:
         return None
     if isinstance(condition, str) and 0 < len(condition) <= LONGEST_WHERE and is_one_line(condition):

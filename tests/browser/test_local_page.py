@@ -9,10 +9,8 @@ from helpers.waiting import until
 
 import ogive
 from ogive.local import Collection
-from ogive.local.bits import WORD, flip_threshold
-from ogive.study.local.https import LocalService
-from ogive.study.local.pages import owners_page, status_page
-from ogive.study.local.released import ReleasedFile
+from ogive.local.base import WORD, flip_threshold
+from ogive.study.local.service import LocalService, ReleasedFile, owners_page, status_page
 
 FLIPS = flip_threshold(Fraction(1))
 PHONE, DESK = {"width": 360, "height": 740}, {"width": 1100}

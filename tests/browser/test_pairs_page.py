@@ -5,7 +5,7 @@ from helpers.chromium import Page
 from helpers.people_study import Serving, study_of
 
 from ogive.study.https.pages import Released
-from ogive.study.pairs.pages import status_page
+from ogive.study.pairs.service import status_page
 
 PHONE, DESK = {"width": 360, "height": 740}, {"width": 1100}
 

@@ -5,9 +5,8 @@ from helpers.chromium import Page
 from helpers.servers_study import AGE, Trial, ages, text_of
 
 from ogive.study.https.pages import Released
-from ogive.study.servers.https import ServerService
 from ogive.study.servers.kept import end
-from ogive.study.servers.pages import status_page
+from ogive.study.servers.service import ServerService, status_page
 
 PHONE, DESK = {"width": 360, "height": 740}, {"width": 1100}
 RELEASES = (AGE, AGE | {"name": "costly"})

@@ -324,7 +324,7 @@ def test_outputs_are_checked_before_privacy_is_spent(run, table, tmp_path, monke
     def spend(*args, **kwargs):
         raise AssertionError("privacy was spent")
 
-    monkeypatch.setattr(import_module("ogive.releasing"), "release", spend)
+    monkeypatch.setattr(import_module("ogive.releasing.release"), "release", spend)
     (tmp_path / "c.svg").mkdir()
     for path, words in [("none/c.svg", "does not exist"), ("c.svg", "it is a folder")]:
         status, _, err = run("ecdf", table, *AGE, *ONE, option, tmp_path / path)
@@ -357,7 +357,7 @@ def test_a_refusal_has_status_one(run, table, monkeypatch):
     def refuse(*args, **kwargs):
         raise BudgetError("this would cost too much")
 
-    monkeypatch.setattr(import_module("ogive.releasing"), "release", refuse)
+    monkeypatch.setattr(import_module("ogive.releasing.release"), "release", refuse)
     assert run("ecdf", table, *AGE, *ONE) == (1, "", "ogive: error: this would cost too much\n")
 
 
@@ -365,7 +365,7 @@ def test_an_interrupt_is_one_line(run, table, monkeypatch):
     def interrupt(*args, **kwargs):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(import_module("ogive.releasing"), "release", interrupt)
+    monkeypatch.setattr(import_module("ogive.releasing.release"), "release", interrupt)
     assert run("ecdf", table, *AGE, *ONE) == (130, "", "ogive: stopped\n")
 
 
@@ -373,7 +373,7 @@ def test_an_internal_fault_shows_no_record(run, table, monkeypatch):
     def stumble(*args, **kwargs):
         raise RuntimeError("a record: 424242")
 
-    monkeypatch.setattr(import_module("ogive.releasing"), "release", stumble)
+    monkeypatch.setattr(import_module("ogive.releasing.release"), "release", stumble)
     status, out, err = run("ecdf", table, *AGE, *ONE)
     assert (status, out, err.count("\n")) == (70, "", 1)
     assert "RuntimeError in stumble" in err
@@ -402,7 +402,7 @@ def test_an_unknown_command_is_bad_use(run):
 
 
 def test_a_command_of_a_package_that_is_not_installed_says_what_installs_it(run, monkeypatch):
-    monkeypatch.setattr("ogive.cli.apart.entry_points", lambda **_: ())
+    monkeypatch.setattr("ogive.cli.installation.entry_points", lambda **_: ())
     for words in (["ecdf"], ["ecdf", "--quick", "-o", "x"], []):
         status, out, err = run("reproduce", *words)
         assert (status, out, err.count("\n")) == (2, "", 1)

@@ -21,15 +21,13 @@ from helpers.waiting import PATIENCE
 from ogive.cli import main
 from ogive.cli.demo import LEDGER_FILES
 from ogive.datasets import bank
-from ogive.demo.data import find_table
-from ogive.demo.learning import halves
+from ogive.demo.data import DIGITS, evaluate, find_table, halves
 from ogive.demo.loopback import Loopback
-from ogive.demo.model import DIGITS, evaluate
 from ogive.demo.story import DECILES, LIMIT, Part, Refusal, age_grid, balance_grid, tell
 from ogive.errors import ParameterError
 from ogive.ledger import Ledger
 from ogive.provenance import Provenance
-from ogive.session import Session
+from ogive.releasing.session import Session
 
 pytest.importorskip("sklearn")
 
@@ -368,7 +366,7 @@ def test_a_ledger_of_other_records_is_refused_with_the_way_out(table, told, tmp_
 
 
 def test_without_scikit_learn_one_line_says_how_to_get_it(table, tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr("ogive.demo.learning.importlib.util.find_spec", lambda name: None)
+    monkeypatch.setattr("ogive.demo.data.importlib.util.find_spec", lambda name: None)
     assert main(["demo", "--data", str(table), "-o", str(tmp_path / "demo")]) == 2
     captured = capsys.readouterr()
     assert captured.err.count("\n") == 1

@@ -16,9 +16,7 @@ from helpers.forked import python
 from helpers.scope import is_everything
 
 from ogive import Curve
-from ogive.cli import main
-from ogive.cli.local import commands as local
-from ogive.cli.local import kept_state
+from ogive.cli import kept_state, local, main
 from ogive.local import Collection, Description
 from ogive.local import collection as collecting
 
@@ -107,7 +105,7 @@ def test_describe_tells_what_shuffling_leaves(run):
     assert status == 0, err
     description = Description.from_json(out)
     from ogive.accounting.shuffling import shuffled_epsilon
-    from ogive.local.groups import smallest_group
+    from ogive.local.collection import smallest_group
 
     group = smallest_group(description.oracle, N)
     assert f"(the smallest group of reports on one question has {group})" in err
@@ -525,7 +523,7 @@ def interpreter():
 KILLED = """
 import os, signal, sys
 from ogive.cli import main
-from ogive.cli.local import commands as local
+from ogive.cli import local
 from ogive.local import collection as collecting
 local.SAVE_SECONDS, collecting.CHUNK = 0.0, 100
 saved, save = [], collecting.Collection.save
@@ -578,7 +576,7 @@ KILLED_SAVING = """
 import os, signal, sys
 from pathlib import Path
 from ogive.cli import main
-from ogive.cli.local import commands as local
+from ogive.cli import local
 from ogive.local import collection as collecting
 local.SAVE_SECONDS, collecting.CHUNK = 0.0, 100
 replaced, replace = [], Path.replace

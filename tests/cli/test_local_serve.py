@@ -8,8 +8,7 @@ from helpers.refusing import refused
 from helpers.waiting import PATIENCE
 
 from ogive.cli import main
-from ogive.study.local.enrolment import equip
-from ogive.study.local.reports import LocalReports
+from ogive.study.local.reports import LocalReports, equip
 
 SERVE = ["local", "serve", "study.json", "--service", "tls", "--store", "store"]
 SEND = ["local", "send", "study.json", "mine.reports", "--connect", "https://localhost:1"]

@@ -292,7 +292,7 @@ def test_outputs_are_checked_before_privacy_is_spent(run, table, tmp_path, monke
     def spend(*args, **kwargs):
         raise AssertionError("privacy was spent")
 
-    monkeypatch.setattr(import_module("ogive.releasing"), "release", spend)
+    monkeypatch.setattr(import_module("ogive.releasing.release"), "release", spend)
     options = {
         "roc": (*SCORE, "--label", "number"),
         "calibration": ("--probability", "risk", "--label", "seen"),

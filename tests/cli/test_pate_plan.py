@@ -74,7 +74,7 @@ def test_a_second_round_is_planned_for_a_student(run):
     [
         (("votes.npy", *DELTA), "say --public if these votes are public"),
         (("votes.npy", "--public", "--teachers", 5, *DELTA), "--teachers is for simulated votes"),
-        ((*IMAGINED, "--public", *DELTA), "there is none"),
+        ((*IMAGINED, "--public", *DELTA), "no file is named"),
         ((*IMAGINED[:4], *DELTA), "say --queries"),
         ((*IMAGINED, "--answers", 81, *DELTA), "from 1 to 80, got 81"),
         ((*IMAGINED, "--answers", "some", *DELTA), "--answers must be whole numbers"),

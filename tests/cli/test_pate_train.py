@@ -17,8 +17,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from ogive.cli import main
-from ogive.cli.pate.features import Coding
-from ogive.cli.pate.tables import table
+from ogive.cli.pate.train import Coding, table
 from ogive.pate import check_votes, partition, train_teachers, votes_of
 
 RNG = np.random.default_rng(4)

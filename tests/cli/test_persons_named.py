@@ -3,7 +3,7 @@
 import pytest
 
 from ogive.cli import main
-from ogive.cli.persons_named import person_column
+from ogive.cli.paying import person_column
 
 
 @pytest.fixture

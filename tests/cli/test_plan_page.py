@@ -10,8 +10,8 @@ from helpers.scope import is_everything, size
 
 import ogive
 from ogive.cli import main
-from ogive.planning.taken import plan_taken
 from ogive.privacy import Adjacency, PrivacyUnit
+from ogive.releasing.planning.predict import plan_taken
 
 pytestmark = pytest.mark.usefixtures("fewer_imagined_releases")
 
@@ -152,7 +152,7 @@ def test_a_plan_of_boxes_is_one_table_of_quartiles_in_units_of_the_column(run):
 @pytest.mark.parametrize(
     ("policy", "wanted"),
     [
-        ((), "refused before anything is paid"),
+        ((), "refused before anything is charged"),
         (("--missing", "low"), "count as the lower bound; how many there are is not published"),
         (("--missing", "7"), "count as 7; how many there are is not published"),
         (
@@ -172,7 +172,7 @@ def test_a_description_says_it_for_every_variable_whose_policy_differs(run):
     described = ("--bounds", "age=0:9", "--values", "sex=F,M", "--missing", "sex=count", "--records", "900")
     out = " ".join(run("plan", "describe", *described, "--epsilon", "1")[1].split())
     assert "missing values of sex: a category of their own" in out
-    assert "missing values of the others: refused before anything is paid" in out
+    assert "missing values of the others: refused before anything is charged" in out
 
 
 def test_errors_of_quantiles_are_in_units_of_the_column(run):

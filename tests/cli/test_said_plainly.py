@@ -8,8 +8,8 @@ from helpers.scope import is_everything
 
 import ogive
 from ogive.cli import main
-from ogive.planning.scale import counted
-from ogive.statistics.mean.statistic import Mean
+from ogive.releasing.planning.text import counted
+from ogive.statistics.sums.statistic import Mean
 
 RELEASE = ("--bounds", "0", "120", "--epsilon", "1")
 

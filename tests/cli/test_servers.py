@@ -14,7 +14,7 @@ from helpers.scope import is_everything
 from helpers.servers_study import key_of, text_of, token_of
 
 from ogive.cli import main
-from ogive.cli.study.upload import own_record
+from ogive.cli.parties import own_record
 from ogive.errors import ParameterError
 from ogive.study.reading import read_study
 from ogive.study.servers.kept import STUDY, is_requested, refuse
@@ -173,7 +173,7 @@ def test_a_release_that_was_refused_says_why(folder, capsys, monkeypatch):
         with store.write() as kept:
             refuse(kept, "age", "uploads: 0, min_uploads of the study: 1; uploads go on, and nothing was spent")
 
-    monkeypatch.setattr("ogive.cli.study.commands.time.sleep", look)
+    monkeypatch.setattr("ogive.cli.study.time.sleep", look)
     assert main(["study", "release", "study.toml", "age", "--state", "own.db", "--yes"]) == 1
     assert "age is refused: uploads: 0, min_uploads of the study: 1" in capsys.readouterr().err
     store.close()

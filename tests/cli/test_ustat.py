@@ -12,7 +12,7 @@ from sklearn.metrics import roc_auc_score
 
 import ogive
 from ogive.cli import main
-from ogive.kernels.naming import MEASURES
+from ogive.kernels.measures import MEASURES
 
 RNG = np.random.default_rng(6)
 N = 3_000

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from ogive.columns import Binning, Label
+from ogive.columns.grids import Grid
 from ogive.errors import ParameterError
-from ogive.grids import Grid
 from ogive.noise import DiscreteGaussian, DiscreteLaplace
 from ogive.privacy import Adjacency, PrivacyUnit, PureDP, ZeroConcentratedDP
 from ogive.queries import GroupSums, GroupSumsQuery

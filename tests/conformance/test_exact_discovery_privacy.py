@@ -19,8 +19,8 @@ from ogive.errors import ParameterError
 from ogive.noise import DerivedNodes, DiscreteLaplace
 from ogive.privacy import Adjacency, ApproxDP, PrivacyUnit
 from ogive.queries import DiscoveryQuery, ValueCounts, design_discovery
+from ogive.queries.aggregates import Counted, read, write
 from ogive.queries.discovery import least_threshold, shown_chance
-from ogive.queries.value_counts import Counted, read, write
 
 ADD, REPLACE = Adjacency.ADD_OR_REMOVE, Adjacency.REPLACE
 OPEN, COUNTED = ValueCounts(OpenCategories("x")), ValueCounts(OpenCategories("x", "count"))

@@ -12,8 +12,8 @@ from helpers import selection
 
 from ogive.accounting import as_concentrated
 from ogive.columns import Binning
+from ogive.columns.grids import Grid
 from ogive.errors import ParameterError
-from ogive.grids import Grid
 from ogive.noise import DerivedNodes, DiscreteLaplace, Geometric
 from ogive.privacy import Adjacency, ApproxDP, GaussianDP, PrivacyUnit, PureDP, ZeroConcentratedDP
 from ogive.queries import (

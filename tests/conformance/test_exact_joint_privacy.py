@@ -12,11 +12,11 @@ from helpers import joint
 from helpers.exact_loss import histograms, neighbors
 
 from ogive.columns import Binning
-from ogive.grids import Grid
+from ogive.columns.grids import Grid
 from ogive.privacy import Adjacency, PrivacyUnit, PureDP, ZeroConcentratedDP
 from ogive.queries import design_joint
 from ogive.queries.joint import _factors, common_unit
-from ogive.queries.rank_paths import Ranks
+from ogive.queries.joint_choice import Ranks
 from ogive.statistics import Quantiles, Terms
 from ogive.statistics.methods.together import rehearse
 

@@ -13,7 +13,7 @@ import pytest
 from helpers.exact_loss import PathOutputs, worst_direction
 
 from ogive.columns import Binning, Label
-from ogive.grids import Grid
+from ogive.columns.grids import Grid
 from ogive.noise import DiscreteGaussian, DiscreteLaplace
 from ogive.privacy import Adjacency, PrivacyUnit, PureDP, ZeroConcentratedDP
 from ogive.queries import ClassBinning, ClassCurvesQuery

@@ -15,7 +15,7 @@ from helpers import selection
 from helpers.exact_loss import histograms, neighbors
 
 from ogive.columns import Binning
-from ogive.grids import Grid
+from ogive.columns.grids import Grid
 from ogive.noise import DiscreteLaplace
 from ogive.privacy import Adjacency, PrivacyUnit, PureDP, ZeroConcentratedDP
 from ogive.queries import NoisyMaxQuery, QuantileScore, SparseVectorQuery, design_noisy_max, design_sparse_vector

@@ -12,12 +12,12 @@ from helpers import selection
 
 from ogive import Adjacency, ApproxDP, Central, Ecdf, PureDP, Subset, release
 from ogive.columns import Binning
-from ogive.grids import Grid
+from ogive.columns.grids import Grid
+from ogive.columns.predicates import predicate
 from ogive.noise import DerivedNodes, DiscreteLaplace, Geometric
-from ogive.predicates import predicate
 from ogive.privacy import PrivacyUnit
 from ogive.queries import CurveQuery, GroupBinning, GroupedQuery, NoisyMaxQuery, QuantileScore, SparseVectorQuery
-from ogive.queries.selected import LinearSelectedQuery, SelectedQuery, selecting
+from ogive.queries.wrapped import LinearSelectedQuery, SelectedQuery, selecting
 from ogive.strategies import design_tree
 
 BINNING = Binning("x", Grid.linear(0, 3, bins=3))

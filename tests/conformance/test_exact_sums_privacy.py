@@ -9,12 +9,12 @@ import pytest
 
 from ogive.accounting import as_concentrated
 from ogive.columns import LISTING_POLICIES, Binning, Domain, Listed, Membership
+from ogive.columns.grids import Grid
 from ogive.errors import ParameterError
-from ogive.grids import Grid
 from ogive.noise import DiscreteLaplace
 from ogive.privacy import Adjacency, ApproxDP, PrivacyUnit, PureDP, ZeroConcentratedDP
 from ogive.queries import Cells, CellsQuery, MomentsQuery, Weights, design_moments
-from ogive.queries.moments import changes
+from ogive.queries.sums import changes
 from ogive.records import Records
 from ogive.statistics import GroupAuc
 from ogive.statistics.sums.ask import TOTAL, mean_weights, sum_weights

@@ -19,7 +19,7 @@ from ogive.accounting import covers, total_loss
 from ogive.noise import DiscreteLaplace
 from ogive.privacy import PrivacyUnit
 from ogive.queries import Answer
-from ogive.queries.value_counts import Counted, write
+from ogive.queries.aggregates import Counted, write
 from ogive.records import Records
 from ogive.statistics.base import Terms
 from ogive.statistics.methods.together import Asked, ask_together, rehearse

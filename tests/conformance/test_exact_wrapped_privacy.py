@@ -19,7 +19,7 @@ from scipy.optimize import linprog
 import ogive
 from ogive import Adjacency, ApproxDP, Central, Grouped, PureDP, Subset, ZeroConcentratedDP
 from ogive.noise import DiscreteLaplace, KeyedSource
-from ogive.trust.central.model import CentralOpening
+from ogive.trust.table import CentralOpening
 
 ADD, REPLACE = Adjacency.ADD_OR_REMOVE, Adjacency.REPLACE
 VALUES = {"x": (0.0, 1.0, 3.0, None), "s": (0.1, 0.6, 0.9), "y": (0, 1), "g": ("a", "b"), "w": (1, 2, None)}

@@ -30,11 +30,11 @@ from vectors.make_stored import (
 import ogive
 import ogive_papers
 from ogive.columns import Binning, Categories, Column, Domain, Label, Listed, Membership
-from ogive.grids import Grid
+from ogive.columns.grids import Grid
+from ogive.core.parameters import is_added
 from ogive.local import Collection
-from ogive.parameters import is_added
 from ogive.pate import LabelsPlan, LabelsPlanRow, PrivacyCost, SanitizedCost, aggregators
-from ogive.pate.kept_teachers import Terms
+from ogive.pate.teachers import Terms
 from ogive.statistics import STATISTICS
 from ogive.statistics.methods.choose import CURVE_METHODS
 from ogive.study.coordinator import Progress
@@ -303,7 +303,7 @@ FILES = {
     Terms: "teachers classes learner digest",
     Traffic: "upload bytes_per_party bytes_per_server seconds bytes_to_party",
 }
-ADDED_LATER = "declare what came later by ogive.parameters.added, so that stored questions stay what they are"
+ADDED_LATER = "declare what came later by ogive.core.parameters.added, so that stored questions stay what they are"
 
 
 def first_fields(kind):

@@ -30,9 +30,9 @@ from ogive.errors import OgiveError
 from ogive.noise import DerivedNodes, DiscreteGaussian, DiscreteLaplace
 from ogive.queries import LinearQuery
 from ogive.queries.aggregates import RowValues
-from ogive.statistics.methods.reference_shapes import EVERY
+from ogive.statistics.methods.base import EVERY
 from ogive.streams import RunningTotal
-from ogive.trust.central.model import CentralOpening
+from ogive.trust.table import CentralOpening
 
 ROWS, MOST_TIMES = 1 << 8, 33
 """Rows of the table, and the least number of times that they are not doubled."""

@@ -4,7 +4,6 @@ import dataclasses
 import inspect
 import json
 from importlib import import_module
-from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -16,9 +15,9 @@ from ogive.statistics.kinds import KINDS, SCHEMAS, Kind, prediction_of
 from ogive.statistics.prediction import Prediction
 
 PACKAGE = Path(ogive.__file__).parent
-ROOMS = ("statistic", "estimate", "stored", "text", "frame", "plot", "chapter")
-# an ECDF is a curve, which other statistics release too; numbers that are read off sums are alike
-ELSEWHERE = {"ecdf": "curve", **dict.fromkeys(("count", "proportion", "mean", "sum"), "sums")}
+ROOMS = ("statistic", "estimate", "text", "picture")
+# an ECDF is a curve, which other statistics release too
+ELSEWHERE = {"ecdf": "curve"}
 
 
 def missing(kind):
@@ -36,11 +35,9 @@ def test_a_kind_has_its_rooms_and_its_classes(kind):
     assert kind.estimate.schema == kind.schema
     folder = kind.estimate.__module__.rpartition(".")[0]
     rooms = {
-        "stored": ("to_dict", "from_dict"),
-        "text": ("summary", "short", "card"),
-        "frame": ("columns",),
-        "plot": ("draw",),
-        "chapter": ("chapter",),
+        "estimate": ("to_dict", "from_dict"),
+        "text": ("summary", "short", "card", "columns"),
+        "picture": ("draw", "chapter"),
     }
     for room, names in rooms.items():
         loaded = __import__(f"{folder}.{room}", fromlist=names)
@@ -61,7 +58,7 @@ def test_a_kind_says_how_it_is_planned(kind):
 def test_a_kind_is_compared_on_the_command_line_where_its_estimates_have_a_number(kind):
     fields = {field.name for field in dataclasses.fields(kind.statistic)}
     folder = kind.estimate.__module__.rpartition(".")[0]
-    has = find_spec(f"{folder}.line") is not None and hasattr(import_module(f"{folder}.line"), "number")
+    has = hasattr(import_module(f"{folder}.text"), "line_number")
     assert (kind.command_options.compared is not None) == (has and "by" not in fields)
     options = set(inspect.signature(release_command(kind)).parameters)
     assert ("compared" in options) == has

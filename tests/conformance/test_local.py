@@ -11,7 +11,7 @@ from ogive.noise import KeyedSource
 from ogive.pate import GNMax, LargestMargins
 from ogive.privacy import Adjacency, ApproxDP, PureDP, ZeroConcentratedDP
 from ogive.queries import Ballots
-from ogive.releasing import release
+from ogive.releasing.release import release
 from ogive.statistics import (
     STATISTICS,
     Bounds,
@@ -33,7 +33,7 @@ from ogive.statistics import (
     Ustatistic,
 )
 from ogive.statistics.boxplot.estimate import Boxplots
-from ogive.statistics.methods.histogram import HistogramQueries
+from ogive.statistics.methods.few_numbers import HistogramQueries
 from ogive.trust import Clear, Local, SecAgg
 
 N = 20_000
@@ -196,7 +196,7 @@ def test_every_kind_of_guarantee_is_spent_as_pure_reports_on_curves_too(statisti
 def test_what_needs_somebody_who_sees_records_is_refused_in_one_line_that_says_what_would_work(statistic):
     with pytest.raises(
         UnsupportedError,
-        match="needs somebody who sees records, and nobody does here; use trust central, or",
+        match="needs somebody who sees records, and under local no party does; use trust central, or",
     ) as why:
         released(statistic, PureDP(1))
     assert "\n" not in str(why.value)

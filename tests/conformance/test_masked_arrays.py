@@ -7,10 +7,11 @@ import numpy as np
 import pytest
 
 import ogive
-from ogive import functions, kernels, local, pate
+from ogive import kernels, local, pate
 from ogive.columns import Binning, Domain
-from ogive.functions.derived import CALLED
 from ogive.local.values import numbers_of
+from ogive.releasing import functions
+from ogive.releasing.functions.calling import CALLED
 
 FUNCTIONS = pathlib.Path(functions.__file__).parent
 HELPERS = {"calling", "derived", "noisy_counts"}  # the second is `CALLED`, the third `curve_from_counts`

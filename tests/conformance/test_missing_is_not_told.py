@@ -9,7 +9,7 @@ import ogive
 from ogive import Adjacency, Simulation
 from ogive.columns import Domain, Listed
 from ogive.errors import ParameterError
-from ogive.local.randomized_response import RandomizedResponse
+from ogive.local.oracles import RandomizedResponse
 from ogive.queries import ReportsQuery, RowValues
 
 MODELS = {

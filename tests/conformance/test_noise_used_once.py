@@ -1,6 +1,6 @@
 """No value of noise serves two purposes: what a release draws for one part, it draws for no other.
 
-Noise is a function of key, context, law, level and node (`ogive.noise.nodes`). Each reading of it is written down with
+Noise is a function of key, context, law, level and node (`ogive.noise.source`). Each reading of it is written down with
 the line that asked for it and the part of the question for which it asked.
 """
 
@@ -17,8 +17,8 @@ import ogive
 from ogive import Adjacency, PureDP, ZeroConcentratedDP
 from ogive.errors import ParameterError, UnsupportedError
 from ogive.noise import DerivedNodes, Geometric, UniformBits
-from ogive.queries import groups as groups_of_queries
-from ogive.queries.joint_choice import exact, proposals
+from ogive.queries import joint_choice
+from ogive.queries import wrapped as groups_of_queries
 from ogive.statistics import Grouped, Quantiles, Subset
 
 QUANTILES = {
@@ -74,9 +74,8 @@ class Readings:
 @pytest.fixture
 def readings(monkeypatch):
     """With three bits a draw, so that most draws of joint selections need more of them."""
-    for module in (exact, proposals):
-        monkeypatch.setattr(module, "BITS", 3)
-    monkeypatch.setattr(exact, "UNIFORM", UniformBits(3))
+    monkeypatch.setattr(joint_choice, "BITS", 3)
+    monkeypatch.setattr(joint_choice, "UNIFORM", UniformBits(3))
     monkeypatch.setattr("ogive.statistics.curve.bands.simultaneous.SIMULATED_VALUES", 100_000)
     simulate_little(monkeypatch)
     return Readings(monkeypatch)

@@ -9,15 +9,15 @@ from helpers.declared import public_of
 
 import ogive
 from ogive.columns import Binning, Domain
+from ogive.columns.grids import Grid
 from ogive.crypto.circuits.arithmetic import absolute_difference, less
 from ogive.errors import DataError, ParameterError, UnsupportedError
-from ogive.grids import Grid
 from ogive.kernels import measure_of
 from ogive.noise import KeyedSource
 from ogive.pate import LargestMargins
 from ogive.privacy import Adjacency, ApproxDP, PrivacyUnit, PureDP, ZeroConcentratedDP
 from ogive.queries import Ballots, PairsQuery, RowValues
-from ogive.releasing import release
+from ogive.releasing.release import release
 from ogive.statistics import (
     STATISTICS,
     Bounds,
@@ -38,7 +38,7 @@ from ogive.statistics import (
     Sum,
     Ustatistic,
 )
-from ogive.statistics.ustatistic.pairs.options import Paired
+from ogive.statistics.ustatistic.pairs import Paired
 from ogive.trust import Clear, Pairs, SecAgg, Servers
 
 N = 4_000
@@ -191,7 +191,7 @@ def test_a_release_that_was_cut_off_goes_on_with_the_same_pairs(tmp_path, monkey
     class KilledError(Exception):
         pass
 
-    import ogive.trust.pairs.model as module
+    import ogive.trust.pairs as module
 
     real = module.PairsOpening.answer
     seen = []

@@ -28,7 +28,7 @@ from ogive.statistics import STATISTICS
 from ogive.statistics.base import Terms, settled
 from ogive.statistics.kinds import SCHEMAS
 from ogive.statistics.methods.choose import METHODS
-from ogive.statistics.ustatistic.methods import METHODS as MEANS_OVER_PAIRS
+from ogive.statistics.ustatistic.statistic import METHODS as MEANS_OVER_PAIRS
 from ogive.strategies.smoothing import SMOOTHINGS
 from ogive.trust import TRUST_MODELS
 

@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 
 from ogive.columns import Binning
+from ogive.columns.grids import Grid
 from ogive.errors import BudgetError, DataError
-from ogive.grids import Grid
 from ogive.ledger import Ledger
 from ogive.noise import DiscreteLaplace
 from ogive.privacy import Adjacency, ApproxDP, PrivacyUnit, PureDP
-from ogive.queries.threshold import ThresholdQuery
-from ogive.releasing import release
+from ogive.queries.histograms import ThresholdQuery
+from ogive.releasing.release import release
 from ogive.statistics import Ecdf, HosmerLemeshow, Roc
 from ogive.trust import Central, Clear
 

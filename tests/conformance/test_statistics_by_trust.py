@@ -15,7 +15,7 @@ from ogive.errors import BudgetError, ParameterError, UnsupportedError
 from ogive.noise import DerivedNodes, KeyedSource
 from ogive.privacy import Adjacency, ApproxDP, PrivacyUnit, PureDP, ZeroConcentratedDP
 from ogive.queries import Answer, LinearQuery
-from ogive.releasing import release
+from ogive.releasing.release import release
 from ogive.statistics import (
     STATISTICS,
     Ecdf,
@@ -26,7 +26,7 @@ from ogive.statistics.boxplot.estimate import Boxplots
 from ogive.statistics.ustatistic.estimate import UstatisticEstimate
 from ogive.strategies import design_path, design_square_root
 from ogive.trust import TRUST_MODELS, Clear, Local, Pairs, SecAgg, Servers, TrustModel
-from ogive.trust.central.options import CentralOptions
+from ogive.trust.options import CentralOptions
 
 SOURCE_KEY = bytes(range(32))
 ADDING = (SecAgg, Servers)
@@ -87,14 +87,14 @@ def compared(statistic, trust, table, monkeypatch):
     if trust is not Servers:
         return table
     pairs = isinstance(statistic, Ustatistic)
-    monkeypatch.setattr("ogive.trust.servers.opening._CLIENTS", 1 << 11 if pairs else size(1 << 11, part=1 << 8))
+    monkeypatch.setattr("ogive.trust.servers.model._CLIENTS", 1 << 11 if pairs else size(1 << 11, part=1 << 8))
     return {name: values[: 4_000 if pairs else size(4_000, part=400)] for name, values in table.items()}
 
 
 @pytest.fixture(autouse=True)
 def two_batches_and_few_simulations(monkeypatch):
     """Clients upload in two batches, as 20,000 would; what bands hold is tested with them."""
-    monkeypatch.setattr("ogive.trust.servers.opening._CLIENTS", size(1 << 11, part=1 << 10))
+    monkeypatch.setattr("ogive.trust.servers.model._CLIENTS", size(1 << 11, part=1 << 10))
     monkeypatch.setattr("ogive.statistics.curve.bands.simultaneous.SIMULATED_VALUES", 300_000)
     simulate_little(monkeypatch)
 
@@ -205,7 +205,7 @@ def test_answers_near_the_truth_and_states_its_terms(statistic, trust, privacy, 
 @pytest.mark.each_value(statistic=asked, trust="name")
 @pytest.mark.parametrize(("statistic", "trust"), [case for case in CASES if case.values[1].private])
 def test_the_same_source_gives_the_same_release_and_another_source_another(statistic, trust, table, monkeypatch):
-    monkeypatch.setattr("ogive.trust.servers.opening._CLIENTS", 1 << 8)
+    monkeypatch.setattr("ogive.trust.servers.model._CLIENTS", 1 << 8)
     data = {name: values[:400] for name, values in table.items()} if trust is Servers else table
     little = PureDP(Fraction(200, len(data["x"])))
 

@@ -69,14 +69,14 @@ from ogive.ledger.entries import plain_text
 from ogive.local import Collection, Description, Randomizer, oracle_from_dict
 from ogive.local.oracles import ORACLES
 from ogive.noise import DerivedNodes, DiscreteGaussian, DiscreteLaplace, KeyedSource, StoredNodes
-from ogive.pate.kept_teachers import keep, kept_terms, model_path, open_folder, read_model
-from ogive.pointwise import PointwiseCurve
+from ogive.pate.teachers import keep, kept_terms, model_path, open_folder, read_model
+from ogive.releasing.pointwise import PointwiseCurve
 from ogive.statistics import STATISTICS
 from ogive.statistics.kinds import COSTS
 from ogive.statistics.kinds import SCHEMAS as KINDS
 from ogive.statistics.questions import GOES_ON
 from ogive.streams import RunningTotal
-from ogive.trust.servers.state import ServerState
+from ogive.trust.servers.preparation import ServerState
 
 KEPT, STATE, LEDGER = (json.loads(path.read_text(encoding="utf-8")) for path in (DOCUMENTS, STATES, SECOND))
 READ = [name for name in KEPT if name != "training"]

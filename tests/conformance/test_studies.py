@@ -14,9 +14,9 @@ from helpers.waiting import until
 
 from ogive.noise import DerivedNodes
 from ogive.privacy import Adjacency, PureDP
-from ogive.releasing import release
+from ogive.releasing.release import release
 from ogive.statistics.kinds import read_recorded
-from ogive.study.in_process import carry
+from ogive.study.carriers import carry
 from ogive.trust import SecAgg
 
 BY_SORT = {(each.name, getattr(each, "method", None)): each for each in reversed(STATISTICS)}
@@ -57,7 +57,7 @@ def results(trial):
 
 @pytest.fixture(autouse=True)
 def impatient(monkeypatch):
-    monkeypatch.setattr("ogive.study.https.client.LONGEST_PAUSE", 0.3)
+    monkeypatch.setattr("ogive.study.carriers.LONGEST_PAUSE", 0.3)
     monkeypatch.setattr("ogive.study.https.service.PER_SECOND", 1e6)
     monkeypatch.setattr("ogive.statistics.curve.bands.simultaneous.SIMULATED_VALUES", 100_000)
     simulate_little(monkeypatch)

@@ -24,8 +24,8 @@ from ogive.local import Collection, PublicClasses, Randomizer
 from ogive.noise import DerivedNodes, KeyedSource
 from ogive.pate import ConfidentGNMax, GNMax, LargestMargins, LNMax
 from ogive.queries import Ballots, ReportsQuery
-from ogive.releasing import release
-from ogive.session import statement
+from ogive.releasing.release import release
+from ogive.releasing.session import statement
 from ogive.statistics import (
     STATISTICS,
     Bounds,
@@ -46,8 +46,8 @@ from ogive.statistics import (
     Sum,
     Ustatistic,
 )
-from ogive.statistics.methods.adaptive import AdaptiveQuantiles
-from ogive.statistics.ustatistic.pairs.options import Paired
+from ogive.statistics.methods.stepwise import AdaptiveQuantiles
+from ogive.statistics.ustatistic.pairs import Paired
 from ogive.trust import TRUST_MODELS, Central, Collected, Local, Pairs, SecAgg, Servers
 
 REPLACE, ADD_OR_REMOVE = Adjacency
@@ -527,7 +527,7 @@ def test_the_control_exact_counts_under_a_unit_that_hides_them_are_caught(statis
     refused, released = differences(statistic, MODELS[model](statistic), REPLACED, PLAIN)
     assert not refused
     assert not released
-    monkeypatch.setattr("ogive.asking.undeclared", lambda query, unit: None)
+    monkeypatch.setattr("ogive.releasing.asking.undeclared", lambda query, unit: None)
     name = "another record altogether"
     caught, released = differences(statistic, MODELS[model](statistic), {name: REPLACED[name]}, PLAIN)
     assert released

@@ -18,12 +18,12 @@ from helpers.scope import size
 from helpers.wide import GAUSSIAN, GEOMETRIC, LAPLACE, AtTails, accepted, last, numbers, shared, tail
 
 from ogive.columns import Binning, Categories, Domain, Label, OpenCategories
+from ogive.columns.grids import Grid
 from ogive.crypto.circuits import evaluate, separate
 from ogive.crypto.field import P
 from ogive.errors import DataError, ParameterError, UnsupportedError
-from ogive.grids import Grid
-from ogive.kernels import InOrder, TripleTable, counting, measure_of
-from ogive.kernels.exact import MOST_RECORDS, numerator, steps
+from ogive.kernels import InOrder, TripleTable, measure_of, ranks
+from ogive.kernels.base import MOST_RECORDS, numerator, steps
 from ogive.privacy import Adjacency, PureDP, ZeroConcentratedDP
 from ogive.queries import (
     Ballots,
@@ -39,19 +39,16 @@ from ogive.queries import (
     SparseVectorQuery,
     ValueCounts,
     VotesQuery,
-    candidates,
-    scores,
-    sparse_vector,
+    selection,
 )
+from ogive.queries.aggregates import Counted, read, write
 from ogive.queries.discovery import MOST_RECORDS as MOST_COUNTED
 from ogive.queries.joint import common_unit
+from ogive.queries.joint_choice import Ranks
 from ogive.queries.labels import REFUSED, Check
-from ogive.queries.rank_paths import Ranks
-from ogive.queries.selection import MAX_BITS
-from ogive.queries.sparse_vector import MAX_BEYOND, SIDES
-from ogive.queries.value_counts import Counted, read, write
+from ogive.queries.selection import MAX_BEYOND, MAX_BITS, SIDES
 from ogive.strategies import design_path, design_projection
-from ogive.trust.secagg.modulus import LARGEST, noise_bound
+from ogive.trust.modulus import LARGEST, noise_bound
 from ogive.trust.servers.comparing import SERVERS, Comparison
 
 REPLACE = Adjacency.REPLACE
@@ -74,7 +71,7 @@ def slow_scores(score, counts):
 
 @pytest.mark.covering
 @pytest.mark.parametrize("bits", [0, 10, MAX_BITS])
-@pytest.mark.parametrize("shift", [0, scores.MAX_SHIFT, -scores.MAX_SHIFT])
+@pytest.mark.parametrize("shift", [0, selection.MAX_SHIFT, -selection.MAX_SHIFT])
 @pytest.mark.parametrize("share", [Fraction(0), Fraction(1, 1000), Fraction(1, 2), Fraction(999, 1000), Fraction(1)])
 def test_noisy_maxima_are_exact_for_the_most_records_or_refused(share, shift, bits):
     score = QuantileScore(share, first=0, last=4, shift=shift)
@@ -100,9 +97,9 @@ def test_noisy_maxima_are_exact_for_the_most_records_or_refused(share, shift, bi
 def test_the_control_wraps_where_nobody_refuses(monkeypatch):
     score = QuantileScore(Fraction(1, 1000), first=0, last=4)
     sums = np.array([0, 1, 0, 0, 1], np.int64) << 59
-    with pytest.raises(DataError, match="ranks of so many records do not fit"):
+    with pytest.raises(DataError, match="ranks of this many records do not fit"):
         score.scores(sums)
-    monkeypatch.setattr(scores, "_ROOM_BITS", 99)
+    monkeypatch.setattr(selection, "_ROOM_BITS", 99)
     assert score.scores(sums).tolist() != slow_scores(score, sums.tolist())
 
 
@@ -126,7 +123,7 @@ def test_bounds_by_a_sparse_vector_are_exact_for_the_most_records_or_refused(sid
     with pytest.raises(DataError, match="too many records"):
         query.answer(most, AtTails(0))
     # the control: nobody refuses, and some answer has nearly all records beyond it
-    monkeypatch.setattr(sparse_vector, "_ROOM_BITS", 99)
+    monkeypatch.setattr(selection, "_ROOM_BITS", 99)
     found = [query.answer(most, AtTails(seed)).item() for seed in range(9)]
     assert min(found) < 3 if side == "high" else max(found) > 1
 
@@ -196,16 +193,16 @@ def test_costs_of_joint_quantiles_are_exact_for_the_most_records_that_are_accept
 
 @pytest.mark.parametrize("total_known", [True, False])
 def test_scores_of_approximations_are_rounded_once_for_the_most_records(total_known):
-    bins, unit = 64, 1 << candidates.FRACTION_BITS
+    bins, unit = 64, 1 << selection.FRACTION_BITS
     adjacency = REPLACE if total_known else Adjacency.ADD_OR_REMOVE
     projection = design_projection(bins, degree=6, privacy=ZeroConcentratedDP(1), adjacency=adjacency)
     path = design_path(bins, privacy=PureDP(1), adjacency=adjacency)
     noise = (0, (1 << 40) - 1, (1 << 50) - 1)
-    score = candidates.ApproximationScore(bins, (projection, projection, path), noise, total_known)
-    columns = [[*map(Fraction, row)] for row in candidates.residuals(projection, total_known=total_known).tolist()]
+    score = selection.ApproximationScore(bins, (projection, projection, path), noise, total_known)
+    columns = [[*map(Fraction, row)] for row in selection.residuals(projection, total_known=total_known).tolist()]
     for places in ([0], [bins - 1], [31], [*range(bins)], [0, bins - 1]):
         sums = np.zeros(bins, np.int64)
-        sums[places] = candidates.MOST_RECORDS // len(places)
+        sums[places] = selection.MOST_RECORDS // len(places)
         moved = [
             sum(int(count) * row[place] for count, row in zip(sums, columns, strict=True)) for place in range(bins)
         ]
@@ -312,9 +309,9 @@ def test_pairs_of_so_many_records_that_counts_would_wrap_are_refused():
         assert int(more * more) != int(more) ** 2
     many = np.broadcast_to(0.0, (MOST_RECORDS + 1,))  # of one number in memory
     for ask in (
-        lambda: counting.count_pairs(many, many),
-        lambda: counting.tied([many]),
-        lambda: counting.count_greater(many, np.zeros(0)),
+        lambda: ranks.count_pairs(many, many),
+        lambda: ranks.tied([many]),
+        lambda: ranks.count_greater(many, np.zeros(0)),
         lambda: steps(np.broadcast_to(0.0, (MOST_RECORDS + 1, 1)), Domain((X,)), 30),
     ):
         with pytest.raises(DataError, match="more than 3000000000 records"):

@@ -16,29 +16,28 @@ from helpers.wide import LAPLACE, accepted, last, numbers, shared
 from scipy.special import log_ndtr
 
 from ogive.columns import Binning, Categories, Domain, Label
+from ogive.columns.grids import Grid
 from ogive.crypto.aggregation.masks import add_masks, mask_vector
 from ogive.crypto.circuits import Bit, Builder, evaluate, separate
 from ogive.crypto.comparison import KeyShape, evaluate_sums, generate
 from ogive.crypto.comparison.evaluation import CHUNK
 from ogive.crypto.field import P
-from ogive.crypto.linear import project
+from ogive.crypto.tables import project
 from ogive.errors import DataError, ParameterError
-from ogive.grids import Grid
 from ogive.kernels import measure_of
 from ogive.kernels.circuits import Entries, kernel_circuit
 from ogive.local import TreeOracle
-from ogive.local.walsh import transform
+from ogive.local.aggregation import transform
 from ogive.noise import DiscreteGaussian, DiscreteLaplace
 from ogive.privacy import Adjacency, ZeroConcentratedDP
 from ogive.queries import CurveQuery, GroupSums, GroupSumsQuery, PairsQuery, RowValues
+from ogive.queries.histograms import ThresholdQuery
 from ogive.queries.modular import measure_modulo
-from ogive.queries.threshold import ThresholdQuery
 from ogive.strategies import design_path, design_projection
+from ogive.trust.modulus import LARGEST, check_range, largest_share, noise_bound
 from ogive.trust.secagg.contribution import Contribution
-from ogive.trust.secagg.modulus import LARGEST, largest_share, noise_bound
 from ogive.trust.secagg.terms import AggregationTerms
-from ogive.trust.servers.parts import added, residues, signed
-from ogive.trust.servers.ranges import check_range
+from ogive.trust.servers.clients import added, residues, signed
 
 REPLACE = Adjacency.REPLACE
 X, Y = numbers(4), Binning("y", Grid.linear(0, 1, bins=4))

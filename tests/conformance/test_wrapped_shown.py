@@ -15,7 +15,7 @@ from matplotlib import pyplot as plt
 import ogive
 from ogive import Adjacency, Clear, PureDP, release
 from ogive.errors import ParameterError, UnsupportedError
-from ogive.report.chapters import chapter_of
+from ogive.report.page import chapter_of
 from ogive.statistics import Grouped, Subset
 from ogive.statistics.kinds import read_estimate
 

@@ -12,8 +12,8 @@ import pytest
 
 import ogive
 from ogive.noise import KeyedSource
-from ogive.statistics.curve.bands import programs
-from ogive.statistics.methods.projection import Projection
+from ogive.statistics.curve.bands import approximating
+from ogive.statistics.methods.few_numbers import Projection
 
 pytestmark = pytest.mark.distribution
 
@@ -39,7 +39,7 @@ WAYS = {
 @pytest.fixture(autouse=True)
 def no_intervals(monkeypatch):
     """Boxes are compared, and not their intervals, which take most of the time of a fitted curve."""
-    monkeypatch.setattr(programs, "PROGRAMS", 2)
+    monkeypatch.setattr(approximating, "PROGRAMS", 2)
 
 
 @functools.cache

@@ -11,7 +11,7 @@ from helpers.scope import size
 
 import ogive
 from ogive.noise import DiscreteGaussian, DiscreteLaplace, KeyedSource
-from ogive.statistics.sums.deviation import Deviation
+from ogive.statistics.sums.measured import Deviation
 
 RUNS = size(100, part=40)
 FEWEST = fewest(RUNS)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from ogive import compiling
+from ogive.core import compiling
 
 PLAIN_STEPS = compiling.PLAIN_STEPS
 

@@ -12,7 +12,7 @@ from helpers.local_service import described
 from helpers.machines import Machines
 from helpers.waiting import PATIENCE
 
-from ogive.study.local import pages
+from ogive.study.local import service as pages
 
 PAGE = (Path(__file__).parents[2] / "docs" / "local.md").read_text(encoding="utf-8")
 COMMANDS = re.findall(r"^(lab|ana)\$ (.+)$", PAGE, re.MULTILINE)

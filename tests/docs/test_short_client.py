@@ -23,7 +23,7 @@ from scipy import stats
 
 import ogive
 from ogive.local import Collection, HaarOracle, TreeOracle, UnaryOracle
-from ogive.local.bits import flip_threshold
+from ogive.local.base import flip_threshold
 
 NODE = shutil.which("node")
 pytestmark = pytest.mark.skipif(NODE is None, reason="no Node on this machine (Debian: nodejs)")

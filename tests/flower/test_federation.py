@@ -13,9 +13,9 @@ from helpers.study import Trial, key_of, text_of
 from helpers.study_service import Serving
 from helpers.waiting import until
 
+from ogive.study.carriers import carry
 from ogive.study.flower.app import write_app
 from ogive.study.frames import Question, Reply, Stage
-from ogive.study.in_process import carry
 from ogive.study.local_client import ask_at
 
 pytest.importorskip("flwr", reason="Flower is not installed; ogive[flower] brings it")
@@ -114,7 +114,7 @@ def hostile_app(folder, relay):
     package.mkdir(parents=True)
     (package / "__init__.py").touch()
     (package / "apps.py").write_text(HOSTILE)
-    for name in ("local_client", "limits"):
+    for name in ("local_client",):
         text = (relay / "ogive_relay" / f"{name}.py").read_text()
         (package / f"{name}.py").write_text(text.replace("ogive_relay", "hostile"))
     project = (relay / "pyproject.toml").read_text().partition("[tool.flwr.app.components]")[0]

@@ -11,7 +11,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from ogive.local import levels, randomized_response
+from ogive.local import levels, oracles
 
 WORD = 1 << 64
 
@@ -65,8 +65,8 @@ def randomizer(oracle, monkeypatch) -> Callable[[int, int], dict[bytes, Fraction
     def uniform_bits(source, exponents):
         return np.array([path.choose([Fraction(1, 1 << e)] * (1 << e)) for e in exponents.tolist()], dtype=np.int64)
 
-    monkeypatch.setattr(randomized_response, "bernoulli", bernoulli)
-    monkeypatch.setattr(randomized_response, "uniform", uniform)
+    monkeypatch.setattr(oracles, "bernoulli", bernoulli)
+    monkeypatch.setattr(oracles, "uniform", uniform)
     monkeypatch.setattr(levels, "bernoulli", bernoulli)
     monkeypatch.setattr(levels, "uniform_bits", uniform_bits)
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ogive.crypto.circuits.builder import Builder, Unsigned
+from ogive.crypto.circuits.circuit import Builder, Unsigned
 
 
 def random_circuit(seed, *, inputs=6, gates=60, outputs=8):

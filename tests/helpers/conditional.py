@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ogive.arrays import Float64
-from ogive.statistics.ustatistic.means.variance import _across, _linear, _paired, _sides
-from ogive.statistics.ustatistic.reports.base import Prepared, ReportLaw
+from ogive.core.arrays import Float64
+from ogive.statistics.ustatistic.means import _across, _linear, _paired, _sides
+from ogive.statistics.ustatistic.reports.laws import Prepared, ReportLaw
 
 
 def conditional(law: ReportLaw, prepared: Sequence[Prepared], counts: Float64) -> Float64:

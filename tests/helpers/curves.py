@@ -5,11 +5,11 @@ from functools import lru_cache
 import numpy as np
 from hypothesis import strategies as st
 
-from ogive.grids import Grid
+from ogive.columns.grids import Grid
 from ogive.privacy import Adjacency, PureDP
 from ogive.provenance import Provenance
 from ogive.statistics.curve.estimate import Curve
-from ogive.statistics.roc.noise import pairs_at_ends
+from ogive.statistics.roc.area import pairs_at_ends
 from ogive.strategies import design_path
 
 PROVENANCE = Provenance(

@@ -35,14 +35,14 @@ from ogive.errors import BudgetError, DataError, LedgerError, ParameterError, Pe
 from ogive.local import Collection, Description, HaarOracle, RandomizedResponse, Randomizer, TreeOracle, UnaryOracle
 from ogive.noise import DiscreteLaplace, KeyedSource, StoredNodes
 from ogive.pate import GNMax, LabelsPlan, PrivacyCost, SanitizedCost, plan_labels, privacy_cost, read_votes, sanitize
-from ogive.pate.kept_teachers import DESCRIPTION, kept_terms
-from ogive.pointwise import PointwiseCurve
+from ogive.pate.teachers import DESCRIPTION, kept_terms
 from ogive.privacy import Adjacency, ApproxDP, GaussianDP, PrivacyUnit, PureDP, ZeroConcentratedDP
-from ogive.session import statement
+from ogive.releasing.pointwise import PointwiseCurve
+from ogive.releasing.session import statement
 from ogive.statistics.kinds import read_estimate
 from ogive.statistics.plain_json import parse
 from ogive.streams.running_total import RunningTotal
-from ogive.trust.servers.state import ServerState
+from ogive.trust.servers.preparation import ServerState
 
 UNIT = PrivacyUnit(Adjacency.REPLACE)
 REMOVAL = Adjacency.ADD_OR_REMOVE

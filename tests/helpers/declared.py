@@ -1,6 +1,6 @@
 """Which columns a statistic takes as public, for tests that release it in a unit that declares just those."""
 
-from ogive.predicates import columns_of
+from ogive.columns.predicates import columns_of
 
 
 def public_of(statistic, adjacency="replace"):

@@ -14,8 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 from helpers import postgres
 
-from ogive.records.engines.spark import spark_session
-from ogive.records.engines.spark_address import SparkAddress
+from ogive.records.engines.opening import SparkAddress, spark_session
 
 ENGINES = ("duckdb", "postgresql", "spark")
 SPARK = "spark:local[2]"

@@ -6,14 +6,14 @@ FEWEST = {
     "statistics.calibration.intervals.SIMULATIONS": 199,
     "statistics.calibration.null.SIMULATIONS": 199,
     "statistics.crosstab.independence.SIMULATIONS": 199,
-    "statistics.curve.bands.measured.SIMULATIONS": 299,
-    "statistics.curve.bands.narrowing.SIMULATIONS": 199,
-    "statistics.curve.bands.narrowing._EXCEED": 4,
+    "statistics.curve.bands.approximating.SIMULATIONS": 299,
+    "statistics.curve.bands.band.SIMULATIONS": 199,
+    "statistics.curve.bands.band._EXCEED": 4,
     "statistics.curve.bands.simultaneous.SIMULATED_VALUES": 1,  # then there are as many as are the fewest
     "statistics.group_auc.areas.SIMULATED_VALUES": 1,
-    "statistics.roc.interval._CANDIDATES": 21,
-    "statistics.roc.interval._HALVINGS": 8,
-    "statistics.roc.noise.SIMULATED_VALUES": 1,
+    "statistics.roc.area._CANDIDATES": 21,
+    "statistics.roc.area._HALVINGS": 8,
+    "statistics.roc.area.SIMULATED_VALUES": 1,
     "statistics.sums.measured._HALVINGS": 8,
 }
 """What limits simulations and searches for ends of intervals, and what it is in `make test`."""

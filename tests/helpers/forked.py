@@ -28,9 +28,9 @@ from functools import cache
 from pathlib import Path
 
 LARGE = (
-    "numba", "pandas", "scipy.stats", "matplotlib.pyplot", "duckdb", "pyarrow.compute", "ogive.session",
-    "ogive.report", "ogive.study.document", "ogive.study.https.serving", "ogive.study.https.client",
-    "ogive.study.servers.serving", "ogive.study.pairs.service", "ogive.study.local.serving",
+    "numba", "pandas", "scipy.stats", "matplotlib.pyplot", "duckdb", "pyarrow.compute", "ogive.releasing.session",
+    "ogive.report", "ogive.study.document", "ogive.study.https.service", "ogive.study.carriers",
+    "ogive.study.servers.service", "ogive.study.pairs.service", "ogive.study.local.service",
 )  # fmt: skip
 """Modules that commands load, if they are installed."""
 

@@ -11,8 +11,7 @@ from ogive.queries.labels import Check
 from ogive.records.contributions import Contributions
 from ogive.trust.servers.clients import upload
 from ogive.trust.servers.labeling import converse
-from ogive.trust.servers.opened_labels import opened_labels
-from ogive.trust.servers.opening import run
+from ogive.trust.servers.model import opened_labels, run
 from ogive.trust.servers.uploads import TABLES
 
 BITS = 16

@@ -1,14 +1,14 @@
-"""What checks of arguments say: their messages are written in `ogive.checks`, and name what callers check."""
+"""What checks of arguments say: their messages are written in `ogive.core.checks`, and name what callers check."""
 
 import ast
 
 
 def checked(nodes):
-    """The arguments of a file that name what one of `ogive.checks` checks, among the nodes of the file."""
+    """The arguments of a file that name what one of `ogive.core.checks` checks, among the nodes of the file."""
     known = {
         alias.asname or alias.name
         for node in nodes
-        if isinstance(node, ast.ImportFrom) and node.module == "ogive.checks"
+        if isinstance(node, ast.ImportFrom) and node.module == "ogive.core.checks"
         for alias in node.names
     }
     for node in nodes:
@@ -18,6 +18,6 @@ def checked(nodes):
 
 
 def checked_names(nodes):
-    """The parameters that a file of such nodes checks by `ogive.checks`, where it writes their names in full."""
+    """The parameters that a file of such nodes checks by `ogive.core.checks`, where it writes their names in full."""
     names = [each.value for each in checked(nodes) if isinstance(each, ast.Constant)]
     return [name for name in names if name.isidentifier()]

@@ -17,13 +17,13 @@ from starlette.applications import Starlette
 from starlette.routing import WebSocketRoute
 
 from ogive.crypto.circuits import Builder
-from ogive.crypto.circuits.kernels import gini
+from ogive.crypto.circuits.arithmetic import gini
 from ogive.errors import PeerError
 from ogive.pairs import Design
-from ogive.runtime.pairs import Collector, History, PairsStudy, Person, Relay, collect, take_part
-from ogive.runtime.pairs.history import Met, read_passes, write_pass
-from ogive.runtime.pairs.websocket import connect, endpoint, largest_frame
 from ogive.study.https.connections import WebSocket
+from ogive.study.meeting import Collector, History, PairsStudy, Person, Relay, collect, take_part
+from ogive.study.meeting.collector import Met, read_passes, write_pass
+from ogive.study.meeting.websocket import connect, endpoint, largest_frame
 
 HOST = "127.0.0.1"
 SECONDS = PATIENCE

@@ -9,14 +9,14 @@ from helpers.pairs_network import Watched
 from helpers.study_service import free_port
 from helpers.waiting import PATIENCE, ended, until
 
-from ogive.runtime.pairs.websocket import largest_frame
-from ogive.study.fields import key_text
-from ogive.study.https.enrolment import equip
-from ogive.study.https.serving import configuration
+from ogive.study.common import key_text
+from ogive.study.enrolment import equip
+from ogive.study.https.service import configuration
+from ogive.study.meeting.websocket import largest_frame
 from ogive.study.pairs.document import PeopleStudy
 from ogive.study.pairs.joining import join
-from ogive.study.pairs.meeting import Meeting
 from ogive.study.pairs.service import PairsService
+from ogive.study.pairs.terms import Meeting
 from ogive.study.store import Store
 
 RELEASE = """

@@ -6,7 +6,7 @@ from ogive.crypto.aggregation import Round
 
 
 class PlainSession:
-    """Takes and gives what `ogive.trust.secagg.session.Session` does, and adds up in the open."""
+    """Takes and gives what `ogive.trust.secagg.model.Session` does, and adds up in the open."""
 
     def __init__(self, settings, enrolment, vector, *, declared, leaving, notes):
         self.included = tuple(number for number in declared if leaving.get(number, 9) > Round.INPUT)

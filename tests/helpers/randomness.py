@@ -25,7 +25,7 @@ from helpers import scope
 _REPLACED = {
     "ogive.noise.source": ("os", ("urandom",)),
     "ogive.ledger.ledger": ("secrets", ("token_bytes", "token_hex")),
-    "ogive.ledger.keys": ("secrets", ("token_bytes",)),
+    "ogive.ledger.mark": ("secrets", ("token_bytes",)),
     "ogive.local.randomizer": ("os", ("urandom",)),
     "ogive.local.collection": ("secrets", ("token_bytes",)),
 }

@@ -13,7 +13,7 @@ from helpers.servers_study import key_of
 from helpers.study_service import free_port
 from helpers.waiting import PATIENCE, until
 
-from ogive.study.https.enrolment import equip
+from ogive.study.enrolment import equip
 
 
 class Processes:

@@ -11,20 +11,20 @@ from helpers.waiting import PATIENCE
 
 from ogive import Ledger
 from ogive.crypto.domains import HashDomain
+from ogive.study.common import SEALING, key_text
 from ogive.study.course import course
-from ogive.study.fields import SEALING, key_text
 from ogive.study.servers.asking import Answering, Peer
 from ogive.study.servers.document import ServersStudy
 from ogive.study.servers.enrolment import CREDENTIAL_BYTES, Enrolled, credential, enrolled
 from ogive.study.servers.kept import request
 from ogive.study.servers.leader import Leader
 from ogive.study.servers.node import Node
-from ogive.study.servers.reports import make_reports, read_report
 from ogive.study.servers.sealing import sealing_key, unseal
+from ogive.study.servers.uploads import make_reports, read_report
 from ogive.study.store import Store
-from ogive.trust.servers.opening import add_answers, run
+from ogive.trust.servers.model import add_answers, run
+from ogive.trust.servers.preparation import ServerState
 from ogive.trust.servers.server import Server
-from ogive.trust.servers.state import ServerState
 
 AGE = {
     "name": "age",

@@ -5,19 +5,18 @@ import dataclasses
 import numpy as np
 
 from ogive.columns import Binning, Label
+from ogive.columns.grids import Grid
 from ogive.crypto import comparison, tables
 from ogive.crypto.wire import read_message
-from ogive.grids import Grid
 from ogive.privacy import Adjacency, PureDP
 from ogive.queries import CurveQuery, GroupSums
 from ogive.records.contributions import Contributions
 from ogive.strategies import design_path, design_tree
 from ogive.trust.servers.clients import upload, upload_messages
-from ogive.trust.servers.layout import Layout
-from ogive.trust.servers.opening import add_answers, run
+from ogive.trust.servers.model import add_answers, run
+from ogive.trust.servers.preparation import ServerState
 from ogive.trust.servers.server import Server
-from ogive.trust.servers.settings import AggregateUploads
-from ogive.trust.servers.state import ServerState
+from ogive.trust.servers.settings import AggregateUploads, Layout
 from ogive.trust.servers.uploads import KEYS, Uploads
 
 SESSION = bytes(16)

@@ -8,9 +8,9 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from ogive import Ledger
 from ogive.study.agent import Agent
+from ogive.study.common import key_text
 from ogive.study.coordinator import Coordinator
 from ogive.study.document import Study
-from ogive.study.fields import key_text
 from ogive.study.store import Store
 
 AGE = {

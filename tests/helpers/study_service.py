@@ -8,11 +8,9 @@ import threading
 
 from helpers.waiting import PATIENCE, ended, until
 
-from ogive.study.https.client import Connection
-from ogive.study.https.enrolment import equip, read_token
-from ogive.study.https.service import Service
-from ogive.study.https.serving import StoppingServer, configuration
-from ogive.study.https.tokens import Tokens
+from ogive.study.carriers import Connection
+from ogive.study.enrolment import Tokens, equip, read_token
+from ogive.study.https.service import Service, StoppingServer, configuration
 
 
 def free_port():

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ogive.arrays import Float64, Int64
-from ogive.statistics.ustatistic.reports.trees.counts import NodeNoise
+from ogive.core.arrays import Float64, Int64
+from ogive.statistics.ustatistic.reports.trees.auc import NodeNoise
 
 
 @dataclass(frozen=True, eq=False)

@@ -94,7 +94,7 @@ def watch(step: str | None, notes: Notes, nth: int = 1) -> None:
     """Let this process die at a step, and note every noise that is drawn."""
     from ogive.ledger.books import Books
     from ogive.ledger.database import Database
-    from ogive.trust.central.model import CentralOpening
+    from ogive.trust.table import CentralOpening
 
     current: list[str] = []
     write = Database.write

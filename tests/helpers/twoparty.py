@@ -6,7 +6,7 @@ import numpy as np
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from ogive.crypto.circuits import Builder, LaplaceLaw, ResponseLaw
-from ogive.crypto.circuits.kernels import auc_strict, gini, kendall
+from ogive.crypto.circuits.arithmetic import auc_strict, gini, kendall
 from ogive.crypto.circuits.sampling import (
     add_laplace,
     index_of_sign,

@@ -7,8 +7,8 @@ import math
 import numpy as np
 
 from ogive.columns import Binning
+from ogive.columns.grids import Grid
 from ogive.errors import OgiveError
-from ogive.grids import Grid
 from ogive.noise import DiscreteGaussian, DiscreteLaplace, Geometric
 
 LAPLACE, GAUSSIAN, GEOMETRIC = DiscreteLaplace(1 << 47), DiscreteGaussian(1 << 47), Geometric(1 << 47)

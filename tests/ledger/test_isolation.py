@@ -17,7 +17,7 @@ import ogive
 from ogive.errors import BudgetError, LedgerError, ParameterError
 from ogive.ledger import database
 from ogive.ledger.books import Books
-from ogive.ledger.problems import ConflictError
+from ogive.ledger.database import ConflictError
 
 UNIT = ogive.PrivacyUnit(ogive.Adjacency.REPLACE)
 LEVELS = ("read committed", "repeatable read", "serializable")

@@ -13,8 +13,7 @@ from helpers.trials import kill_trials
 
 import ogive
 from ogive.errors import LedgerError
-from ogive.ledger.keys import make_key, settle_key
-from ogive.ledger.mark import Mark
+from ogive.ledger.mark import Mark, make_key, settle_key
 
 UNIT = ogive.PrivacyUnit(ogive.Adjacency.REPLACE)
 LIMIT = ogive.PureDP(3)

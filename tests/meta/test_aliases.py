@@ -1,4 +1,4 @@
-"""Aliases of types live once: of arrays in `ogive.arrays`, of progress in `ogive.progress`."""
+"""Aliases of types live once: of arrays in `ogive.core.arrays`, of progress in `ogive.core.types`."""
 
 import re
 from pathlib import Path
@@ -6,7 +6,7 @@ from pathlib import Path
 import ogive
 
 ROOT = Path(ogive.__file__).parent
-HOMES = ("arrays.py", "progress.py")
+HOMES = ("core/arrays.py", "core/types.py")
 NAMED = re.findall(r"^\w+ = (.+)$", "\n".join((ROOT / name).read_text(encoding="utf-8") for name in HOMES), re.M)
 
 

@@ -16,7 +16,7 @@ import pytest
 from helpers.waiting import PATIENCE
 
 import ogive
-from ogive.cautions import UNBOOKED
+from ogive.releasing.cautions import UNBOOKED
 
 SLOW = {
     "dp_accounting", "ibis", "llvmlite", "matplotlib", "nacl", "narwhals", "numba", "pandas", "piqp", "polars", "scipy",
@@ -39,9 +39,10 @@ ogive.ecdf(values, bounds=(0, 100), bins=100, privacy=ogive.PureDP({epsilon}))
 """
 COMPILING = """
 import numpy as np
-from ogive import compiling, smoothing
+from ogive.core import compiling
+from ogive.strategies import isotonic
 compiling.PLAIN_STEPS = 0
-smoothing._outstanding(np.arange(64.0), 1.0, 2.0)
+isotonic._outstanding(np.arange(64.0), 1.0, 2.0)
 """
 COMMAND = "from ogive.cli import main\nassert main({arguments!r}) == 0"
 

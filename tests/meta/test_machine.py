@@ -15,7 +15,6 @@ FACTS = {
 }  # fmt: skip
 """Functions that return what differs between machines."""
 KNOWN = {
-    ("conformance/test_kinds.py", "find_spec"): "looks up modules of the package itself",
     ("cli/test_books.py", "getuid"): "root becomes another user first, so that both run the same test",
     ("unit/ledger/test_problems.py", "getuid"): "root becomes another user first, so that both run the same test",
     ("unit/test_machine_code.py", "getuid"): "a folder's name holds the number of its user",

@@ -11,17 +11,17 @@ from typing import Literal, TypedDict, get_args, get_origin, get_type_hints
 import pytest
 
 import ogive
-from ogive.cli.declared import Use, command
 from ogive.cli.forms import form_of
 from ogive.cli.options.trust import HolderOptions, declared, option_of
+from ogive.cli.release import Use, command
 from ogive.columns import MISSING_POLICIES
-from ogive.grids import GRIDS
-from ogive.parameters import choices_of, is_python_only, one_of, python_only
+from ogive.columns.grids import GRIDS
+from ogive.core.parameters import choices_of, is_python_only, one_of, python_only
 from ogive.statistics.kinds import CALLED
 from ogive.statistics.methods.choose import CURVE_METHODS, METHODS
 from ogive.statistics.methods.unbiased import UNBIASED_METHODS
 from ogive.statistics.options import entries, takes_options_of
-from ogive.statistics.ustatistic.methods import METHODS as OF_PAIRS
+from ogive.statistics.ustatistic.statistic import METHODS as OF_PAIRS
 from ogive.strategies.smoothing import SMOOTHINGS
 from ogive.trust.models import MODELS, model_named, options_named
 

@@ -11,12 +11,12 @@ import pytest
 from helpers.sources import nodes, parsed
 
 import ogive
-from ogive.rooms import room
+from ogive.core.rooms import room
 
 ROOT = Path(ogive.__file__).parent
-GROUPED = {("chapter", "chapter"), ("plot", "plot"), ("frame", "frame"), ("text", "line"), ("estimate", "line")}
+GROUPED = {("picture", "picture"), ("text", "text"), ("estimate", "text")}
 ELSEWHERE = {
-    ("ogive.report.chapters", "chapter"),
+    ("ogive.report.page", "picture"),
     *((f"ogive.statistics.groups.{module}", room) for module, room in GROUPED),
 }
 """Uses outside a class, for classes of others; tests/conformance/test_kinds.py demands these rooms of every kind."""
@@ -88,7 +88,7 @@ def test_every_class_has_the_rooms_that_it_asks_for():
     asked = uses(ROOT, "ogive")
     for name in sorted({path.parent.name for path in (ROOT / "statistics").glob("*/estimate.py")}):
         importlib.import_module(f"ogive.statistics.{name}.estimate")
-    assert {each.room for each in asked} >= {"text", "plot"}
+    assert {each.room for each in asked} >= {"text", "picture"}
     assert missing(asked) == []
 
 
@@ -100,7 +100,7 @@ def test_the_walk_sees_a_room_that_is_missing_and_one_that_lacks_a_function(tmp_
     (package / "curve" / "text.py").write_text("def table(of): return str(of)\n")
     (package / "bare" / "text.py").touch()
     (package / "base.py").write_text(
-        "from ogive.rooms import room\n"
+        "from ogive.core.rooms import room\n"
         "class Estimate:\n"
         "    def __str__(self): return room(type(self), 'text').table(self)\n"
         "    def page(self): return getattr(room(type(self), 'text'), 'html', None)\n"
@@ -108,7 +108,7 @@ def test_the_walk_sees_a_room_that_is_missing_and_one_that_lacks_a_function(tmp_
     for name in ("curve", "bare"):
         (package / name / "estimate.py").write_text(
             "from made_for_rooms.base import Estimate\n"
-            "from ogive.rooms import room\n"
+            "from ogive.core.rooms import room\n"
             f"class {name.capitalize()}(Estimate):\n"
             f"    def plot(self): return room({name.capitalize()}, 'plot').draw(self)\n"
         )
@@ -125,7 +125,7 @@ def test_the_walk_sees_a_room_that_is_missing_and_one_that_lacks_a_function(tmp_
 def test_a_room_is_a_module_in_the_folder_of_the_class():
     from ogive.local.base import Oracle
 
-    assert room(Oracle, "codec").__name__ == "ogive.local.codec"
+    assert room(Oracle, "description").__name__ == "ogive.local.description"
 
 
 def same_names():
@@ -155,7 +155,7 @@ for line in sys.stdin.read().splitlines():
 @pytest.mark.parametrize("order", ["name first", "module first"])
 def test_a_public_name_is_not_hidden_by_the_module_of_its_name(order):
     names = same_names()
-    assert {"ogive.session statement", "ogive.functions ecdf"} <= set(names)
+    assert {"ogive.releasing.session statement", "ogive.releasing.functions ecdf"} <= set(names)
     ran = subprocess.run(
         [sys.executable, "-c", LOOK, order], input="\n".join(names), capture_output=True, text=True, check=True
     )

@@ -275,7 +275,7 @@ MARGIN = {
         "        if self.margin < 1:\n"
         '            raise ParameterError(f"`margin` must be at least 1, got {self.margin}")\n'
     ),
-    "from ogive.grids import Grid\n": "from ogive.parameters import added\n",
+    "from ogive.columns.grids import Grid\n": "from ogive.core.parameters import added\n",
 }
 """Lines of the file of `Bounds`, each with what is written after it: one entry, one text, one field and its check."""
 
@@ -325,7 +325,7 @@ def test_without_its_field_an_option_is_not_found(bare):
 def test_a_trust_model_that_has_only_the_options_of_another_is_refused(tmp_path, shells):
     """The control: it would answer as the other, here as a trusted curator."""
     package = copied(tmp_path)
-    model = '"""None."""\nfrom ogive.trust.central.model import Central\nclass Derived(Central):\n    """None."""\n'
+    model = '"""None."""\nfrom ogive.trust.table import Central\nclass Derived(Central):\n    """None."""\n'
     (package / "trust" / "derived.py").write_text(model, encoding="utf-8")
     add(package, [("one line of MODELS in trust/models.py", '"derived": "derived:Derived",\n')])
     code = "import ogive; ogive.ecdf([1.0], bounds=(0, 1), trust='derived', privacy=ogive.PureDP(1))"

@@ -37,6 +37,13 @@ REJECTED = {
     r"\b(is|are) no (probabilit|plan\b|JSON\b|sanitized)": "is not a, are not",
     r"\bkeeps? no books\b": "records no charge",
     r"\bthe dearest (one|part|batch|release)\b": "the most expensive",
+    r"\bnobody approves \w+ \w+ but who\b": "only participants approve",
+    r"\band nobody does here\b": "a sentence with a subject",
+    r"\bso that a release tells that there (is|are) none\b": "reveals that no value is missing",
+    r"\bthere is none of more than\b": "it may have at most",
+    r"\b(has|of|on|with) so many (records|thresholds|parties|votes)\b(?! that| as)": "this many, or the number",
+    r"\bfewer than about so many\b": "a number, or fewer records",
+    r"\bthe farthest quantile\b": "the largest quantile error",
 }
 LOUD = re.compile("|".join(f"(?:{each})" for each in REJECTED))
 # sections of papers and proofs, and tests of private functions

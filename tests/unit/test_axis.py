@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import ogive
-from ogive.axis import band_steps
-from ogive.grids import Grid
+from ogive.columns.axis import band_steps
+from ogive.columns.grids import Grid
 
 GRIDS = {
     "linear": Grid.linear(0, 10, bins=20),

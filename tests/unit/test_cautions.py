@@ -15,9 +15,9 @@ from helpers.scope import is_everything
 from helpers.waiting import PATIENCE
 
 import ogive
-from ogive import cautions
 from ogive.cli import main
 from ogive.noise import DiscreteLaplace, SystemSource
+from ogive.releasing import cautions
 from ogive.statistics.base import Terms
 from ogive.strategies import LeastSquaresTree
 from ogive.strategies.base import LOUD, noise_share
@@ -165,14 +165,14 @@ def test_the_share_is_the_root_mean_square_and_what_is_not_computed_is_below_the
 
 
 def test_a_release_in_no_ledger_is_said_once(caplog):
-    with caplog.at_level(logging.WARNING, logger="ogive.cautions"):
+    with caplog.at_level(logging.WARNING, logger="ogive.releasing.cautions"):
         released(MANY)
         released(MANY)
     assert [record.getMessage() for record in caplog.records] == [cautions.UNBOOKED]
 
 
 def test_a_release_from_a_ledger_or_without_privacy_or_by_replay_says_nothing_of_ledgers(caplog, tmp_path):
-    with caplog.at_level(logging.WARNING, logger="ogive.cautions"):
+    with caplog.at_level(logging.WARNING, logger="ogive.releasing.cautions"):
         session = ogive.Session({"x": MANY}, limit=ogive.PureDP(1), ledger=tmp_path / "a.db", name="many")
         session.ecdf("x", bounds=(0, 100), bins=64, privacy=LITTLE)
         ask = ogive.Ecdf("x", bounds=(0, 100), bins=64)
@@ -233,7 +233,7 @@ def test_the_command_warns_of_a_mean_once(tmp_path, capsys):
     ids=str,
 )
 def test_a_guarantee_that_protects_little_is_told_once_before_it_is_spent(privacy, said, caplog):
-    with caplog.at_level(logging.WARNING, logger="ogive.cautions"):
+    with caplog.at_level(logging.WARNING, logger="ogive.releasing.cautions"):
         for _ in range(2):
             released(MANY, privacy=privacy, method="sqrt" if isinstance(privacy, ogive.ZeroConcentratedDP) else "path")
     told = [message for message in caplog.messages if "protects little" in message]

@@ -6,7 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from ogive.checks import all_whole, among, any_whole, is_whole, truth, whole
+from ogive.core.checks import all_whole, among, any_whole, is_whole, truth, whole
 from ogive.errors import ParameterError
 
 

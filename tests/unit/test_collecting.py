@@ -21,7 +21,7 @@ from ogive.local import (
     TreeOracle,
     UnaryOracle,
 )
-from ogive.local.groups import smallest_group
+from ogive.local.collection import smallest_group
 from ogive.noise import KeyedSource
 from ogive.statistics import Bounds, Boxplot, Ecdf, HosmerLemeshow, Quantiles, Ustatistic
 

@@ -10,8 +10,8 @@ import pytest
 from helpers.waiting import PATIENCE
 
 import ogive
-from ogive import compiling
-from ogive.compiling import njit, vectorize
+from ogive.core import compiling
+from ogive.core.compiling import njit, vectorize
 
 
 def plus(x, y):
@@ -22,7 +22,7 @@ def plus(x, y):
 def place(request, monkeypatch):
     """Where code may be kept."""
     if request.param == "none":
-        monkeypatch.setattr("ogive.machine_code.folders_of", lambda source: ([], None))
+        monkeypatch.setattr("ogive.core.machine_code.folders_of", lambda source: ([], None))
     if request.param == "no file":
         code = plus.__code__
         monkeypatch.setattr(plus, "__code__", code.replace(co_filename="/nowhere/\udcc3/place.py"))
@@ -49,9 +49,9 @@ class Device:
             raise ModuleNotFoundError(name)
 sys.meta_path.insert(0, Device())
 import numpy as np
-from ogive import compiling
+from ogive.core import compiling
 from ogive.crypto.field import products
-from ogive.strategies.tree.passes import block_counts
+from ogive.strategies.tree import block_counts
 compiling.PLAIN_STEPS = 0
 one = np.ones(1, np.int64)
 block_counts(one, one, one)
@@ -67,8 +67,8 @@ def test_loops_with_steps_always_run_where_numba_is_not_installed():
 COMPILED = """
 import logging, sys, warnings
 warnings.simplefilter("error")
-from ogive import compiling
-from ogive.strategies.tree.passes import block_counts
+from ogive.core import compiling
+from ogive.strategies.tree import block_counts
 import numpy as np
 one = np.ones(1, np.int64)
 compiling.PLAIN_STEPS = {steps}
@@ -98,8 +98,8 @@ def test_a_process_says_once_that_it_compiles_and_nothing_when_it_loads(tmp_path
 
 
 SCRIPT = """
-from ogive import compiling
-from ogive.strategies.tree.passes import block_counts
+from ogive.core import compiling
+from ogive.strategies.tree import block_counts
 import numba, numpy as np
 one = np.ones(1, np.int64)
 compiling.PLAIN_STEPS = 0

@@ -9,8 +9,8 @@ from scipy import stats
 
 import ogive
 from ogive import Contrast
-from ogive.contrast import Number, difference, ratio
-from ogive.statistics.showing import BACKENDS
+from ogive.statistics.base import BACKENDS
+from ogive.statistics.contrast import Number, difference, ratio
 
 Z = stats.norm.ppf(0.975)
 

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 import ogive
-from ogive.digits import number, p_value, places
-from ogive.grids import Grid
-from ogive.statistics.curve.shown import shown
+from ogive.columns.grids import Grid
+from ogive.core.digits import number, p_value, places
+from ogive.showing.axis import shown
 
 CASES = {
     "whole": (39_938.4, 12.0, "39,938"),

@@ -4,7 +4,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from ogive import files
+from ogive.core import files
 from ogive.errors import ParameterError
 
 

@@ -13,15 +13,15 @@ from helpers.full_disk import full_disk
 
 import ogive
 from ogive.cli import main
-from ogive.cli.local.kept_state import KeptState, key_file
+from ogive.cli.kept_state import KeptState, key_file
+from ogive.core.files import write_atomically
 from ogive.errors import OgiveError, ParameterError, RefusalError
-from ogive.files import write_atomically
 from ogive.ledger import Ledger
 from ogive.noise import KeyedSource
 from ogive.noise.discrete_laplace import DiscreteLaplace
 from ogive.noise.stored import StoredNodes
 from ogive.privacy import Adjacency, PrivacyUnit, PureDP
-from ogive.trust.servers.gathered import Shelf
+from ogive.trust.servers.preparation import Shelf
 
 VALUES = np.random.default_rng(2).normal(50, 12, 300)
 SMALL = ogive.Ecdf("x", bounds=(0, 100), bins=8)
@@ -57,7 +57,7 @@ def full_for_files(monkeypatch):
         raise OSError(errno.ENOSPC, "No space left on device")
 
     def fill(full):
-        monkeypatch.setattr("ogive.files.tempfile", SimpleNamespace(mkstemp=refuse) if full else tempfile)
+        monkeypatch.setattr("ogive.core.files.tempfile", SimpleNamespace(mkstemp=refuse) if full else tempfile)
 
     return fill
 
@@ -168,7 +168,7 @@ def test_servers_whose_uploads_found_no_room_say_so_and_are_paid_once(tmp_path, 
         def ask():
             return ogive.release(SMALL, trust=ogive.Servers(data), privacy=GRANTED, ledger=account)
 
-        monkeypatch.setattr("ogive.trust.servers.gathered.write_whole", refuse_whole)
+        monkeypatch.setattr("ogive.trust.servers.preparation.write_whole", refuse_whole)
         with pytest.raises(RefusalError, match="cannot keep an upload") as refused:
             ask()
         assert one_line(refused.value)

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from ogive.columns.grids import MAX_BINS, Grid
 from ogive.errors import ParameterError
-from ogive.grids import MAX_BINS, Grid
 
 finite = st.floats(-1e12, 1e12)
 GRIDS = {

@@ -9,7 +9,7 @@ import pytest
 from helpers.scope import is_everything
 
 import ogive
-from ogive.pictures import is_public, new_axes
+from ogive.showing.pictures import is_public, new_axes
 
 RACES = ("White", "Black", "Hispanic", "Asian", "Native American", "Other or unknown")
 SERVICES = tuple(f"{name} of the {place} hospital" for name in ("Cardiology", "Neurology") for place in "ABCDEF")
@@ -32,7 +32,7 @@ def session():
     with pytest.MonkeyPatch.context() as patch:
         if not is_everything():  # how wide a band is moves no legend, heading or label
             patch.setattr("ogive.statistics.curve.bands.simultaneous.SIMULATED_VALUES", 300_000)
-            patch.setattr("ogive.statistics.roc.noise.SIMULATED_VALUES", 300_000)
+            patch.setattr("ogive.statistics.roc.area.SIMULATED_VALUES", 300_000)
         yield ogive.Session(table, limit=ogive.PureDP(1000))
 
 

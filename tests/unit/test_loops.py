@@ -10,18 +10,16 @@ import pytest
 from helpers.scope import size
 
 import ogive
-from ogive import compiling
-from ogive.crypto.comparison.shape import GROUPS, KeyShape
+from ogive.core import compiling
+from ogive.crypto.comparison.keys import GROUPS, KeyShape
 from ogive.crypto.field import P
+from ogive.noise.base import round_up_scale, split_scale
 from ogive.noise.discrete_gaussian import DiscreteGaussian
-from ogive.noise.discrete_laplace import DiscreteLaplace
-from ogive.noise.geometric import Geometric
-from ogive.noise.polya import Polya
-from ogive.noise.rounding import round_up_scale, split_scale
-from ogive.strategies.hats import passes, solver
-from ogive.strategies.square_root import integer
-from ogive.strategies.tree import design
-from ogive.strategies.tree.passes import as_arrays as tree_arrays
+from ogive.noise.discrete_laplace import DiscreteLaplace, Geometric, Polya
+from ogive.strategies import convolution
+from ogive.strategies import tree as strategy
+from ogive.strategies.hats import passes
+from ogive.strategies.tree import as_arrays as tree_arrays
 
 ROUNDS = size(12, part=4)
 
@@ -120,7 +118,7 @@ def variances_at(rng):
 
 def quartics(rng):
     size, spacings, _ = hats(rng)
-    starts, places = solver._pieces.compiled(size, spacings)
+    starts, places = passes._pieces.compiled(size, spacings)
     return starts, places, rng.normal(0, 1e6, len(places)), np.empty(size)
 
 
@@ -148,7 +146,7 @@ def tree_answers(rng):
 
 def chain_means(rng):
     top = int(rng.integers(1, 9))
-    chains = design._chains.compiled(top, 1, 40)
+    chains = strategy._chains.compiled(top, 1, 40)
     rounds = int(rng.choice([0, 30]))
     return (
         int(rng.integers((1 << top) + 1, 2 << top)),
@@ -224,8 +222,8 @@ def blocks(rng):
 
 def residues(rng):
     which = int(rng.integers(0, 2))
-    prime, length = integer.PRIMES[which][0], 1 << int(rng.integers(1, 10))
-    return rng.integers(0, prime, length).astype(np.uint64), *integer._tables(length, which), prime
+    prime, length = convolution.PRIMES[which][0], 1 << int(rng.integers(1, 10))
+    return rng.integers(0, prime, length).astype(np.uint64), *convolution._tables(length, which), prime
 
 
 def factors(rng):
@@ -234,7 +232,7 @@ def factors(rng):
 
 
 def two_residues(rng):
-    (p, _), (q, _) = integer.PRIMES
+    (p, _), (q, _) = convolution.PRIMES
     length = 1 << int(rng.integers(1, 10))
     first, second = (rng.integers(0, prime, length).astype(np.uint64) for prime in (p, q))
     inverses = np.array([pow(length, -1, p), pow(length, -1, q), pow(p, -1, q)], np.uint64)
@@ -280,45 +278,45 @@ def expanded(rng):
 
 
 CASES = {
-    "crypto.comparison.correcting.correct_leaf": key_leaf,
-    "crypto.comparison.correcting.correct_level": key_level,
+    "crypto.comparison.passes.correct_leaf": key_leaf,
+    "crypto.comparison.passes.correct_level": key_level,
     "crypto.comparison.passes.flip_high": high_words,
-    "crypto.tables.expansion._absorb": expanded,
-    "noise.discrete_laplace._fill": scales(DiscreteLaplace),
-    "noise.geometric._fill": scales(Geometric),
+    "crypto.tables._absorb": expanded,
+    "noise.discrete_laplace._fill_laplace": scales(DiscreteLaplace),
+    "noise.discrete_laplace._fill_geometric": scales(Geometric),
     "noise.discrete_gaussian._fill": scales(DiscreteGaussian),
-    "noise.nodes._encode_blocks": node_blocks,
-    "noise.polya._fill": polya_draws,
+    "noise.source._encode_blocks": node_blocks,
+    "noise.discrete_laplace._fill_shares": polya_draws,
     "noise.skellam._fill": poisson,
-    "records.binning._place": thresholds,
-    "records.binning.add_amounts": amounts,
-    "records.binning.add_cells": cells,
-    "records.binning.fixed_point": probabilities,
-    "records.binning.in_class": in_classes,
-    "smoothing.pool": curve,
-    "smoothing._outstanding": outstanding,
-    "smoothing._shrink_blocks": blocks,
-    "smoothing.decompose": signal,
-    "smoothing.recompose": signal,
+    "records.cells._place": thresholds,
+    "records.cells.add_amounts": amounts,
+    "records.cells.add_cells": cells,
+    "records.cells.fixed_point": probabilities,
+    "records.cells.in_class": in_classes,
+    "strategies.isotonic.pool": curve,
+    "strategies.isotonic._outstanding": outstanding,
+    "strategies.isotonic._shrink_blocks": blocks,
+    "strategies.isotonic.decompose": signal,
+    "strategies.isotonic.recompose": signal,
     "strategies.hats.passes.factorize": factorized,
     "strategies.hats.passes.hat_spread": spread,
     "strategies.hats.passes.hat_sums": hat_counts,
     "strategies.hats.passes.prefix_variance_at": variances_at,
     "strategies.hats.passes.solve": solved,
-    "strategies.hats.solver._correct": corrected,
-    "strategies.hats.solver._fill_quartics": quartics,
-    "strategies.hats.solver._pieces": lambda rng: hats(rng)[:2],
+    "strategies.hats.passes._correct": corrected,
+    "strategies.hats.passes._fill_quartics": quartics,
+    "strategies.hats.passes._pieces": lambda rng: hats(rng)[:2],
     "strategies.projection.features._largest": features,
-    "strategies.square_root.integer._backward": residues,
-    "strategies.square_root.integer._combine": two_residues,
-    "strategies.square_root.integer._forward": residues,
-    "strategies.square_root.integer._multiply": factors,
-    "strategies.tree.design._chain_means": chain_means,
-    "strategies.tree.design._chains": lambda rng: (int(rng.integers(1, 9)), int(rng.integers(1, 3)), 100),
-    "strategies.tree.design._optimize": shares,
-    "strategies.tree.passes.block_counts": tree_counts,
-    "strategies.tree.passes.least_squares": tree_answers,
-    "strategies.tree.passes.prefix_variance": tree_variances,
+    "strategies.convolution._backward": residues,
+    "strategies.convolution._combine": two_residues,
+    "strategies.convolution._forward": residues,
+    "strategies.convolution._multiply": factors,
+    "strategies.tree._chain_means": chain_means,
+    "strategies.tree._chains": lambda rng: (int(rng.integers(1, 9)), int(rng.integers(1, 3)), 100),
+    "strategies.tree._optimize": shares,
+    "strategies.tree.block_counts": tree_counts,
+    "strategies.tree.least_squares": tree_answers,
+    "strategies.tree.prefix_variance": tree_variances,
 }
 
 

@@ -11,8 +11,8 @@ from helpers.scope import is_everything
 from helpers.waiting import PATIENCE
 
 import ogive
-from ogive import compiling, machine_code
-from ogive.machine_code import folders_of, is_guarded, user_folder
+from ogive.core import compiling, machine_code
+from ogive.core.machine_code import folders_of, is_guarded, user_folder
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "getuid"), reason="files have no owners here")
 
@@ -120,7 +120,7 @@ def test_a_named_folder_is_the_only_one(source, home, monkeypatch):
 
 
 LOOPS = """
-from ogive.compiling import njit
+from ogive.core.compiling import njit
 from {package}.inner import half
 
 @njit()
@@ -128,7 +128,7 @@ def whole(x):
     return half(x) + half(x)
 """
 INNER = """
-from ogive.compiling import njit
+from ogive.core.compiling import njit
 
 @njit()
 def half(x):
@@ -159,7 +159,7 @@ def test_code_is_compiled_anew_when_a_loop_that_it_calls_changes(home, interpret
 
 
 READ_ONLY = """
-from ogive import machine_code
+from ogive.core import machine_code
 can = machine_code._can_make
 machine_code._can_make = lambda folder: folder.name != "__pycache__" and can(folder)
 """
@@ -211,14 +211,14 @@ def test_a_named_folder_of_another_user_is_left_alone(source, home, monkeypatch)
 
 
 DOUBLING = """
-from ogive.compiling import njit
+from ogive.core.compiling import njit
 
 @njit()
 def twice(x):
     return x + x
 """
 UNCHECKED = """
-from ogive import machine_code
+from ogive.core import machine_code
 machine_code.KeptCode.load_overload = lambda self, types, context: self._read[0].load_overload(types, context)
 """
 

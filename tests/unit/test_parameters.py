@@ -10,9 +10,9 @@ import pytest
 
 import ogive
 from ogive.columns import Binning
-from ogive.grids import Grid
+from ogive.columns.grids import Grid
+from ogive.core.parameters import added, completed, is_added, written_fields
 from ogive.ledger.entries import plain_text, question_digest
-from ogive.parameters import added, completed, is_added, written_fields
 from ogive.privacy import Adjacency, PrivacyUnit, PureDP
 from ogive.queries import CurveQuery
 from ogive.statistics.base import describe

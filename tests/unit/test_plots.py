@@ -6,9 +6,9 @@ import pytest
 from helpers.curves import PROVENANCE, exact_curve, noisy_curve
 
 from ogive import plots
+from ogive.columns.grids import Grid
 from ogive.errors import ParameterError
-from ogive.grids import Grid
-from ogive.pictures import intervals
+from ogive.showing.pictures import intervals
 
 GRID = Grid.linear(0, 10, bins=5)
 VALUES = np.random.default_rng(0).uniform(0, 10, 400)

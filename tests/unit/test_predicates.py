@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ogive.errors import ParameterError
-from ogive.predicates import (
+from ogive.columns.predicates import (
     MOST_PARTS,
     All,
     Among,
@@ -20,6 +19,7 @@ from ogive.predicates import (
     from_dict,
     predicate,
 )
+from ogive.errors import ParameterError
 
 
 @pytest.mark.parametrize(

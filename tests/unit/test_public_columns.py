@@ -10,10 +10,11 @@ import pytest
 from helpers.schemas import fits
 
 import ogive
-from ogive import Adjacency, PrivacyUnit, PureDP, asking
+from ogive import Adjacency, PrivacyUnit, PureDP
 from ogive.kernels import measure_of
+from ogive.releasing import asking
+from ogive.releasing.session import statement
 from ogive.report import render_report
-from ogive.session import statement
 from ogive.statistics.base import describe
 from ogive.statistics.kinds import read_estimate
 

@@ -11,9 +11,9 @@ import pyarrow as pa
 import pytest
 
 from ogive.columns import Binning
+from ogive.columns.grids import Grid
 from ogive.datasets import data_directory
 from ogive.errors import DataError
-from ogive.grids import Grid
 from ogive.records import Records
 
 GRID = Grid.explicit([1, 2, 3])

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ogive.columns import Binning
-from ogive.grids import EPOCH, EPOCH_TIME, Grid
+from ogive.columns.grids import EPOCH, EPOCH_TIME, Grid
 from ogive.records import Records
 from ogive.records.arrow import float_values, kind_of, type_words
 from ogive.records.sources import BATCH_ROWS

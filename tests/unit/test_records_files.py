@@ -15,9 +15,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from ogive.columns import Binning
+from ogive.columns.grids import Grid
 from ogive.errors import DataError
-from ogive.grids import Grid
-from ogive.records import Records, csv_files
+from ogive.records import Records, files
 
 GRID = Grid.linear(0, 100, bins=10)
 AGE = Binning("age", GRID)
@@ -59,7 +59,7 @@ SUFFIXES = [".csv", ".csv.gz", ".tsv", ".tsv.gz", ".parquet", ".pq", ".arrow", "
 
 
 def test_a_file_that_unpacks_to_many_times_its_size_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr(csv_files, "UNPACKED_FREELY", 1 << 22)
+    monkeypatch.setattr(files, "UNPACKED_FREELY", 1 << 22)
     path = tmp_path / "bomb.csv.gz"
     with gzip.open(path, "wb") as file:
         file.write(b"age\n" + b"1\n" * (1 << 22))

@@ -19,15 +19,13 @@ from ogive import kernels
 from ogive.accounting import per_report_epsilon
 from ogive.columns import Binning, Categories, Domain
 from ogive.local import HaarOracle, PublicClasses, RandomizedResponse, TreeOracle, UnaryOracle, design_tree
-from ogive.statistics.ustatistic.means import bounds as bounds_generic
-from ogive.statistics.ustatistic.means import expected_error as predicted
-from ogive.statistics.ustatistic.means import generic, two_sample
-from ogive.statistics.ustatistic.means.variance import hoeffding
+from ogive.statistics.ustatistic import expected_error as bounds_generic
+from ogive.statistics.ustatistic import expected_error as predicted
+from ogive.statistics.ustatistic import means
+from ogive.statistics.ustatistic.means import hoeffding
 from ogive.statistics.ustatistic.reports.laws import law_of
-from ogive.statistics.ustatistic.reports.trees.auc import auc_of_trees, sizes_of, threshold_of
+from ogive.statistics.ustatistic.reports.trees.auc import NodeNoise, auc_of_trees, node_noise, sizes_of, threshold_of
 from ogive.statistics.ustatistic.reports.trees.bounds import boxed_bound, closed_form_a, mse_bound
-from ogive.statistics.ustatistic.reports.trees.counts import NodeNoise
-from ogive.statistics.ustatistic.reports.trees.reports import node_noise
 
 GINI = kernels.AbsoluteDifference()
 KRR = RandomizedResponse(3, 1)
@@ -68,7 +66,7 @@ def test_chances_of_randomized_response():  # 1, 2
 def test_means_from_randomized_responses():  # 3, 7
     matrices = [GINI.matrix(grid(3), "midpoint"), GINI.matrix(grid(3)), kernels.Equal().matrix(letters("a", "b", "c"))]
     spreads = [GINI.spread(grid(3)), GINI.spread(grid(3)), np.zeros((3, 3)), np.zeros((3, 3))]
-    found = generic.means(KRR, np.array([3, 1, 2]), [*matrices, np.ones((3, 3))], spreads)
+    found = means.means(KRR, np.array([3, 1, 2]), [*matrices, np.ones((3, 3))], spreads)
     assert found.values[:3] == pytest.approx([0.7048907083, 0.7142986055, -0.1693421485], abs=1e-10)
     assert found.values[3] == 1
     assert found.quantization**2 == pytest.approx([0.1252229568, 0.1252229568, 0, 0], abs=1e-10)
@@ -76,7 +74,7 @@ def test_means_from_randomized_responses():  # 3, 7
 
 def test_the_mean_and_the_conditional_variance_of_known_records():  # 4
     counts, midpoint = np.array([3, 1, 2]), GINI.matrix(grid(3), "midpoint")
-    assert generic.means(RandomizedResponse(3, CERTAIN), counts, [midpoint]).values == pytest.approx([0.4222222222])
+    assert means.means(RandomizedResponse(3, CERTAIN), counts, [midpoint]).values == pytest.approx([0.4222222222])
     law = law_of(KRR)
     prepared = [law.prepare(each) for each in (midpoint, kernels.Equal().matrix(letters("a", "b", "c")))]
     stated = conditional(law, prepared, counts.astype(float))
@@ -102,7 +100,7 @@ def test_errors_before_anything_is_collected():  # 5, 6
 
 
 def test_an_auc_from_randomized_responses():  # 8
-    found = two_sample.means(
+    found = means.two_sample_means(
         PublicClasses(KRR, 2), np.array([[3, 2, 1], [1, 2, 4]]), [kernels.Greater().matrix(grid(3))]
     )
     assert found.values == pytest.approx([1.167457919], abs=1e-9)
@@ -232,7 +230,7 @@ def test_the_sampling_error_of_evenly_spread_records():  # 25, 27
 def test_projected_unary_reports():  # 37
     oracle, sums = UnaryOracle(3, 1), np.array([4, 2, 3, 6])
     assert law_of(oracle).counts(sums) == pytest.approx([6.32790683, -2.32790683, 2], abs=1e-8)
-    found = generic.means(oracle, sums, [GINI.matrix(grid(3), "midpoint")])
+    found = means.means(oracle, sums, [GINI.matrix(grid(3), "midpoint")])
     assert found.values == pytest.approx([0.8514044236], abs=1e-10)
 
 
@@ -244,7 +242,7 @@ def test_haar_reports():  # 38, 39
     sums = np.zeros(oracle.shape, dtype=np.int64)
     assert oracle.add(sums, numbers, np.array([[0], [1 << 1 | 1], [0], [0]], dtype=np.uint8)).all()
     assert oracle.theta(sums) == pytest.approx([8.65581365, 0, 8.65581365], abs=1e-8)
-    assert generic.means(oracle, sums, [midpoint]).values == pytest.approx([-1.1949739038], abs=1e-10)
+    assert means.means(oracle, sums, [midpoint]).values == pytest.approx([-1.1949739038], abs=1e-10)
     prepared = law_of(oracle).prepare(midpoint)
     assert prepared.matrix.mean() == 0.34375
     assert prepared.left.mean(axis=1) == pytest.approx([0, 0.0625, -0.0625], abs=1e-15)

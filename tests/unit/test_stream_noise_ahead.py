@@ -21,12 +21,9 @@ from ogive.noise import DerivedNodes, DiscreteLaplace, KeyedSource
 from ogive.privacy import Adjacency, PrivacyUnit, PureDP, ZeroConcentratedDP
 from ogive.strategies.hats.passes import as_arrays, hat_sums
 from ogive.strategies.hats.strategy import LeastSquaresHats, design_hats
-from ogive.strategies.square_root.strategy import design_square_root
+from ogive.strategies.square_root import design_square_root
 from ogive.streams import RunningTotal
-from ogive.streams.ahead import published, split
-from ogive.streams.hats import HatTotals
-from ogive.streams.open_ended import MOST, OpenHats, OpenPowers
-from ogive.streams.sqrt_ahead import SqrtAheadTotals, factor
+from ogive.streams.ahead import MOST, HatTotals, OpenHats, OpenPowers, SqrtAheadTotals, factor, published, split
 
 HALF = ZeroConcentratedDP("0.5")
 ADD = Adjacency.ADD_OR_REMOVE

@@ -18,11 +18,9 @@ from ogive.errors import CopyError, DataError, ParameterError, RefusalError, Rel
 from ogive.noise import DerivedNodes, DiscreteLaplace, KeyedSource, source
 from ogive.privacy import ApproxDP, PureDP, ZeroConcentratedDP
 from ogive.streams import RunningTotal
-from ogive.streams.path import PathTotals
+from ogive.streams.blocks import NoiseWindow, PathTotals, TreeTotals
 from ogive.streams.running_total import METHODS, OPEN_METHODS
 from ogive.streams.sqrt import SqrtTotals, estimator_coefficients, root_coefficients
-from ogive.streams.tree import TreeTotals
-from ogive.streams.windows import NoiseWindow
 
 HALF = ZeroConcentratedDP("0.5")  # 2 rho = 1
 RUNS = runs_of(1500, part=750)

@@ -9,15 +9,16 @@ import pytest
 from helpers.waiting import PATIENCE
 
 import ogive
-from ogive import compiling, warming
-from ogive.cli import main
+from ogive.cli import main, warming
+from ogive.core import compiling
 from ogive.errors import RefusalError
 
 LATER = """
 import gc, sys
 import numpy as np, pyarrow as pa, pyarrow.parquet as pq
 import ogive
-from ogive import compiling, warming
+from ogive.cli import warming
+from ogive.core import compiling
 from ogive.cli import main
 
 def signatures():

@@ -15,9 +15,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from helpers.aggregation import Session, enrolment, settings
 
 from ogive.crypto.aggregation import Round
-from ogive.crypto.aggregation.mailbox import Mailbox
 from ogive.crypto.aggregation.messages import (
     Advertised,
+    Mailbox,
     Roster,
     included_digest,
     keys_digest,

@@ -13,7 +13,7 @@ from pathlib import Path
 import ibis
 
 from ogive.columns import Binning, Label
-from ogive.grids import Grid
+from ogive.columns.grids import Grid
 from ogive.queries import ClassBinning, GroupSums, Parted
 from ogive.records.engines.cells import CellReader
 from ogive.records.missing_words import USUAL

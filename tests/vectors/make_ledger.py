@@ -14,7 +14,7 @@ from pathlib import Path
 import ogive
 from ogive import ApproxDP, Local, Pairs, PureDP, SecAgg, Servers, Simulation, ZeroConcentratedDP
 from ogive.ledger.entries import plain_text
-from ogive.trust.central.model import CentralOpening
+from ogive.trust.table import CentralOpening
 
 HERE = Path(__file__).parent
 FILE, KEY, ANSWERS = (HERE / name for name in ("ledger.db", "ledger.db.key", "ledger.json"))

@@ -28,7 +28,7 @@ from vectors.make_ledger import table
 import ogive
 from ogive import ApproxDP, Boxplot, Ecdf, HosmerLemeshow, PureDP, Quantiles, Roc, Ustatistic, ZeroConcentratedDP
 from ogive.columns import Binning, Categories, Label, Listed, Membership
-from ogive.grids import Grid
+from ogive.columns.grids import Grid
 from ogive.kernels import Kernel, Measure
 from ogive.ledger import Ledger
 from ogive.ledger.entries import plain_text, question_digest
@@ -67,8 +67,8 @@ from ogive.queries import (
     SparseVectorQuery,
     VotesQuery,
 )
-from ogive.queries.exact import ExactMeansQuery
-from ogive.queries.threshold import ThresholdQuery
+from ogive.queries.histograms import ThresholdQuery
+from ogive.queries.kernels import ExactMeansQuery
 from ogive.statistics import Bounds, Labels
 from ogive.statistics.base import describe, settled
 from ogive.strategies import Strategy

@@ -24,7 +24,7 @@ import ogive
 from ogive import Ecdf, PrivacyUnit, PureDP, Ustatistic
 from ogive.ledger.entries import plain_text
 from ogive.pate import ConfidentGNMax, GNMax, InteractiveGNMax, LargestMargins, LNMax, Tallied, label, sanitize
-from ogive.pointwise import PointwiseCurve
+from ogive.releasing.pointwise import PointwiseCurve
 from ogive.streams import RunningTotal
 
 FILE = FOLDER / "second.db"

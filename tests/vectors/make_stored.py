@@ -71,9 +71,9 @@ from ogive.pate import (
     privacy_cost,
     sanitize,
 )
-from ogive.pate.kept_teachers import keep, model_path, open_folder, terms_of
 from ogive.pate.learners import Constant
-from ogive.pointwise import PointwiseCurve
+from ogive.pate.teachers import keep, model_path, open_folder, terms_of
+from ogive.releasing.pointwise import PointwiseCurve
 from ogive.report import render_report
 from ogive.statistics import Bounds
 from ogive.statistics.kinds import SCHEMAS, read_estimate

@@ -34,7 +34,7 @@ from ogive import (
     ZeroConcentratedDP,
 )
 from ogive.columns import Binning, Categories, Domain, Label
-from ogive.grids import Grid
+from ogive.columns.grids import Grid
 from ogive.kernels import (
     ClusteringLoss,
     Equal,
@@ -51,11 +51,9 @@ from ogive.kernels import Mean as MeanKernel
 from ogive.pate import ConfidentGNMax, GNMax, InteractiveGNMax, LargestMargins, LNMax, Tallied
 from ogive.queries import Ballots
 from ogive.statistics import Bounds, Labels
-from ogive.statistics.methods.adaptive import AdaptiveQuantiles
-from ogive.statistics.methods.histogram import HistogramQueries
-from ogive.statistics.methods.projection import Projection
+from ogive.statistics.methods.few_numbers import HistogramQueries, Projection
 from ogive.statistics.methods.reports import Reports
-from ogive.statistics.methods.selected import PrivateSelection
+from ogive.statistics.methods.stepwise import AdaptiveQuantiles, PrivateSelection
 from ogive.strategies import (
     design_hats,
     design_histogram,

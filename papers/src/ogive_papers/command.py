@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import App, Parameter
 
-from ogive.cli.converters import whole
+from ogive.cli.data import whole
 from ogive.datasets import data_directory
 from ogive.errors import DataError
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ogive.checks import among
+from ogive.core.checks import among
 from ogive.errors import ParameterError, plain
 from ogive_papers.items import FIGURE, TABLE, Item, Plan
 from ogive_papers.outputs import write_item, write_overview

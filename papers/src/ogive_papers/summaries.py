@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ogive.arrays import Float64
+from ogive.core.arrays import Float64
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
-from ogive.accounting.gaussian import epsilon_of_gaussian
+from ogive.accounting.losses import epsilon_of_gaussian
 from ogive.pate.costs.cost import privacy_cost
 from ogive.pate.costs.losing import logq_gnmax
 from ogive.privacy import GaussianDP

@@ -14,7 +14,7 @@ import math
 from fractions import Fraction
 from functools import lru_cache
 
-from ogive.checks import among, whole
+from ogive.core.checks import among, whole
 from ogive.errors import ParameterError
 from ogive.privacy import Rational, exact
 
@@ -67,13 +67,7 @@ def per_report_epsilon(epsilon: Rational, delta: Rational, reports: int, rule: s
 
 
 def responses_delta(epsilon: Fraction, per_report: Fraction, reports: int) -> float:
-    """The least delta with which so many randomized responses are (epsilon, delta)-DP together; rounded up.
-
-    Args:
-        epsilon: Of all together, at least 0.
-        per_report: Of each, above 0.
-        reports: How many.
-    """
+    """The least delta with which so many randomized responses are (epsilon, delta)-DP together; rounded up."""
     own = float(per_report)
     log_all = reports * _log1pexp(own)
     terms: list[float] = []

@@ -26,8 +26,8 @@ from functools import lru_cache
 import numpy as np
 from scipy import special, stats
 
-from ogive.arrays import Float64
-from ogive.checks import whole
+from ogive.core.arrays import Float64
+from ogive.core.checks import whole
 from ogive.errors import ParameterError
 from ogive.privacy import Rational, exact
 

@@ -1,4 +1,4 @@
-"""The command line: one file per command, listed in `table`.
+"""The command line: commands, listed in `table`, each in the file of its name or beside its kin.
 
 Results go to standard output or to files, messages to standard error. Exit status: 0; 1 where a
 request was understood and declined; 2 for bad use and unusable data; 70 for a fault of ours; 128 plus
@@ -17,8 +17,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ogive import __version__
-from ogive.cli.missing import needed
-from ogive.cli.stopping import stopping
+from ogive.cli.stopping import needed, stopping
 from ogive.cli.table import COMMANDS
 from ogive.errors import OgiveError, ParameterError, RefusalError, plain, unmarked
 from ogive.statistics.kinds import ALIASES, COMMANDED
@@ -33,7 +32,7 @@ def build() -> App:
     """The application with all its commands."""
     from cyclopts import App, Parameter
 
-    from ogive.cli.columns_named import columns_named
+    from ogive.cli.data import columns_named
     from ogive.cli.settings import settings
 
     app = App(
@@ -99,11 +98,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _run(arguments: list[str]) -> None:
     from cyclopts import CycloptsError, UnusedCliTokensError
 
+    from ogive.cli.data import gathered_notes
     from ogive.cli.help import ALL, FLAGS, help_asked, help_of
-    from ogive.cli.notes import gathered_notes
-    from ogive.cli.options.compared import check_pairs
+    from ogive.cli.options.readings import check_pairs
     from ogive.cli.options.trust import not_of
-    from ogive.cli.parsing import in_words, misspelt
+    from ogive.cli.wording import in_words, misspelt
 
     app = build()
     asked = help_asked(arguments)
@@ -135,7 +134,7 @@ def _run(arguments: list[str]) -> None:
 
 
 def _fail(message: str, status: int) -> int:
-    from ogive.cli.converters import as_written
+    from ogive.cli.data import as_written
 
     print("ogive: error:", as_written(" ".join(message.split())), file=sys.stderr)
     return status

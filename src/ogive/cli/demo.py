@@ -17,7 +17,7 @@ from ogive.privacy import number_text
 if TYPE_CHECKING:
     from ogive.demo.banks import Banks
     from ogive.demo.story import Story
-    from ogive.session import Session
+    from ogive.releasing.session import Session
 
 LEDGER = "ledger.db"
 BANKS_PAGE = "banks.html"
@@ -48,12 +48,10 @@ def demo(
         json: Write the comparison as JSON to standard output instead of tables.
     """
     from ogive.demo.banks import FOLDER, found_serving, pool
-    from ogive.demo.data import find_table
-    from ogive.demo.model import evaluate
+    from ogive.demo.data import evaluate, find_table
     from ogive.demo.story import LIMIT, Part, Refusal, Story, tell
-    from ogive.demo.summary import summary
-    from ogive.demo.tables import Printer
-    from ogive.session import Session
+    from ogive.demo.tables import Printer, summary
+    from ogive.releasing.session import Session
 
     table = find_table(data)
     with busy("training a logistic regression"):
@@ -129,9 +127,9 @@ def _write_banks(banks: Banks, story: Story, folder: Path) -> Path:
 
 def _write(story: Story, session: Session, folder: Path) -> Path:
     """Write the report, the releases as JSON, and their charts."""
+    from ogive.core.files import write_atomically
     from ogive.demo.story import LIMIT
-    from ogive.demo.summary import released_curve
-    from ogive.files import write_atomically
+    from ogive.demo.tables import released_curve
     from ogive.report import chart_svg, write_report
     from ogive.statistics.quantiles.estimate import QuantileEstimates
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import App, Parameter
 
-from ogive.cli.converters import whole
+from ogive.cli.data import whole
 from ogive.cli.options.common import TABLE, OutputOptions, Words, guarantee
 from ogive.cli.output import check_outputs, publish
 from ogive.cli.paying import announce, files_of
@@ -33,7 +33,7 @@ def show(ledger: Place = None, *, data_set: DataSet = None, output: OutputOption
         data_set: Only this data set; all of them by default.
         output: Where the statement goes.
     """
-    from ogive.session import statement
+    from ogive.releasing.session import statement
 
     check_outputs(None, output.output, keep=files_of(ledger))
     with _opened(ledger) as books:
@@ -89,7 +89,7 @@ def limit(
     unit_given = person is not None or max_rows_per_person != 1 or row_choice is not None
     if not new and (unit_given or adjacency is not None or public):
         raise ParameterError("the privacy unit is set with --new and cannot be changed later")
-    from ogive.session import default_adjacency, statement
+    from ogive.releasing.session import default_adjacency, statement
 
     with _opened(ledger, make=new, read_only=False) as books:
         announce(books)
@@ -119,7 +119,7 @@ def restore(ledger: Place = None) -> None:
         ledger: Where the books are.
     """
     from ogive.ledger import Ledger
-    from ogive.session import statement
+    from ogive.releasing.session import statement
 
     if ledger is None:
         raise ParameterError("name the ledger, for example: ogive ledger restore budget.db")
@@ -156,7 +156,7 @@ def _opened(place: str | None, *, make: bool = False, read_only: bool = True) ->
         LedgerError: there is none, or it cannot be read.
     """
     from ogive.ledger import Ledger
-    from ogive.session import ledger_file
+    from ogive.releasing.session import ledger_file
 
     if place is None:
         raise ParameterError("name the ledger, for example: ogive ledger show budget.db")

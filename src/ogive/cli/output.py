@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from ogive.cli.options.common import OutputOptions
+from ogive.core.files import check_writable, permissions, write_atomically
+from ogive.core.types import Progress
 from ogive.errors import ParameterError, RefusalError, plain, quoted
-from ogive.files import check_writable, permissions, write_atomically
-from ogive.progress import Progress
 
 
 def check_outputs(data: Path | str | None, *outputs: Path | None, keep: Sequence[Path] = ()) -> None:
@@ -41,7 +41,7 @@ def check_picture(path: Path) -> None:
     Raises:
         ParameterError: its suffix is none of `SUFFIXES`, or matplotlib is not installed.
     """
-    from ogive.pictures import SUFFIXES
+    from ogive.showing.pictures import SUFFIXES
 
     if path.suffix.lower() not in SUFFIXES:
         raise ParameterError(
@@ -107,7 +107,7 @@ def publish(
 
 def draw(plot: Callable[[Any], Any], path: Path) -> None:
     """Draw into a file whose suffix was checked before; for its owner alone where the picture is not private."""
-    from ogive.pictures import save
+    from ogive.showing.pictures import save
 
     drawn = plot(None)
     try:

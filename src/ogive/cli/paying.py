@@ -3,26 +3,68 @@
 from __future__ import annotations
 
 import contextlib
+import re
+import shlex
 import sys
 import warnings
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 from ogive.cli.options.common import BudgetOptions, OutputOptions, PrivacyOptions
 from ogive.cli.output import busy, check_outputs, check_picture, draw, publish
-from ogive.cli.persons_named import suggest_person
 from ogive.errors import AccountWarning, BudgetError, LedgerError, NoiseWarning, OgiveError, ParameterError
 from ogive.provenance import publishable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator
 
     from ogive.ledger import Account, Ledger
     from ogive.privacy import Adjacency, Privacy
-    from ogive.session import Session
+    from ogive.releasing.session import Session
     from ogive.statistics.base import Statistic
     from ogive.trust import Simulation
     from ogive.trust.base import TrustModel
+
+# --- Columns that seem to identify people, which --person is for
+
+_PEOPLE = "person|patient|participant|subject|respondent|user|customer|client|member|employee|student|pupil|donor"
+_NUMBERS = "id|no|nr|nbr|num|number|key|code|uuid|identifier"
+_ALONE = "person|patient|participant|subject|user"
+_NAME = re.compile(
+    rf"(?:{_ALONE}|(?:{_PEOPLE})s?[ _.-]?(?:{_NUMBERS})|(?:{_NUMBERS})[ _.-](?:{_PEOPLE}))", re.IGNORECASE
+)
+
+
+def person_column(columns: Sequence[str], used: Collection[str] = ()) -> str | None:
+    """The first column that by its name identifies people; None where there is none.
+
+    Only names are looked at. Whether a person has several records is in the data, and so is private.
+
+    Args:
+        columns: The names of the columns, which are public.
+        used: Columns that are asked about.
+    """
+    return next((name for name in columns if _NAME.fullmatch(name) and name not in used), None)
+
+
+def suggest_person(columns: Sequence[str], used: Collection[str]) -> None:
+    """Say on standard error that --person protects people with several records, where a column seems to identify them.
+
+    Args:
+        columns: The names of the columns, which are public.
+        used: Columns that are asked about.
+    """
+    name = person_column(columns, used)
+    if name is not None:
+        option = f"--person {shlex.quote(name)}"
+        print(
+            f"ogive: every record counts as a person of its own; if a person may have several, add {option}",
+            file=sys.stderr,
+        )
+
+
+# --- Releases and what pays for them
 
 _SQLITE = b"SQLite format 3\0"
 """How a file of SQLite begins."""
@@ -70,7 +112,7 @@ def release_and_publish(
         check_picture(plot)
     check_outputs(data, output.output, plot, keep=files_of(budget.ledger))
     if budget.no_ledger:
-        from ogive.cautions import no_books_wanted
+        from ogive.releasing.cautions import no_books_wanted
 
         no_books_wanted()
     if budget.ledger is None or not trust.private:
@@ -98,7 +140,7 @@ def _with_other_needs(
 ) -> ParameterError:
     """That no guarantee was given, with what else the statistic needs, where the table tells."""
     from ogive.privacy import PureDP
-    from ogive.releasing import unit_of, unmet
+    from ogive.releasing.release import unit_of, unmet
     from ogive.statistics.base import Terms, completed
 
     if granted.stated:
@@ -117,8 +159,7 @@ def _with_other_needs(
 
 def _releasing(data: Path | str) -> str:
     """What is being done, without a password that an address may have."""
-    from ogive.records.engines.address import shown
-    from ogive.records.engines.spark_address import PREFIX
+    from ogive.records.engines.opening import PREFIX, shown
 
     start = "starting Spark, which may take half a minute, and " if str(data).startswith(PREFIX) else ""
     return f"{start}releasing from {shown(data)}"
@@ -167,7 +208,7 @@ def _release(
     budget: BudgetOptions,
 ) -> Any:
     """One release without a ledger."""
-    from ogive.releasing import release
+    from ogive.releasing.release import release
     from ogive.statistics.base import describe
     from ogive.statistics.questions import subjects
 
@@ -288,7 +329,7 @@ def _session(
     granted: PrivacyOptions,
     budget: BudgetOptions,
 ) -> Session:
-    from ogive.session import Session
+    from ogive.releasing.session import Session
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", AccountWarning)
@@ -325,7 +366,7 @@ def _interrupted(books: Callable[[], tuple[Ledger | None, Account | None]], befo
 def _note(account: Account, name: str, estimate: Any, stored: set[str]) -> str:
     """What the release did to the budget, in one line."""
     from ogive.privacy import ApproxDP, GaussianDP
-    from ogive.session import left
+    from ogive.releasing.session import left
 
     release_id = estimate.provenance.release_id
     if release_id in stored:
@@ -346,7 +387,7 @@ def files_of(ledger: str | None) -> list[Path]:
     """The file of a ledger that is kept in one, its key and its mark, which no output may overwrite."""
     if ledger is None:
         return []
-    from ogive.session import ledger_file
+    from ogive.releasing.session import ledger_file
 
     file = ledger_file(ledger)
     return [] if file is None else [file, *(file.with_name(f"{file.name}.key{end}") for end in ("", ".mark"))]

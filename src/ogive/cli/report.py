@@ -113,7 +113,7 @@ def _no_release(schema: str, path: Path) -> str:
     """What a report takes, where a file holds something else."""
     from ogive.local.description import SCHEMA as DESCRIPTION
     from ogive.pate import LabelsPlan
-    from ogive.planning import Plan
+    from ogive.releasing.planning import Plan
 
     held = {Plan.schema: Plan.kind, LabelsPlan.schema: LabelsPlan.kind, DESCRIPTION: "a description of a collection"}
     takes = "a report takes releases, as the other commands write them with -o, and costs from ogive pate sanitize"
@@ -124,7 +124,7 @@ def _no_release(schema: str, path: Path) -> str:
 
 def _opened(place: str) -> Ledger:
     from ogive.ledger import Ledger
-    from ogive.session import ledger_file
+    from ogive.releasing.session import ledger_file
 
     file = ledger_file(place)
     if file is not None and not file.exists():

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cyclopts import Parameter
 
 from ogive.cli.options.common import Plot
-from ogive.cli.options.compared import NOTHING_COMPARED, QuantileComparedOptions
-from ogive.cli.options.readings import NOTHING_READ, ReadingOptions
+from ogive.cli.options.readings import NOTHING_COMPARED, NOTHING_READ, QuantileComparedOptions, ReadingOptions
 from ogive.cli.output import busy, check_outputs, check_picture, draw
 from ogive.cli.paying import is_ledger
 from ogive.errors import DataError, OgiveError, ParameterError, plain, quoted
@@ -128,13 +127,13 @@ def _estimate(data: Any, compared: QuantileComparedOptions, readings: ReadingOpt
 
 def _readers() -> dict[str, Callable[[Any], _Shown]]:
     """How other documents are read, by their schemas."""
-    from ogive.cli.pate import cost, sanitize
+    from ogive.cli.pate import cost
     from ogive.cli.report import PRIVATE
     from ogive.cli.wording import in_options
     from ogive.local.description import SCHEMA, Description
     from ogive.pate import LabelsPlan, PrivacyCost, SanitizedCost
-    from ogive.planning import Plan
-    from ogive.planning.text import table
+    from ogive.releasing.planning import Plan
+    from ogive.releasing.planning.text import table
 
     def plan(data: Any) -> _Shown:
         made = Plan.from_dict(data)
@@ -146,11 +145,13 @@ def _readers() -> dict[str, Callable[[Any], _Shown]]:
 
     def private_cost(data: Any) -> _Shown:
         found = PrivacyCost.from_dict(data)
-        return _Shown(lambda: cost.told(found), found.to_json, found.plot, None if found.publishable else PRIVATE)
+        return _Shown(
+            lambda: cost.told_of_cost(found), found.to_json, found.plot, None if found.publishable else PRIVATE
+        )
 
     def sanitized_cost(data: Any) -> _Shown:
         found = SanitizedCost.from_dict(data)
-        return _Shown(lambda: sanitize.told(found), found.to_json)
+        return _Shown(lambda: cost.told_of_sanitized(found), found.to_json)
 
     def description(data: Any) -> _Shown:
         found = Description.from_dict(data)
@@ -199,7 +200,7 @@ def _account(data: Any) -> str:
 
 
 def _row(data: Any) -> tuple[str, str, str, str]:
-    from ogive.session.statement import subject
+    from ogive.releasing.session.statement import subject
     from ogive.statistics.questions import state_words, trust_words
 
     entry = _fields(data, "an entry", ("number", "question", "charge", "state", "started"))
@@ -217,7 +218,7 @@ def _row(data: Any) -> tuple[str, str, str, str]:
 
 
 def _amount(fields: Fields, name: str, nothing: str) -> str:
-    from ogive.planning.plan_json import charge_of
+    from ogive.releasing.planning.rows import charge_of
 
     return nothing if fields.data[name] is None else str(charge_of(fields, name))
 

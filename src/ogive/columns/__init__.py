@@ -5,27 +5,37 @@ in its declared list. A `Domain` puts several columns side by side and numbers t
 their bins and categories, its symbols. Nothing here needs more than numpy, so that it can be shipped to devices.
 """
 
-from ogive.columns.binning import (
-    FRACTION_POLICIES,
-    MISSING_POLICIES,
-    OUTSIDE_POLICIES,
-    Binning,
-    Missing,
-    MissingPolicy,
-    OutsidePolicy,
-)
 from ogive.columns.categories import (
+    LARGEST_LABEL,
     LISTING_POLICIES,
+    LONGEST_LABEL,
     MAX_LISTED,
     MAX_SYMBOLS,
     MEMBERSHIP_POLICIES,
     Categories,
+    Label,
+    LabelValue,
+    LabelValues,
     Listed,
     ListingPolicy,
     Membership,
     MembershipPolicy,
     OpenCategories,
+    is_value,
+    storable,
 )
-from ogive.columns.domain import MAX_GROUPS, Column, Domain, ReadColumn, Schema, may_drop
-from ogive.columns.label import Label
-from ogive.columns.values import LARGEST_LABEL, LONGEST_LABEL, LabelValue, LabelValues, is_value, storable
+from ogive.columns.domain import (
+    FRACTION_POLICIES,
+    MAX_GROUPS,
+    MISSING_POLICIES,
+    OUTSIDE_POLICIES,
+    Binning,
+    Column,
+    Domain,
+    Missing,
+    MissingPolicy,
+    OutsidePolicy,
+    ReadColumn,
+    Schema,
+    may_drop,
+)

@@ -1,27 +1,123 @@
-"""Columns of categories: all declared, some declared, or none."""
+"""Values that name a class or a category, and columns of them: labels, and categories, declared or not."""
 
 from __future__ import annotations
 
+import contextlib
+import contextvars
+import datetime
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, get_args
+from typing import Any, ClassVar, Literal, TypeVar, get_args
 
 import numpy as np
 
-from ogive.arrays import Float64, Int64
-from ogive.checks import among
-from ogive.columns.values import (
-    LONGEST_LABEL,
-    LabelValue,
-    LabelValues,
-    as_declared,
-    as_text,
-    known_values,
-    storable,
-    text_field,
-    told_apart,
-    values_field,
-)
-from ogive.errors import ParameterError, quoted
+from ogive.core.arrays import Float64, Int64
+from ogive.core.checks import among
+from ogive.errors import ParameterError, plain, quoted
+
+# --- Values
+
+LabelValue = bool | int | float | str
+LabelValues = tuple[LabelValue, ...]
+Place = TypeVar("Place")
+
+BLANKS = " \t\n\r\v\f"
+"""What may stand around a text without making it another one."""
+TRUTH = {"TRUE": True, "True": True, "true": True, "FALSE": False, "False": False, "false": False}
+"""Truth values by the texts that write them."""
+
+# what is released must be readable when it is stored
+LARGEST_LABEL = 1 << 62
+LONGEST_LABEL = 4000
+
+
+def storable(value: LabelValue) -> bool:
+    """Whether a label can be read again once it is stored: no NaN, no endless text."""
+    if isinstance(value, str):
+        return len(value) <= LONGEST_LABEL
+    return abs(value) < LARGEST_LABEL  # NaN is not
+
+
+def trimmed(value: Any) -> Any:
+    """A value as it is compared: blanks around a text do not matter, whether it was declared or stands in a cell."""
+    return value.strip(BLANKS) if isinstance(value, str) else value
+
+
+_AS_WRITTEN = contextvars.ContextVar("values as they are written", default=False)
+
+
+@contextlib.contextmanager
+def as_written() -> Iterator[None]:
+    """Within the block values that differ in blanks alone may stand beside each other, as stored results have them."""
+    token = _AS_WRITTEN.set(True)
+    try:
+        yield
+    finally:
+        _AS_WRITTEN.reset(token)
+
+
+def told_apart(values: Iterable[LabelValue]) -> list[LabelValue]:
+    """Values as they must differ where each is named once."""
+    return list(values) if _AS_WRITTEN.get() else [trimmed(value) for value in values]
+
+
+def known_values(places: Iterable[tuple[LabelValue, Place]]) -> dict[Any, Place]:
+    """What belongs to each declared value, by the values that `as_declared` makes of cells.
+
+    Numbers and truth values compare as numbers, text as text; a number also names the text that writes it.
+    """
+    listed = list(places)
+    return {as_text(value): place for value, place in listed} | {trimmed(value): place for value, place in listed}
+
+
+def as_declared(value: Any, declared: Collection[Any]) -> Any:
+    """A value as a list of declared values, `trimmed`, has it; what it means depends on no other record.
+
+    A truth value may be declared as a text of `TRUTH`, and such a text is the truth value, where that was declared and
+    the text was not.
+    """
+    if isinstance(value, str):
+        value = trimmed(value)
+        truth = TRUTH.get(value)
+        # numbers are found by truth values, too, and are not meant
+        if truth is not None and value not in declared and any(each is truth for each in declared):
+            return truth
+    elif isinstance(value, bool | np.bool_) and value not in declared:
+        return next((word for word, truth in TRUTH.items() if truth == value and word in declared), value)
+    return value
+
+
+def as_text(value: Any) -> str:
+    """A declared value as a text writes it, without blanks around it."""
+    return str(value).lower() if isinstance(value, bool) else trimmed(str(value))
+
+
+def is_value(text: str) -> bool:
+    """Whether a text writes a number, a date or a time."""
+    for kind in (float, datetime.datetime.fromisoformat):
+        with contextlib.suppress(ValueError):
+            kind(text)
+            return True
+    return False
+
+
+def text_field(data: dict[str, Any], name: str) -> str:
+    """A field of stored data that holds text."""
+    value = data.get(name)
+    if not isinstance(value, str):
+        raise ParameterError(f"a column's field {quoted(name)} must be text, got {quoted(value)}")
+    return value
+
+
+def values_field(data: dict[str, Any], name: str) -> LabelValues:
+    """A field of stored data that holds a list of values."""
+    values = data.get(name)
+    if not isinstance(values, list) or not all(isinstance(value, LabelValue) for value in values):
+        raise ParameterError(f"a column's field {quoted(name)} must be a list of values")
+    return tuple(values)
+
+
+# --- Columns of categories
 
 MembershipPolicy = Literal["refuse", "no", "drop"]
 MEMBERSHIP_POLICIES: tuple[MembershipPolicy, ...] = get_args(MembershipPolicy)
@@ -32,8 +128,26 @@ MAX_LISTED = 1000
 """Values of one column that are counted one by one, at most."""
 
 
+class _Numbered:
+    """A column of which the number of a value is its symbol."""
+
+    @property
+    def size(self) -> int:
+        """How many symbols there are."""
+        raise NotImplementedError
+
+    def symbols(self, values: Float64) -> Int64:
+        """Symbol of each number, which is the symbol already."""
+        return values.astype(np.int64)
+
+    def cells(self) -> tuple[Float64, Float64]:
+        """The number of each symbol, twice."""
+        places = np.arange(float(self.size))
+        return places, places
+
+
 @dataclass(frozen=True)
-class Categories:
+class Categories(_Numbered):
     """A column of which every value is one of a public list.
 
     Fields:
@@ -73,15 +187,6 @@ class Categories:
         """Number of categories."""
         return len(self.values)
 
-    def symbols(self, values: Float64) -> Int64:
-        """Place of each category in the list, of which the numbers are the places already."""
-        return values.astype(np.int64)
-
-    def cells(self) -> tuple[Float64, Float64]:
-        """The number of each category, twice."""
-        places = np.arange(float(self.size))
-        return places, places
-
     def to_dict(self) -> dict[str, Any]:
         """Plain data."""
         return {"column": self.column, "values": list(self.values)}
@@ -97,7 +202,7 @@ class Categories:
 
 
 @dataclass(frozen=True)
-class Membership:
+class Membership(_Numbered):
     """Whether a record's value is one of a public list; any other value is not.
 
     Fields:
@@ -154,14 +259,6 @@ class Membership:
         """Two symbols: 1 for a value in the list, 0 for any other."""
         return 2
 
-    def symbols(self, values: Float64) -> Int64:
-        """Symbol of each number, which is 0 or 1."""
-        return values.astype(np.int64)
-
-    def cells(self) -> tuple[Float64, Float64]:
-        """The number of each symbol, twice."""
-        return np.arange(2.0), np.arange(2.0)
-
     def to_dict(self) -> dict[str, Any]:
         """Plain data."""
         values = None if self.values is None else list(self.values)
@@ -216,7 +313,7 @@ class OpenCategories:
 
 
 @dataclass(frozen=True)
-class Listed:
+class Listed(_Numbered):
     """Which of some declared values a record has, or whether it has another one or none.
 
     Symbols are the places of the declared values, then a place of any other value and one of a missing value, where
@@ -282,15 +379,6 @@ class Listed:
         """The declared values, and the places of other and of missing ones that are counted."""
         return len(self.values) + (self.other == "count") + (self.missing == "count")
 
-    def symbols(self, values: Float64) -> Int64:
-        """Symbol of each number, which is the symbol already."""
-        return values.astype(np.int64)
-
-    def cells(self) -> tuple[Float64, Float64]:
-        """The number of each symbol, twice."""
-        places = np.arange(float(self.size))
-        return places, places
-
     def to_dict(self) -> dict[str, Any]:
         """Plain data."""
         return {"column": self.column, "values": list(self.values), "other": self.other, "missing": self.missing}
@@ -307,4 +395,74 @@ class Listed:
             values_field(data, "values"),
             text_field(data, "other"),
             text_field(data, "missing"),
+        )
+
+
+# --- Columns of two classes
+
+
+@dataclass(frozen=True)
+class Label(_Numbered):
+    """The class of a record, one of two.
+
+    Fields:
+        column: Name of a column of numbers, truth values or text.
+        positive: Values of the positive class, public.
+        negative: Values of the negative class; None means the only other value in the records. A value of neither
+            class, or a missing value, is an error.
+
+    Raises:
+        ParameterError: a class has no value, or a value is in both, is not finite, or is too large to be stored.
+    """
+
+    kind: ClassVar[str] = "label"
+    """In digests and stored files, whatever the class is called."""
+
+    column: str
+    positive: tuple[LabelValue, ...] = (1,)
+    negative: tuple[LabelValue, ...] | None = (0,)
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.column, str):
+            raise ParameterError(f"the label must be a column's name, got {quoted(self.column)}")
+        for name in ("positive", "negative"):
+            values = getattr(self, name)
+            if values is None and name == "negative":
+                continue
+            if not isinstance(values, tuple) or not values or not all(isinstance(v, LabelValue) for v in values):
+                raise ParameterError(
+                    f"`{name}` must be the values of a class, for example ('yes',), got {quoted(values)}"
+                )
+            if not all(map(storable, values)):
+                raise ParameterError(
+                    f"`{name}` must hold texts of at most {LONGEST_LABEL} characters or numbers below 2^62 in size"
+                )
+        both = {*told_apart(self.positive)} & {*told_apart(self.negative or ())}
+        if both:
+            value = sorted(str(value).lower() if isinstance(value, bool) else repr(value) for value in both)[0]
+            alike = "" if {*self.positive} & {*(self.negative or ())} else "; blanks around a text do not matter"
+            raise ParameterError(f"{plain(value)} cannot be in both classes{alike}")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data."""
+        negative = None if self.negative is None else list(self.negative)
+        return {"column": self.column, "positive": list(self.positive), "negative": negative}
+
+    @property
+    def size(self) -> int:
+        """Two classes: 0 is the negative one, 1 the positive one."""
+        return 2
+
+    @staticmethod
+    def from_dict(data: dict[str, Any]) -> Label:
+        """Rebuild from `to_dict`.
+
+        Raises:
+            ParameterError: a field is missing or out of range.
+        """
+        negative = data.get("negative")
+        return Label(
+            text_field(data, "column"),
+            values_field(data, "positive"),
+            None if negative is None else values_field(data, "negative"),
         )

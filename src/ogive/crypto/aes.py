@@ -1,4 +1,4 @@
-"""Expansion of secret, uniform 16-byte seeds by AES-128 under fixed public keys.
+"""AES-128 of secret, uniform 16-byte seeds: their expansion under fixed public keys, and long streams of words.
 
 Block b of the expansion of a seed s is the Matyas-Meyer-Oseas hash AES_b(s) xor s, one key a block: a pseudorandom
 generator where AES under a fixed key is modelled as a random permutation. AES_b(s) alone could be inverted, so
@@ -19,10 +19,12 @@ from enum import IntEnum
 import numpy as np
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
+from ogive.core.arrays import UInt64
 from ogive.crypto.domains import HashDomain, digest, number
 
 KEY_BYTES = 16
 BLOCK_BYTES = 16
+SEED_BYTES = 16
 
 
 class Block(IntEnum):
@@ -35,25 +37,12 @@ class Block(IntEnum):
 
 
 def block_key(study: bytes, level: int, block: Block) -> bytes:
-    """The public key of one block of one level.
-
-    Args:
-        study: Digest of the study.
-        level: Of the tree, from 0 at the root.
-        block: Which block of the expansion.
-
-    Returns:
-        16 bytes.
-    """
+    """The public key of one block of one level, 16 bytes."""
     return digest(HashDomain.COMPARISON_BLOCK, study, number(level), number(block), length=KEY_BYTES)
 
 
 class Blocks:
-    """An array of blocks that AES can read and write.
-
-    Args:
-        count: How many.
-    """
+    """An array of blocks that AES can read and write."""
 
     def __init__(self, count: int) -> None:
         padded = np.empty(2 * count + 2, np.uint64)
@@ -66,11 +55,7 @@ class Blocks:
 
 
 class Permutation:
-    """AES-128 under one fixed key. Not for two threads at once.
-
-    Args:
-        key: 16 bytes.
-    """
+    """AES-128 under one fixed key of 16 bytes. Not for two threads at once."""
 
     def __init__(self, key: bytes) -> None:
         # every block of the array on its own, which is what a permutation of seeds is
@@ -85,3 +70,43 @@ class Permutation:
         start, stop = first * BLOCK_BYTES, (first + count) * BLOCK_BYTES
         # a block more is asked for and never written
         self._encryptor.update_into(blocks.bytes[start:stop], out.room[start : stop + BLOCK_BYTES])
+
+
+# --- Streams of words: AES-128 in counter mode, one stream a seed
+#
+# A seed must be secret, uniform and used for one purpose; of its stream at most 2^36 bytes may be used.
+#
+# Source:
+#     `crypto.md`, section 2.
+
+CHUNK_BYTES = 1 << 16
+"""How much of a stream is made at a time; a multiple of 8, and small enough to stay in the cache."""
+_ZEROS = bytes(CHUNK_BYTES)
+
+
+class WordStream:
+    """The words of one seed's stream, from its beginning; how many are asked for at a time does not matter."""
+
+    def __init__(self, seed: bytes) -> None:
+        assert len(seed) == SEED_BYTES
+        self._encryptor = Cipher(algorithms.AES(seed), modes.CTR(bytes(16))).encryptor()
+
+    def words(self, count: int) -> UInt64:
+        """The next `count` words, little-endian, uniform in [0, 2^64); shape (count,)."""
+        out = np.empty(count, "<u8")
+        self.fill(out)
+        return out
+
+    def fill(self, out: UInt64) -> None:
+        """Write the next words over all of an array, which must lie in memory without gaps."""
+        assert out.flags.c_contiguous
+        # AES encrypts zeros into the array itself: block by block, so that zeros need not be as long as the stream
+        memory = out.reshape(-1).view(np.uint8).data
+        for start in range(0, len(memory), CHUNK_BYTES):
+            part = memory[start : start + CHUNK_BYTES]
+            self._encryptor.update_into(_ZEROS[: len(part)], part)
+
+
+def words(seed: bytes, count: int) -> UInt64:
+    """The first `count` words of a seed's stream, shape (count,)."""
+    return WordStream(seed).words(count)

@@ -30,28 +30,11 @@ def sign(message: bytes, key: Ed25519PrivateKey) -> bytes:
 
 
 def read_signed(
-    inbox: Inbox,
-    data: bytes,
-    *,
-    public: Callable[[int], bytes],
-    kind: int,
-    session: bytes,
-    round: int,
-    longest: int,
+    inbox: Inbox, data: bytes, *, public: Callable[[int], bytes], kind: int, session: bytes, round: int, longest: int
 ) -> tuple[Header, bytes]:
     """Header and body of a signed message that belongs in an inbox; it is not yet marked as received.
 
-    Args:
-        inbox: Of the reader.
-        data: Any bytes.
-        public: Gives the Ed25519 public key of a number that may write to the reader.
-        kind: As it has to be.
-        session: As it has to be.
-        round: As it has to be; the sequence number is the same.
-        longest: Bytes that the body may have.
-
-    Raises:
-        PeerError: it is nothing of the kind.
+    `public` gives the Ed25519 public key of a number that may write to the reader. The sequence number is the round.
     """
     if not isinstance(data, bytes) or len(data) < SIGNED_BYTES:
         raise PeerError(f"a signed message has at least {SIGNED_BYTES} bytes")
@@ -65,11 +48,7 @@ def read_signed(
 
 
 def agree(private: X25519PrivateKey, public: bytes, who: int) -> bytes:
-    """The secret of two key pairs, 32 bytes; to be hashed before it is used.
-
-    Raises:
-        PeerError: the other's key is of small order, so that everybody would know the secret.
-    """
+    """The secret of two key pairs, 32 bytes; to be hashed before it is used."""
     try:
         return private.exchange(X25519PublicKey.from_public_bytes(public))
     except ValueError:

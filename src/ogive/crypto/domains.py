@@ -1,4 +1,4 @@
-"""SHAKE-256 of labeled, length-prefixed fields: keys, seeds, commitments and digests of transcripts.
+"""Hashes for keys, seeds, commitments and digests: SHAKE-256 of labeled fields, and SHA-256 of many rows of bytes.
 
 One label, one purpose: what is derived for one is never used for another. Fields are prefixed by their length (8 bytes,
 little-endian), so that no two lists of fields are hashed alike.
@@ -8,6 +8,12 @@ from __future__ import annotations
 
 import hashlib
 from enum import StrEnum, unique
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ogive.core.arrays import UInt8
 
 
 @unique
@@ -68,13 +74,7 @@ class HashDomain(StrEnum):
 
 
 def digest(label: HashDomain, *fields: bytes, length: int = 32) -> bytes:
-    """Hash fields for one purpose.
-
-    Args:
-        label: The purpose.
-        *fields: Any number of them, any lengths; a list of another length has another digest.
-        length: Bytes wanted, of an endless stream: a shorter digest is the front of a longer one.
-    """
+    """Hash fields for one purpose."""
     shake = hashlib.shake_256()
     for field in (label.encode("ascii"), *fields):
         shake.update(len(field).to_bytes(8, "little"))
@@ -85,3 +85,39 @@ def digest(label: HashDomain, *fields: bytes, length: int = 32) -> bytes:
 def number(value: int) -> bytes:
     """A whole number in [0, 2^64) as a field: 8 bytes, little-endian."""
     return value.to_bytes(8, "little")
+
+
+# --- Hashes of many rows of bytes at once
+#
+# Clients bind themselves by them to all that they send. A row hides as long as there are bytes in it that are random to
+# whoever sees the hash, such as a fresh seed. SHA-256 is the fastest hash there is for rows of some hundred bytes; what
+# a hash is for is said by a key before every row, which `digest` makes of a label and its fields.
+
+HASH_BYTES = 32
+KEY_BYTES = 32
+_TILE_BYTES = 1 << 19
+
+
+def hash_rows(key: bytes, *columns: NDArray[Any]) -> UInt8:
+    """Hash every row of some columns that stand beside each other, numbers as little-endian bytes.
+
+    Args:
+        key: 32 bytes, for one purpose, a digest of all that the rows belong to.
+        *columns: Of shapes (n, ...), of whole numbers. Rows may lie anywhere in memory: they are brought together a few
+            at a time, which stay in the cache.
+    """
+    assert len(key) == KEY_BYTES
+    fields = [(str(place), each.dtype.newbyteorder("<"), each.shape[1:]) for place, each in enumerate(columns)]
+    row = np.dtype([("key", np.uint8, (KEY_BYTES,)), *fields])
+    rows, width = len(columns[0]), row.itemsize
+    together = np.empty(max(1, min(rows, _TILE_BYTES // width)), row)
+    together["key"] = np.frombuffer(key, np.uint8)
+    data = together.view(np.uint8).data
+    hashes = []
+    for first in range(0, rows, together.size):
+        some = min(together.size, rows - first)
+        for place, column in enumerate(columns):
+            # a column whose rows run across memory is first brought close together, which spares the cache
+            together[str(place)][:some] = column[first : first + some].copy(order="K")
+        hashes += [hashlib.sha256(data[start : start + width]).digest() for start in range(0, some * width, width)]
+    return np.frombuffer(b"".join(hashes), np.uint8).reshape(rows, HASH_BYTES)

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ogive.arrays import Int64, UInt64
-from ogive.compiling import instruction, njit, vectorize
+from ogive.core.arrays import Int64, UInt64
+from ogive.core.compiling import instruction, njit, vectorize
 
 Elements = UInt64 | np.uint64
 
@@ -31,7 +31,7 @@ _HALF, _SHIFT, _LOW = np.uint64(32), np.uint64(1 << 32), np.uint64(0xFFFFFFFF)
 
 
 def _type_high_word(typing: Any, x: Any, y: Any) -> Any:
-    """The same for numba: one multiplication of 128 bits."""
+    """`_high_word` for numba: one multiplication of 128 bits."""
     from llvmlite import ir
     from numba import types
 
@@ -148,11 +148,7 @@ def _row_totals(elements: UInt64) -> UInt64:
 
 
 def accept(words: UInt64) -> UInt64:
-    """The exactly uniform elements in a stream of uniform words: the upper 61 bits, those equal to p left out.
-
-    Returns:
-        Elements in the order of the stream; one word in 2^61 is lost.
-    """
+    """The exactly uniform elements in a stream of uniform words: the upper 61 bits, those equal to p left out."""
     candidates: UInt64 = words >> _TOP
     kept: UInt64 = candidates[candidates != _P]
     return kept

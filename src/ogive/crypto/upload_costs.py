@@ -12,14 +12,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ogive.checks import whole
-from ogive.crypto.commitments import HASH_BYTES
+from ogive.core.checks import whole
+from ogive.crypto.aes import SEED_BYTES
 from ogive.crypto.comparison import KeyShape
+from ogive.crypto.domains import HASH_BYTES
 from ogive.crypto.tables import ShareShape
 
 KEYS, TABLES = "keys", "tables"
 
-SEED_BYTES, ELEMENT_BYTES = 16, 8
+ELEMENT_BYTES = 8
 VERIFICATIONS = 16
 """How often the servers can check keys, where nothing else is said."""
 
@@ -72,19 +73,7 @@ class UploadCost:
 def upload_costs(
     cells: int, points: int, clients: int, servers: int, verified: bool, *, verifications: int = VERIFICATIONS
 ) -> tuple[UploadCost, ...]:
-    """Every way of uploading that so many servers can serve.
-
-    Args:
-        cells: In how many cells a client's record may lie.
-        points: At how many thresholds the servers count clients, evenly spread; 1 to cells - 1 are of use.
-        clients: How many clients upload.
-        servers: How many servers; keys need exactly two.
-        verified: Whether the servers check that each client counts once.
-        verifications: How often they can, at more and more points, where keys are verified; tables are once.
-
-    Raises:
-        ParameterError: a number is not positive, or there are fewer than two cells or servers.
-    """
+    """Every way of uploading that so many servers can serve."""
     for name, value, least in (
         ("cells", cells, 2), ("points", points, 1), ("clients", clients, 1), ("servers", servers, 2),
         ("verifications", verifications, 1),
@@ -110,17 +99,7 @@ def upload_cost(
     clients: int,
     servers: int,
 ) -> UploadCost:
-    """What uploads of known shapes cost, and one answer from them.
-
-    Args:
-        keys: Of the comparison keys, where they are uploaded.
-        points: At how many of them keys are evaluated.
-        tables: Of the tables, where they are uploaded.
-        material: Of what is shared for verifications; None where nothing is verified.
-        vectors: How many tables a client uploads, each with material of its own.
-        clients: How many upload.
-        servers: How many there are.
-    """
+    """What uploads of known shapes cost, and one answer from them."""
     # every server is told the hashes of the others' parts by the client, and by the others its name
     uploaded, received, seconds = servers * (servers - 1) * HASH_BYTES, 2 * (servers - 1) * HASH_BYTES, 0.0
     for shape in (tables, material):

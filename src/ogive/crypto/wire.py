@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ogive.errors import PeerError
+from ogive.errors import ParameterError, PeerError
 
 MAGIC = b"OGIV"
 VERSION = 1
@@ -30,6 +30,12 @@ STUDY_BYTES = 32
 SESSION_BYTES = 16
 _LAYOUT = struct.Struct("<4sBBH32s16sIIIQQ")
 HEADER_BYTES = _LAYOUT.size
+
+
+def check_study(study: object) -> None:
+    """Refuse what is no digest of a study."""
+    if not isinstance(study, bytes) or len(study) != STUDY_BYTES:
+        raise ParameterError(f"`study` must be a digest of {STUDY_BYTES} bytes")
 
 
 class Suite(IntEnum):
@@ -62,55 +68,31 @@ class Reader:
         return len(self._data) - self._at
 
     def take(self, count: int) -> bytes:
-        """The next `count` bytes, as a copy of their own.
-
-        Raises:
-            PeerError: there are fewer.
-        """
+        """The next `count` bytes, as a copy of their own."""
         return bytes(self.view(count))
 
     def view(self, count: int) -> memoryview:
-        """The next `count` bytes where they are, without a copy: for long fields.
-
-        Raises:
-            PeerError: there are fewer.
-        """
+        """The next `count` bytes where they are, without a copy: for long fields."""
         if count > self.left:
             raise PeerError(f"the {self._what} ends after {len(self._data)} bytes, in the middle of a field")
         start, self._at = self._at, self._at + count
         return self._data[start : self._at]
 
     def number(self, size: int) -> int:
-        """The next little-endian unsigned number of `size` bytes.
-
-        Raises:
-            PeerError: there are fewer bytes.
-        """
+        """The next little-endian unsigned number of `size` bytes."""
         return int.from_bytes(self.take(size), "little")
 
     def expect(self, wanted: bytes, name: str) -> None:
-        """Pass over bytes that have to be there.
-
-        Raises:
-            PeerError: they are not.
-        """
+        """Pass over bytes that have to be there."""
         if self.take(len(wanted)) != wanted:
             raise PeerError(f"the {self._what} has another {name} than expected")
 
     def array(self, count: int, dtype: str) -> NDArray[Any]:
-        """The next `count` little-endian numbers, such as dtype "<u8", shape (count,); a view that cannot be written.
-
-        Raises:
-            PeerError: there are fewer bytes.
-        """
+        """The next `count` little-endian numbers, such as dtype "<u8", shape (count,); a read-only view."""
         return np.frombuffer(self.view(count * np.dtype(dtype).itemsize), dtype)
 
     def finish(self) -> None:
-        """Check that all was read.
-
-        Raises:
-            PeerError: bytes are left over.
-        """
+        """Check that all was read."""
         if self.left:
             raise PeerError(f"the {self._what} is too long; bytes left over: {self.left}")
 
@@ -151,18 +133,7 @@ class Header:
 
 
 def read_message(data: bytes, *, longest: int) -> tuple[Header, bytes]:
-    """Take a message apart, believing nothing.
-
-    Args:
-        data: Any bytes.
-        longest: Bytes that a body may have.
-
-    Returns:
-        The header, not yet compared with anything but the format, and the body.
-
-    Raises:
-        PeerError: it is no message of this version, or its length is not what it says or more than it may be.
-    """
+    """Take any bytes apart as a message, believing nothing; its body may have `longest` bytes."""
     reader = Reader(data, "message")
     header, length = _read_front(reader)
     if length > longest:
@@ -173,11 +144,7 @@ def read_message(data: bytes, *, longest: int) -> tuple[Header, bytes]:
 
 
 def read_header(data: bytes) -> Header:
-    """What a message says of itself, whatever follows: to see where it belongs, before anything is believed.
-
-    Raises:
-        PeerError: it does not begin as a message of this version.
-    """
+    """What a message says of itself, whatever follows: to see where it belongs, before anything is believed."""
     return _read_front(Reader(data, "message"))[0]
 
 
@@ -197,12 +164,6 @@ class Inbox:
 
     `read` changes nothing; `mark` notes a message as received, once its signature was found good, so that nobody can
     use up another's numbers.
-
-    Args:
-        suite: The protocol.
-        study: Digest of the study.
-        receiver: Number of the participant who reads.
-        senders: Numbers of those who may write to it.
     """
 
     def __init__(self, *, suite: int, study: bytes, receiver: int, senders: Collection[int]) -> None:
@@ -215,18 +176,9 @@ class Inbox:
     def read(
         self, data: bytes, *, kind: int, session: bytes, round: int, sequence: int | None, longest: int
     ) -> tuple[Header, bytes]:
-        """A message that belongs here and was not received before.
+        """A message that belongs here and was not received before, with the stated kind, session, round and sequence.
 
-        Args:
-            data: Any bytes.
-            kind: As it has to be.
-            session: As it has to be.
-            round: As it has to be.
-            sequence: As it has to be; None where only the body tells, and the reader compares the header's with that.
-            longest: Bytes that the body may have.
-
-        Raises:
-            PeerError: it is anything else; one line says what.
+        The sequence number is None where only the body tells it, and the reader compares the header's with that.
         """
         header, body = read_message(data, longest=longest)
         for name, found, wanted in (
@@ -238,7 +190,8 @@ class Inbox:
             ("receiver", header.receiver, self.receiver),
         ):
             if found != wanted:
-                raise PeerError(f"the message is of another {name} than expected{_values(found, wanted)}")
+                values = f": {found}, not {wanted}" if isinstance(found, int) and isinstance(wanted, int) else ""
+                raise PeerError(f"the message is of another {name} than expected{values}")
         if header.sender not in self._senders:
             raise PeerError(f"the message says it is from number {header.sender}, who does not take part")
         if (header.session, header.sender, header.sequence) in self._seen:
@@ -250,7 +203,3 @@ class Inbox:
     def mark(self, header: Header) -> None:
         """Note a message as received."""
         self._seen.add((header.session, header.sender, header.sequence))
-
-
-def _values(found: object, wanted: object) -> str:
-    return f": {found}, not {wanted}" if isinstance(found, int) else ""

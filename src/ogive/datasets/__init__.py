@@ -69,14 +69,7 @@ def bank(backend: str = "pyarrow") -> Any:
 
 
 def shipped(name: str) -> Path:
-    """The Parquet file of a table that comes with the package.
-
-    Args:
-        name: A name in `SHIPPED`.
-
-    Raises:
-        DataError: no table has this name.
-    """
+    """The Parquet file of a table that comes with the package."""
     if name not in SHIPPED:
         raise DataError(f"the package has no data set {quoted(name)}; it has {', '.join(SHIPPED)}")
     return Path(__file__).with_name(SHIPPED[name])

@@ -19,8 +19,8 @@ from ogive.privacy import PureDP, number_text
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from ogive.demo.data import Evaluation
     from ogive.demo.loopback import Loopback
-    from ogive.demo.model import Evaluation
 
 FOLDER = "banks"
 BANKS = tuple(f"bank-{number}" for number in range(1, 6))

@@ -16,11 +16,10 @@ from typing import TYPE_CHECKING
 
 from ogive.errors import OgiveError, plain
 from ogive.study.agent import approve
+from ogive.study.common import key_text
 from ogive.study.coordinator import Progress, progress, request, result, unread
 from ogive.study.document import Study
-from ogive.study.fields import key_text
-from ogive.study.https.enrolment import equip
-from ogive.study.keys import make_key, write_new
+from ogive.study.enrolment import equip, make_key, write_new
 from ogive.study.store import Kept, Store
 
 if TYPE_CHECKING:
@@ -159,11 +158,11 @@ class Loopback:
             time.sleep(_POLL_SECONDS)
 
     def request(self, name: str) -> None:
-        """Ask for a release; one that was asked for before goes on."""
+        """Request a release; an earlier request goes on."""
         request(self._store, self.study, name)
 
     def progress(self, name: str) -> Progress:
-        """How far a release is that was asked for."""
+        """How far a requested release is."""
         with self._store.read() as kept:
             return progress(kept, self.study)[name]
 

@@ -8,14 +8,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
+from ogive.columns.grids import Grid
 from ogive.errors import BudgetError
-from ogive.grids import Grid
 from ogive.privacy import PureDP, number_text
 
 if TYPE_CHECKING:
-    from ogive.demo.data import Table
-    from ogive.demo.model import Evaluation
-    from ogive.session import Session
+    from ogive.demo.data import Evaluation, Table
+    from ogive.releasing.session import Session
     from ogive.statistics.base import Statistic
 
 LIMIT = PureDP(3)
@@ -150,7 +149,7 @@ def tell(table: Table, evaluation: Evaluation, session: Session, busy: Busy) -> 
     Privacy:
         epsilon = 3 for everything that is released, one record replaced; the truth beside it has none.
     """
-    from ogive.releasing import release
+    from ogive.releasing.release import release
     from ogive.trust import Clear
 
     for wish in wishes():

@@ -1,4 +1,4 @@
-"""What every kernel of a pairwise statistic can do.
+"""What every kernel of a pairwise statistic and every measure can do, and exact sums of kernels over pairs.
 
 A kernel f(x, y) looks at two records, each a row of numbers (of one column or of several). Its U-statistic is its
 mean over all pairs of different records. A `Measure` is what people ask for by name: a function of one or of a few
@@ -9,13 +9,210 @@ Two-sample kernels look at one record of each of two classes, and their first ar
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any, Literal, Protocol, get_args, runtime_checkable
 
-from ogive.arrays import Float64, Int64
-from ogive.columns import Domain
-from ogive.interfaces import KeptByType
-from ogive.kernels.exact import BITS, Scale
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ogive.columns import Binning, Domain
+from ogive.core.arrays import Bool, Float64, Int64
+from ogive.core.checks import array_of, refuse_masked, whole
+from ogive.core.types import KeptByType
+from ogive.errors import DataError, ParameterError
+
+# --- Sums of kernels over pairs as whole numbers, with the most that one record can change them
+#
+# A curator adds integer noise, so it needs the exact integer that it is added to. Each pair's value is `zero + unit *
+# whole`; kernels that compare say 0, 1 or -1 anyway, the others round once, to 2^-bits of their range.
+#
+# When one of n records is replaced, only its n - 1 pairs change, each by at most `swing` steps: the pair's other record
+# stays the same. So the sum changes by at most (n - 1) swing. In a two-sample kernel a record has as many partners as
+# the other class has records.
+
+BITS = 20
+"""Fractional bits that values are rounded to unless told otherwise."""
+
+MAX_BITS = 30
+MOST_RECORDS = 3_000_000_000
+"""Their ordered pairs are below 2^63."""
+
+# so that a piece of pairs fits a processor's cache, and a piece on which a function fails is soon taken apart
+_BLOCK = 96
+_DOT_BLOCK = 4096
+
+
+@dataclass(frozen=True)
+class Scale:
+    """Public scaling of a kernel's values to whole numbers.
+
+    Fields:
+        unit: Size of one step, above 0.
+        zero: The kernel's value at the whole number 0.
+        swing: Largest change of a pair's number, in steps, when one of its records is replaced.
+    """
+
+    unit: Fraction
+    zero: Fraction
+    swing: int
+
+    def sensitivity(self, partners: int) -> int:
+        """Largest change of the sum when a record in this many pairs is replaced."""
+        return self.swing * partners
+
+    def mean(self, total: int, pairs: int) -> float:
+        """The kernel's mean over pairs, from the sum of their whole numbers."""
+        return float(self.zero + self.unit * Fraction(total, pairs))
+
+
+COUNTS = Scale(Fraction(1), Fraction(0), 1)
+HALVES = Scale(Fraction(1, 2), Fraction(0), 2)
+SIGNS = Scale(Fraction(1), Fraction(0), 2)
+
+
+class Summed(Protocol):
+    """A kernel whose pairs add up to a whole number."""
+
+    def scale(self, columns: Domain, bits: int = BITS) -> Scale:
+        """What a step is."""
+        ...
+
+    def pair_sum(self, rows: Float64, columns: Domain, *, bits: int = BITS, classes: Int64 | None = None) -> int:
+        """Sum over pairs."""
+        ...
+
+
+def numerator(
+    kernel: Summed, rows: Float64, columns: Domain, *, bits: int = BITS, classes: Int64 | None = None
+) -> tuple[int, Fraction]:
+    """Exact sum over all pairs, in whole units, and the unit; the kernel's `scale` also has the value of zero."""
+    return kernel.pair_sum(rows, columns, bits=bits, classes=classes), kernel.scale(columns, bits).unit
+
+
+def check_bits(bits: int) -> int:
+    """The number of bits, if it is one."""
+    return whole(bits, "bits", 1, MAX_BITS)
+
+
+def pairs_of(records: int) -> int:
+    """How many pairs there are of this many records."""
+    return records * (records - 1) // 2
+
+
+def check_records(records: int) -> None:
+    """Refuse more records than `MOST_RECORDS`, since counts of their pairs may not fit into 64 bits."""
+    if records > MOST_RECORDS:
+        # how many there are may be private
+        raise DataError(f"pairs of more than {MOST_RECORDS} records cannot be counted; take a sample")
+
+
+def finite_rows(rows: ArrayLike, columns: int | None = None) -> Float64:
+    """Rows of finite numbers, shape (n, columns), from whatever was given as such."""
+    refuse_masked(rows)
+    try:
+        found = np.asarray(rows, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ParameterError("`rows` must be numbers, as many in each row") from None
+    if found.ndim != 2:
+        advice = "; numpy.reshape(rows, (-1, 1)) makes rows of one column" if found.ndim == 1 else ""
+        raise ParameterError(f"`rows` must be of shape (records, columns), got shape {found.shape}{advice}")
+    if columns is not None and found.shape[1] != columns:
+        raise ParameterError(f"`rows` must have {columns} column{'s' * (columns != 1)}, got {found.shape[1]}")
+    wrong = np.flatnonzero(~np.isfinite(found).all(axis=1))
+    if wrong.size:
+        raise DataError(f"row {int(wrong[0])}, counted from 0, has a number that is not finite; leave such rows out")
+    return found
+
+
+def paired_rows(rows: ArrayLike, columns: int | None = None) -> Float64:
+    """The same, if they make a pair."""
+    found = finite_rows(rows, columns)
+    if len(found) < 2:
+        raise DataError(f"a mean over pairs needs at least two records, got {len(found)}")
+    return found
+
+
+def split_classes(rows: Float64, classes: Int64 | None) -> tuple[Float64, Float64]:
+    """Rows of the positive and of the negative class."""
+    classes = None if classes is None else array_of(classes)
+    if classes is None or classes.shape != rows.shape[:1] or not np.isin(classes, (0, 1)).all():
+        raise ParameterError("a kernel of two samples needs the class of each record, 0 or 1")
+    positives, negatives = rows[classes == 1], rows[classes == 0]
+    for name, part in (("positive", positives), ("negative", negatives)):
+        if not len(part):
+            raise DataError(f"the {name} class has no record; a two-sample statistic needs one of each")
+    return positives, negatives
+
+
+def steps(rows: Float64, columns: Domain, bits: int) -> Int64:
+    """Values of one column of numbers in whole steps of 2^-bits of its bounds, shape (n,), from 0 to 2^bits."""
+    check_records(len(rows))
+    grid = column_of(columns).grid
+    shares = (np.clip(rows[:, 0], grid.low, grid.high) - grid.low) / (grid.high - grid.low)
+    return np.rint(shares * (1 << check_bits(bits))).astype(np.int64)
+
+
+def step(columns: Domain, bits: int) -> Fraction:
+    """Size of one of `steps`."""
+    grid = column_of(columns).grid
+    return (Fraction(grid.high) - Fraction(grid.low)) / (1 << check_bits(bits))
+
+
+def column_of(columns: Domain) -> Binning:
+    """The only column, of numbers."""
+    (column,) = columns.columns
+    assert isinstance(column, Binning)
+    return column
+
+
+def exact_dot(left: Int64, right: Int64) -> int:
+    """Sum of products of numbers below 2^33 and numbers in 0..2^30, without overflow."""
+    total = 0
+    for start in range(0, len(left), _DOT_BLOCK):
+        part, other = left[start : start + _DOT_BLOCK], right[start : start + _DOT_BLOCK]
+        total += (int(part @ (other >> 15)) << 15) + int(part @ (other & 0x7FFF))
+    return total
+
+
+def blocks_of_pairs(kernel: Callable[[Float64, Float64], Float64], rows: Float64) -> Iterator[tuple[Float64, Bool]]:
+    """Values of all pairs i < j in square pieces: values and which of them are such pairs; O(n^2) time."""
+    for start in range(0, len(rows), _BLOCK):
+        left = rows[start : start + _BLOCK]
+        for begin in range(start, len(rows), _BLOCK):
+            right = rows[begin : begin + _BLOCK]
+            values = np.broadcast_to(kernel(left[:, None], right[None]), (len(left), len(right)))
+            first = np.arange(start, start + len(left))[:, None]
+            yield values, first < np.arange(begin, begin + len(right))
+
+
+def blocked_mean(kernel: Callable[[Float64, Float64], Float64], rows: Float64) -> float:
+    """Mean over all pairs, one by one."""
+    rows = paired_rows(rows)
+    total = sum(float(values[pairs].sum()) for values, pairs in blocks_of_pairs(kernel, rows))
+    return total / pairs_of(len(rows))
+
+
+def rounded_scale(low: float, high: float, bits: int) -> Scale:
+    """Values rounded to 2^-bits of their range."""
+    width = Fraction(high) - Fraction(low)
+    return Scale(width / (1 << check_bits(bits)), Fraction(low), 1 << bits)
+
+
+def rounded_sum(
+    kernel: Callable[[Float64, Float64], Float64], rows: Float64, low: float, high: float, bits: int
+) -> int:
+    """Sum over all pairs of values rounded to 2^-bits of their range; values outside are clipped to it."""
+    most = 1 << check_bits(bits)
+    total = 0
+    for values, pairs in blocks_of_pairs(kernel, rows):
+        whole = np.rint((np.clip(values[pairs], low, high) - low) / (high - low) * most)
+        total += int(whole.astype(np.int64).sum())
+    return total
+
+
+# --- Kernels and measures
 
 MatrixName = Literal["average", "midpoint", "nodes"]
 MATRICES: tuple[MatrixName, ...] = get_args(MatrixName)

@@ -16,21 +16,29 @@ from typing import Any
 
 import numpy as np
 
-from ogive.arrays import Bool, Float64, UInt64
 from ogive.columns import Binning, Column, Domain
+from ogive.core.arrays import Bool, Float64, UInt64
 from ogive.crypto.circuits import Bit, Builder, Circuit, Signed, Unsigned, evaluate, separate
-from ogive.crypto.circuits.arithmetic import Number, add, all_of, equal, less, select
-from ogive.crypto.circuits.kernels import auc_half, auc_strict, collision, gini, kendall, squared_difference
+from ogive.crypto.circuits.arithmetic import (
+    Number,
+    add,
+    all_of,
+    auc_half,
+    auc_strict,
+    collision,
+    equal,
+    gini,
+    kendall,
+    less,
+    select,
+    squared_difference,
+)
 from ogive.errors import ParameterError, UnsupportedError, plain
-from ogive.kernels.base import Kernel
-from ogive.kernels.cells import ends
-from ogive.kernels.equality import Equal, Untied
-from ogive.kernels.exact import Scale, step, steps
+from ogive.kernels.base import Kernel, Scale, step, steps
+from ogive.kernels.cells import ends, trial_points
 from ogive.kernels.function import FunctionKernel
-from ogive.kernels.labeled import ScoreOrder
 from ogive.kernels.numbers import AbsoluteDifference, HalfSquare, PairMeanKernel
-from ogive.kernels.ranks import Greater, SignProduct
-from ogive.kernels.sampling import trial_points
+from ogive.kernels.ranks import Equal, Greater, ScoreOrder, SignProduct, Untied
 
 Person = tuple[Unsigned, ...]
 """What one of the two entered, a number for each column."""
@@ -41,6 +49,9 @@ _NEAR = 4
 
 ORDERED_BITS = 64
 """Bits of a floating-point number that is only compared."""
+
+
+# --- What the kernels of each type are in a circuit
 
 
 @dataclass(frozen=True)
@@ -80,10 +91,6 @@ def _greater(kernel: Greater, left: Person, right: Person) -> Number | Bit:
     return (auc_half if kernel.ties == "half" else auc_strict)(right[0], left[0])
 
 
-def _untied(kernel: Untied, left: Person, right: Person) -> Bit:
-    return all_of([~equal(left[place], right[place]) for place in kernel.columns])
-
-
 def _sign_product(kernel: SignProduct, left: Person, right: Person) -> Signed:
     (y, z), (v, w) = left, right
     return kendall((y, z), (v, w))
@@ -104,12 +111,17 @@ WIRINGS: dict[type, Wiring] = {
     ),
     PairMeanKernel: Wiring(True, lambda kernel, left, right: add(left[0], right[0]), _many, lambda bits: bits + 1),
     Equal: Wiring(False, lambda kernel, left, right: all_of([*map(collision, left, right)]), _two),
-    Untied: Wiring(False, _untied, _two),
+    Untied: Wiring(
+        False, lambda kernel, left, right: all_of([~equal(left[k], right[k]) for k in kernel.columns]), _two
+    ),
     Greater: Wiring(False, _greater, _of_ties),
     ScoreOrder: Wiring(False, _score_order, _of_ties),
     SignProduct: Wiring(False, _sign_product, lambda kernel: (0, 1, -1)),
 }
 """Kernels that there are circuits of."""
+
+
+# --- A kernel in a circuit, over some columns
 
 
 @dataclass(frozen=True)
@@ -141,11 +153,7 @@ class KernelCircuit:
         return self.wiring.digits(bits)
 
     def build(self, left: Person, right: Person, bits: int) -> Number | Bit:
-        """The whole number of what two people entered, where steps are 2^-bits of the bounds.
-
-        Raises:
-            ParameterError: the circuit of a function is of another kind for so many bits than where it was tried.
-        """
+        """The whole number of what two people entered, where steps are 2^-bits of the bounds."""
         value = self.wiring.build(self.kernel, left, right)
         if not isinstance(self.kernel, FunctionKernel):
             return value
@@ -167,12 +175,7 @@ class KernelCircuit:
 
 
 def kernel_circuit(kernel: Kernel, columns: Domain) -> KernelCircuit:
-    """A kernel inside a circuit.
-
-    Raises:
-        UnsupportedError: there is no circuit of it.
-        ParameterError: the circuit of a function does not say what the function says, or nothing that a circuit can.
-    """
+    """A kernel inside a circuit."""
     return _kernel_circuit((kernel, columns))
 
 
@@ -192,11 +195,7 @@ def _kernel_circuit(asked: tuple[Kernel, Domain]) -> KernelCircuit:
 
 
 def _of_function(kernel: FunctionKernel, columns: Domain) -> KernelCircuit:
-    """A function with a circuit of its own, which is held to the function on public points.
-
-    Raises:
-        ParameterError: it does not say what the function says, or nothing that a circuit can.
-    """
+    """A function with a circuit of its own, which is held to the function on public points."""
     entries = Entries(columns, steps=True, bits=_TRIED_BITS)
     builder = Builder()
     people = tuple(entries.read(side("values", entries.width)) for side in (builder.garbler, builder.evaluator))
@@ -296,9 +295,6 @@ class Entries:
 
         Args:
             rows: Numbers of the columns, shape (people, columns), without NaN.
-
-        Returns:
-            Shape (people, sum of widths).
         """
         parts = []
         for place, column in enumerate(self.columns.columns):
@@ -311,11 +307,7 @@ class Entries:
 
 
 def entries_of(kernels: Sequence[Kernel], columns: Domain, bits: int) -> Entries:
-    """What people enter for all of some kernels.
-
-    Raises:
-        UnsupportedError: there is no circuit of one of them.
-    """
+    """What people enter for all of some kernels."""
     kinds = {kernel_circuit(kernel, columns).steps for kernel in kernels}
     assert len(kinds) == 1, "no measure looks at distances and at orders"
     return Entries(columns, kinds.pop(), bits)

@@ -19,13 +19,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ogive.arrays import Float64, Int64
 from ogive.columns import Domain
+from ogive.core.arrays import Float64, Int64
 from ogive.errors import ParameterError, plain, quoted
-from ogive.kernels.cells import are_points, boxes
-from ogive.kernels.exact import BITS, Scale, blocked_mean, paired_rows, rounded_scale, rounded_sum
-from ogive.kernels.matrices import Celled, symmetrized
-from ogive.kernels.sampling import near_points, sampled_means, trial_points
+from ogive.kernels.base import BITS, Scale, blocked_mean, paired_rows, rounded_scale, rounded_sum
+from ogive.kernels.cells import Celled, are_points, boxes, near_points, sampled_means, symmetrized, trial_points
 
 _SPOTS = 6
 _LONGEST_TEXT = 200
@@ -180,13 +178,7 @@ class FunctionKernel(Celled):
         return values.reshape(left.shape[:-1])
 
     def _of_records(self, left: Float64, right: Float64, *, arrays: bool) -> Float64:
-        """Values of private records, moved into the range; of pairs on which the function fails, the lower bound.
-
-        Args:
-            left: Shape (l, 1, columns).
-            right: Shape (1, r, columns).
-            arrays: Whether to call it with arrays.
-        """
+        """Values of private records, moved into the range; of pairs on which the function fails, the lower bound."""
         with np.errstate(all="ignore"):
             return self._moved(self._in_pieces(left, right) if arrays else self._pair_by_pair(left, right))
 
@@ -246,7 +238,7 @@ class FunctionKernel(Celled):
         return self.constant
 
     def cell_means(self, columns: Domain) -> Float64:
-        """Estimated means over cells; see `sampling.sampled_means` for their error."""
+        """Estimated means over cells; see `sampled_means` for their error."""
         return sampled_means(self, columns, slow=not self._takes_arrays(columns))[0]
 
     def cell_extremes(self, columns: Domain) -> tuple[Float64, Float64]:

@@ -1,4 +1,4 @@
-"""What is asked for by name: functions of one or of a few means over pairs, with their derivatives.
+"""Measures by name: functions of one or of a few means over pairs, with their derivatives.
 
 A ratio of noisy means can be anything, and is not defined where its denominator is not above 0: its value is NaN
 then, never an error, because noise did it and not the caller.
@@ -8,22 +8,25 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 
-from ogive.arrays import Float64, Int64
-from ogive.checks import truth
 from ogive.columns import Domain
-from ogive.errors import ParameterError
-from ogive.kernels.base import Kernel, Value
+from ogive.core.arrays import Float64, Int64
+from ogive.core.checks import truth
+from ogive.core.parameters import plain_fields
+from ogive.errors import ParameterError, quoted
+from ogive.kernels.base import Kernel, Measure, Value
 from ogive.kernels.cells import ends
-from ogive.kernels.equality import Equal, Untied
-from ogive.kernels.labeled import ScoreOrder
-from ogive.kernels.numbers import AbsoluteDifference, PairMeanKernel
-from ogive.kernels.ranks import SignProduct
-from ogive.parameters import plain_fields
+from ogive.kernels.function import FunctionKernel
+from ogive.kernels.losses import ClusteringLoss, MetricLoss, RankingLoss
+from ogive.kernels.numbers import AbsoluteDifference, HalfSquare, PairMeanKernel
+from ogive.kernels.ranks import Equal, Greater, ScoreOrder, SignProduct, Untied
+from ogive.kernels.surface import InOrder
+from ogive.kernels.triples import TripleTable
 
 
 @dataclass(frozen=True)
@@ -70,6 +73,15 @@ class _Named(ABC):
 
     name: ClassVar[str]
 
+    @property
+    @abstractmethod
+    def kernels(self) -> tuple[Kernel, ...]:
+        """Whose means they are."""
+
+    def check(self, columns: Domain) -> None:
+        """Refuse a domain on which the first kernel is not defined."""
+        self.kernels[0].check(columns)
+
     def to_dict(self) -> dict[str, Any]:
         """Plain data."""
         return {"measure": self.name, **plain_fields(self)}
@@ -77,11 +89,6 @@ class _Named(ABC):
 
 class _Ratio(_Named):
     """A ratio of means, the same function of noisy means and of exact ones; NaN where it is not defined."""
-
-    @property
-    @abstractmethod
-    def kernels(self) -> tuple[Kernel, ...]:
-        """Whose means they are."""
 
     @abstractmethod
     def _of(self, means: Float64, records: int | None) -> Value:
@@ -123,14 +130,14 @@ class GiniCoefficient(_Ratio):
         Raises:
             ParameterError: the lower bound is negative, for which shares of a total are not defined.
         """
-        AbsoluteDifference().check(columns)
+        super().check(columns)
         low, _ = ends(columns.columns[0])
         if low < 0:
             raise ParameterError(f"a Gini coefficient needs values from 0 on, but the lower bound is {low:g}")
 
     def _of(self, means: Float64, records: int | None) -> Value:
         factor = 0.5 if self.corrected or records is None else (records - 1) / records / 2
-        return _ratio(float(means[0]) * factor, float(means[1]), np.array([factor, 0.0]), np.array([0.0, 1.0]))
+        return _ratio(means, factor)
 
 
 @dataclass(frozen=True)
@@ -146,10 +153,6 @@ class CollisionEntropy(_Named):
     def kernels(self) -> tuple[Kernel, ...]:
         """Equality."""
         return (Equal(),)
-
-    def check(self, columns: Domain) -> None:
-        """Refuse columns whose bins hold many values."""
-        Equal().check(columns)
 
     def of(self, means: Float64, *, columns: Domain, records: int | None) -> Value:
         """The entropy, from 0 to ln k."""
@@ -176,10 +179,6 @@ class KendallB(_Ratio):
         """Sign products, and both shares of untied pairs."""
         return (SignProduct(), Untied((0,)), Untied((1,)))
 
-    def check(self, columns: Domain) -> None:
-        """Refuse anything but two columns."""
-        SignProduct().check(columns)
-
     def _of(self, means: Float64, records: int | None) -> Value:
         signs, first, second = (float(mean) for mean in means)
         if not (first > 0 and second > 0):
@@ -200,12 +199,8 @@ class Gamma(_Ratio):
         """Sign products, and the share of pairs that are untied in both columns."""
         return (SignProduct(), Untied((0, 1)))
 
-    def check(self, columns: Domain) -> None:
-        """Refuse anything but two columns."""
-        SignProduct().check(columns)
-
     def _of(self, means: Float64, records: int | None) -> Value:
-        return _ratio(float(means[0]), float(means[1]), np.array([1.0, 0.0]), np.array([0.0, 1.0]))
+        return _ratio(means)
 
 
 @dataclass(frozen=True)
@@ -228,20 +223,17 @@ class PrivateLabelAuc(_Ratio):
         """Right order, and different labels."""
         return (ScoreOrder(self.ties), Untied((1,)))
 
-    def check(self, columns: Domain) -> None:
-        """Refuse anything but a score and a label of two classes."""
-        ScoreOrder(self.ties).check(columns)
-
     def _of(self, means: Float64, records: int | None) -> Value:
-        return _ratio(float(means[0]), float(means[1]), np.array([1.0, 0.0]), np.array([0.0, 1.0]))
+        return _ratio(means)
 
 
-def _ratio(above: float, below: float, above_slope: Float64, below_slope: Float64) -> Value:
-    """A ratio of two linear functions of the means, with its gradient; NaN unless the denominator is above 0."""
+def _ratio(means: Float64, factor: float = 1.0) -> Value:
+    """The first of two means times a factor over the second, with its gradient; NaN unless the second is above 0."""
+    above, below = float(means[0]) * factor, float(means[1])
     if not below > 0:
-        return _undefined(len(above_slope))
+        return _undefined(2)
     value = above / below
-    return Value(value, (above_slope - value * below_slope) / below)
+    return Value(value, (np.array([factor, 0.0]) - value * np.array([0.0, 1.0])) / below)
 
 
 def _entropy(probability: float) -> float:
@@ -251,3 +243,136 @@ def _entropy(probability: float) -> float:
 
 def _undefined(means: int) -> Value:
     return Value(math.nan, np.full(means, math.nan))
+
+
+# --- Measures by name, from kernels and functions, and from plain data
+
+MEASURES: dict[str, Callable[..., Measure]] = {
+    "auc": lambda ties="half": Mean(Greater(ties), "auc"),
+    "auc_private": PrivateLabelAuc,
+    "collision": CollisionEntropy,
+    "collision_probability": lambda: Mean(Equal(), "collision_probability"),
+    "gamma": Gamma,
+    "gini": lambda: Mean(AbsoluteDifference(), "gini"),
+    "gini_coefficient": GiniCoefficient,
+    "kendall": lambda: Mean(SignProduct(), "kendall"),
+    "kendall_b": KendallB,
+    "variance": lambda: Mean(HalfSquare(), "variance"),
+    "vus": lambda classes=3: Mean(InOrder(classes), "vus"),
+}
+"""Makers of measures by name; "auc" and "auc_private" take `ties`, "gini_coefficient" `corrected`, "vus" `classes`."""
+
+KERNELS: dict[str, Callable[..., Kernel]] = {
+    kernel.name: kernel
+    for kernel in (
+        AbsoluteDifference,
+        Equal,
+        Greater,
+        HalfSquare,
+        InOrder,
+        PairMeanKernel,
+        ScoreOrder,
+        SignProduct,
+        TripleTable,
+        Untied,
+        ClusteringLoss,
+        MetricLoss,
+        RankingLoss,
+    )
+}
+"""Makers of kernels by name; a function has none, since it is not plain data."""
+
+
+def measure_of(
+    asked: str | Kernel | Measure | Callable[..., Any],
+    *,
+    range: tuple[float, float] | None = None,
+    name: str | None = None,
+    circuit: Callable[..., Any] | None = None,
+    **options: Any,
+) -> Measure:
+    """The measure for a value of `kernel`.
+
+    Args:
+        asked: A name in `MEASURES`, a measure, a kernel (its mean), or a function of two records (its mean; see
+            `FunctionKernel`).
+        range: Smallest and largest value of a function; required for functions only.
+        name: Name of a function; by default its own name.
+        circuit: Circuit of a function, for pairs of people; see `FunctionKernel`.
+        options: Options of a measure in `MEASURES`.
+
+    Raises:
+        ParameterError: there is no such name or option, or a function has no range.
+    """
+    if isinstance(asked, type):
+        raise ParameterError(f"pass a kernel, not its class: {asked.__name__}(...)")
+    function = callable(asked) and not isinstance(asked, Kernel)
+    if not function and (range, name, circuit) != (None, None, None):
+        raise ParameterError("only a function has its range, name and circuit stated; those of named kernels are known")
+    if isinstance(asked, str):
+        if asked not in MEASURES:
+            raise ParameterError(
+                f"unknown kernel {quoted(asked[:40])}; there are {', '.join(map(repr, sorted(MEASURES)))}"
+            )
+        try:
+            return MEASURES[asked](**options)
+        except TypeError:
+            raise ParameterError(f"{asked} has no option {', '.join(sorted(options))}") from None
+    if options:
+        raise ParameterError(f"only measures asked for by name have options, got {', '.join(sorted(options))}")
+    if isinstance(asked, Kernel):
+        return Mean(asked)
+    if isinstance(asked, Measure):
+        return asked
+    if not callable(asked):
+        raise ParameterError(f"a measure must be a name, a kernel, a measure or a function, got {type(asked).__name__}")
+    if range is None:
+        raise ParameterError("state the range of a function of two records, for example `range=(0, 1)`")
+    return Mean(FunctionKernel(asked, str(name or getattr(asked, "__name__", "function")), range, circuit=circuit))
+
+
+def measure_from_dict(data: Any) -> Measure:
+    """Rebuild a measure from `Measure.to_dict`.
+
+    Raises:
+        ParameterError: a field is missing or out of range, or the measure is of a function, which is not plain data.
+    """
+    kind, options = _parts(data, "measure")
+    if kind == "mean":
+        kernel, title = options.get("kernel"), options.get("name")
+        if set(options) != {"kernel", "name"} or not isinstance(title, str):
+            raise ParameterError("a mean must have a name and a kernel")
+        return Mean(kernel_from_dict(kernel), title)
+    if kind not in MEASURES:
+        raise ParameterError(f"unknown measure {quoted(kind[:40])}; there are {', '.join(sorted(MEASURES))}")
+    try:
+        return MEASURES[kind](**options)
+    except TypeError:
+        raise ParameterError(f"measure {quoted(kind)} has wrong fields") from None
+
+
+def kernel_from_dict(data: Any) -> Kernel:
+    """Rebuild a kernel from `Kernel.to_dict`.
+
+    Raises:
+        ParameterError: a field is missing or out of range, or the kernel is a function, which is not plain data.
+    """
+    kind, options = _parts(data, "kernel")
+    if kind == "function":
+        raise ParameterError("a kernel that is a function cannot be rebuilt from a description; pass the function")
+    if kind not in KERNELS:
+        raise ParameterError(f"unknown kernel {quoted(kind[:40])}; there are {', '.join(sorted(KERNELS))}")
+    try:
+        return KERNELS[kind](**{key: _tuples(value) for key, value in options.items()})
+    except TypeError:
+        raise ParameterError(f"kernel {quoted(kind)} has wrong fields") from None
+
+
+def _parts(data: Any, kind: str) -> tuple[str, dict[str, Any]]:
+    if not isinstance(data, Mapping) or not isinstance(data.get(kind), str):
+        raise ParameterError(f"a {kind} must be an object with the name of one")
+    return data[kind], {str(key): value for key, value in data.items() if key != kind}
+
+
+def _tuples(value: Any) -> Any:
+    return tuple(_tuples(each) for each in value) if isinstance(value, list) else value

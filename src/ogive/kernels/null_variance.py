@@ -25,19 +25,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from ogive.arrays import Float64, Int64
+from ogive.core.arrays import Float64, Int64
 from ogive.kernels.base import Kernel
-from ogive.kernels.labeled import ScoreOrder
-from ogive.kernels.ranks import Greater, SignProduct
+from ogive.kernels.ranks import Greater, ScoreOrder, SignProduct
 
 
 def tie_share(counts: Float64, records: float) -> float:
-    """What ties take off the variance of P as a share of it: sum (t^3 - t) / (n^3 - n).
-
-    Args:
-        counts: Records that share each score; those of at most 1 count nothing.
-        records: How many there are.
-    """
+    """What ties take off the variance of P as a share of it: sum (t^3 - t) / (n^3 - n)."""
     tied = np.maximum(counts, 1.0)
     return min(1.0, float(np.sum(tied**3 - tied)) / max(records**3 - records, 1.0))
 

@@ -16,23 +16,29 @@ from typing import ClassVar
 
 import numpy as np
 
-from ogive.arrays import Float64, Int64
 from ogive.columns import Domain
-from ogive.kernels.cells import check_count, check_numbers, ends, middles, widths
-from ogive.kernels.exact import BITS, Scale, column_of, exact_dot, paired_rows, step, steps
-from ogive.kernels.matrices import Named
+from ogive.core.arrays import Float64, Int64
+from ogive.kernels.base import BITS, Scale, column_of, exact_dot, paired_rows, pairs_of, step, steps
+from ogive.kernels.cells import Named, check_count, check_numbers, ends, middles, widths
 
 
-@dataclass(frozen=True)
-class AbsoluteDifference(Named):
-    """`|x - y|`; its mean over pairs is Gini's mean difference."""
+class _OfNumbers(Named):
+    """A kernel of one column of numbers; `title` names it in messages."""
 
-    name: ClassVar[str] = "absolute_difference"
-    samples: ClassVar[int] = 1
+    title: ClassVar[str]
 
     def check(self, columns: Domain) -> None:
         """Refuse anything but one column of numbers."""
-        _check(columns, "the absolute difference")
+        check_count(columns, 1, self.title)
+        check_numbers(columns, self.title)
+
+
+@dataclass(frozen=True)
+class AbsoluteDifference(_OfNumbers):
+    """`|x - y|`; its mean over pairs is Gini's mean difference."""
+
+    name: ClassVar[str] = "absolute_difference"
+    title: ClassVar[str] = "the absolute difference"
 
     def __call__(self, left: Float64, right: Float64) -> Float64:
         """Distances."""
@@ -61,8 +67,7 @@ class AbsoluteDifference(Named):
     def exact(self, rows: Float64, classes: Int64 | None = None) -> float:
         """Gini's mean difference, by sorting."""
         values = np.sort(paired_rows(rows, 1)[:, 0])
-        records = len(values)
-        return float((values - values[0]) @ _coefficients(records) / (records * (records - 1) / 2))
+        return float((values - values[0]) @ _coefficients(len(values)) / pairs_of(len(values)))
 
     def scale(self, columns: Domain, bits: int = BITS) -> Scale:
         """Steps of 2^-bits of the bounds."""
@@ -74,18 +79,14 @@ class AbsoluteDifference(Named):
 
 
 @dataclass(frozen=True)
-class HalfSquare(Named):
+class HalfSquare(_OfNumbers):
     """(x - y)^2 / 2; its mean over pairs is the sample variance, with denominator n - 1.
 
     The variance also follows from sums of x and x^2; this kernel serves as a comparison.
     """
 
     name: ClassVar[str] = "half_square"
-    samples: ClassVar[int] = 1
-
-    def check(self, columns: Domain) -> None:
-        """Refuse anything but one column of numbers."""
-        _check(columns, "the variance")
+    title: ClassVar[str] = "the variance"
 
     def __call__(self, left: Float64, right: Float64) -> Float64:
         """Half the squared distances."""
@@ -126,15 +127,11 @@ class HalfSquare(Named):
 
 
 @dataclass(frozen=True)
-class PairMeanKernel(Named):
+class PairMeanKernel(_OfNumbers):
     """(x + y) / 2; its mean over pairs is the mean. It provides the covariance for ratios to the mean."""
 
     name: ClassVar[str] = "pair_mean"
-    samples: ClassVar[int] = 1
-
-    def check(self, columns: Domain) -> None:
-        """Refuse anything but one column of numbers."""
-        _check(columns, "the mean")
+    title: ClassVar[str] = "the mean"
 
     def __call__(self, left: Float64, right: Float64) -> Float64:
         """Half-way values."""
@@ -169,11 +166,6 @@ class PairMeanKernel(Named):
     def pair_sum(self, rows: Float64, columns: Domain, *, bits: int = BITS, classes: Int64 | None = None) -> int:
         """Exact sum over pairs of both rounded values: every record is in n - 1 pairs."""
         return (len(rows) - 1) * int(steps(rows, columns, bits).sum())
-
-
-def _check(columns: Domain, name: str) -> None:
-    check_count(columns, 1, name)
-    check_numbers(columns, name)
 
 
 def _coefficients(records: int) -> Int64:

@@ -8,21 +8,49 @@ from __future__ import annotations
 
 import itertools
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NoReturn
 
 import numpy as np
 
-from ogive.arrays import Float64, Int64
-from ogive.checks import refuse_masked
 from ogive.columns import Binning, Column, Domain
+from ogive.core.arrays import Float64, Int64
+from ogive.core.checks import refuse_masked
 from ogive.errors import DataError, ParameterError, quoted
-from ogive.kernels.base import Measure
+from ogive.kernels.base import BITS, Measure, Scale, check_bits, finite_rows
 from ogive.kernels.cells import check_count, middles
-from ogive.kernels.exact import BITS, Scale, check_bits, finite_rows
-from ogive.kernels.no_pairs import NoPairs
+
+# --- Kernels of more than two records have nothing of a pair
+
+
+class NoPairs(ABC):
+    """A kernel that two records do not determine; values, matrices and spreads of pairs are refused."""
+
+    def __call__(self, left: Float64, right: Float64) -> NoReturn:
+        """Always refused: two records are too few."""
+        raise self._no_pairs()
+
+    def lipschitz(self, columns: Domain) -> float | None:
+        """None: the kernel is not continuous."""
+        return None
+
+    def matrix(self, columns: Domain, kind: str = "average") -> NoReturn:
+        """Always refused."""
+        raise self._no_pairs()
+
+    def spread(self, columns: Domain) -> NoReturn:
+        """Always refused."""
+        raise self._no_pairs()
+
+    @abstractmethod
+    def _no_pairs(self) -> ParameterError:
+        """What the kernel looks at, and what to use instead."""
+
+
+# --- A public table over three symbols
 
 MOST_SYMBOLS = 32
 """Most symbols of a table, which then has 32,768 values."""
@@ -95,10 +123,9 @@ class TripleTable(NoPairs):
                 f"a table over triples takes at most {MOST_SYMBOLS} categories or bins, and column "
                 f"{quoted(column.column)} has {column.size}"
             )
-        numeric = isinstance(column, Binning)
-        points = middles(column).tolist() if numeric else getattr(column, "values", (0, 1))
+        points = middles(column).tolist() if isinstance(column, Binning) else getattr(column, "values", (0, 1))
         table = tuple(tuple(tuple(function(x, y, z) for z in points) for y in points) for x in points)
-        return TripleTable(table, tuple(column.grid.thresholds[:-1].tolist()) if isinstance(column, Binning) else ())
+        return TripleTable(table, _edges(column))
 
     @property
     def size(self) -> int:
@@ -120,8 +147,7 @@ class TripleTable(NoPairs):
                 f"the table over triples is of {self.size} categories or bins, and column {quoted(column.column)} has "
                 f"{column.size}{advice}"
             )
-        edges = tuple(column.grid.thresholds[:-1].tolist()) if isinstance(column, Binning) else ()
-        if edges != self.edges:
+        if _edges(column) != self.edges:
             raise ParameterError(
                 f"the bins of column {quoted(column.column)} are not those of the table over triples; make the table "
                 "with `kernels.TripleTable.of(column, function)`"
@@ -184,6 +210,11 @@ class TripleTable(NoPairs):
         return {"kernel": self.name, "values": values, "edges": list(self.edges)}
 
 
+def _edges(column: Column) -> tuple[float, ...]:
+    """Upper ends of all bins but the last of a column of numbers."""
+    return tuple(column.grid.thresholds[:-1].tolist()) if isinstance(column, Binning) else ()
+
+
 def of_triples(measure: Measure) -> bool:
     """Whether a measure looks at three records at a time."""
     return any(isinstance(kernel, TripleTable) for kernel in measure.kernels)
@@ -203,11 +234,7 @@ def _multisets(counts: list[int]) -> Iterator[tuple[int, int, int, int]]:
 
 
 def _symmetric(given: Any) -> tuple[tuple[tuple[float, ...], ...], ...]:
-    """The mean over all orders of the three symbols; a table that is symmetric stays as it is.
-
-    Raises:
-        ParameterError: it is no table of finite numbers, or the same everywhere.
-    """
+    """The mean over all orders of the three symbols; a table that is symmetric stays as it is."""
     refuse_masked(given)
     try:
         table = np.asarray(given, dtype=np.float64)

@@ -14,9 +14,18 @@ from ogive.ledger.books import Booked, Books, Spot, check_affordable
 from ogive.ledger.charges import Charges
 from ogive.ledger.database import retried
 from ogive.ledger.entries import WHOLE, Entry, Shared
-from ogive.ledger.keys import context_mark
-from ogive.ledger.opening import Wanted, check_unit, claim, find_row, make_row, refuse_new
-from ogive.ledger.people import Hasher, sample, shared_people
+from ogive.ledger.mark import context_mark
+from ogive.ledger.opening import (
+    Hasher,
+    Wanted,
+    check_unit,
+    claim,
+    find_row,
+    make_row,
+    refuse_new,
+    sample,
+    shared_people,
+)
 from ogive.privacy import Charge, Privacy, PrivacyUnit, check_charge, check_privacy
 
 _MARK = 16  # digits

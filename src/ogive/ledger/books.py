@@ -1,4 +1,4 @@
-"""Everything that is read from and written to the ledger's tables, one transaction a function."""
+"""The books of a ledger: what is read from its tables and written to them, one transaction a function."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 from sqlalchemy import Connection, Select, insert, select, update
 
 from ogive.accounting import at_least, in_terms_of, mismatch
-from ogive.arrays import UInt64
+from ogive.core.arrays import UInt64
 from ogive.errors import BudgetError, LedgerError, ReleaseMismatchError, plain, quoted
 from ogive.ledger.charges import Charge, Charges
 from ogive.ledger.database import retried
@@ -30,9 +30,7 @@ from ogive.ledger.entries import (
     read_question,
     read_spend,
 )
-from ogive.ledger.marked import MarkedTables
-from ogive.ledger.schema import DATA_SETS, SPENDS
-from ogive.ledger.totals import Charged, Totals
+from ogive.ledger.tables import DATA_SETS, SPENDS, Charged, MarkedTables, Totals
 from ogive.privacy import Charge as Price
 from ogive.privacy import Privacy
 
@@ -55,14 +53,19 @@ class People:
 
 @dataclass(frozen=True)
 class Spot:
-    """Where a spend belongs: a part of a data set, as it was when the account was opened."""
+    """Where a spend belongs: a part of a data set, as it was when the account was opened.
+
+    Fields:
+        number, name: Of the data set; the number is 0 where it is not in the ledger yet.
+        part: `WHOLE` for all of it.
+        fingerprint: Of the data, as the opener says; None if nothing was said.
+        people: Whom they are about; None if nobody said, or if the ledger knows that of these very data.
+    """
 
     number: int
     name: str
     part: str
-    # what the opener said the data are; None if nothing
     fingerprint: str | None
-    # whom they are about; None if nobody said, or if the ledger knows that of these very data
     people: People | None = field(default=None, compare=False)
 
     @property
@@ -112,17 +115,7 @@ class Books(MarkedTables):
     def charges(
         self, connection: Connection, number: int, *, apart: int = 0, data_set: DataSet | None = None
     ) -> Charges:
-        """What was charged to a data set so far, equal charges together.
-
-        Args:
-            connection: A transaction.
-            number: Of the data set.
-            apart: The number of a spend that is left by itself; 0 for none.
-            data_set: Its row, locked in this transaction, to compare the charges with the mark; None only to read.
-
-        Raises:
-            LedgerError: the database lacks what the mark lists.
-        """
+        """What was charged to a data set so far, equal charges together."""
         totals = self.totals(connection, number, locked=data_set is not None)
         if data_set is not None:
             totals = self.compared(connection, data_set, totals)
@@ -198,18 +191,7 @@ class Books(MarkedTables):
         secret: bytes,
         begin: Callable[[Connection], Spot] | None = None,
     ) -> Booked:
-        """Make a spend durable, or find the one that was made for the same question before.
-
-        Args:
-            spot: Where it belongs.
-            question: What is asked.
-            statistic: Its name.
-            charge: What it costs.
-            first: What it may come to, which divides the limit's delta if no other spend does.
-            secret: Sealed until it is recorded.
-            begin: Makes the account, or takes its first fingerprint, in the transaction of its first spend;
-                undone with it. None where both are settled.
-        """
+        """Make a spend durable, or find the one that was made for the same question before."""
         with self.writing() as connection:
             begun = None if begin is None else begin(connection)
             spot = spot if begun is None else begun
@@ -349,11 +331,15 @@ class Books(MarkedTables):
         """Change a data set's limit, not below what is spent."""
         with self.writing() as connection:
             data_set = self.data_set(connection, spot.number, lock=True)
-            charges = self.charges(connection, spot.number, data_set=data_set)
-            if not charges.keep(limit, WHOLE):
-                spent = charges.spent(None, WHOLE)
-                raise BudgetError(f"the account {quoted(spot.name)} has spent {spent}; its limit cannot be {limit}")
+            self.check_limit(connection, data_set, limit)
             self.change(connection, spot.number, spend_limit=None if limit is None else plain_text(limit.to_dict()))
+
+    def check_limit(self, connection: Connection, data_set: DataSet, limit: Privacy | None) -> None:
+        """Refuse a limit that a locked data set has overspent."""
+        charges = self.charges(connection, data_set.id, data_set=data_set)
+        if not charges.keep(limit, WHOLE):
+            spent = charges.spent(None, WHOLE)
+            raise BudgetError(f"the account {quoted(data_set.name)} has spent {spent}; its limit cannot be {limit}")
 
     def change(self, connection: Connection, number: int, **values: str | None) -> None:
         """Change fields of a data set's row."""
@@ -432,19 +418,7 @@ class Books(MarkedTables):
 def check_affordable(
     spot: Spot, limit: Privacy, charges: Charges, charge: Price, *, first: Price, raised: int | None = None
 ) -> None:
-    """Refuse a charge that does not fit beside all others.
-
-    Args:
-        spot: Where it belongs.
-        limit: What all charges must keep.
-        charges: All others.
-        charge: The charge.
-        first: What it may come to.
-        raised: The number of the spend whose lower charge it replaces; None for a new one.
-
-    Raises:
-        BudgetError: it does not fit.
-    """
+    """Refuse a charge that does not fit beside all others."""
     reason = mismatch(limit, charge)
     if reason is not None:
         raise BudgetError(f"{spot.words} cannot pay {charge}: {reason}")

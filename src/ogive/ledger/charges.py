@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ogive.accounting import compose, fits, remaining
-from ogive.accounting.filters import sum_rho
+from ogive.accounting.composition import sum_rho
 from ogive.errors import LedgerError, ParameterError, plain
 from ogive.ledger.entries import WHOLE
 from ogive.privacy import ApproxDP, Privacy, PureDP, ZeroConcentratedDP
@@ -40,9 +40,6 @@ class Charges:
     Equal charges are counted together, in the order in which the first of each was made; only the very first one's
     place matters. A person belongs to one part for good, so what they lose is what the whole and their part were
     charged.
-
-    Args:
-        charges: Groups of equal charges, ordered by the smallest number among each group's spends.
     """
 
     def __init__(self, charges: Iterable[Charge]) -> None:
@@ -53,11 +50,7 @@ class Charges:
         return Charges([*self._charges, Charge(0, part, first, charge)])
 
     def raised(self, number: int, charge: Price) -> Charges:
-        """The same charges with one of them raised, which is by itself.
-
-        Raises:
-            LedgerError: there is no such charge, or it is counted together with others.
-        """
+        """The same charges with one of them raised, which is by itself."""
         if [old.times for old in self._charges if old.number == number] != [1]:
             raise LedgerError("the ledger lost an entry; was it replaced by another file?")
         return Charges(replace(old, now=charge) if old.number == number else old for old in self._charges)
@@ -117,11 +110,7 @@ class Charges:
 
 @contextmanager
 def _sums() -> Iterator[None]:
-    """Turn the error of charges that add up to no guarantee into one of the ledger.
-
-    Raises:
-        LedgerError: they do.
-    """
+    """Turn the error of charges that add up to no guarantee into one of the ledger."""
     try:
         yield
     except ParameterError as problem:

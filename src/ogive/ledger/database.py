@@ -29,12 +29,82 @@ from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
 
 from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url, text
-from sqlalchemy.exc import ArgumentError, NoSuchModuleError
+from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError, SQLAlchemyError
 from sqlalchemy.pool import NullPool
 
 from ogive.errors import LedgerError, ParameterError, plain, quoted
-from ogive.ledger.keys import config_folder, sync_folder
-from ogive.ledger.problems import DAMAGED, ConflictError, in_words
+from ogive.ledger.mark import config_folder, sync_folder
+
+# --- What went wrong with a database, in one line
+
+# parts of SQLite's and PostgreSQL's messages, and what their user can do
+_LOCKED = "is locked by another process; try again when that has ended"
+_READ_ONLY = "is read-only for this user; ask for the right to write to it"
+_FULL = "cannot be written: the disk is full or broken"
+_CLOSED = "cannot be opened; check that its folder exists and that this user may write there"
+DAMAGED = "is damaged; restore it from a backup"
+_WORDS = {
+    "database is locked": _LOCKED,
+    "database table is locked": _LOCKED,
+    "lock timeout": _LOCKED,
+    "readonly database": _READ_ONLY,
+    "read-only": _READ_ONLY,
+    "permission denied": _READ_ONLY,
+    "is not a database": "is not a {called}: it is a file of another kind",
+    "disk is full": _FULL,
+    "disk i/o error": _FULL,
+    "no space left": _FULL,
+    "could not extend file": _FULL,
+    "could not write": _FULL,
+    "malformed": DAMAGED,
+    "could not decode to utf-8": DAMAGED,
+    "unable to open database file": _CLOSED,
+    "connection refused": "cannot be reached; check that its server runs, and its host and port",
+    "timeout expired": "cannot be reached; check that its server runs, and its host and port",
+    "server closed the connection": "cannot be reached; check that its server runs, and its host and port",
+    "password authentication failed": "refuses this user and password",
+}
+
+
+_CONFLICTS = ("40001", "40P01")  # PostgreSQL's states: a serialization failure, a deadlock
+
+
+class ConflictError(LedgerError):
+    """A transaction was undone by the database because of another one at the same time; it can be tried again."""
+
+
+@contextmanager
+def in_words(place: str, called: str = "ledger") -> Iterator[None]:
+    """Turn a database's errors into a `LedgerError` of one line that names the ledger.
+
+    Args:
+        place: Where it is.
+        called: What is kept there, if it is no ledger.
+
+    Raises:
+        ConflictError: the transaction may be tried again.
+    """
+    try:
+        yield
+    except DBAPIError as problem:
+        if getattr(problem.orig, "sqlstate", None) in _CONFLICTS:
+            raise ConflictError(f"the {called} {plain(place)} is in use by too many at once; try again") from None
+        raise LedgerError(f"the {called} {plain(place)} {plain(_describe(str(problem.orig), called))}") from None
+    except (SQLAlchemyError, sqlite3.Error) as problem:
+        raise LedgerError(f"the {called} {plain(place)} {plain(_describe(str(problem), called))}") from None
+    except UnicodeDecodeError:  # of the driver, whose own message quotes damaged bytes
+        raise LedgerError(f"the {called} {plain(place)} {DAMAGED}") from None
+
+
+def _describe(message: str, called: str) -> str:
+    for needle, words in _WORDS.items():
+        if needle in message.lower():
+            return words.format(called=called)
+    first = " ".join(message.split("\n")[0].split("FATAL:")[-1].split())
+    return f"cannot be used: {first[:300]}"
+
+
+# --- Connections and transactions
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -51,6 +121,11 @@ ATTEMPTS = 12
 WRITING, READING = "READ COMMITTED", "REPEATABLE READ"
 """PostgreSQL's isolation levels of transactions that write and of those that read."""
 
+_LEVEL = text("SELECT current_setting('transaction_isolation')")
+_DURABLE = text(
+    "SELECT current_setting('transaction_isolation'), set_config('lock_timeout', :patience, true), "
+    "set_config('synchronous_commit', 'on', true)"
+)
 _MAKING = 0x0617E  # PostgreSQL's advisory lock while tables are made
 _PAUSE_SECONDS = 0.01
 
@@ -80,15 +155,6 @@ class Database:
     Every transaction has a connection of its own while it runs, so that threads and forked processes do not share any.
     A connection to PostgreSQL is kept for the next transaction of this process. A database in memory has one connection
     and belongs to the process that made it.
-
-    Args:
-        place: None for memory, a path, `sqlite:///path`, or `postgresql://user@host/name`.
-        read_only: Open a file so that nothing is written, not even beside it where that is not allowed.
-        called: What is kept there, in a word for messages.
-
-    Raises:
-        ParameterError: place has none of these forms.
-        LedgerError: the driver is missing.
     """
 
     def __init__(self, place: str | Path | None, *, read_only: bool = False, called: str = "ledger") -> None:
@@ -148,17 +214,7 @@ class Database:
         return config_folder() / f"ledger-{self._digest}.key"
 
     def make_file(self, fill: Callable[[Connection], None]) -> bool:
-        """Make an SQLite file that only its user can read, where there is none: it appears complete or not at all.
-
-        Args:
-            fill: Writes what a new ledger holds.
-
-        Returns:
-            Whether it was made here, and neither before nor by another process at the same moment.
-
-        Raises:
-            LedgerError: it cannot be made or opened, or is a folder.
-        """
+        """Make an SQLite file that only its user can read, where there is none: it appears complete or not at all."""
         if self.path is None:
             return False
         if self.path.is_dir():
@@ -193,11 +249,7 @@ class Database:
         return True
 
     def check_folder(self) -> None:
-        """Refuse an SQLite file that could not be made where it is to be.
-
-        Raises:
-            LedgerError: its folder is missing or may not be written.
-        """
+        """Refuse an SQLite file that could not be made where it is to be."""
         if self.path is None:
             return
         folder = self.path.resolve().parent
@@ -211,9 +263,6 @@ class Database:
         """Refuse an SQLite file that has a second name (a hard link), under which it would have a second log.
 
         The name that `make_file` gives a draft is taken away, if whoever made it was cut off before that.
-
-        Raises:
-            LedgerError: it has one.
         """
         if self.path is None:
             return
@@ -246,9 +295,6 @@ class Database:
         """A transaction that is durable when it ends, or undone.
 
         On SQLite no other transaction writes meanwhile. On PostgreSQL whoever reserves locks the data set's row.
-
-        Raises:
-            ConflictError: the database undid it because of another; `retried` functions try again.
         """
         with self._connect(write=True) as connection:
             if self.postgres:
@@ -259,9 +305,6 @@ class Database:
         """Refuse a transaction of another level than was asked for, which would not see what others spent.
 
         One that writes is also made durable, and waits no longer than SQLite's for another.
-
-        Raises:
-            LedgerError: it has another.
         """
         asked = _DURABLE if wanted == WRITING else _LEVEL
         level = connection.execute(asked, {"patience": f"{BUSY_SECONDS:.0f}s"}).scalars().first()
@@ -408,13 +451,6 @@ def _read_write(path: Path) -> sqlite3.Connection:
     return sqlite3.connect(path, timeout=BUSY_SECONDS, check_same_thread=False)
 
 
-_LEVEL = text("SELECT current_setting('transaction_isolation')")
-_DURABLE = text(
-    "SELECT current_setting('transaction_isolation'), set_config('lock_timeout', :patience, true), "
-    "set_config('synchronous_commit', 'on', true)"
-)
-
-
 def _url(place: str | Path | None, called: str) -> URL:
     if place is None:
         return URL.create("sqlite")
@@ -445,11 +481,7 @@ def _url(place: str | Path | None, called: str) -> URL:
 
 
 def _check_options(url: URL, called: str) -> None:
-    """Refuse options of a URL that are the driver's and not PostgreSQL's: some change what statements answer.
-
-    Raises:
-        ParameterError: there are such options.
-    """
+    """Refuse options of a URL that are the driver's and not PostgreSQL's: some change what statements answer."""
     import psycopg
 
     known = {option.keyword.decode() for option in psycopg.pq.Conninfo.get_defaults()}

@@ -7,9 +7,10 @@ import datetime
 import hashlib
 import json
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from ogive.errors import LedgerError, ParameterError
 from ogive.privacy import Charge, Privacy, PrivacyUnit, charge_from_dict, is_one_line, privacy_from_dict
@@ -17,6 +18,8 @@ from ogive.provenance import RELEASE_ID
 
 if TYPE_CHECKING:
     from sqlalchemy import Row
+
+T = TypeVar("T")
 
 RESERVED, RELEASED, LOST = "reserved", "released", "lost"
 WHOLE = ""
@@ -118,11 +121,7 @@ class Spend:
     finished: datetime.datetime | None
 
     def entry(self, number: int) -> Entry:
-        """The spend as users see it.
-
-        Args:
-            number: Within the account, from 1.
-        """
+        """The spend as users see it."""
         return Entry(
             number=number,
             statistic=self.statistic,
@@ -136,11 +135,7 @@ class Spend:
         )
 
     def recorded(self) -> dict[str, Any] | None:
-        """The estimate that was recorded, as plain data; None before.
-
-        Raises:
-            LedgerError: it is damaged.
-        """
+        """The estimate that was recorded, as plain data; None before."""
         return None if self.estimate is None else _object(self.estimate, "an estimate")
 
 
@@ -189,38 +184,23 @@ class PeopleRow:
 
 
 def read_data_set(row: Row[Any]) -> DataSet:
-    """Check a row of the data sets.
-
-    Raises:
-        LedgerError: it is damaged.
-    """
+    """Check a row of the data sets."""
     if not (isinstance(row.id, int) and row.id >= 1):
         raise damaged("an account has no number")
     if not (isinstance(row.name, str) and row.name):
         raise damaged("an account has no name")
-    try:
-        unit = PrivacyUnit.from_dict(_object(row.unit, "a privacy unit"))
-    except ParameterError:
-        raise damaged("a privacy unit cannot be read") from None
-    limit = None if row.spend_limit is None else _read_limit(row.spend_limit)
+    unit = _read(PrivacyUnit.from_dict, row.unit, "a privacy unit")
+    limit = None if row.spend_limit is None else _read(privacy_from_dict, row.spend_limit, "a limit")
     return DataSet(row.id, row.name, unit, limit, read_fingerprints(row.fingerprints))
 
 
 def read_fingerprints(text: object) -> dict[str, str]:
-    """Fingerprints of a data set's parts.
-
-    Raises:
-        LedgerError: they are damaged.
-    """
+    """Fingerprints of a data set's parts."""
     return _texts(text, "the fingerprints of an account")
 
 
 def read_spend(row: Row[Any]) -> Spend:
-    """Check a row of the spends.
-
-    Raises:
-        LedgerError: it is damaged.
-    """
+    """Check a row of the spends."""
     if row.state not in (RESERVED, RELEASED, LOST):
         raise damaged("an entry is neither reserved nor released nor lost")
     if not all(isinstance(text, str) for text in (row.fingerprint, row.statistic, row.question)):
@@ -255,15 +235,7 @@ def read_spend(row: Row[Any]) -> Spend:
 
 
 def read_people(name: str, text: object) -> PeopleRow:
-    """Check what is kept of the people of an account or part.
-
-    Args:
-        name: Of the row, from `people_row`.
-        text: Its value.
-
-    Raises:
-        LedgerError: it is damaged.
-    """
+    """Check what is kept of the people of an account or part."""
     what = "whom an account is about"
     found = _object(text, what)
     try:
@@ -287,51 +259,37 @@ def people_row(number: int, part: str) -> str:
 
 
 def read_question(text: object) -> dict[str, Any]:
-    """All that was asked, plain data.
-
-    Raises:
-        LedgerError: it is damaged.
-    """
+    """All that was asked, plain data."""
     return _object(text, "a question")
 
 
 def read_part(text: object) -> str:
-    """The part of a spend; `WHOLE` for none.
-
-    Raises:
-        LedgerError: it is damaged.
-    """
+    """The part of a spend; `WHOLE` for none."""
     if not isinstance(text, str):
         raise damaged("an entry lacks its part")
     return text
 
 
 def read_charge(text: object) -> Charge:
-    """A guarantee, or a loss of Gaussian noise, from its JSON.
-
-    Raises:
-        LedgerError: it is damaged.
-    """
+    """A guarantee, or a loss of Gaussian noise, from its JSON."""
     short = isinstance(text, str) and len(text) <= _LONGEST_KEPT
     return _kept_charge(text) if short else _read_charge(text)
 
 
 def _read_charge(text: object) -> Charge:
-    try:
-        return charge_from_dict(_object(text, "a charge"))
-    except ParameterError:
-        raise damaged("a charge cannot be read") from None
+    return _read(charge_from_dict, text, "a charge")
 
 
 # every reservation reads the totals of its account, whose charges are nearly always those of the last one
 _kept_charge = lru_cache(maxsize=1024)(_read_charge)
 
 
-def _read_limit(text: object) -> Privacy:
+def _read(read: Callable[[dict[str, Any]], T], text: object, what: str) -> T:
+    """A value that a reader of plain data accepts."""
     try:
-        return privacy_from_dict(_object(text, "a limit"))
+        return read(_object(text, what))
     except ParameterError:
-        raise damaged("a limit cannot be read") from None
+        raise damaged(f"{what} cannot be read") from None
 
 
 def _read_time(text: object) -> datetime.datetime:
@@ -352,11 +310,7 @@ def _texts(text: object, what: str) -> dict[str, str]:
 
 
 def _object(text: object, what: str) -> dict[str, Any]:
-    """Plain data of JSON that is an object.
-
-    Raises:
-        LedgerError: it is none, nests deeply, or holds what `plain_text` never writes.
-    """
+    """Plain data of JSON that is an object."""
     if not isinstance(text, str):
         raise damaged(f"{what} is missing or no text")
     try:
@@ -414,11 +368,7 @@ def damaged(what: str) -> LedgerError:
 
 
 def plain_text(value: Any) -> str:
-    """JSON with sorted keys: equal plain data have equal texts.
-
-    Raises:
-        ParameterError: the value is not plain data, or nests so deeply that no ledger with it could be read.
-    """
+    """JSON with sorted keys: equal plain data have equal texts."""
     try:
         text = json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)
     except (TypeError, ValueError, RecursionError):

@@ -1,8 +1,9 @@
-"""Opening a ledger, and what is in it."""
+"""The ledger itself: opening it, going on with an older copy, and its accounts."""
 
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import os
 import re
 import secrets
@@ -10,21 +11,151 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from sqlalchemy import Connection, insert, inspect, select, text
+from sqlalchemy import Connection, delete, insert, inspect, select, text, update
 from sqlalchemy.schema import CreateIndex
 
+from ogive.accounting import at_least
 from ogive.errors import LedgerError, ParameterError, plain, quoted
 from ogive.ledger.account import Account
 from ogive.ledger.books import Books, Spot
 from ogive.ledger.database import Database, retried
-from ogive.ledger.entries import WHOLE, DataSet, read_data_set
-from ogive.ledger.keys import KEY_BYTES, KEY_VARIABLE, Keys, draft_of, key_path, make_key, read_key, settle_key
-from ogive.ledger.mark import Mark, mark_path, set_aside
-from ogive.ledger.opening import Wanted, claim, find_row, make_row, refuse_new
-from ogive.ledger.people import Hasher, sample
-from ogive.ledger.restoring import IDENTITY, LATE_IDENTITY, check_newest, identity_of, unnoted, write_off
-from ogive.ledger.schema import CHARGES, DATA_SETS, META, TABLES, VERSION
+from ogive.ledger.entries import (
+    LOST,
+    WHOLE,
+    DataSet,
+    now,
+    plain_text,
+    question_digest,
+    read_charge,
+    read_data_set,
+    read_spend,
+)
+from ogive.ledger.mark import (
+    KEY_BYTES,
+    KEY_VARIABLE,
+    Keys,
+    Line,
+    Mark,
+    Noted,
+    draft_of,
+    key_path,
+    make_key,
+    mark_path,
+    read_key,
+    set_aside,
+    settle_key,
+)
+from ogive.ledger.opening import Hasher, Wanted, claim, find_row, make_row, refuse_new, sample
+from ogive.ledger.tables import CHARGES, DATA_SETS, META, SPENDS, TABLES, VERSION, Change, revision_name
 from ogive.privacy import Privacy, PrivacyUnit, check_privacy
+
+# --- Comparing a ledger with its mark, and going on with an older copy: what it lost counts as spent
+
+IDENTITY, LATE_IDENTITY = "ledger", "mark"
+"""Names in META of a ledger's identity: of one that was made with it, and of one that got it with its mark."""
+
+
+def identity_of(connection: Connection, kept: dict[str, str], mark: Mark) -> str:
+    """Which ledger this is.
+
+    One of an older version has no identity. It gets one from its first account. Before it has any, it is taken for an
+    older copy of such a ledger, if the mark knows one.
+    """
+    named = kept.get(IDENTITY) or kept.get(LATE_IDENTITY)
+    if named:
+        return named
+    query = select(DATA_SETS.c.name, DATA_SETS.c.created).order_by(DATA_SETS.c.id).limit(1)
+    first = connection.execute(query).one_or_none()
+    if first is not None:
+        text = plain_text([kept.get("key_check", ""), first.name, first.created])
+        return hashlib.sha256(text.encode()).hexdigest()[:32]
+    return next(iter(mark.unnamed), secrets.token_hex(16))
+
+
+def check_newest(books: Books, connection: Connection) -> None:
+    """Refuse a ledger that lacks what the mark had before this transaction."""
+    assert books.mark is not None
+    rows = {row.name: row for row in map(read_data_set, connection.execute(select(DATA_SETS)))}
+    for name, noted in books.mark.accounts(books.identity).items():
+        if name not in rows or books.lacks(connection, rows[name].id, noted, anew=True):
+            raise books.behind()
+
+
+def unnoted(books: Books, connection: Connection) -> list[Line]:
+    """What the mark lacks of a whole ledger: changes of other machines, of who was killed, and of older libraries."""
+    assert books.mark is not None
+    accounts = books.mark.accounts(books.identity)
+    changes: dict[int, Change] = {}
+    for row in map(read_data_set, list(connection.execute(select(DATA_SETS)))):
+        revision = books.revision(connection, row.id)
+        # also where the revision is known: older libraries spend and count none
+        changes[row.id] = books.unnoted(connection, row, accounts.get(row.name, Noted()), revision)
+    return books.lines(connection, changes)
+
+
+def write_off(books: Books, connection: Connection) -> tuple[list[str], list[Line]]:
+    """Charge as spent what the mark lists and an older copy of the ledger lacks.
+
+    Releases in progress are closed, because their noise may have met the records that were bound later. Limits and
+    fingerprints become what they were last.
+    """
+    assert books.mark is not None
+    said, lines = [], []
+    for name, noted in sorted(books.mark.accounts(books.identity).items()):
+        query = select(DATA_SETS).where(DATA_SETS.c.name == name)
+        row = connection.execute(query.with_for_update()).one_or_none()
+        if row is not None and not books.lacks(connection, read_data_set(row).id, noted, anew=True):
+            continue
+        if row is None:
+            values = {**noted.settings, "name": name, "created": now()}
+            connection.execute(insert(DATA_SETS).values(**values))
+            row = connection.execute(query).one()
+        sentence, line = _write_off(books, connection, read_data_set(row), noted)
+        said.append(sentence)
+        lines += [line] if line.spends else []
+    return said, lines
+
+
+def _write_off(books: Books, connection: Connection, row: DataSet, noted: Noted) -> tuple[str, Line]:
+    rows = connection.execute(select(SPENDS).where(SPENDS.c.data_set == row.id))
+    known = {spend.release_id: spend for spend in map(read_spend, rows)}
+    revision = books.revision(connection, row.id)
+    if noted.settled > revision:
+        last = {"spend_limit": noted.settings["spend_limit"], "fingerprints": noted.settings["fingerprints"]}
+        connection.execute(update(DATA_SETS).where(DATA_SETS.c.id == row.id).values(**last))
+    for begun in known.values():
+        if begun.secret is not None:
+            # under a question that nobody asks, so that asking again is paid anew
+            asked = plain_text({**begun.question, "lost": begun.release_id})
+            closed = {"state": LOST, "secret": None, "bound": None, "question": asked, "digest": question_digest(asked)}
+            connection.execute(update(SPENDS).where(SPENDS.c.id == begun.id).values(**closed))
+    lost = {}
+    for release_id, spend in noted.spends.items():
+        if release_id not in known:
+            _book(connection, row.id, release_id, spend)
+        elif not at_least(known[release_id].charge, read_charge(spend["charge"])):
+            connection.execute(update(SPENDS).where(SPENDS.c.release_id == release_id).values(charge=spend["charge"]))
+        else:
+            continue
+        lost[release_id] = spend
+    connection.execute(delete(META).where(META.c.name == revision_name(row.id)))
+    ahead = max(revision, noted.revision) + 1
+    connection.execute(insert(META).values(name=revision_name(row.id), value=str(ahead)))
+    words = {0: "no spend was lost", 1: "1 lost spend counts as spent"}
+    sentence = f"{quoted(row.name)}: {words.get(len(lost), f'{len(lost)} lost spends count as spent')}"
+    # so that a copy from before this restoration is older than what the mark lists last
+    return sentence, Line(row.name, ahead, spends=lost)
+
+
+def _book(connection: Connection, number: int, release_id: str, spend: dict[str, str]) -> None:
+    """Enter a lost spend in the ledger, with a placeholder for its question, which is not known."""
+    question = plain_text({"statistic": {"name": spend["statistic"]}, "lost": release_id})
+    values = {**spend, "data_set": number, "release_id": release_id, "question": question, "state": LOST}
+    values["digest"] = question_digest(question)
+    connection.execute(insert(SPENDS).values(**values))
+
+
+# --- The ledger
 
 SCHEMA = "ogive.ledger/1"
 
@@ -125,8 +256,7 @@ class Ledger:
             raise ParameterError("a ledger in memory has no copies")
         check_exists(database)
         with database.read() as connection:
-            if META.name not in inspect(connection).get_table_names():
-                raise LedgerError(f"there is no ledger in {plain(database.words)}")
+            _check_tables(connection, database)
         books = _opened(database, key_path(database.default_key))
         with database.write() as connection:
             database.lock_making(connection)
@@ -202,7 +332,7 @@ class Ledger:
         """All accounts, in the order of their names."""
         with self._books.database.read() as connection:
             rows = [read_data_set(row) for row in connection.execute(select(DATA_SETS).order_by(DATA_SETS.c.name))]
-        return tuple(self._account(row, None) for row in rows)
+        return tuple(Account(self._books, Spot(row.id, row.name, WHOLE, None), row.unit) for row in rows)
 
     def fingerprint(self, digest: bytes) -> str:
         """Turn a digest of data into a text that reveals nothing without the ledger's key file.
@@ -248,9 +378,6 @@ class Ledger:
     ) -> None:
         self.close()
 
-    def _account(self, row: DataSet, fingerprint: str | None) -> Account:
-        return Account(self._books, Spot(row.id, row.name, WHOLE, fingerprint), row.unit)
-
 
 def _has_index(connection: Connection) -> bool:
     query = text("SELECT count(*) FROM sqlite_master WHERE type = 'index' AND name = :name")
@@ -264,11 +391,7 @@ def _make(connection: Connection, keys: Keys, identity: str) -> None:
 
 
 def check_not_lost(database: Database) -> None:
-    """Refuse a file that is missing or empty although its key file is there: it was used before, so it was lost.
-
-    Raises:
-        LedgerError: it is.
-    """
+    """Refuse a file that is missing or empty although its key file is there: it was used before, so it was lost."""
     if database.path is None:
         return
     path = key_path(database.default_key)
@@ -280,11 +403,7 @@ def check_not_lost(database: Database) -> None:
 
 
 def _is_other(database: Database, path: Path) -> bool:
-    """Whether a key file is known to be of other ledgers alone, so that another one may be made with it.
-
-    Raises:
-        LedgerError: the key file or the mark cannot be read.
-    """
+    """Whether a key file is known to be of other ledgers alone, so that another one may be made with it."""
     if path == database.default_key:
         return False
     mark = Mark(mark_path(path), read_key(path).mark)
@@ -305,30 +424,29 @@ def _lost(database: Database, path: Path) -> LedgerError:
 
 
 def check_exists(database: Database) -> None:
-    """Refuse a file that is missing, a folder, or may not be read.
-
-    Raises:
-        LedgerError: it is.
-    """
+    """Refuse a file that is missing, a folder, or may not be read."""
     check_not_lost(database)
-    if database.path is not None and not database.path.exists():
+    if database.path is None:
+        return
+    if not database.path.exists():
         raise LedgerError(f"there is no ledger {plain(database.words)}")
-    if database.path is not None and database.path.is_dir():
+    if database.path.is_dir():
         raise LedgerError(f"the ledger {plain(database.words)} cannot be opened: it is a folder")
-    if database.path is not None and not os.access(database.path, os.R_OK):
+    if not os.access(database.path, os.R_OK):
         raise LedgerError(f"the ledger {plain(database.words)} cannot be opened: Permission denied")
 
 
-def _read(database: Database, path: Path) -> Books:
-    """A ledger that is only looked at: compared with its mark, which is left as it is.
+def _check_tables(connection: Connection, database: Database) -> None:
+    """Refuse a database in which no ledger was made."""
+    if META.name not in inspect(connection).get_table_names():
+        raise LedgerError(f"there is no ledger in {plain(database.words)}")
 
-    Raises:
-        LedgerError: there is none, it cannot be read, or it is an older copy.
-    """
+
+def _read(database: Database, path: Path) -> Books:
+    """A ledger that is only looked at: compared with its mark, which is left as it is."""
     check_exists(database)
     with database.read() as connection:
-        if META.name not in inspect(connection).get_table_names():
-            raise LedgerError(f"there is no ledger in {plain(database.words)}")
+        _check_tables(connection, database)
         kept = _kept(connection)
     keys = _check(kept, database, path, settle=False)
     mark = Mark(mark_path(path), keys.mark)
@@ -340,11 +458,7 @@ def _read(database: Database, path: Path) -> Books:
 
 
 def _opened(database: Database, path: Path) -> Books:
-    """A ledger that exists, with its key file and its mark as they were at the last change.
-
-    Raises:
-        LedgerError: as for `_check`; or the mark cannot be used.
-    """
+    """A ledger that exists, with its key file and its mark as they were at the last change."""
     with database.read() as connection:
         kept = _kept(connection)
     keys = _check(kept, database, path, settle=True)
@@ -359,7 +473,7 @@ def _opened(database: Database, path: Path) -> Books:
             if LATE_IDENTITY not in kept:
                 connection.execute(insert(META).values(name=LATE_IDENTITY, value=identity))
     else:
-        identity = kept[IDENTITY if not unnamed else LATE_IDENTITY]
+        identity = kept[LATE_IDENTITY if unnamed else IDENTITY]
     if mark.place(identity) != database.identity:
         mark.begin(identity, database.identity, unnamed=unnamed)
     return Books(database, keys, mark, identity)
@@ -372,11 +486,7 @@ def _kept(connection: Connection) -> dict[str, str]:
 
 
 def _check(kept: dict[str, str], database: Database, path: Path, *, settle: bool) -> Keys:
-    """Compare version and key of a ledger that exists; finish making its key file if that was cut off.
-
-    Raises:
-        LedgerError: it is of a newer version, or its key file is missing or another's.
-    """
+    """Compare version and key of a ledger that exists; finish making its key file if that was cut off."""
     version = kept.get("version", "")
     if not _VERSION.fullmatch(version):
         raise LedgerError(f"the ledger {plain(database.words)} is damaged: it has no version; restore it from a backup")

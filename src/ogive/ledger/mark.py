@@ -1,4 +1,4 @@
-"""The high-water mark: what a ledger is known to hold, noted beside its key file, so that an older copy is noticed.
+"""The key file, and the high-water mark beside it: what a ledger is known to hold, so that an older copy is noticed.
 
 A ledger that is put back from a backup has its budget back. The mark is a list, beside the key file, of every change
 of every account: its new revision and, of a spend, the charge. A line is written after the change is committed in the
@@ -23,6 +23,7 @@ import hashlib
 import hmac
 import json
 import os
+import secrets
 import threading
 from collections import Counter
 from collections.abc import Iterable
@@ -30,9 +31,171 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from cryptography.exceptions import InvalidTag
+from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+from cryptography.hazmat.primitives.kdf.hkdf import HKDF
+
+from ogive.core.files import locked, write_atomically
 from ogive.errors import LedgerError, ParameterError, plain
-from ogive.files import locked
-from ogive.ledger.keys import sync_folder
+
+# --- The key file: it keys fingerprints and seals the noise of unfinished releases
+
+KEY_BYTES = 32
+KEY_VARIABLE = "OGIVE_LEDGER_KEY"
+_NONCE_BYTES = 12
+
+
+class Keys:
+    """What one key file is used for in one ledger; the uses share no key, and neither do ledgers with an identity.
+
+    Args:
+        master: Content of the key file, 32 bytes.
+        ledger: Identity of the ledger; None for one that was made before ledgers had any.
+    """
+
+    def __init__(self, master: bytes, ledger: str | None = None) -> None:
+        own = b"" if ledger is None else b"\n" + ledger.encode()
+        self._fingerprints = _derive(master, b"fingerprints" + own)
+        self._seal = AESGCM(_derive(master, b"seal" + own))
+        self.people = _derive(master, b"people" + own)
+        """Hashes persons, so that the ledger knows them again."""
+        self.check = _derive(master, b"check" + own).hex()
+        """Tells whether a ledger was made with this key; reveals nothing about it."""
+        self.totals = None if ledger is None else _derive(master, b"totals" + own)
+        """Authenticates the totals of a ledger; None for one that libraries change which do not count its changes."""
+        self.mark = _derive(master, b"mark")
+        """Authenticates the mark file, which all ledgers of the key file share."""
+
+    def fingerprint(self, digest: bytes) -> str:
+        """A keyed hash of a digest, as text; it tells nothing without the key file."""
+        return hmac.new(self._fingerprints, digest, hashlib.sha256).hexdigest()
+
+    def seal(self, secret: bytes, release_id: str) -> bytes:
+        """Encrypt the secret of a release, or of a row of another name."""
+        nonce = secrets.token_bytes(_NONCE_BYTES)
+        return nonce + self._seal.encrypt(nonce, secret, release_id.encode())
+
+    def unseal(self, sealed: bytes, release_id: str) -> bytes:
+        """Decrypt the secret of a release."""
+        try:
+            return self._seal.decrypt(sealed[:_NONCE_BYTES], sealed[_NONCE_BYTES:], release_id.encode())
+        except (InvalidTag, ValueError):
+            raise LedgerError(f"the ledger's entry {release_id} is damaged: its sealed secret cannot be read") from None
+
+
+def _derive(master: bytes, use: bytes) -> bytes:
+    return HKDF(hashes.SHA256(), KEY_BYTES, salt=None, info=b"ogive ledger 1\n" + use).derive(master)
+
+
+def context_mark(secret: bytes, number: int, context: bytes) -> str:
+    """A keyed hash of a measurement's context; it tells nothing without the secret of the release."""
+    text = b"ogive bound context 1\n" + number.to_bytes(8, "big") + context
+    return hmac.new(secret, text, hashlib.sha256).hexdigest()
+
+
+def key_path(default: Path) -> Path:
+    """Where the key file is: what the environment says, or the default."""
+    named = os.environ.get(KEY_VARIABLE)
+    if not named:
+        return default
+    path = Path(named).expanduser()
+    if not path.parent.is_dir():
+        raise ParameterError(
+            f"{KEY_VARIABLE} names {plain(path)}, whose folder does not exist; correct the path, or make the folder"
+        )
+    return path
+
+
+def config_folder() -> Path:
+    """The user's folder for ledger keys that have no file to lie beside."""
+    base = os.environ.get("XDG_CONFIG_HOME")
+    try:
+        return (Path(base) if base else Path.home() / ".config") / "ogive"
+    except RuntimeError:  # no HOME, and the system knows none of this user
+        raise LedgerError(
+            f"this user has no home folder for the ledger's key; name a key file in {KEY_VARIABLE}"
+        ) from None
+
+
+def draft_of(path: Path) -> Path:
+    """Where a key file is until its ledger is complete.
+
+    So a key file without a ledger always means that the ledger was lost, and never that its making was cut off.
+    """
+    return path.with_name(f"{path.name}.new")
+
+
+def make_key(path: Path, ledger: str | None = None) -> Keys:
+    """Make the key of a new ledger as a draft, or read the draft of a maker who was cut off or is faster.
+
+    Where there is a key file, of other ledgers, the new ledger's keys are derived from it.
+    """
+    if path.exists():
+        return read_key(path, ledger)
+    draft = draft_of(path)
+    if not draft.exists():
+        try:
+            draft.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            write_atomically(draft, secrets.token_bytes(KEY_BYTES), mode=0o600, replace=False)
+            sync_folder(draft.parent)
+        except ParameterError as problem:
+            # a faster maker's draft may have become the key file this moment
+            if not draft.exists() and not path.exists():
+                raise LedgerError(f"cannot make the ledger's key file: {problem}") from None
+        except OSError as problem:
+            raise LedgerError(f"cannot make the ledger's key file {plain(path)}: {problem.strerror}") from None
+    try:
+        return read_key(draft, ledger)
+    except LedgerError:
+        if path.exists():  # another process has completed the ledger this moment
+            return read_key(path, ledger)
+        raise
+
+
+def settle_key(path: Path, check: str, ledger: str | None = None) -> None:
+    """Make the draft that belongs to a complete ledger its key file; where there is one the draft is not needed."""
+    draft = draft_of(path)
+    try:
+        if path.exists():
+            draft.unlink(missing_ok=True)  # of a maker who came second
+        elif draft.exists() and read_key(draft, ledger).check == check:
+            draft.replace(path)
+            sync_folder(path.parent)
+    except OSError as problem:
+        if not path.exists():
+            raise LedgerError(f"cannot make the ledger's key file {plain(path)}: {problem.strerror}") from None
+    except LedgerError:
+        return  # another process was faster, or the draft is another's: who reads the key file will tell
+
+
+def read_key(path: Path, ledger: str | None = None) -> Keys:
+    """Read a key file."""
+    try:
+        with path.open("rb") as file:
+            master = file.read(KEY_BYTES + 1)
+    except FileNotFoundError:
+        raise LedgerError(
+            f"the ledger's key file {plain(path)} is missing; copy it from where the ledger was made, "
+            f"or name it in {KEY_VARIABLE}"
+        ) from None
+    except OSError as problem:
+        raise LedgerError(f"cannot read the ledger's key file {plain(path)}: {problem.strerror}") from None
+    if len(master) != KEY_BYTES:
+        raise LedgerError(f"{plain(path)} is not a ledger's key file: it must hold {KEY_BYTES} bytes")
+    return Keys(master, ledger)
+
+
+def sync_folder(folder: Path) -> None:
+    """Make new and renamed files of a folder outlive a power cut."""
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+# --- The high-water mark
 
 MARK_VARIABLE = "OGIVE_LEDGER_MARK"
 SCHEMA = "ogive.mark/1"
@@ -111,12 +274,7 @@ class Line:
 
 
 class Mark:
-    """The mark file of one key file, as far as one ledger is concerned.
-
-    Args:
-        path: Of the mark file, which need not exist.
-        key: Authenticates its lines.
-    """
+    """The mark file of one key file, as far as one ledger is concerned."""
 
     def __init__(self, path: Path, key: bytes) -> None:
         self.path = path
@@ -152,11 +310,7 @@ class Mark:
         return [each for each in sorted(self._unnamed) if self.accounts(each)]
 
     def refresh(self) -> None:
-        """Read what other processes noted since.
-
-        Raises:
-            LedgerError: the file cannot be read, is damaged, or is of another key.
-        """
+        """Read what other processes noted since."""
         with self._lock:
             self._read()
 
@@ -213,30 +367,12 @@ class Mark:
     # --- noting
 
     def begin(self, ledger: str, place: str, *, unnamed: bool) -> None:
-        """Note where a ledger is.
-
-        Args:
-            ledger: Its identity.
-            place: Where it is.
-            unnamed: Whether the ledger is of a version that gave it no identity.
-
-        Raises:
-            LedgerError: the mark cannot be written.
-        """
+        """Note where a ledger is."""
         line: dict[str, Any] = {"ledger": ledger, "place": place}
         self._append([line | {"unnamed": True} if unnamed else line], durable=True)
 
     def note(self, ledger: str, lines: Iterable[Line], *, durable: bool = True) -> None:
-        """Note changes that are committed.
-
-        Args:
-            ledger: Its identity.
-            lines: The changes.
-            durable: Whether it must outlive a power cut.
-
-        Raises:
-            LedgerError: the mark cannot be written.
-        """
+        """Note changes that are committed."""
         found = []
         for line in lines:
             plain: dict[str, Any] = {"ledger": ledger, "account": line.account, "revision": line.revision}
@@ -288,11 +424,7 @@ class Mark:
 
 
 def set_aside(path: Path, key: bytes) -> None:
-    """Rename the mark of an earlier key file, which tells nothing about the ledger that is about to be made.
-
-    Raises:
-        LedgerError: it cannot be renamed.
-    """
+    """Rename the mark of an earlier key file, which tells nothing about the ledger that is about to be made."""
     try:
         Mark(path, key).refresh()
     except LedgerError:

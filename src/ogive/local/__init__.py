@@ -4,6 +4,6 @@ The code for owners (`Randomizer`, the oracles and the domain) needs only numpy,
 devices. The rest loads on first use.
 """
 
-from ogive.rooms import front
+from ogive.core.rooms import front
 
 __getattr__, __dir__, __all__ = front(__name__, __file__)

@@ -9,9 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from ogive.arrays import Bool, Int64, UInt8
-from ogive.compiling import njit
-from ogive.local.assignment import FIRST, GOLDEN, SECOND
+from ogive.core.arrays import Bool, Int64, UInt8
+from ogive.core.compiling import njit
+from ogive.errors import ParameterError
+from ogive.local.base import FIRST, GOLDEN, SECOND
 
 ROWS = ("nodes", "unary", "exponents", "tallies", "starts", "offsets", "widths")
 _NODES, _UNARY, _EXPONENTS, _TALLIES, _STARTS, _OFFSETS, _WIDTHS = range(len(ROWS))
@@ -21,7 +22,7 @@ _ONE, _27, _30, _31, _32 = (np.uint64(value) for value in (1, 27, 30, 31, 32))
 
 @njit(nogil=True)
 def hashed(key: Any, place: Any) -> Any:
-    """As `assignment.hashed`, of one place."""
+    """As `hashed` of `local.base`, of one place."""
     value = key + (np.uint64(place) + _ONE) * _GOLDEN
     value = (value ^ (value >> _30)) * _FIRST
     value = (value ^ (value >> _27)) * _SECOND
@@ -192,3 +193,54 @@ def count_heard_levels(heard: UInt8, bounds: Int64, key: Any, even: bool) -> Any
                 if byte >> bit & 1:
                     found[level_of(8 * place + bit, bounds, key, even)] += 1
     return found
+
+
+# --- The Walsh-Hadamard transform, in place and in its natural order
+
+
+def transform(values: Int64) -> Int64:
+    """Multiply by the Hadamard matrix with entries (-1)^popcount(i AND j), in place.
+
+    Args:
+        values: Integers, shape (2^e,); their sizes must add up to less than 2^63.
+    """
+    if values.ndim != 1 or values.dtype != np.int64 or values.size < 1 or values.size & (values.size - 1):
+        raise ParameterError(f"a transform needs 64-bit integers, a power of two of them, got shape {values.shape}")
+    _transform(values)
+    return values
+
+
+@njit(nogil=True)
+def _pass(values: Int64, start: int, stop: int, half: int) -> None:
+    # two stages at a time: every value is read and written half as often
+    for block in range(start, stop, 4 * half):
+        for place in range(block, block + half):
+            first, second = values[place], values[place + half]
+            third, fourth = values[place + 2 * half], values[place + 3 * half]
+            one, two, three, four = first + second, first - second, third + fourth, third - fourth
+            values[place], values[place + half] = one + three, two + four
+            values[place + 2 * half], values[place + 3 * half] = one - three, two - four
+
+
+@njit(nogil=True)
+def _transform(values: Int64) -> None:
+    size = values.size
+    # blocks that fit into a cache are finished first
+    block = min(size, 1 << 12)
+    for start in range(0, size, block):
+        half = 1
+        while 4 * half <= block:
+            _pass(values, start, start + block, half)
+            half *= 4
+        if half < block:
+            for place in range(start, start + half):
+                low, high = values[place], values[place + half]
+                values[place], values[place + half] = low + high, low - high
+    half = block
+    while 4 * half <= size:
+        _pass(values, 0, size, half)
+        half *= 4
+    if half < size:
+        for place in range(half):
+            low, high = values[place], values[place + half]
+            values[place], values[place + half] = low + high, low - high

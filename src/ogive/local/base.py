@@ -1,4 +1,4 @@
-"""What every frequency oracle can do: one randomized report a person, and the sums that reports add up to.
+"""What every frequency oracle can do, and what oracles are made of: checks, coins, and levels of participants.
 
 Roles, in the order of the messages:
 
@@ -14,12 +14,19 @@ Owners need nothing but numpy here; aggregators have compiled kernels, in module
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from decimal import ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
+from functools import cached_property, lru_cache
 from typing import Any, ClassVar, Protocol, runtime_checkable
 
-from ogive.arrays import Bool, Int64, UInt8, UInt32
-from ogive.interfaces import KeptByType
-from ogive.privacy import ApproxDP, PureDP
+import numpy as np
+
+from ogive.core.arrays import Bool, Int64, UInt8, UInt32, UInt64
+from ogive.core.checks import any_whole, array_of
+from ogive.core.types import KeptByType
+from ogive.errors import ParameterError
+from ogive.privacy import ApproxDP, PureDP, exact
 
 
 class RandomWords(Protocol):
@@ -105,3 +112,225 @@ class Oracle(Protocol, metaclass=KeptByType):
     def to_dict(self) -> dict[str, Any]:
         """Plain data; `ogive.local.oracle_from_dict` inverts it."""
         ...
+
+
+# --- Checks of fields and arguments; hostile descriptions stop here
+
+MIN_EPSILON = Fraction(1, 10**9)
+MAX_SEED = (1 << 63) - 1
+
+
+def check_size(value: Any, most: int) -> int:
+    """How many symbols an oracle has, 2 to most."""
+    return any_whole(value, "the number of symbols (combinations of bins and categories)", 2, most)
+
+
+def check_epsilon(value: Any, name: str = "epsilon") -> Fraction:
+    """An epsilon that thresholds over 2^64 can follow."""
+    number = exact(value, name)
+    if number < MIN_EPSILON:
+        raise ParameterError(f"`{name}` must be at least 1e-9, got {float(number):.3g}")
+    return number
+
+
+def check_symbols(symbols: Any, numbers: Any, size: int) -> tuple[Int64, Int64]:
+    """Symbols and participant numbers as arrays of one length."""
+    values, places = array_of(symbols), array_of(numbers)
+    for found, name in ((values, "symbols"), (places, "numbers")):
+        if found.ndim != 1 or found.dtype.kind not in "iu":
+            raise ParameterError(f"`{name}` must be a one-dimensional array of whole numbers")
+    if values.shape != places.shape:
+        raise ParameterError(f"every symbol needs a number, got {values.size} symbols and {places.size} numbers")
+    if values.size and (int(values.min()) < 0 or int(values.max()) >= size):
+        raise ParameterError(f"`symbols` must be from 0 to {size - 1}")
+    if places.size and int(places.min()) < 0:
+        raise ParameterError("`numbers` must not be negative")
+    return values.astype(np.int64, copy=False), places.astype(np.int64, copy=False)
+
+
+def check_reports(
+    sums: Int64, shape: tuple[int, ...], numbers: Any, payloads: Any, payload_bytes: int
+) -> tuple[Int64, UInt8]:
+    """Numbers and payloads as the kernels want them."""
+    if sums.shape != shape or sums.dtype != np.int64 or not sums.flags.c_contiguous:
+        raise ParameterError(f"`sums` must be an array of 64-bit integers of shape {shape}")
+    places, rows = array_of(numbers), array_of(payloads)
+    if rows.dtype != np.uint8 or rows.shape != (places.size, payload_bytes) or places.ndim != 1:
+        raise ParameterError(f"`payloads` must be bytes, {payload_bytes} for each report")
+    return np.ascontiguousarray(places, dtype=np.int64), np.ascontiguousarray(rows)
+
+
+def write_bytes(payloads: UInt8, values: Int64) -> None:
+    """Write each value little-endian into its row."""
+    for place in range(payloads.shape[1]):
+        payloads[:, place] = (values >> (8 * place)) & 0xFF
+
+
+def read_bytes(payloads: UInt8) -> Int64:
+    """What `write_bytes` wrote, of at most 7 bytes."""
+    found = np.zeros(len(payloads), dtype=np.int64)
+    for place in range(payloads.shape[1]):
+        found |= payloads[:, place].astype(np.int64) << (8 * place)
+    return found
+
+
+def check_sums(sums: Int64, shape: tuple[int, ...]) -> Int64:
+    """Sums of an oracle's shape, as 64-bit integers."""
+    found = array_of(sums)
+    if found.shape != shape or found.dtype.kind not in "iu":
+        raise ParameterError(f"`sums` must be whole numbers of shape {shape}, got shape {found.shape}")
+    return np.ascontiguousarray(found, dtype=np.int64)
+
+
+# --- Coins whose chances are whole numbers over 2^64, chosen so that a report never costs more than was asked
+#
+# A coin compares 64 random bits with a threshold T, so that it comes up with chance T / 2^64 exactly. The thresholds
+# below are computed in exact arithmetic from a certified lower bound of e^epsilon and rounded towards privacy;
+# whoever removes the bias of reports uses T / 2^64, not the ideal chance.
+
+WORD = 1 << 64
+HALF = WORD // 2
+_HALF_WORD = 1 << 32
+_DOWN = Context(prec=60, rounding=ROUND_FLOOR)
+# e^64 is above 2^64: from here on every threshold is the last one
+_LARGEST = Fraction(64)
+
+
+@lru_cache(maxsize=256)
+def exp_below(epsilon: Fraction) -> Fraction:
+    """A number at most e^min(epsilon, 64), and not below it by more than one part in 10^50.
+
+    `Decimal.exp` is correctly rounded, so the next decimal below it is below the truth.
+    """
+    capped = min(epsilon, _LARGEST)
+    power = _DOWN.divide(Decimal(capped.numerator), Decimal(capped.denominator))
+    return Fraction(_DOWN.next_minus(_DOWN.exp(power)))
+
+
+def flip_threshold(epsilon: Fraction) -> int:
+    """Least T with odds (2^64 - T) / T at most e^epsilon: of a bit that is flipped with chance T / 2^64."""
+    below = exp_below(epsilon)
+    return -((-WORD * below.denominator) // (below.denominator + below.numerator))
+
+
+def keep_threshold(epsilon: Fraction, size: int) -> int:
+    """Largest K so that keeping a symbol with chance K / 2^64, else sending a uniform one, is epsilon-private.
+
+    With chance c of keeping, one symbol is 1 + size * c / (1 - c) times as likely as another.
+    """
+    excess = exp_below(epsilon) - 1
+    kept = int(WORD * excess / (size + excess))
+    if kept < 1:
+        raise ParameterError(f"epsilon is too small for {size} symbols; use a larger one, or fewer symbols")
+    return kept
+
+
+def bernoulli(source: RandomWords, count: int, threshold: int) -> Bool:
+    """Coins that come up with chance threshold / 2^64 exactly, shape (count,).
+
+    The second half of the 64 bits is drawn only where the first half ties with the threshold's.
+    """
+    high, low = divmod(threshold, _HALF_WORD)
+    words = source.words(count)
+    found = words < high
+    ties = np.flatnonzero(words == high)
+    if ties.size:
+        found[ties] = source.words(ties.size) < low
+    return found
+
+
+def uniform(source: RandomWords, count: int, bound: int) -> Int64:
+    """Uniform integers in 0..bound-1, 1 <= bound <= 2^32, exactly: words past the last multiple are drawn again."""
+    whole = _HALF_WORD // bound * bound
+    words = source.words(count).astype(np.int64)
+    again = np.flatnonzero(words >= whole)
+    while again.size:
+        words[again] = source.words(again.size)
+        again = again[words[again] >= whole]
+    return words % bound
+
+
+def uniform_bits(source: RandomWords, exponents: Int64) -> Int64:
+    """A uniform integer below two to each exponent (0..62), shape of the exponents."""
+    words = source.words(exponents.size).astype(np.uint64)
+    if exponents.size and int(exponents.max()) > 32:
+        words |= source.words(exponents.size).astype(np.uint64) << np.uint64(32)
+    mask = (np.uint64(1) << exponents.astype(np.uint64)) - np.uint64(1)
+    return (words & mask).astype(np.int64)
+
+
+# --- Who is asked which level: a public function of a public seed and the participant's number
+#
+# Nobody chooses their level, and the level says nothing of a value, so it costs no privacy. Aggregators compute it
+# again for every report; `aggregation.py` has the same function compiled.
+
+# SplitMix64 (Steele, Lea and Flood 2014): its stream from a key, at any place
+GOLDEN = 0x9E3779B97F4A7C15
+FIRST, SECOND = 0xBF58476D1CE4E5B9, 0x94D049BB133111EB
+SCALE = 1 << 32
+
+
+def mixed(values: UInt64) -> UInt64:
+    """The finalizer of SplitMix64: every bit of a value decides every bit of the result."""
+    values = (values ^ (values >> np.uint64(30))) * np.uint64(FIRST)
+    values = (values ^ (values >> np.uint64(27))) * np.uint64(SECOND)
+    return values ^ (values >> np.uint64(31))
+
+
+def hashed(key: int, places: Int64) -> Int64:
+    """32 public bits for each place, shape of the places."""
+    found = mixed(np.uint64(key) + (places.astype(np.uint64) + np.uint64(1)) * np.uint64(GOLDEN))
+    return (found >> np.uint64(32)).astype(np.int64)
+
+
+@dataclass(frozen=True)
+class Assignment:
+    """A level for every participant.
+
+    Fields:
+        seed: Public.
+        bounds: Cumulative chances of the levels, from 0 to 2^32, shape (levels + 1,).
+        even: Whether every block of as many consecutive numbers as there are levels asks each level once, starting
+            at a hashed one, so that levels have equal numbers of reports but for one; then all chances are equal.
+            Otherwise every participant's level is hashed on its own.
+    """
+
+    seed: int
+    bounds: tuple[int, ...]
+    even: bool = False
+
+    @staticmethod
+    def equal(seed: int, levels: int, even: bool) -> Assignment:
+        """Levels of equal chances."""
+        return Assignment(seed, tuple(SCALE * level // levels for level in range(levels + 1)), even)
+
+    @property
+    def levels(self) -> int:
+        """How many levels there are."""
+        return len(self.bounds) - 1
+
+    @cached_property
+    def key(self) -> int:
+        """The seed, hashed, so that near seeds have unrelated streams."""
+        return int(mixed(np.array([self.seed], dtype=np.uint64) + np.uint64(GOLDEN))[0])
+
+    @property
+    def compiled(self) -> tuple[Int64, Any, bool]:
+        """Bounds, key and `even`, as the loops of `local.aggregation` take them."""
+        return np.array(self.bounds, dtype=np.int64), np.uint64(self.key), self.even
+
+    @cached_property
+    def chances(self) -> tuple[float, ...]:
+        """Chance of each level."""
+        if self.even:
+            return (1 / self.levels,) * self.levels
+        return tuple((high - low) / SCALE for low, high in zip(self.bounds, self.bounds[1:], strict=False))
+
+    def of(self, numbers: Int64) -> Int64:
+        """Level of each participant, 0-based, shape of the numbers."""
+        if self.even:
+            block, place = np.divmod(numbers, self.levels)
+            found: Int64 = (place + (hashed(self.key, block) * self.levels >> 32)) % self.levels
+            return found
+        inner = np.array(self.bounds[1:-1], dtype=np.int64)
+        return np.searchsorted(inner, hashed(self.key, numbers), side="right").astype(np.int64)

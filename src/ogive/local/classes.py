@@ -8,11 +8,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ogive.arrays import Bool, Int64, UInt8
-from ogive.checks import any_whole
+from ogive.core.arrays import Bool, Int64, UInt8
+from ogive.core.checks import any_whole
 from ogive.errors import ParameterError
-from ogive.local.base import Oracle, RandomWords
-from ogive.local.fields import check_reports, check_symbols
+from ogive.local.base import Oracle, RandomWords, check_reports, check_symbols
 from ogive.privacy import ApproxDP, PureDP
 
 MAX_CLASSES = 256

@@ -11,15 +11,157 @@ from typing import Any
 
 import numpy as np
 
-from ogive.arrays import Int64, UInt8
+from ogive.core.arrays import Bool, Int64, UInt8
+from ogive.core.compiling import njit
+from ogive.core.files import write_atomically
 from ogive.errors import ParameterError, PeerError
-from ogive.files import write_atomically
-from ogive.local.accepting import FOREIGN, KEPT, OUT_OF_RANGE, REPEATED, claim, count_bits, forget, sift
-from ogive.local.codec import HEADER_BYTES, read_numbers
-from ogive.local.description import Description
-from ogive.local.groups import answers_fit
-from ogive.local.journal import KEY_BYTES, Journal, opened
-from ogive.local.states import LARGEST_COUNT, State, is_state, read_file, read_state, write_state
+from ogive.local.aggregation import count_heard_levels, count_levels
+from ogive.local.base import Oracle
+from ogive.local.classes import PublicClasses
+from ogive.local.description import HEADER_BYTES, TAG_BYTES, VERSION, Description, read_numbers
+from ogive.local.oracles import HaarOracle, assignment_of
+from ogive.local.states import (
+    KEY_BYTES,
+    LARGEST_COUNT,
+    Journal,
+    State,
+    is_state,
+    opened,
+    read_file,
+    read_state,
+    write_state,
+)
+from ogive.local.tree import TreeOracle
+
+# --- Which reports count, compiled: header, range and the bitmap of participants that were heard
+
+FOREIGN, OUT_OF_RANGE, KEPT, REPEATED = range(4)
+"""What a report is by its header alone; one that repeats a number of the same chunk may still count."""
+
+_NUMBER = 1 + TAG_BYTES
+
+
+@njit(nogil=True)
+def sift(
+    reports: UInt8, tag: UInt8, participants: int, heard: UInt8, numbers: Int64, payloads: UInt8, repeated: Int64
+) -> Any:
+    """Take the first report of every participant that was not heard, and mark them as heard.
+
+    Args:
+        reports: Shape (n, report bytes).
+        tag: Of the description, shape (TAG_BYTES,).
+        participants: Numbers are below this.
+        heard: Bitmap of participants, changed in place.
+        numbers: Filled with the participants that are taken, shape (n,).
+        payloads: Filled with theirs, shape (n, payload bytes).
+        repeated: Filled with the places of reports whose participant was heard, shape (n,).
+    """
+    counts = np.zeros(4, dtype=np.int64)
+    for row in range(reports.shape[0]):
+        known = reports[row, 0] == VERSION
+        for place in range(TAG_BYTES):
+            known = known and reports[row, 1 + place] == tag[place]
+        if not known:
+            counts[FOREIGN] += 1
+            continue
+        number = np.int64(0)
+        for place in range(4):
+            number |= np.int64(reports[row, _NUMBER + place]) << (8 * place)
+        if number >= participants:
+            counts[OUT_OF_RANGE] += 1
+            continue
+        bit = np.uint8(1 << (number & 7))
+        if heard[number >> 3] & bit:
+            repeated[counts[REPEATED]] = row
+            counts[REPEATED] += 1
+            continue
+        heard[number >> 3] |= bit
+        taken = counts[KEPT]
+        numbers[taken] = number
+        for place in range(payloads.shape[1]):
+            payloads[taken, place] = reports[row, HEADER_BYTES + place]
+        counts[KEPT] += 1
+    return counts
+
+
+@njit(nogil=True)
+def forget(heard: UInt8, numbers: Int64, good: Bool) -> None:
+    """Take back the marks of participants whose report was malformed."""
+    for row in range(numbers.size):
+        if not good[row]:
+            heard[numbers[row] >> 3] &= np.uint8(255 - (1 << (numbers[row] & 7)))
+
+
+@njit(nogil=True)
+def claim(heard: UInt8, numbers: Int64, good: Bool, taken: Bool) -> Any:
+    """Mark participants as heard by their first well-formed report, in order.
+
+    Args:
+        heard: Bitmap of participants, changed in place.
+        numbers: Numbers of the participants, shape (n,).
+        good: Which reports are well-formed, shape (n,).
+        taken: Filled with which reports count, shape (n,).
+    """
+    duplicate, malformed = 0, 0
+    for row in range(numbers.size):
+        bit = np.uint8(1 << (numbers[row] & 7))
+        place = numbers[row] >> 3
+        taken[row] = False
+        if heard[place] & bit:
+            duplicate += 1
+        elif not good[row]:
+            malformed += 1
+        else:
+            heard[place] |= bit
+            taken[row] = True
+    return duplicate, malformed
+
+
+@njit(nogil=True)
+def count_bits(heard: UInt8) -> Any:
+    """How many participants are marked."""
+    found = 0
+    for byte in heard:
+        while byte:
+            byte &= np.uint8(byte - 1)
+            found += 1
+    return found
+
+
+# --- How many reports answer the same question: numbers decide that, and no report and no state can choose it
+
+
+def smallest_group(oracle: Oracle, participants: int) -> int:
+    """Fewest participants who are asked the same, so that their reports mix, if all of 0..participants-1 report."""
+    if isinstance(oracle, PublicClasses):
+        raise ParameterError(
+            "reports of public classes mix with those of their own class only, and nobody knows beforehand how many "
+            "those are"
+        )
+    assignment = assignment_of(oracle)
+    if assignment is None:
+        return participants
+    return int(count_levels(0, participants, *assignment.compiled).min())
+
+
+def answers_fit(oracle: Oracle, sums: Int64, heard: UInt8) -> bool:
+    """Whether sums have as many reports at each level as participants who were heard are asked it.
+
+    Args:
+        oracle: What the reports are of.
+        sums: What they add up to, of the oracle's shape.
+        heard: Bitmap of participants, 8 in a byte, the first in the lowest bit.
+    """
+    inner = oracle.inner if isinstance(oracle, PublicClasses) else oracle
+    assignment = assignment_of(inner)
+    if assignment is None:
+        return True
+    assert isinstance(inner, HaarOracle | TreeOracle)
+    counted = sum(inner.level_reports(each) for each in sums.reshape(-1, *inner.shape))
+    return np.array_equal(counted, count_heard_levels(heard, *assignment.compiled))
+
+
+# --- Reports added up
 
 CHUNK = 1 << 20
 """Reports that are held in memory at a time, at most."""

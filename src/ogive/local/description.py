@@ -1,4 +1,4 @@
-"""What a collection of reports asks, as plain JSON that every participant can read and refuse.
+"""What a collection of reports asks, as plain JSON that every participant can read and refuse, and reports as bytes.
 
 A description fixes all that a report depends on besides the owner's value and random bits. Its digest names it: the
 first four bytes stand at the front of every report, so that reports to another description that come by mistake are
@@ -17,16 +17,58 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar
 
-from ogive.checks import whole
+import numpy as np
+
 from ogive.columns import Binning, Domain, Listed, may_drop
+from ogive.core.arrays import Int64, UInt8
+from ogive.core.checks import whole
+from ogive.core.rooms import room
 from ogive.errors import OgiveError, ParameterError, PeerError, plain, quoted
 from ogive.local.base import Oracle
 from ogive.local.classes import PublicClasses
-from ogive.local.codec import HEADER_BYTES, MAX_PARTICIPANTS, TAG_BYTES
 from ogive.local.oracles import oracle_from_dict
-from ogive.local.rounding import check_rounding
+from ogive.local.values import check_rounding
 from ogive.privacy import ApproxDP, PureDP, privacy_from_dict
-from ogive.rooms import room
+
+# --- Reports as bytes: a header that says what they belong to, and what the owner's oracle drew
+#
+#     version        1 byte, 1
+#     tag            4 bytes, of the description that was answered
+#     number         4 bytes, little-endian: the participant's, public
+#     payload        as many bytes as the oracle needs, the same for every report of a description
+#
+# A file of reports is their plain concatenation, in any order.
+
+VERSION = 1
+TAG_BYTES = 4
+HEADER_BYTES = 1 + TAG_BYTES + 4
+MAX_PARTICIPANTS = 1 << 32
+
+
+def encode(tag: bytes, numbers: Int64, payloads: UInt8) -> UInt8:
+    """Reports, shape (n, HEADER_BYTES + payload bytes).
+
+    Args:
+        tag: Of the description.
+        numbers: Of the participants, shape (n,), each below 2^32.
+        payloads: What the oracle drew, shape (n, payload bytes).
+    """
+    assert len(tag) == TAG_BYTES
+    found = np.empty((len(numbers), HEADER_BYTES + payloads.shape[1]), dtype=np.uint8)
+    found[:, 0] = VERSION
+    found[:, 1 : 1 + TAG_BYTES] = np.frombuffer(tag, np.uint8)
+    found[:, 1 + TAG_BYTES : HEADER_BYTES] = numbers.astype("<u4")[:, np.newaxis].view(np.uint8)
+    found[:, HEADER_BYTES:] = payloads
+    return found
+
+
+def read_numbers(reports: UInt8) -> Int64:
+    """The participants of reports, shape (n,) from (n, report bytes)."""
+    field = np.ascontiguousarray(reports[:, 1 + TAG_BYTES : HEADER_BYTES])
+    return field.view("<u4")[:, 0].astype(np.int64)
+
+
+# --- What a collection asks
 
 SCHEMA = "ogive.local/1"
 MAX_BYTES = 1 << 26
@@ -35,10 +77,6 @@ MAX_TITLE = 400
 _ID = re.compile(r"[0-9a-f]{32}")
 _EXACT = re.compile(r"[0-9]{1,300}(/[0-9]{1,300})?")
 _FIELDS = ("id", "title", "participants", "privacy", "domain", "rounding", "oracle", "statistic")
-
-
-def _new_id() -> str:
-    return os.urandom(16).hex()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,15 +108,14 @@ class Description:
     rounding: str = "simple"
     statistic: Mapping[str, Any] | None = None
     title: str = ""
-    id: str = field(default_factory=_new_id)
+    id: str = field(default_factory=lambda: os.urandom(16).hex())
 
     def __post_init__(self) -> None:
         if not isinstance(self.domain, Domain):
             raise ParameterError(f"`domain` must be a Domain, got {type(self.domain).__name__}")
         if not isinstance(self.oracle, Oracle):
             raise ParameterError(f"`oracle` must be one of ogive.local, got {type(self.oracle).__name__}")
-        count = self.participants
-        whole(count, "participants", 1, MAX_PARTICIPANTS)
+        whole(self.participants, "participants", 1, MAX_PARTICIPANTS)
         if not isinstance(self.title, str) or len(self.title) > MAX_TITLE or not self.title.isprintable():
             raise ParameterError(f"`title` must be one line of at most {MAX_TITLE} printable characters")
         if not isinstance(self.id, str) or not _ID.fullmatch(self.id):

@@ -9,18 +9,17 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
-from ogive.checks import whole
-from ogive.divided import Stamp, check_unchanged, one_each, stamp_of
+from ogive.core.checks import whole
+from ogive.core.files import Stamp, check_unchanged, one_each, stamp_of
 from ogive.errors import ParameterError, plain
 from ogive.local.collection import Collection
 from ogive.local.description import Description
-from ogive.local.journal import GZIP
-from ogive.local.states import is_state
+from ogive.local.states import GZIP, is_state
 
 PART_REPORTS = 1 << 22
 
@@ -151,3 +150,38 @@ def _divisible(path: Path) -> bool:
             return file.read(len(GZIP)) != GZIP
     except OSError as problem:
         raise ParameterError(f"cannot read {plain(path)}: {problem.strerror}") from None
+
+
+# --- Parts of reports, added up by the workers of Spark
+
+Item = TypeVar("Item")
+
+
+def map_on_spark(
+    session: Any, work: Callable[[Item], tuple[int, bytes]], items: Sequence[Item]
+) -> list[tuple[int, bytes]]:
+    """Evaluate a function of each item in a task of its own.
+
+    Spark starts a task again whose worker was lost, and hands out the result of one try alone.
+
+    Args:
+        session: A `pyspark.sql.SparkSession`. Its workers need ogive, and read files by the names that items have.
+        work: The function, such as `ogive.local.add_part`; it returns the item's number and some bytes.
+        items: What it is evaluated of, such as `ogive.local.divide` returns.
+
+    Returns:
+        The results, in any order.
+    """
+    if not items:
+        return []
+
+    def run(batches: Iterator[Any]) -> Iterator[Any]:
+        import pyarrow as pa
+
+        for batch in batches:
+            for place in batch.column(0).to_pylist():
+                number, found = work(items[place])
+                yield pa.RecordBatch.from_pydict({"number": [number], "found": [found]})
+
+    rows = session.range(0, len(items), 1, len(items)).mapInArrow(run, "number long, found binary").collect()
+    return [(row["number"], bytes(row["found"])) for row in rows]

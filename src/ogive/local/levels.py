@@ -19,11 +19,8 @@ from functools import cached_property
 
 import numpy as np
 
-from ogive.arrays import Bool, Int64, UInt8
-from ogive.local.assignment import Assignment
-from ogive.local.base import RandomWords
-from ogive.local.bits import HALF, bernoulli, uniform_bits
-from ogive.local.fields import read_bytes, write_bytes
+from ogive.core.arrays import Bool, Int64, UInt8
+from ogive.local.base import HALF, Assignment, RandomWords, bernoulli, read_bytes, uniform_bits, write_bytes
 
 MAX_TALLY = 1 << 20
 _CHUNK_BITS = 1 << 22
@@ -133,23 +130,9 @@ class Layout:
         return payloads
 
     def answer_one(
-        self,
-        levels: Int64,
-        places: Int64,
-        threshold: int,
-        *,
-        source: RandomWords,
-        negative: Bool | None = None,
+        self, levels: Int64, places: Int64, threshold: int, *, source: RandomWords, negative: Bool | None = None
     ) -> UInt8:
-        """Reports about one level each, from the owner's level and its node there.
-
-        Args:
-            levels: Of each owner, 0-based.
-            places: Node of each owner at its level.
-            threshold: Of flips, over 2^64.
-            source: The owners' random bits.
-            negative: Whether the sign of each is inverted before it is randomized; None inverts none.
-        """
+        """Reports about one level each, from the owner's level and its node there."""
         payloads = np.zeros((places.size, self.payload_bytes), dtype=np.uint8)
         if any(self.unary):
             for level in np.flatnonzero(self.unary):
@@ -178,10 +161,8 @@ class Layout:
         if assignment is None:
             add_joint(sums, self.starts[-1], payloads, table, good)
         else:
-            bounds = np.array(assignment.bounds, dtype=np.int64)
-            key = np.uint64(assignment.key)
             add = add_single if any(self.unary) else add_hadamard
-            add(sums, self.starts[-1], numbers, payloads, table, bounds, key, assignment.even, good)
+            add(sums, self.starts[-1], numbers, payloads, table, *assignment.compiled, good)
         return good
 
     def read(self, payloads: UInt8, level: int) -> tuple[Int64, Int64]:

@@ -10,14 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from ogive.arrays import Float64, Int64, UInt8, UInt32
-from ogive.checks import any_whole, array_of, refuse_masked
+from ogive.core.arrays import Float64, Int64, UInt8, UInt32
+from ogive.core.checks import any_whole, array_of, refuse_masked
 from ogive.errors import BudgetError, ParameterError, quoted
 from ogive.local.base import RandomWords
-from ogive.local.codec import encode
-from ogive.local.description import Description, within
-from ogive.local.rounding import rounded
-from ogive.local.values import row_of, rows_of
+from ogive.local.description import Description, encode, within
+from ogive.local.values import rounded, row_of, rows_of
 from ogive.privacy import ApproxDP, Privacy, PureDP
 
 
@@ -198,9 +196,3 @@ def _check_allowed(description: Description, limit: Privacy | None, public: Iter
                 f"a report would carry the column {quoted(name)} as it is, unprotected, and this device allows "
                 f"that of {named}"
             )
-
-
-def _fresh() -> RandomWords:
-    from ogive.local.randomizer import OwnerSource
-
-    return OwnerSource()

@@ -12,17 +12,15 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from ogive.arrays import Int64
-from ogive.checks import array_of
+from ogive.core.arrays import Int64
+from ogive.core.checks import array_of
 from ogive.errors import ParameterError
-from ogive.local.assignment import Assignment
-from ogive.local.base import Oracle
+from ogive.local.aggregation import count_levels
+from ogive.local.base import Assignment, Oracle
 from ogive.local.classes import PublicClasses
-from ogive.local.haar import HaarOracle
 from ogive.local.levels import Layout
-from ogive.local.randomized_response import RandomizedResponse
+from ogive.local.oracles import HaarOracle, RandomizedResponse, UnaryOracle, assignment_of
 from ogive.local.tree import TreeOracle
-from ogive.local.unary import UnaryOracle
 
 _CHUNK = 1 << 20
 _LARGEST = 1 << 24
@@ -75,8 +73,7 @@ def _sums(oracle: Oracle, table: Int64, generator: np.random.Generator) -> Int64
         sums[:, -1:] = reports
         return sums
     assert isinstance(oracle, HaarOracle | TreeOracle)
-    assignment = oracle.assignment if isinstance(oracle, HaarOracle) else oracle.levels_of
-    for level, asked in enumerate(_asked(table, assignment, oracle.levels, generator)):
+    for level, asked in enumerate(_asked(table, assignment_of(oracle), oracle.levels, generator)):
         for part, people in zip(sums, asked, strict=True):
             _add_level(part, oracle, level, people, generator)
     return sums
@@ -110,12 +107,9 @@ def _blocks(people: Int64, assignment: Assignment, generator: np.random.Generato
     There is one block, and levels are counted, unless there are more people than numpy draws from at once. Then blocks
     have the same shares of all symbols, and levels have as many people as chances say.
     """
-    from ogive.local.aggregation import count_levels
-
     total = int(people.sum())
     if total <= _BLOCK:
-        bounds, key = np.array(assignment.bounds, dtype=np.int64), np.uint64(assignment.key)
-        return count_levels(0, total, bounds, key, assignment.even)[None, :], [people]
+        return count_levels(0, total, *assignment.compiled)[None, :], [people]
     blocks = -(-total // _BLOCK) + 1  # one more, since rounding may add a few people to one
     parts = np.diff(np.arange(blocks + 1) * people[:, None] // blocks, axis=1).T
     totals = parts.sum(axis=1)

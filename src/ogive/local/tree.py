@@ -10,22 +10,25 @@ from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 
-from ogive.arrays import Bool, Float64, Int64, UInt8
-from ogive.checks import among, any_whole
+from ogive.core.arrays import Bool, Float64, Int64, UInt8
+from ogive.core.checks import among, any_whole
+from ogive.core.parameters import plain_fields
 from ogive.errors import DataError, ParameterError, quoted
-from ogive.local.assignment import Assignment
-from ogive.local.base import RandomWords
-from ogive.local.bits import WORD, exp_below, flip_threshold
-from ogive.local.fields import (
+from ogive.local.base import (
     MAX_SEED,
+    WORD,
+    Assignment,
+    RandomWords,
     check_epsilon,
     check_reports,
     check_size,
     check_sums,
     check_symbols,
+    exp_below,
+    flip_threshold,
 )
 from ogive.local.levels import Layout
-from ogive.privacy import ApproxDP, PureDP, exact
+from ogive.privacy import ApproxDP, PureDP, Rational, exact
 
 MAX_SIZE = 1 << 40
 MAX_UNARY_NODES = 1 << 10
@@ -40,11 +43,6 @@ ASSIGNMENTS = ("even", "independent")
 
 def slack_of_responses(chance: Fraction, responses: int, epsilon: Fraction) -> Fraction:
     """An upper bound, tight but for rounding, of the delta of several binary randomized responses together.
-
-    Args:
-        chance: That a response is flipped.
-        responses: How many there are, each about the owner's value.
-        epsilon: What they are held to together.
 
     Source: Kairouz, Oh and Viswanath 2015; no mechanisms as private as these responses cost more together.
     """
@@ -290,7 +288,7 @@ class TreeOracle:
         Raises:
             DataError: a level has no report.
         """
-        from ogive.local.walsh import transform
+        from ogive.local.aggregation import transform
 
         found = check_sums(sums, self.shape)
         each = self.layout.reports(found)
@@ -333,16 +331,30 @@ class TreeOracle:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data."""
-        return {
-            "name": self.name,
-            "size": self.size,
-            "epsilon": str(self.epsilon),
-            "delta": str(self.delta),
-            "seed": self.seed,
-            "branching": self.branching,
-            "split": self.split,
-            "composition": self.composition,
-            "nodes": self.nodes,
-            "assignment": self.assignment,
-            "level_epsilon": str(self.level_epsilon),
-        }
+        return {"name": self.name, **plain_fields(self)}
+
+
+# --- Trees whose budget is split by a rule that needs an accountant; owners get the result, not this
+
+
+def design_tree(size: int, epsilon: Rational, delta: Rational = 0, **fields: Any) -> TreeOracle:
+    """Design a tree oracle with the largest epsilon per level that the composition allows.
+
+    Args:
+        size: Number of symbols.
+        epsilon: Epsilon of a whole report.
+        delta: Delta of a whole report; above 0 for a budget split by advanced or exact composition, else unused.
+        fields: Other fields of `TreeOracle`.
+
+    Raises:
+        ParameterError: as for `TreeOracle`.
+    """
+    whole, slack = exact(epsilon, "epsilon"), exact(delta, "delta")
+    rule = fields.get("composition", "basic")
+    if fields.get("split", "users") == "users" or rule == "basic":
+        return TreeOracle(size, whole, Fraction(0), **fields)
+    levels = TreeOracle(size, whole, branching=fields.get("branching", 2)).levels
+    from ogive.accounting.randomized_responses import per_report_epsilon  # which owners need not
+
+    share = per_report_epsilon(whole, slack, levels, rule)
+    return TreeOracle(size, whole, slack, level_epsilon=share, **fields)

@@ -1,4 +1,4 @@
-"""An owner's values as numbers: what a column may hold, and what is refused.
+"""An owner's values as numbers, with those refused that a column does not hold, and numbers as symbols.
 
 Messages name the column and never quote a value.
 """
@@ -8,32 +8,25 @@ from __future__ import annotations
 import datetime
 import math
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ogive.arrays import Float64
 from ogive.columns import Binning, Categories, Column, Domain, Label, Listed, Membership
-from ogive.columns.values import LabelValues, as_declared, known_values, trimmed
+from ogive.columns.categories import LabelValues, as_declared, known_values, trimmed
+from ogive.columns.grids import Grid
+from ogive.core.arrays import Float64, Int64
+from ogive.core.checks import among
 from ogive.errors import DataError, ParameterError, quoted
-from ogive.grids import Grid
+from ogive.local.base import RandomWords
 
 UNITS = {"number": "numbers", "date": "dates", "datetime": "times"}
 _MISSING = math.nan
 
 
 def row_of(domain: Domain, record: Any) -> Float64:
-    """One record as a row of numbers, shape (1, columns).
-
-    Args:
-        domain: What the columns may hold.
-        record: A mapping from columns to values, of which other columns are ignored; or the value of a single column.
-
-    Raises:
-        ParameterError: one value was given for several columns.
-        DataError: a column is missing, or a value does not fit it.
-    """
+    """One record as a row of numbers, shape (1, columns)."""
     if not isinstance(record, Mapping):
         if len(domain.columns) > 1:
             raise ParameterError(f"a record must be a mapping with the columns {_names(domain)}")
@@ -42,16 +35,7 @@ def row_of(domain: Domain, record: Any) -> Float64:
 
 
 def rows_of(domain: Domain, table: Any) -> Float64:
-    """Records as rows of numbers, shape (n, columns).
-
-    Args:
-        domain: What the columns may hold.
-        table: A mapping from columns to one-dimensional arrays, or a frame; or the array of a single column.
-
-    Raises:
-        ParameterError: one array was given for several columns, or arrays differ in length.
-        DataError: a column is missing, or a value does not fit it.
-    """
+    """Records as rows of numbers, shape (n, columns)."""
     if not hasattr(table, "keys") and not hasattr(table, "columns"):
         if len(domain.columns) > 1:
             raise ParameterError(f"a table must be a mapping with the columns {_names(domain)}")
@@ -63,12 +47,7 @@ def rows_of(domain: Domain, table: Any) -> Float64:
 
 
 def numbers_of(column: Column, values: Any) -> Float64:
-    """The values of one column as numbers of its grid or places of its categories, shape (n,), without NaN.
-
-    Raises:
-        DataError: a value is of another kind, missing, outside the bounds or none of the categories, and that is
-            what the column refuses.
-    """
+    """The values of one column as numbers of its grid or places of its categories, shape (n,), without NaN."""
     array = _array(values)
     if array.ndim != 1:
         raise ParameterError(f"column {quoted(column.column)} must be one-dimensional, got {array.ndim} dimensions")
@@ -114,11 +93,7 @@ def _array(values: Any) -> NDArray[Any]:
 
 
 def grid_numbers(column: Binning, values: NDArray[Any]) -> Float64:
-    """The values of a measured column as numbers of its grid, NaN where one is missing; shape (n,).
-
-    Raises:
-        DataError: a value is of another kind than the grid's bounds.
-    """
+    """The values of a measured column as numbers of its grid, NaN where one is missing; shape (n,)."""
     grid = column.grid
     if values.dtype.kind in "biuf" and grid.unit == "number":
         return values.astype(np.float64)
@@ -134,7 +109,8 @@ def _number(name: str, grid: Grid, value: Any) -> float:
     if isinstance(value, float) and math.isinf(value) and grid.unit == "number":
         return value
     if isinstance(value, np.datetime64):
-        value = value.astype("datetime64[D]" if _counts_days(value.dtype) else "datetime64[us]").item()
+        days = np.datetime_data(value.dtype)[0] in ("D", "W", "M", "Y")
+        value = value.astype("datetime64[D]" if days else "datetime64[us]").item()
     try:
         number = grid.number(value)
     except ParameterError:
@@ -145,11 +121,6 @@ def _number(name: str, grid: Grid, value: Any) -> float:
     raise DataError(
         f"column {quoted(name)} needs {UNITS[grid.unit]}, got a {type(value).__name__} that is none"
     ) from None
-
-
-def _counts_days(kind: np.dtype[Any]) -> bool:
-    """Whether times of this type are whole days."""
-    return np.datetime_data(kind)[0] in ("D", "W", "M", "Y")
 
 
 def is_nan(value: Any) -> bool:
@@ -257,3 +228,46 @@ def _present(domain: Domain, names: Any) -> list[str]:
 
 def _names(domain: Domain) -> str:
     return ", ".join(repr(column.column) for column in domain.columns)
+
+
+# --- How an owner's numbers become a symbol: by their bins, or at random by the nodes around them
+#
+# Simple rounding takes the bin that holds the number. Randomized rounding takes one of the two nodes around it, the
+# nearer one more often, so that the node is right on average; a kernel that is linear between nodes then has no bias.
+# Either way the symbol stays with the owner, who randomizes it, so the guarantee is the same.
+
+Rounding = Literal["simple", "randomized"]
+ROUNDINGS: tuple[Rounding, ...] = get_args(Rounding)
+
+
+def check_rounding(rounding: str, domain: Domain) -> None:
+    """Refuse a rounding that is none, or does not fit the columns."""
+    among(rounding, "rounding", ROUNDINGS)
+    if rounding == "randomized":
+        for column in domain.columns:
+            if isinstance(column, Binning):
+                _ = column.grid.nodes
+
+
+def rounded(domain: Domain, rows: Float64, rounding: str, *, source: RandomWords) -> Int64:
+    """The symbol of each row of numbers, shape (n,) from (n, columns), without NaN."""
+    if rounding == "simple":
+        return domain.symbols(rows)
+    found = np.zeros(len(rows), dtype=np.int64)
+    for place, column in enumerate(domain.columns):
+        values = rows[:, place]
+        symbols = _nodes(column.grid, values, source) if isinstance(column, Binning) else column.symbols(values)
+        found = found * column.size + symbols
+    return found
+
+
+def _nodes(grid: Grid, values: Float64, source: RandomWords) -> Int64:
+    """One of the two nodes around each value: the upper one as often as the value is close to it."""
+    nodes = grid.nodes
+    clipped = np.clip(values, grid.low, grid.high)
+    below = np.clip(np.searchsorted(nodes, clipped, side="right") - 1, 0, len(nodes) - 2)
+    above = (clipped - nodes[below]) / (nodes[below + 1] - nodes[below])
+    words = source.words(2 * len(values)).astype(np.uint64).reshape(-1, 2)
+    uniform = ((words[:, 0] << np.uint64(21)) | (words[:, 1] >> np.uint64(11))).astype(np.float64) * 2.0**-53
+    taken: Int64 = below + (uniform < above)
+    return taken.astype(np.int64)

@@ -9,12 +9,22 @@ from typing import Any
 
 import numpy as np
 
-from ogive.arrays import Float64, Int64, UInt32
-from ogive.compiling import njit
-from ogive.noise.base import RandomSource
-from ogive.noise.exact import bernoulli, bernoulli_inverse_root_e, expand, reciprocal, uniform, uniform_wide, word
-from ogive.noise.rounding import SMALLEST_VARIANCE, round_up_root, split_scale
-from ogive.noise.stream import draw_stream
+from ogive.core.arrays import Float64, Int64, UInt32
+from ogive.core.compiling import njit
+from ogive.noise.base import (
+    SMALLEST_VARIANCE,
+    RandomSource,
+    bernoulli,
+    bernoulli_inverse_root_e,
+    draw_stream,
+    expand,
+    reciprocal,
+    round_up_root,
+    split_scale,
+    uniform,
+    uniform_wide,
+    word,
+)
 from ogive.privacy import Rational, exact
 
 _SIGMA_STEPS = 1 << 20
@@ -157,7 +167,7 @@ class DiscreteGaussian:
         return np.asarray(-0.5 * (values / float(self.sigma)) ** 2 - _moments(self.sigma)[0])
 
     def fill(self, words: UInt32, out: Int64) -> tuple[Int64, Int64]:
-        """Fill rows of draws from rows of words; see `ogive.noise.stream.Fill`."""
+        """Fill rows of draws from rows of words; see `ogive.noise.base.Fill`."""
         done, used = _fill(words, out, *split_scale(self.sigma, "sigma"))
         return done, used
 

@@ -32,14 +32,12 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from ogive.arrays import Int64
-from ogive.checks import whole
+from ogive.core.arrays import Int64
+from ogive.core.checks import whole
 from ogive.errors import UnsupportedError
-from ogive.noise.base import Law, NodeNoise
+from ogive.noise.base import Law, NodeNoise, round_up_root
 from ogive.noise.discrete_gaussian import DiscreteGaussian, sigma_of
-from ogive.noise.discrete_laplace import DiscreteLaplace, scale_of
-from ogive.noise.polya import Polya
-from ogive.noise.rounding import round_up_root
+from ogive.noise.discrete_laplace import DiscreteLaplace, Polya, scale_of
 from ogive.noise.skellam import MIN_VARIANCE, Skellam
 
 MOST_PARTIES = 10_000
@@ -55,16 +53,7 @@ _CONTINUOUS = 3
 
 
 def share_of(law: Law, honest: int) -> Law:
-    """The law that each party draws from, so that `honest` of them together make up the whole law.
-
-    Args:
-        law: Discrete Laplace or discrete Gaussian.
-        honest: How many parties draw their share and keep it to themselves, 1 to `MOST_PARTIES`.
-
-    Raises:
-        ParameterError: honest is out of range.
-        UnsupportedError: the law cannot be divided; says what would work.
-    """
+    """The law that each party draws from, so that `honest` of them together make up the whole law."""
     whole(honest, "honest", 1, MOST_PARTIES)
     if honest == 1:
         return law
@@ -106,41 +95,33 @@ MeasuredT = TypeVar("MeasuredT")
 
 
 def widened(measured: MeasuredT, adding: int, honest: int) -> MeasuredT:
-    """The same measurements with the noise that they really have where so many parties add a share of 1/honest.
+    """The same measurements with the noise that they really have where this many parties add a share of 1/honest.
 
     It is described by a law of the same kind and the same variance. The sum of more shares of Laplace noise than needed
     lies between Laplace and Gaussian noise: intervals of a single number are wide enough from 90 percent on, and too
     narrow below, at twice the shares .44 where .5 is stated. That of Skellam shares is a little heavier than Gaussian.
     The 2^-28 in wide Gaussian shares is left out.
-
-    Args:
-        measured: A strategy or query, whose fields hold its laws.
-        adding: How many parties added a share, at least `honest`.
-        honest: How many shares make up the whole noise.
     """
     if adding == honest == 1:  # a curator's whole noise
         return measured
     held: Any = measured
-    fields = {field.name: _wider(value, adding, honest) for field, value in _laws(held)}
-    if all(getattr(held, name) == value for name, value in fields.items()):
+    values = {field.name: getattr(held, field.name) for field in dataclasses.fields(held)}
+    fields = {name: _wider(value, adding, honest) for name, value in values.items() if _is_noise(value)}
+    if all(values[name] == value for name, value in fields.items()):
         return measured
     wider: MeasuredT = dataclasses.replace(held, **fields)
     return wider
 
 
-def _laws(held: Any) -> list[tuple[Any, Any]]:
-    """The fields that hold a law, or several."""
-    values = [(field, getattr(held, field.name)) for field in dataclasses.fields(held)]
-    return [(field, value) for field, value in values if _is_noise(value)]
-
-
 def _is_noise(value: Any) -> bool:
+    """Whether a field holds a law that parties draw in shares, or several."""
     if isinstance(value, tuple):
         return bool(value) and all(map(_is_noise, value))
     return isinstance(value, DiscreteLaplace | DiscreteGaussian)
 
 
 def _wider(law: Any, adding: int, honest: int) -> Any:
+    """The law of about the noise that so many shares of 1/honest add up to; of several laws each."""
     if isinstance(law, tuple):
         return tuple(_wider(each, adding, honest) for each in law)
     spread = Fraction(adding, honest)
@@ -156,12 +137,7 @@ def _wider(law: Any, adding: int, honest: int) -> Any:
 
 
 class ShareNodes:
-    """One party's share of the noise of a release's nodes.
-
-    Args:
-        nodes: Where the party draws from; its own, independent of all others'.
-        honest: How many parties' shares make up the whole noise.
-    """
+    """One party's share of the noise of a release's nodes."""
 
     def __init__(self, nodes: NodeNoise, honest: int) -> None:
         self._nodes = nodes

@@ -9,12 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from ogive.arrays import Float64, Int64, UInt32
-from ogive.compiling import njit
+from ogive.core.arrays import Float64, Int64, UInt32
+from ogive.core.compiling import njit
 from ogive.errors import ParameterError
-from ogive.noise.base import RandomSource
-from ogive.noise.exact import MAX_BOUND, uniform
-from ogive.noise.stream import draw_stream
+from ogive.noise.base import MAX_BOUND, RandomSource, draw_stream, uniform
 from ogive.privacy import Rational, exact
 
 MAX_VARIANCE = 1 << 20
@@ -129,7 +127,7 @@ class Skellam:
         return np.asarray(_log_skellam(flat, self.variance)).reshape(np.shape(values))
 
     def fill(self, words: UInt32, out: Int64) -> tuple[Int64, Int64]:
-        """Fill rows of draws from rows of words; see `ogive.noise.stream.Fill`."""
+        """Fill rows of draws from rows of words; see `ogive.noise.base.Fill`."""
         half = self.exact_variance / 2
         whole = int(half)
         done, used = _fill(words, out, whole, half.numerator - whole * half.denominator, half.denominator)

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import numpy as np
 
-from ogive.arrays import Int64
+from ogive.core.arrays import Int64
 from ogive.errors import DataError, ParameterError, ReleaseMismatchError, quoted
 from ogive.noise.base import Law, RandomSource
-from ogive.noise.nodes import check_nodes, digest_context
+from ogive.noise.source import check_nodes, digest_context
 
 _SCHEMA = """
 CREATE TABLE release (format TEXT NOT NULL, context BLOB NOT NULL);

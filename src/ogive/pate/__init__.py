@@ -3,6 +3,6 @@
 Names load on first use, so costs can be computed without a learning library.
 """
 
-from ogive.rooms import front
+from ogive.core.rooms import front
 
 __getattr__, __dir__, __all__ = front(__name__, __file__)

@@ -12,9 +12,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+from ogive.core.types import Progress
 from ogive.errors import DataError, ParameterError
 from ogive.pate.networks import NetworkModel, drawn, tensor, trained, unchanged, whole_tensor
-from ogive.progress import Progress
 
 _PROBE = 0.1
 """How far from an input the direction is looked for."""

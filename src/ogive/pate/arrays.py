@@ -21,7 +21,7 @@ import numpy as np
 from numpy.lib import format as npy
 from numpy.typing import NDArray
 
-from ogive.arrays import UInt8
+from ogive.core.arrays import UInt8
 from ogive.errors import DataError, ParameterError, plain, quoted
 
 SUFFIXES = (".npy", ".npz")
@@ -71,14 +71,6 @@ def read_array(file: Path, name: str | None) -> NDArray[Any]:
     Args:
         file: Which; what it is is told by its first bytes.
         name: Of the array, in a file of several.
-
-    Returns:
-        The array, of this machine's byte order, in C or Fortran order as it was stored.
-
-    Raises:
-        ParameterError: there are several arrays and no name was given, or no array has that name.
-        DataError: the file cannot be read, is damaged, claims to hold more than it has bytes, or holds something else
-            than numbers.
     """
     with _opened(file) as stream:
         size = os.fstat(stream.fileno()).st_size
@@ -101,11 +93,7 @@ def read_array(file: Path, name: str | None) -> NDArray[Any]:
 
 
 def array_names(file: Path) -> tuple[str, ...]:
-    """Names of the arrays in an .npz file.
-
-    Raises:
-        DataError: it cannot be read, or is none.
-    """
+    """Names of the arrays in an .npz file."""
     with _opened(file) as stream:
         if not _is_zip(stream):
             raise _damaged(file)
@@ -165,11 +153,7 @@ def _chosen(members: list[zipfile.ZipInfo], name: str | None, file: Path) -> zip
 
 
 def _check_member(member: zipfile.ZipInfo, size: int, file: Path) -> None:
-    """Refuse a member that cannot be read, or that claims more than it can hold, before it is decompressed.
-
-    Raises:
-        DataError: it is so.
-    """
+    """Refuse a member that cannot be read, or that claims more than it can hold, before it is decompressed."""
     if member.flag_bits & _ENCRYPTED:
         raise DataError(f"{plain(file)} is encrypted; decrypt it first")
     if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
@@ -187,13 +171,7 @@ def _check_member(member: zipfile.ZipInfo, size: int, file: Path) -> None:
 
 
 def _read(stream: IO[bytes], size: int, file: Path) -> NDArray[Any]:
-    """The array of which a stream holds header and numbers.
-
-    Args:
-        stream: At its start.
-        size: Bytes that there are, or that the archive claims there are.
-        file: What is read, for messages.
-    """
+    """The array of which a stream holds header and numbers."""
     try:
         version = npy.read_magic(stream)
         width, read_header = _HEADERS[version]

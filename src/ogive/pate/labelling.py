@@ -1,23 +1,118 @@
-"""Labels from votes in one call: priced beforehand, paid from a ledger, and the same when asked again."""
+"""Labels from votes in one call: priced beforehand, paid from a ledger, and the same for a repeated question."""
 
 from __future__ import annotations
 
+import hashlib
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from ogive.accounting import least_epsilon
-from ogive.errors import ParameterError
+from ogive.core.arrays import Int64
+from ogive.errors import DataError, ParameterError
 from ogive.ledger import Account
 from ogive.noise.base import RandomSource
-from ogive.pate.tallies import Tallied
-from ogive.pate.votes import read_votes
-from ogive.privacy import Adjacency, ApproxDP, GaussianDP, Loss, Privacy, PureDP, Rational, exact
-from ogive.queries import Ballots
-from ogive.releasing import release
+from ogive.pate.votes import check_votes, read_votes
+from ogive.privacy import Adjacency, ApproxDP, GaussianDP, Loss, Privacy, PrivacyUnit, PureDP, Rational, exact
+from ogive.provenance import trust_statement
+from ogive.queries import Aggregate, Ballots, Kind, Query
+from ogive.releasing.release import release
 from ogive.statistics import Terms
 from ogive.statistics.labels.estimate import LabelsEstimate
 from ogive.statistics.labels.statistic import Aggregator, Labels
-from ogive.trust.base import TrustModel
+from ogive.trust.base import TrustModel, TrustOptions
+from ogive.trust.table import CentralOpening
+
+# --- Vote counts that a curator already has: a trust model that answers questions about ballots from them
+
+
+@dataclass(frozen=True)
+class TallyOptions(TrustOptions):
+    """Which queries there are counts of.
+
+    Fields:
+        ballots: The numbered queries and the number of classes.
+    """
+
+    name: ClassVar[str] = "central"
+    serves: ClassVar[frozenset[Kind]] = frozenset({"linear", "curator"})
+    assumption: ClassVar[str] = trust_statement(
+        holds="One curator holds the votes of all teachers and adds the noise.",
+        sees="The curator sees every teacher's votes and the noise; everyone else learns only what is published.",
+        assumed="The curator keeps the votes and the noise secret.",
+    )
+
+    ballots: Ballots
+
+    def refusal(self, query: Query) -> str | None:
+        """All but questions about these ballots."""
+        if super().refusal(query) is None and query.aggregate == self.ballots:
+            return None
+        return f"vote counts answer only queries on these {len(self.ballots.queries)} queries alone; use trust central"
+
+
+class Tallied(TrustModel):
+    """A trusted curator who holds vote counts, not the votes of single teachers, and adds the noise.
+
+    Queries are numbered, so other rounds use the same names; a digest of the votes distinguishes the rounds.
+
+    Args:
+        votes: Counts, shape (queries, classes); every row adds up to the number of teachers.
+        person: Name for an owner of several teachers, for example "hospital"; None if every owner has one teacher.
+        max_rows_per_person: Largest number of teachers of one owner.
+
+    Raises:
+        DataError: the votes are not vote counts.
+        ParameterError: the number of teachers is out of range, or `person` is missing.
+    """
+
+    options_type = TallyOptions
+    digest_in_question = True
+    holds = "votes"
+
+    def __init__(self, votes: Any, *, person: str | None = None, max_rows_per_person: int = 1) -> None:
+        self._several = PrivacyUnit(Adjacency.ADD_OR_REMOVE, person, max_rows_per_person)
+        self.votes: Int64 = check_votes(votes)
+        queries, classes = self.votes.shape
+        self.options: TallyOptions = TallyOptions(Ballots(tuple(map(str, range(queries))), classes))
+
+    def data_digest(self) -> bytes:
+        """SHA-256 of the votes; as secret as the votes."""
+        return hashlib.sha256(b"ogive votes 1\n" + repr(self.votes.shape).encode() + self.votes.tobytes()).digest()
+
+    @property
+    def ballots(self) -> Ballots:
+        """The numbered queries and the number of classes."""
+        return self.options.ballots
+
+    def unit(self, adjacency: Adjacency) -> PrivacyUnit:
+        """One teacher, or all teachers of one owner.
+
+        Raises:
+            ParameterError: a person may have several teachers, and their number is public.
+        """
+        return PrivacyUnit(adjacency, self._several.person, self._several.max_rows_per_person)
+
+    def count(self) -> int:
+        """Teachers."""
+        return int(self.votes[0].sum())
+
+    def resume(self, adjacency: Adjacency, *, secret: bytes) -> CentralOpening:
+        """Continue a release from its noise key."""
+        return CentralOpening(self, adjacency, secret)
+
+    def aggregate(self, aggregate: Aggregate) -> Int64:
+        """The counts themselves.
+
+        Raises:
+            DataError: the query is not for these votes.
+        """
+        if aggregate != self.ballots:
+            raise DataError("vote counts contain only the votes of their own queries")
+        return self.votes
+
+
+# --- Labels in one call
 
 
 def label(
@@ -96,11 +191,7 @@ def label(
 
 
 def labels_price(asked: Labels, trust: TrustModel, adjacency: Adjacency = Adjacency.REPLACE) -> Loss:
-    """What labels cost, from their parameters and the number of queries alone.
-
-    Raises:
-        ParameterError: the noise is not fixed but follows from the privacy guarantee.
-    """
+    """What labels cost, from their parameters and the number of queries alone."""
     if getattr(asked.aggregator, "sigma", 1) is None:
         raise ParameterError("the noise is derived from the guarantee; give it with `privacy=`")
     unit = trust.unit(adjacency)
@@ -112,11 +203,7 @@ def labels_price(asked: Labels, trust: TrustModel, adjacency: Adjacency = Adjace
 
 
 def exact_guarantee(asked: Labels, trust: TrustModel, adjacency: Adjacency, target_delta: Rational | None) -> Privacy:
-    """A guarantee that is just what the labels cost.
-
-    Raises:
-        ParameterError: the noise is not fixed, or a delta is missing or has no place.
-    """
+    """A guarantee that is just what the labels cost."""
     loss = labels_price(asked, trust, adjacency)
     if not isinstance(loss, GaussianDP):
         if target_delta is not None:

@@ -1,4 +1,4 @@
-"""What teachers and students have in common: a learner is copied, trained, and asked for labels.
+"""Learners that teachers and students share, which are copied, trained and give labels; and students.
 
 A learner is a scikit-learn estimator, or anything with its `fit` and `predict`; or a function without arguments that
 makes one. Labels are whole numbers from 0, and how many classes there are is public: it is never read off the records.
@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from ogive.arrays import Float64, Int64
-from ogive.checks import any_whole, array_of, refuse_masked
+from ogive.core.arrays import Float64, Int64
+from ogive.core.checks import any_whole, array_of, refuse_masked
 from ogive.errors import DataError, OgiveError, ParameterError, plain, quoted
 
 MOST_CLASSES = 1 << 15
@@ -31,11 +31,7 @@ class Constant:
 
 
 def check_learning() -> None:
-    """Ask for scikit-learn and joblib.
-
-    Raises:
-        ParameterError: one is not installed.
-    """
+    """Ask for scikit-learn and joblib."""
     for module, name in (("sklearn", "scikit-learn"), ("joblib", "joblib")):
         if importlib.util.find_spec(module) is None:
             raise ParameterError(
@@ -44,20 +40,12 @@ def check_learning() -> None:
 
 
 def check_seed(seed: Any) -> int:
-    """A seed, if it is one.
-
-    Raises:
-        ParameterError: it is no whole number from 0.
-    """
+    """A seed, if it is one."""
     return any_whole(seed, "seed", 0)
 
 
 def check_jobs(jobs: Any) -> int:
-    """How many workers there are, if it is a number of them.
-
-    Raises:
-        ParameterError: it is neither -1 nor a whole number of at least 1.
-    """
+    """How many workers there are, if it is a number of them."""
     if isinstance(jobs, bool) or not isinstance(jobs, int | np.integer) or not (jobs == -1 or jobs >= 1):
         raise ParameterError(f"`jobs` must be -1 or at least 1, got {quoted(jobs)}")
     return int(jobs)
@@ -71,10 +59,6 @@ def check_labels(labels: Any, rows: int, classes: int, *, lowest: int = 0) -> In
         rows: How many there must be.
         classes: How many classes there are, at least 2.
         lowest: -1 where labels may be missing.
-
-    Raises:
-        ParameterError: classes is out of range.
-        DataError: labels are missing, of another number, or none of the classes.
     """
     any_whole(classes, "classes", 2, MOST_CLASSES)
     found = array_of(labels)
@@ -90,11 +74,7 @@ def check_labels(labels: Any, rows: int, classes: int, *, lowest: int = 0) -> In
 
 
 def fresh(learner: Any, seed: int) -> Any:
-    """An untrained copy of a learner whose every random state is drawn from the seed.
-
-    Raises:
-        ParameterError: it is no learner.
-    """
+    """An untrained copy of a learner whose every random state is drawn from the seed."""
     from sklearn.base import clone
 
     if hasattr(learner, "fit") and not isinstance(learner, type):
@@ -128,19 +108,7 @@ def _called(learner: Any) -> Any:
 
 
 def fitted(learner: Any, features: Any, labels: Int64, *, seed: int, who: str) -> Any:
-    """A copy of the learner trained on some rows; a constant where there is one label or none.
-
-    Args:
-        learner: See the module.
-        features: Shape (rows, ...).
-        labels: Shape (rows,).
-        seed: Of every random state.
-        who: What messages call it.
-
-    Raises:
-        ParameterError: the learner has a parameter of ogive's that is out of range.
-        DataError: the learner cannot learn from these rows.
-    """
+    """A copy of the learner trained on some rows; a constant where there is one label or none."""
     found = np.unique(labels)
     if len(found) < 2:
         return Constant(int(found[0]) if len(found) else 0)
@@ -155,11 +123,7 @@ def fitted(learner: Any, features: Any, labels: Int64, *, seed: int, who: str) -
 
 
 def predicted(model: Any, features: Any, classes: int, *, who: str) -> Int64:
-    """Labels that a model gives, int64, shape (queries,).
-
-    Raises:
-        DataError: it fails, or gives what is no label.
-    """
+    """Labels that a model gives, int64, shape (queries,)."""
     try:
         labels = model.predict(features)
     except Exception as problem:
@@ -171,12 +135,7 @@ def predicted(model: Any, features: Any, classes: int, *, who: str) -> Int64:
 
 
 def probabilities_of(model: Any, features: Any, classes: int, *, who: str) -> Float64:
-    """Probabilities of all classes, shape (queries, classes); 0 for classes that the model has not seen.
-
-    Raises:
-        ParameterError: the model knows no probabilities.
-        DataError: it fails, or gives other than probabilities.
-    """
+    """Probabilities of all classes, shape (queries, classes); 0 for classes that the model has not seen."""
     predicted = np.zeros((number_of_rows(features), classes))
     if isinstance(model, Constant):
         predicted[:, model.label] = 1.0
@@ -193,11 +152,7 @@ def probabilities_of(model: Any, features: Any, classes: int, *, who: str) -> Fl
 
 
 def number_of_rows(features: Any) -> int:
-    """Rows of an array, a sparse matrix, a data frame or a list.
-
-    Raises:
-        DataError: something is masked, which learners would take for a value.
-    """
+    """Rows of an array, a sparse matrix, a data frame or a list."""
     refuse_masked(features)
     return int(features.shape[0]) if hasattr(features, "shape") else len(features)
 
@@ -210,3 +165,120 @@ def rows_of(features: Any, rows: Int64) -> Any:
 def _one_line(problem: Exception) -> str:
     text = str(problem).strip().split("\n")[0] or "no reason given"
     return plain(text if isinstance(problem, OgiveError) else f"{type(problem).__name__}: {text}")
+
+
+# --- Students: models that learn from public inputs and the aggregator's answers alone
+#
+# A student may be published. It is post-processing of the answers, so that to train it, to train it again, and to
+# choose among students by the answers costs nothing. To choose by private data, or to stop training by them, would.
+
+UNKNOWN = -1
+"""The label of a query that was refused, as aggregators give it, and of an input that was never asked."""
+
+
+@dataclass(frozen=True, eq=False)
+class Student:
+    """A trained student.
+
+    Fields:
+        model: The trained model.
+        classes: Number of classes.
+        answered: Number of answers in the training data.
+    """
+
+    model: Any
+    classes: int
+    answered: int
+
+    def labels(self, inputs: Any) -> Int64:
+        """The student's labels, shape (inputs,)."""
+        return predicted(self.model, inputs, self.classes, who="the student")
+
+    def probabilities(self, inputs: Any) -> Float64:
+        """Probabilities of all classes, shape (inputs, classes), for `InteractiveGNMax`.
+
+        Classes without an answer in the training data have probability 0.
+
+        Raises:
+            ParameterError: the learner does not predict probabilities.
+        """
+        return probabilities_of(self.model, inputs, self.classes, who="the student")
+
+    def accuracy(self, inputs: Any, truth: Any) -> float:
+        """Share of inputs with the correct label.
+
+        Raises:
+            DataError: the true labels are invalid, or not one for each input.
+        """
+        known = check_labels(truth, number_of_rows(inputs), self.classes)
+        return float((self.labels(inputs) == known).mean())
+
+
+def train_student(learner: Any, queries: Any, answers: Any, *, classes: int, seed: int = 0) -> Student:
+    """Train a student on the answered queries; refused queries are left out.
+
+    Args:
+        learner: A scikit-learn estimator, or a function that makes one.
+        queries: Public inputs that were asked, shape (queries, ...).
+        answers: Labels of the aggregator, -1 for refusals, shape (queries,).
+        classes: Number of classes.
+        seed: Seed of all random states of the learner.
+
+    Raises:
+        ParameterError: scikit-learn is missing, classes or the seed is out of range, or answers are a release.
+        DataError: answers are not labels, all were refused, or the learner fails on them.
+
+    Privacy: post-processing of the answers.
+    """
+    check_learning()
+    found = _answers(answers, queries, classes)
+    rows = np.flatnonzero(found != UNKNOWN)
+    model = fitted(learner, rows_of(queries, rows), found[rows], seed=check_seed(seed), who="the student")
+    return Student(model, int(classes), len(rows))
+
+
+def train_semi_supervised(learner: Any, inputs: Any, answers: Any, *, classes: int, seed: int = 0) -> Student:
+    """Train a student on all public inputs, some of which have answers.
+
+    Args:
+        learner: A learner that accepts unlabelled inputs (label -1): `VirtualAdversarialStudent`, or an estimator of
+            scikit-learn's `semi_supervised`. The former takes minutes; give it `progress` to follow it.
+        inputs: Public inputs, shape (inputs, ...); the queries come first.
+        answers: Labels of the aggregator, -1 for refusals, for the first inputs; shape (queries,).
+        classes: Number of classes.
+        seed: Seed of all random states of the learner.
+
+    Raises:
+        ParameterError: scikit-learn is missing, classes or the seed is out of range, or answers are a release.
+        DataError: there are more answers than inputs, answers are not labels, all were refused, or the learner fails
+            on them.
+
+    Privacy: post-processing of the answers.
+    """
+    check_learning()
+    whole, asked = number_of_rows(inputs), len(np.atleast_1d(_given(answers)))
+    if asked > whole:
+        raise DataError(f"there are {asked} answers for {whole} inputs; give every input that was asked, in its order")
+    found = np.full(whole, UNKNOWN, dtype=np.int64)
+    found[:asked] = _answers(answers, inputs[:asked], classes)
+    named = np.unique(found[found != UNKNOWN])
+    if len(named) < 2:  # nothing to tell apart: a constant, as of a supervised student
+        return train_student(learner, inputs, found, classes=classes, seed=seed)
+    model = fitted(learner, inputs, found, seed=check_seed(seed), who="the student")
+    return Student(model, int(classes), int(np.count_nonzero(found != UNKNOWN)))
+
+
+def _given(answers: Any) -> Any:
+    """Answers, if they are not a release of them."""
+    if hasattr(answers, "labels"):
+        raise ParameterError(f"`answers` must be labels, not {type(answers).__name__}; give its .labels")
+    return answers
+
+
+def _answers(answers: Any, queries: Any, classes: int) -> Int64:
+    found = check_labels(_given(answers), number_of_rows(queries), classes, lowest=UNKNOWN)
+    if (found == UNKNOWN).all():
+        raise DataError(
+            "no query was answered, so the student has no labels to learn from; ask more queries, or use less noise"
+        )
+    return found

@@ -15,10 +15,10 @@ from typing import Any
 
 import numpy as np
 
-from ogive.arrays import Float64, Int64
-from ogive.checks import array_of
+from ogive.core.arrays import Float64, Int64
+from ogive.core.checks import array_of
+from ogive.core.types import Progress
 from ogive.errors import DataError, ParameterError, quoted
-from ogive.progress import Progress
 
 _ASKED_AT_ONCE = 1024
 _WARM = 0.1
@@ -26,11 +26,7 @@ _FALLING = 0.5
 
 
 def check_torch() -> None:
-    """Ask for torch.
-
-    Raises:
-        ParameterError: it is not installed.
-    """
+    """Ask for torch."""
     if importlib.util.find_spec("torch") is None:
         raise ParameterError("networks are trained with torch, which is not installed; pip install 'ogive[students]'")
 
@@ -150,14 +146,6 @@ def trained(learner: Any, loss: Callable[[Any, float], Any]) -> Any:
 
     What is returned is an average of the network over the steps, in which the last ones count most; that is better than
     where the last step happens to end.
-
-    Args:
-        learner: Has `make`, `steps`, `rate`, `decay`, `random_state` and `progress`.
-        loss: Of a network, at the share of the warm-up that is behind it, from 0 to 1.
-
-    Raises:
-        ParameterError: a number is out of range.
-        DataError: the loss is no longer finite.
     """
     check_torch()
     import torch

@@ -1,4 +1,4 @@
-"""Which aggregator, threshold and noise: tried on public or simulated votes, at prices that hold for all votes.
+"""A plan of labels: aggregators, thresholds and noise, tried on public or simulated votes at prices for all votes.
 
 To choose by private votes is not covered by what their labels cost, so that votes for planning must be public.
 """
@@ -8,23 +8,116 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from decimal import ROUND_CEILING, Context, Decimal
+from typing import NamedTuple
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from ogive.accounting import gaussian_grant
-from ogive.arrays import Float64, Int64
-from ogive.checks import any_whole
-from ogive.errors import ParameterError
-from ogive.pate.aggregators import ConfidentGNMax, GNMax, InteractiveGNMax, LargestMargins
-from ogive.pate.asking import BITS
+from ogive.core.arrays import Bool, Float32, Float64, Int64
+from ogive.core.checks import any_whole
+from ogive.core.types import Progress
+from ogive.errors import ParameterError, quoted
+from ogive.pate.aggregators import BITS, ConfidentGNMax, GNMax, InteractiveGNMax, LargestMargins
 from ogive.pate.costs.cost import privacy_cost
-from ogive.pate.costs.scores import check_probabilities
+from ogive.pate.costs.losing import check_probabilities, largest_excess
 from ogive.pate.labels_plan import LabelsPlan, LabelsPlanRow, PlannedAggregator
-from ogive.pate.learners import check_labels
-from ogive.pate.rehearsal import Predicted, Rehearsal
+from ogive.pate.learners import check_labels, check_seed
 from ogive.pate.votes import check_votes
 from ogive.privacy import ApproxDP, Rational, exact
-from ogive.progress import Progress
+
+# --- What an aggregator would do with public votes: how many it answers and how many of these are right, by simulation
+#
+# All candidates meet the same noise, scaled to each, so that they differ by what they are and not by luck.
+
+MOST_RUNS = 50
+_MOST_NUMBERS = 1 << 22
+
+
+class Predicted(NamedTuple):
+    """Averages over runs.
+
+    Fields:
+        answered: Queries that teachers answer.
+        right: Share of these whose label is the one that is wanted; 0 where none is answered.
+        corrected: How many are right where the student errs; None without a student.
+    """
+
+    answered: float
+    right: float
+    corrected: float | None
+
+    @property
+    def gain(self) -> float:
+        """What a plan makes the most of: right answers, or those that correct the student where there is one."""
+        return self.answered * self.right if self.corrected is None else self.corrected
+
+
+class Rehearsal:
+    """Votes with noise that every candidate is tried on.
+
+    Args:
+        votes: Counts, shape (queries, classes).
+        wanted: The label that is right for each query, shape (queries,).
+        seed: Of the noise.
+        probabilities: Predictions of a public student, shape (queries, classes).
+    """
+
+    def __init__(self, votes: Int64, wanted: Int64, *, seed: int = 0, probabilities: Float64 | None = None) -> None:
+        queries, classes = votes.shape
+        runs = int(min(MOST_RUNS, max(1, _MOST_NUMBERS // (queries * classes))))
+        drawn = np.random.default_rng(check_seed(seed))
+        self._votes = votes.astype(np.float32)
+        self._highest = votes.max(axis=1).astype(np.float32)
+        self._errs = self._excess = None
+        if probabilities is not None:
+            self._errs = probabilities.argmax(axis=1) != wanted
+            self._excess = largest_excess(votes, probabilities).astype(np.float32)
+        self._wanted = wanted
+        self._checks: Float32 = drawn.standard_normal((runs, queries), dtype=np.float32)
+        self._noise: Float32 = drawn.standard_normal((runs, queries, classes), dtype=np.float32)
+
+    def right(self, sigma: float, *, asked: int) -> Bool:
+        """Whether the largest noisy count is of the label that is wanted, of the first queries, shape (runs, asked)."""
+        return np.asarray(self._noisy(sigma, asked).argmax(axis=2) == self._wanted[:asked])
+
+    def confident(self, right: Bool, *, threshold: float, sigma_1: float, most: int) -> Predicted:
+        """Of labels that are given where the check passes, until so many are."""
+        return self._checked(self._highest, right, threshold, sigma_1, most)
+
+    def interactive(self, right: Bool, *, threshold: float, sigma_1: float, most: int) -> Predicted:
+        """As `confident`, where the largest excess of votes over what the student expects is checked."""
+        assert self._excess is not None
+        return self._checked(self._excess, right, threshold, sigma_1, most)
+
+    def plain(self, right: Bool) -> Predicted:
+        """Of all that are asked."""
+        return self._averages(np.ones_like(right), right)
+
+    def margins(self, sigma: float, *, asked: int, keep: int) -> Predicted:
+        """Of those of the first queries that have the largest noisy margins."""
+        noisy = self._noisy(sigma, asked)
+        top = np.partition(noisy, -2, axis=2)
+        order = np.argsort(top[:, :, -2] - top[:, :, -1], axis=1, kind="stable")
+        kept = np.zeros(order.shape, dtype=np.bool_)
+        np.put_along_axis(kept, order[:, :keep], True, axis=1)
+        return self._averages(kept, noisy.argmax(axis=2) == self._wanted[:asked])
+
+    def _checked(self, heights: Float32, right: Bool, threshold: float, sigma_1: float, most: int) -> Predicted:
+        asked = right.shape[1]
+        passed = heights[:asked] + np.float32(sigma_1) * self._checks[:, :asked] >= threshold
+        return self._averages(passed & (np.cumsum(passed, axis=1) <= most), right)
+
+    def _averages(self, answered: Bool, right: Bool) -> Predicted:
+        count, good = int(answered.sum()), answered & right
+        corrected = None if self._errs is None else float(good[:, self._errs[: right.shape[1]]].sum() / len(right))
+        return Predicted(count / len(right), float(good.sum() / count) if count else 0.0, corrected)
+
+    def _noisy(self, sigma: float, asked: int) -> Float32:
+        return np.asarray(self._votes[:asked] + np.float32(sigma) * self._noise[:, :asked], dtype=np.float32)
+
+
+# --- The plan
 
 THRESHOLDS = (0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 """Of the check, as shares of the teachers."""
@@ -204,3 +297,72 @@ def _caps(answers: Sequence[int] | None, queries: int) -> tuple[int, ...]:
 def up(value: float) -> str:
     """A number of four digits that is no smaller, as it is written: noise that costs no more."""
     return format(_DIGITS.create_decimal(Decimal(value)).normalize(), "f")
+
+
+# --- Votes as they are imagined where none are public: on some queries most teachers agree, on the others they waver
+
+_AGREEING = (14.0, 1.2)
+_WAVERING = (3.0, 3.0)
+_OTHERS = 0.4
+_MOST = 1 << 28
+
+
+def simulated_votes(
+    queries: int,
+    teachers: int,
+    classes: int,
+    *,
+    agreement: float = 0.85,
+    probabilities: ArrayLike | None = None,
+    seed: int = 0,
+) -> tuple[Int64, Int64]:
+    """Simulate vote counts of teachers.
+
+    For a share `agreement` of the queries the probability of the true class has a Beta(14, 1.2) distribution (mean
+    about 0.9), for the others Beta(3, 3). The other classes share the remaining probability unevenly.
+
+    Args:
+        queries: Number of queries, at least 1.
+        teachers: Number of teachers, at least 1.
+        classes: Number of classes, at least 2.
+        agreement: Share of queries on which most teachers agree, from 0 to 1.
+        probabilities: Predictions of a public student, from which true classes are drawn, shape (queries, classes);
+            None makes all classes equally likely.
+        seed: Seed of the simulation.
+
+    Returns:
+        Vote counts, int64, shape (queries, classes), and the true classes, shape (queries,).
+
+    Raises:
+        ParameterError: an argument is out of range.
+        DataError: probabilities are invalid, or have another shape.
+
+    Example:
+        >>> from ogive.pate import simulated_votes
+        >>> votes, truth = simulated_votes(100, 250, 10)
+        >>> votes.shape, int(votes.sum(axis=1).min()), truth.shape
+        ((100, 10), 250, (100,))
+    """
+    for name, value, least in (("queries", queries, 1), ("teachers", teachers, 1), ("classes", classes, 2)):
+        any_whole(value, name, least)
+    if queries * classes > _MOST:
+        raise ParameterError(f"{queries} queries of {classes} classes are too many to simulate; use fewer")
+    if isinstance(agreement, bool) or not math.isfinite(agreement) or not 0 <= agreement <= 1:
+        raise ParameterError(f"`agreement` must be a share from 0 to 1, got {quoted(agreement)}")
+    drawn = np.random.default_rng(check_seed(seed))
+    agreeing = drawn.random(queries) < agreement
+    chance = np.where(agreeing, drawn.beta(*_AGREEING, queries), drawn.beta(*_WAVERING, queries))
+    truth = _truth(queries, classes, probabilities, drawn)
+    others = drawn.dirichlet(np.full(classes - 1, _OTHERS), queries) * (1 - chance)[:, np.newaxis]
+    law = np.empty((queries, classes))
+    places = np.arange(classes)[np.newaxis, :] != truth[:, np.newaxis]
+    law[places] = others.ravel()
+    law[~places] = chance
+    return drawn.multinomial(teachers, law / law.sum(axis=1, keepdims=True)).astype(np.int64), truth
+
+
+def _truth(queries: int, classes: int, probabilities: ArrayLike | None, drawn: np.random.Generator) -> Int64:
+    if probabilities is None:
+        return drawn.integers(0, classes, queries)
+    below = np.cumsum(check_probabilities(probabilities, (queries, classes)), axis=1)
+    return np.asarray((below < drawn.random((queries, 1)) * below[:, -1:]).sum(axis=1), dtype=np.int64)

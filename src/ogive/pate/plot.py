@@ -6,8 +6,8 @@ from itertools import cycle
 from typing import Any
 
 from ogive.pate.labels_plan import LabelsPlan, LabelsPlanRow
-from ogive.pictures import BLUE, GRAY, ORANGE, caption, legend, lighten, new_axes
-from ogive.planning.plot import draw_lines
+from ogive.releasing.planning.plot import draw_lines
+from ogive.showing.pictures import BLUE, GRAY, ORANGE, caption, legend, lighten, new_axes
 
 _COLORS = {"margins": BLUE, "confident": ORANGE, "gnmax": GRAY, "interactive": "#009E73"}
 _MARKS = {"margins": "o", "confident": "s", "gnmax": "^", "interactive": "D"}
@@ -19,16 +19,6 @@ def draw(plan: LabelsPlan, ax: Any = None) -> Any:
 
     Against epsilon, with a line of its own for each number of answers; against the number of answers where there are
     more of these.
-
-    Args:
-        plan: What to draw.
-        ax: Axes to draw into; new ones by default.
-
-    Returns:
-        Matplotlib axes.
-
-    Raises:
-        ParameterError: matplotlib is not installed.
     """
     axes = new_axes(ax)
     epsilons = sorted({row.epsilon for row in plan.rows})

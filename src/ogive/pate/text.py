@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from ogive.pate.labels_plan import LabelsPlan, LabelsPlanRow
-from ogive.planning.table import Column, Table
-from ogive.statistics.showing import Card
+from ogive.releasing.planning.text import Column, Table
+from ogive.statistics.base import Card
 
 
 def table(plan: LabelsPlan) -> str:

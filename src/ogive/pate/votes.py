@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from ogive.arrays import Bool, Int64
-from ogive.checks import any_whole, array_of, refuse_masked
+from ogive.core.arrays import Bool, Int64
+from ogive.core.checks import any_whole, array_of, refuse_masked
 from ogive.errors import DataError, ParameterError, plain, quoted
 from ogive.pate.arrays import SUFFIXES, read_array
 
@@ -97,9 +97,6 @@ def check_answered(answered: Any, shape: tuple[int, ...]) -> Bool:
 
     Returns:
         Truth values, shape (queries,).
-
-    Raises:
-        ParameterError: they are neither, of another number of queries, or a label is no class.
     """
     queries, classes = shape
     given = array_of(answered)
@@ -176,14 +173,6 @@ def check_header(names: Sequence[str], file: Path, *, teachers: float | None = N
     """Refuse a text file without a header, whose first row would be taken for the names of columns and lost.
 
     Columns that are numbered in order, from 0 or 1, have names, unless these add up to the number of teachers too.
-
-    Args:
-        names: Of the columns.
-        file: What is read.
-        teachers: What every row of counts adds up to; None where rows are single votes.
-
-    Raises:
-        DataError: every name is a number that may be a vote or a count of them.
     """
     text = file.name.lower().endswith(_TEXTS)
     if not text or not all(re.fullmatch(r"\s*[0-9]{1,15}(\.0*)?\s*", name) for name in names):

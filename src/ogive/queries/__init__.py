@@ -4,6 +4,6 @@ Statistics speak this language upward, trust models answer it downward; neither 
 other. A query holds everything a party needs to rebuild it; nothing executable is sent.
 """
 
-from ogive.rooms import front
+from ogive.core.rooms import front
 
 __getattr__, __dir__, __all__ = front(__name__, __file__)

@@ -1,27 +1,131 @@
-"""Exact integers that a query needs of the records: sums over records, so parties can add theirs up.
+"""Exact integers that a query needs of the records: mostly sums over records, so parties can add theirs up.
 
-An aggregate is plain data. `Records.aggregate` computes it; each adds one fixed contribution per
-record, so the aggregate of all records is the sum of the aggregates of any division of them.
+An aggregate is plain data. `Records.aggregate` computes it. A sum adds one fixed contribution per
+record, so the sum of all records is that of the sums of any division of them.
 """
 
 from __future__ import annotations
 
+import json
 import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from ogive.arrays import Float64, Int64
-from ogive.checks import whole
-from ogive.columns import LONGEST_LABEL, MAX_GROUPS, MAX_SYMBOLS, Binning, Domain, Label, LabelValue, storable
-from ogive.columns.values import told_apart
+from ogive.columns import (
+    LONGEST_LABEL,
+    MAX_GROUPS,
+    MAX_SYMBOLS,
+    Binning,
+    Domain,
+    Label,
+    LabelValue,
+    OpenCategories,
+    storable,
+)
+from ogive.columns.categories import told_apart
+from ogive.columns.grids import Grid
+from ogive.columns.predicates import Predicate
+from ogive.core.arrays import Float64, Int64
+from ogive.core.checks import whole
 from ogive.errors import ParameterError, quoted
-from ogive.grids import Grid
-from ogive.predicates import Predicate
-from ogive.queries.value_counts import ValueCounts
 from ogive.strategies.people import PERSON_UNITS
+
+# --- Records per value of a column of which nobody has listed the values
+#
+# Values are texts, numbers and truth values, and every answer is an array of whole numbers, so counts and values are
+# written as one: see `write`. The values are sorted, so that nothing of the order of the records is in it.
+
+_WORD = 8
+
+
+@dataclass(frozen=True)
+class Counted:
+    """Numbers of records, exact or noisy.
+
+    Fields:
+        counts: Of each value.
+        missing: With a missing value.
+        unnamed: With a value that could not be stored, a text that is too long say.
+    """
+
+    counts: Mapping[LabelValue, int]
+    missing: int = 0
+    unnamed: int = 0
+
+
+@dataclass(frozen=True)
+class ValueCounts:
+    """Records per value of a column, for all values that occur; "sums" are what `write` makes of them.
+
+    Only who sees all records has them: which values there are is as secret as the records.
+
+    Fields:
+        column: The column.
+    """
+
+    column: OpenCategories
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Shape for no records, (2,); it grows with the values that occur."""
+        return (2,)
+
+    def records(self, sums: Int64) -> int:
+        """How many records were counted: with a value, or with a missing one unless those are dropped."""
+        counted = read(sums)
+        missing = 0 if self.column.missing == "drop" else counted.missing
+        return sum(counted.counts.values()) + counted.unnamed + missing
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data."""
+        return {"values": self.column.to_dict()}
+
+
+def write(counted: Counted) -> Int64:
+    """Counts of values as whole numbers: missing, unnamed, and of each value its count, a length and its text.
+
+    Values stand in order, numbers before texts. A value is written as JSON, whose bytes fill as many integers as they
+    need; the length is that in bytes.
+    """
+    words = [np.array([counted.missing, counted.unnamed], dtype="<i8")]
+    for value in sorted(counted.counts, key=lambda value: (isinstance(value, str), value)):
+        text = json.dumps(value).encode()
+        padded = text.ljust(-(-len(text) // _WORD) * _WORD, b"\0")
+        words.append(np.array([counted.counts[value], len(text)], dtype="<i8"))
+        words.append(np.frombuffer(padded, dtype="<i8"))
+    return np.concatenate(words).astype(np.int64)
+
+
+def added_up(parts: Sequence[tuple[int, Int64]]) -> Int64:
+    """The counts of several tables, each with how often it is there."""
+    counts: Counter[LabelValue] = Counter()
+    missing = unnamed = 0
+    for times, sums in parts:
+        found = read(sums)
+        missing, unnamed = missing + times * found.missing, unnamed + times * found.unnamed
+        counts.update({value: times * count for value, count in found.counts.items()})
+    return write(Counted(counts, missing, unnamed))
+
+
+def read(sums: Int64) -> Counted:
+    """What `write` wrote."""
+    raw = sums.astype("<i8").tobytes()
+    counts: dict[LabelValue, int] = {}
+    place = 2
+    while place < len(sums):
+        count, length = int(sums[place]), int(sums[place + 1])
+        first = _WORD * (place + 2)
+        counts[json.loads(raw[first : first + length])] = count
+        place += 2 + -(-length // _WORD)
+    return Counted(counts, int(sums[0]), int(sums[1]))
+
+
+# --- Sums over records, and the records themselves
 
 MAX_FRACTIONAL_BITS = 30
 
@@ -121,11 +225,7 @@ class GroupSums:
 
 
 def check_groups(by: object, groups: object) -> None:
-    """Refuse what is no column with a list of its values.
-
-    Raises:
-        ParameterError: there are no groups or too many, or two are the same, or one could not be stored.
-    """
+    """Refuse what is no column with a list of its values."""
     if not isinstance(by, str):
         raise ParameterError(f"`by` must be a column's name, got {quoted(by)}")
     if not isinstance(groups, tuple) or not all(isinstance(group, LabelValue) for group in groups):

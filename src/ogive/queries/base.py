@@ -12,24 +12,26 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, Protocol, TypeVar, cast, runtime_checkable
 
 import numpy as np
 
-from ogive.arrays import Int64
+from ogive.accounting import pure_epsilon
 from ogive.columns import Binning, Listed, OpenCategories, ReadColumn, may_drop
+from ogive.core.arrays import Int64
+from ogive.core.parameters import plain_fields
+from ogive.core.types import KeptByType
 from ogive.errors import ParameterError, plain, quoted
-from ogive.interfaces import KeptByType
 from ogive.noise.base import NodeNoise
 from ogive.noise.shares import widened
-from ogive.parameters import plain_fields
-from ogive.privacy import Adjacency, Loss, PrivacyUnit, named_columns
+from ogive.privacy import Adjacency, Loss, Privacy, PrivacyUnit, PureDP, named_columns
 from ogive.queries.aggregates import Aggregate
 from ogive.strategies.base import Level, Strategy, approximates
 
 MeasuredT = TypeVar("MeasuredT")
+CountedT = TypeVar("CountedT")
 
 Kind = Literal["linear", "curator", "reports", "pairs"]
 """Who can answer a query: whoever adds up, who sees all records at once, the records' owners, or pairs of people."""
@@ -181,11 +183,7 @@ class Answer:
 
 
 def check_missing(column: ReadColumn, adjacency: Adjacency) -> None:
-    """Check that the number of records is private where missing values are dropped.
-
-    Raises:
-        ParameterError: it would be public.
-    """
+    """Check that the number of records is private where missing values are dropped."""
     if adjacency is Adjacency.REPLACE and may_drop(column):
         what, published = "missing", "missing"
         match column:
@@ -211,6 +209,13 @@ def digest(kind: str, public: dict[str, Any], sums: Int64) -> bytes:
     return found.digest()
 
 
+def rows_digest(kind: str, public: dict[str, Any], sums: Int64) -> bytes:
+    """SHA-256 of the public description of a query that sees rows, and of all rows."""
+    found = hashlib.sha256(f"ogive {kind} 1\n".encode() + json.dumps(public, sort_keys=True).encode() + b"\n")
+    found.update(np.ascontiguousarray(sums).astype("<i8").tobytes())
+    return found.digest()
+
+
 def described(strategy: Strategy) -> dict[str, Any]:
     """Plain data that fixes what a strategy measures, to the last bit.
 
@@ -221,6 +226,29 @@ def described(strategy: Strategy) -> dict[str, Any]:
     if approximates(strategy):
         public["features"] = hashlib.sha256(strategy.features.astype("<i8").tobytes()).hexdigest()
     return public
+
+
+def with_least_noise(
+    privacy: Privacy, design: Callable[[Privacy], CountedT], variance: Callable[[CountedT], float]
+) -> CountedT:
+    """The query with less variance of those designed for a guarantee and for the pure one that implies it.
+
+    Raises:
+        ScaleError: the noise of both is larger than can be drawn.
+        ParameterError: neither can be designed.
+    """
+    pure = privacy if isinstance(privacy, PureDP) else pure_epsilon(privacy)
+    found: list[CountedT] = []
+    problem: ParameterError | None = None
+    for grant in dict.fromkeys((privacy, pure)):
+        try:
+            found.append(design(grant))
+        except ParameterError as refused:
+            problem = refused
+    if not found:
+        assert problem is not None, "nothing was tried"
+        raise problem
+    return min(found, key=variance)
 
 
 def draw(nodes: NodeNoise, levels: tuple[Level, ...], *, first: int = 0) -> tuple[Int64, ...]:

@@ -21,14 +21,14 @@ from fractions import Fraction
 
 import numpy as np
 
-from ogive.arrays import Int64
-from ogive.checks import whole
+from ogive.core.arrays import Int64
+from ogive.core.checks import whole
 from ogive.errors import DataError, ParameterError
 from ogive.noise import DiscreteLaplace, round_up_scale
 from ogive.noise.base import NodeNoise
 from ogive.privacy import Adjacency, ApproxDP, PrivacyUnit
 from ogive.queries import base
-from ogive.queries.value_counts import Counted, ValueCounts, read, write
+from ogive.queries.aggregates import Counted, ValueCounts, read, write
 from ogive.strategies.base import Level
 
 MOST_RECORDS = 1 << 61
@@ -152,16 +152,7 @@ def least_threshold(law: DiscreteLaplace, delta: Fraction, rows: int) -> int:
 
 
 def shown_chance(law: DiscreteLaplace, threshold: int, rows: int) -> Fraction:
-    """The largest chance with which any value that only one person has is told, rounded up to 15 digits.
-
-    Args:
-        law: Noise of every count.
-        threshold: Least noisy count that is told.
-        rows: Most records of one person.
-
-    Raises:
-        ParameterError: the records of one person may reach the threshold without noise.
-    """
+    """The largest chance with which any value that only one person has is told, rounded up to 15 digits."""
     if threshold <= rows:
         raise ParameterError(f"`threshold` must be above the {rows} records that a person may have, got {threshold}")
     together, each = (_reaches(law, threshold - records) for records in (rows, 1))

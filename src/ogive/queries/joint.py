@@ -1,7 +1,7 @@
 """Several quantiles at once: bins that together divide the records as the wanted quantiles would.
 
 A candidate is a bin for every quantile, in order, and its cost is how far the parts between them are from what they
-should hold (`rank_paths`). One is chosen by the exponential mechanism, with probability proportional to
+should hold (`joint_choice.Ranks`). One is chosen by the exponential mechanism, with probability proportional to
 exp(-cost / scale), exactly (`joint_choice`). With costs that move by at most d between adjacent data sets that costs
 
     epsilon = 2 d / scale,   and rho = epsilon^2 / 8 in zCDP, since the logarithms of all probabilities
@@ -22,17 +22,15 @@ from typing import ClassVar
 
 import numpy as np
 
-from ogive.arrays import Int64
-from ogive.checks import truth
 from ogive.columns import Binning
+from ogive.core.arrays import Int64
+from ogive.core.checks import truth
 from ogive.errors import DataError, ParameterError
 from ogive.noise import Geometric, round_up_scale
 from ogive.noise.base import NodeNoise
 from ogive.privacy import Adjacency, Loss, Privacy, PrivacyUnit, PureDP, Rational, ZeroConcentratedDP, exact
 from ogive.queries import base
-from ogive.queries.joint_choice.exact import Costs
-from ogive.queries.joint_choice.proposals import choose_bins
-from ogive.queries.rank_paths import Ranks
+from ogive.queries.joint_choice import Costs, Ranks, choose_bins
 from ogive.strategies.base import Level
 
 MOST_QUANTILES = 9
@@ -136,7 +134,7 @@ class JointQuantilesQuery(base.CuratorQuery):
         """
         unit = common_unit(self.probabilities)
         if int(sums.sum()) >= (1 << 59) // unit**2:
-            raise DataError("costs of so many records do not fit; select fewer quantiles, with short probabilities")
+            raise DataError("costs of this many records do not fit; select fewer quantiles, with short probabilities")
         ranks = Ranks.of(sums, unit, [int(share * unit) for share in self.probabilities])
         if nodes is None:
             return np.array(
@@ -155,11 +153,7 @@ class JointQuantilesQuery(base.CuratorQuery):
 
 
 def common_unit(probabilities: Sequence[Fraction]) -> int:
-    """The least common denominator of some probabilities.
-
-    Raises:
-        ParameterError: there is none of them or more than nine, one is outside [0, 1], or it is above 8192.
-    """
+    """The least common denominator of some probabilities."""
     if not 1 <= len(probabilities) <= MOST_QUANTILES:
         raise ParameterError(
             f"a joint selection is of 1 to {MOST_QUANTILES} quantiles, got {len(probabilities)}; every method of a "

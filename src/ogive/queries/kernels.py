@@ -1,8 +1,9 @@
-"""Noisy means of kernels over pairs: the exact integer sum over all pairs, divided by what one record can change.
+"""Means of kernels over pairs, noisy and exact, and the noisy number of equal pairs.
 
-A record is in n - 1 of the pairs. (Where tuples have one record of each of several classes it is in as many as the
-other classes' sizes multiply to.) If a kernel's whole numbers (`kernels.exact.Scale`) swing by at most s when one of a
-pair's records is replaced, its sum S moves by at most (n - 1) s. Measured is
+The exact integer sum over all pairs is divided by what one record can change. A record is in n - 1 of the pairs.
+(Where tuples have one record of each of several classes it is in as many as the other classes' sizes multiply to.) If
+a kernel's whole numbers (`kernels.base.Scale`) swing by at most s when one of a pair's records is replaced, its sum S
+moves by at most (n - 1) s. Measured is
 
     v = floor(2^bits S / ((n - 1) s) + 1/2),
 
@@ -35,20 +36,19 @@ from functools import cached_property
 import numpy as np
 
 from ogive.accounting import group_loss
-from ogive.accounting.gaussian import DISTANCE, LEAST_SIGMA
-from ogive.arrays import Float64, Int64
-from ogive.checks import whole
+from ogive.accounting.losses import DISTANCE, LEAST_SIGMA
 from ogive.columns import Binning, Categories, Domain, Label
-from ogive.errors import DataError, ParameterError
-from ogive.kernels import ScoreOrder, SignProduct, Untied
-from ogive.kernels.base import Kernel, Measure
-from ogive.kernels.exact import MAX_BITS
+from ogive.core.arrays import Float64, Int64
+from ogive.core.checks import whole
+from ogive.errors import DataError, ParameterError, UnsupportedError
+from ogive.kernels import ScoreOrder, SignProduct, Untied, null_variance
+from ogive.kernels.base import MAX_BITS, Kernel, Measure
 from ogive.kernels.triples import of_triples
 from ogive.noise import DiscreteGaussian, DiscreteLaplace
 from ogive.noise.base import NodeNoise
 from ogive.privacy import Adjacency, GaussianDP, Loss, PrivacyUnit, PureDP
 from ogive.queries import base
-from ogive.queries.aggregates import RowValues
+from ogive.queries.aggregates import Cells, RowValues
 from ogive.strategies.base import Level
 
 MOST_BITS = 45
@@ -187,12 +187,12 @@ class KernelQuery(base.CuratorQuery):
         kept = values[:, :-1] if self.samples > 1 else values
         totals = check_totals(self.totals(sums, Adjacency.REPLACE) or (), self.degree)
         found = []
-        for number, kernel in enumerate(self.measure.kernels):
-            if self.counted and number == 1:
-                exact = Fraction(int((values[:, _label_place(kernel)] == 1).sum()))
+        for kernel in self.measure.kernels:
+            if self.counted and isinstance(kernel, Untied):  # the second one
+                exact = Fraction(int((values[:, kernel.columns[0]] == 1).sum()))
             else:
                 exact = self._changes(kernel, kept, classes, totals, exactly=nodes is None)
-            found.append(int((exact * (1 << self.bits) + _HALF).__floor__()))
+            found.append(math.floor(exact * (1 << self.bits) + _HALF))
         if max(map(abs, found)) >> _ROOM_BITS:
             raise DataError(f"there are too many records for means with {self.bits} fractional bits; use fewer bits")
         noise = 0 if nodes is None else np.concatenate(base.draw(nodes, self.levels))
@@ -219,11 +219,7 @@ def degree(measure: Measure) -> int:
 
 
 def check_totals(totals: tuple[int, ...], size: int = 2) -> tuple[int, ...]:
-    """The number of records, or of each class, if there is a tuple of them, of two or three without classes.
-
-    Raises:
-        DataError: there are fewer records, or a class is empty.
-    """
+    """The number of records, or of each class, if there is a tuple of them, of two or three without classes."""
     if len(totals) == 1 and totals[0] < size:
         what = "pairs needs at least two" if size == 2 else "triples needs at least three"
         raise DataError(f"a mean over {what} records, got {totals[0]}")
@@ -279,11 +275,207 @@ def counts_class(measure: Measure) -> bool:
     return len(kernels) == 2 and isinstance(kernels[0], ScoreOrder) and isinstance(kernels[1], Untied)
 
 
-def _label_place(kernel: Kernel) -> int:
-    assert isinstance(kernel, Untied)
-    return kernel.columns[0]
-
-
 def _classes(domain: Domain) -> int:
     last = domain.columns[-1]
     return last.size if len(domain.columns) > 1 and isinstance(last, Label | Categories) else 0
+
+
+# --- A noisy number of equal pairs, bounded by the most frequent value
+#
+# With counts c_a of the values, a record that joins value a adds c_a pairs. So what one record can change follows the
+# largest count m, and not the number of records n. Measured are two numbers, one after the other:
+#
+#     v = 2^bits m + Z,                              which one replaced record moves by at most 2^bits,
+#     w = floor(2^bits S_T / T + 1/2) + Z',          S_T = sum over a of  0 + 1 + ... , each term at most T, c_a terms,
+#
+# where T is v / 2^bits and a margin, rounded up, from 1 to n - 1. A replaced record moves S_T by at most T, whatever
+# the counts, so w by at most 2^bits. S_T is the number of equal pairs, unless T < m - 1. The margin makes that as rare
+# as `MISSED`; S_T is then too small. For T = n - 1 this is the noisy mean of `KernelQuery`.
+#
+# Source:
+#     `docs/proofs/central_pairs.md`.
+
+MISSED = 0.001
+"""Probability that a value is more frequent than the noisy bound of its degree, at most."""
+
+_BOTH = ((Fraction(1), Fraction(1)),)
+"""What one replaced record does to both numbers, in units of 2^bits."""
+
+
+@dataclass(frozen=True)
+class DegreesQuery(base.CuratorQuery):
+    """The noisy largest count of a value, and the noisy number of equal pairs with degrees that it bounds.
+
+    Fields:
+        cells: The columns in which records are equal or not.
+        laws: Noise of the largest count and of the pairs, both Laplace, or both Gaussian of a sigma of at least 1000.
+        bits: Fractional bits of both numbers, 0 to 45.
+
+    Raises:
+        ParameterError: there are other than two laws, or they do not fit together.
+    """
+
+    cells: Cells
+    laws: tuple[DiscreteLaplace | DiscreteGaussian, ...]
+    bits: int
+
+    def __post_init__(self) -> None:
+        whole(self.bits, "bits", 0, MOST_BITS)
+        gaussian = all(isinstance(law, DiscreteGaussian) and law.sigma >= LEAST_SIGMA for law in self.laws)
+        if len(self.laws) != 2 or not (gaussian or all(isinstance(law, DiscreteLaplace) for law in self.laws)):
+            raise ParameterError(
+                f"`laws` must be two DiscreteLaplace, or two DiscreteGaussian of a sigma of at least {LEAST_SIGMA}"
+            )
+
+    @property
+    def method(self) -> str:
+        """Name of this query."""
+        return "degrees"
+
+    @property
+    def aggregate(self) -> Cells:
+        """Records per value, or combination of values."""
+        return self.cells
+
+    @property
+    def levels(self) -> tuple[Level, ...]:
+        """One noise variable for each number."""
+        return tuple(Level(1, law) for law in self.laws)
+
+    @property
+    def margin(self) -> int:
+        """What is added to the noisy largest count, so that it is below the exact one as rarely as `MISSED`."""
+        law, unit = self.laws[0], 1 << self.bits
+        if isinstance(law, DiscreteLaplace):
+            # P(Z <= -j) = e^(-j / b) / (1 + e^(-1 / b)) for whole j
+            scale = float(law.scale)
+            reach = scale * -math.log(MISSED * (1 + math.exp(-1 / scale)))
+        else:
+            reach = float(law.sigma) * math.sqrt(-2 * math.log(MISSED))  # the bound of Chernoff, which both laws have
+        return max(0, math.ceil(reach / unit))
+
+    def degree(self, largest: int, records: int) -> int:
+        """The bound T of degrees that a noisy largest count gives, from 1 to records - 1."""
+        found = -(-largest // (1 << self.bits)) + self.margin
+        return min(max(found, 1), records - 1)
+
+    def price(self, unit: PrivacyUnit) -> Loss:
+        """Privacy loss of both numbers, the second of which is measured by what the first one says.
+
+        Raises:
+            ParameterError: the number of records would be private, or missing values are dropped.
+        """
+        if unit.adjacency is Adjacency.ADD_OR_REMOVE:
+            raise ParameterError(
+                "a mean over pairs divides by the number of records, which is private here; use `method='cells'`, or "
+                "`adjacency REPLACE`"
+            )
+        for column in self.cells.domain.columns:
+            base.check_missing(column, unit.adjacency)
+        return numbers_loss(self.laws, _BOTH, self.bits)  # of the records of a person one alone is kept under REPLACE
+
+    def digest(self, sums: Int64, adjacency: Adjacency) -> bytes:
+        """SHA-256 of the counts, noise and adjacency; as secret as the data."""
+        return base.fields_digest("degrees", self, sums, adjacency)
+
+    def answer(self, sums: Int64, nodes: NodeNoise | None) -> Int64:
+        """Both numbers with noise, shape (2,).
+
+        Raises:
+            DataError: there are fewer than two records, or too many for these bits.
+        """
+        counts = sums.ravel()
+        (records,) = check_totals((int(counts.sum()),))
+        if records >> (_ROOM_BITS - self.bits):
+            raise DataError(f"there are too many records for numbers with {self.bits} fractional bits; use fewer bits")
+        noise = np.zeros(2, dtype=np.int64) if nodes is None else np.concatenate(base.draw(nodes, self.levels))
+        largest = (int(counts.max()) << self.bits) + int(noise[0])
+        degree = self.degree(largest, records)
+        pairs = Fraction(clipped_pairs(counts, degree) << self.bits, degree)
+        return np.array([largest, math.floor(pairs + _HALF) + int(noise[1])], dtype=np.int64)
+
+
+def clipped_pairs(counts: Int64, degree: int) -> int:
+    """The sum over all values of min(0, T) + ... + min(c - 1, T): equal pairs where no count is above T + 1."""
+    total = 0
+    # of equal counts as many as there are, in whole numbers of any size
+    for count, times in zip(*(each.tolist() for each in np.unique(counts, return_counts=True)), strict=True):
+        full = min(count, degree + 1)
+        total += times * (full * (full - 1) // 2 + (count - full) * degree)
+    return total
+
+
+# --- Exact means, which are never answered with privacy
+
+
+@dataclass(frozen=True)
+class ExactMeansQuery(base.CuratorQuery):
+    """The exact mean of every kernel, in floating point; only the trust model clear answers it.
+
+    Answers hold the number of records, or of each class, then the bits of the means, and those of the first mean's
+    variance under the null hypothesis, NaN where there is none.
+
+    Fields:
+        rows: Columns of the kernels, then the column of public classes where there is one.
+        measure: Whose kernels.
+        classes: How many public classes there are; 0 for none.
+    """
+
+    rows: RowValues
+    measure: Measure
+    classes: int = 0
+
+    @property
+    def method(self) -> str:
+        """Name of this query."""
+        return "exact"
+
+    @property
+    def aggregate(self) -> RowValues:
+        """The rows of numbers and classes."""
+        return self.rows
+
+    @property
+    def levels(self) -> tuple[Level, ...]:
+        """No levels, since there is no noise."""
+        return ()
+
+    def price(self, unit: PrivacyUnit) -> Loss:
+        """Nominal price, used only where nothing is paid; a paid release gets no answer."""
+        return PureDP(Fraction(1, 10**12))
+
+    def totals(self, sums: Int64, adjacency: Adjacency) -> tuple[int, ...] | None:
+        """The number of records, or of each class, where that is public."""
+        return self._sizes(sums) if adjacency is Adjacency.REPLACE else None
+
+    def digest(self, sums: Int64, adjacency: Adjacency) -> bytes:
+        """SHA-256 of the rows and kernels; as secret as the data."""
+        public = {"rows": self.rows.to_dict(), "measure": self.measure.to_dict(), "adjacency": adjacency.value}
+        return base.digest("exact means", public, sums)
+
+    def answer(self, sums: Int64, nodes: NodeNoise | None) -> Int64:
+        """Sizes, means, and the variance under the null hypothesis where a kernel has one: floats by their bits."""
+        if nodes is not None:
+            raise UnsupportedError("exact means are not private; only the trust model clear gives them")
+        sizes = self._sizes(sums)
+        if self.classes and 0 in sizes:
+            raise DataError(f"class {sizes.index(0)} of {self.classes} has no record; each class needs one")
+        values = self.rows.values(sums)
+        labels = values[:, -1].astype(np.int64) if self.classes else None
+        kept = values[:, :-1] if self.classes else values
+        means = [kernel.exact(kept, labels) for kernel in self.measure.kernels]
+        variance = null_variance.of_rows(self.measure.kernels[0], kept, labels)
+        numbers = np.array([*means, *([] if variance is None else [variance])])
+        return np.concatenate([np.array(sizes, dtype=np.int64), numbers.view(np.int64)])
+
+    def read(self, values: Int64) -> tuple[tuple[int, ...], list[float], float | None]:
+        """Sizes, means, and the variance under the null hypothesis from an answer."""
+        first, kernels = self.classes or 1, len(self.measure.kernels)
+        numbers = values[first:].view(np.float64).tolist()
+        return tuple(values[:first].tolist()), numbers[:kernels], numbers[kernels] if len(numbers) > kernels else None
+
+    def _sizes(self, sums: Int64) -> tuple[int, ...]:
+        if not self.classes:
+            return (len(sums),)
+        counts = np.bincount(self.rows.values(sums)[:, -1].astype(np.int64), minlength=self.classes)
+        return tuple(counts.tolist())

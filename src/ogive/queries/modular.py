@@ -1,4 +1,4 @@
-"""What a query measures of shares: sums known only modulo a number.
+"""What servers measure of shares: sums known only modulo a number, of the cells that a query tells apart.
 
 A share is as large as the modulus whatever it stands for, so measuring it in 64 bits would overflow. It is cut into
 limbs of few bits; each is measured exactly, and the limbs' measurements are put together modulo the number.
@@ -6,13 +6,18 @@ limbs of few bits; each is measured exactly, and the limbs' measurements are put
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
-from ogive.arrays import Bool, Int64, UInt64
+from ogive.core.arrays import Bool, Int64, UInt64
 from ogive.crypto import field
 from ogive.errors import DataError, ParameterError, UnsupportedError
 from ogive.privacy import Adjacency
-from ogive.queries.base import LinearQuery
+from ogive.queries.aggregates import GroupSums
+from ogive.queries.base import LinearQuery, Query
+from ogive.queries.histograms import ClassCurvesQuery, CurveQuery
+from ogive.strategies import GroupedHistogram, OpenedThresholds, OrthogonalProjection, Strategy
 
 LIMB_BITS = (32, 22, 16, 11, 8, 6, 4, 3, 2, 1)
 """Widths that are tried: those that need 2, 3, 4, 6, 8, 11, 16, 22, 32 and 64 limbs for a word."""
@@ -33,10 +38,6 @@ def measure_modulo(query: LinearQuery, shares: UInt64, modulus: int) -> UInt64:
     Returns:
         In the shape of `query.measure`, below the modulus. Shares that add up to the aggregate modulo the number
         give results that add up to its measurements.
-
-    Raises:
-        ParameterError: another modulus.
-        UnsupportedError: the query has so many fractional bits that no limb fits.
     """
     if modulus not in (1 << 64, 1 << 32, field.P):
         raise ParameterError(f"`shares` must be modulo 2^64, 2^32 or 2^61 - 1, got {modulus}")
@@ -58,9 +59,6 @@ def totals_modulo(query: LinearQuery, shares: UInt64, adjacency: Adjacency, modu
         shares: Shares of the query's aggregate, in its shape, below the modulus.
         adjacency: Which totals are public.
         modulus: 2^64, 2^32 or the prime of `ogive.crypto.field`.
-
-    Returns:
-        Below the modulus; they add up to the totals as the shares do to the aggregate.
     """
     found: list[int] = []
     for shift in range(0, (modulus - 1).bit_length(), _TOTALS_BITS):
@@ -101,3 +99,43 @@ def _add(first: UInt64, second: UInt64, modulus: int) -> UInt64:
     if modulus == field.P:
         return field.sums(first, second)
     return np.asarray((first + second) & np.uint64(modulus - 1))
+
+
+# --- The cells of an aggregate that a query tells apart
+#
+# A query that opens a curve at some points, or counts wide groups, does not depend on where in a block between two of
+# them a record lies. Whoever counts records behind public thresholds needs the ends of these blocks only.
+
+
+def block_ends(query: Query) -> Int64:
+    """Last cells of the blocks that a query tells apart, increasing.
+
+    Cells are numbered as those of `Contributions`: row by row, of sums per group of probabilities (label, group). The
+    very last cell always ends a block. If the counts of every block are moved to its last cell, what a linear query
+    measures stays as it is.
+
+    Returns:
+        Flat indices, shape (blocks,).
+    """
+    if isinstance(query.aggregate, GroupSums):
+        return np.arange(2 * query.aggregate.shape[1])
+    if isinstance(query, CurveQuery):
+        if query.points is not None:
+            return np.unique([*query.points, query.strategy.size - 1])
+        return _strategy_ends(query.strategy)
+    if isinstance(query, ClassCurvesQuery):
+        starts = np.arange(query.classes.shape[0]) * query.strategy.size
+        return np.asarray(starts[:, np.newaxis] + _strategy_ends(query.strategy)).ravel()
+    return np.arange(math.prod(query.aggregate.shape))
+
+
+def _strategy_ends(strategy: Strategy) -> Int64:
+    match strategy:
+        case OpenedThresholds():
+            return np.unique([*strategy.points, strategy.size - 1])
+        case GroupedHistogram():
+            return strategy.edges[1:] - 1
+        case OrthogonalProjection():
+            changes = (np.diff(strategy.features, axis=1) != 0).any(axis=0)
+            return np.append(np.flatnonzero(changes), strategy.size - 1)
+    return np.arange(strategy.size)

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 
 from ogive.accounting import group_loss
-from ogive.arrays import Int64
+from ogive.core.arrays import Int64
 from ogive.errors import ParameterError
 from ogive.local.base import Oracle, RandomWords
 from ogive.local.classes import PublicClasses
-from ogive.local.rounding import check_rounding, rounded
+from ogive.local.values import check_rounding, rounded
 from ogive.privacy import Adjacency, Loss, PrivacyUnit
 from ogive.queries.aggregates import RowValues
-from ogive.queries.base import Kind, Query, check_missing
+from ogive.queries.base import Kind, Query, check_missing, rows_digest
 from ogive.strategies.base import Level
 
 _CHUNK = 1 << 20
@@ -93,9 +91,7 @@ class ReportsQuery(Query):
             "oracle": self.oracle.to_dict(),
             "rounding": self.rounding,
         }
-        found = hashlib.sha256(b"ogive reports 1\n" + json.dumps(public, sort_keys=True).encode() + b"\n")
-        found.update(np.ascontiguousarray(sums).astype("<i8").tobytes())
-        return found.digest()
+        return rows_digest("reports", public, sums)
 
     def collect(self, sums: Int64, *, source: RandomWords) -> Int64:
         """What the reports of all owners add up to, each drawn as its owner would.

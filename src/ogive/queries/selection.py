@@ -1,34 +1,155 @@
-"""Which of several public candidates is best for the records: the place of a noisy maximum.
-
-Every candidate's integer score gets integer noise of its own, geometric and one-sided, and only the number of the
-candidate that then leads is told. With scores that move by at most d between adjacent data sets and noise
-P(k) proportional to exp(-k / scale) that costs exactly
-
-    epsilon = 2 d / scale,   or d / scale where all scores move in one direction.
-
-Scores and noise are multiplied by 2^bits, so that ties, which the lowest number wins, hardly happen. In the
-limit this is permute-and-flip (McKenna and Sheldon 2020; Ding et al. 2021), which is never worse than the
-exponential mechanism of the same epsilon. The proof is in the manual, under selection.
-"""
+"""Private selection: the place of a noisy maximum among public candidates, and a bound by a sparse vector."""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Hashable
 from dataclasses import dataclass
-from typing import ClassVar
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
 from ogive.accounting import as_concentrated, group_loss
-from ogive.arrays import Int64
-from ogive.checks import whole
 from ogive.columns import Binning
-from ogive.errors import DataError
-from ogive.noise import Geometric, round_up_scale
+from ogive.core.arrays import Float64, Int64
+from ogive.core.checks import among, whole
+from ogive.errors import DataError, ParameterError, UnsupportedError, quoted
+from ogive.noise import DiscreteLaplace, Geometric, round_up_scale
 from ogive.noise.base import NodeNoise
-from ogive.privacy import Adjacency, Loss, PrivacyUnit, PureDP
+from ogive.privacy import Adjacency, Loss, PrivacyUnit, PureDP, Rational, exact
 from ogive.queries import base
-from ogive.queries.scores import Score
-from ogive.strategies.base import Level
+from ogive.strategies import Strategy
+from ogive.strategies.base import Level, approximates
+
+# --- Scores of public candidates, in integers
+
+MAX_DENOMINATOR = 1000
+"""Largest denominator of a quantile's probability: products of it with numbers of records must stay integers."""
+
+MAX_SHIFT = 1 << 40
+"""Most records by which a wanted rank is shifted."""
+
+_ROOM_BITS = 62
+
+
+class Score(Hashable, Protocol):
+    """Interface; frozen plain data with no subclass."""
+
+    @property
+    def candidates(self) -> int:
+        """How many candidates there are, numbered from 0; public."""
+        ...
+
+    def scores(self, sums: Int64) -> Int64:
+        """The score of each candidate for a histogram, int64 of shape (candidates,); higher is better."""
+        ...
+
+    def sensitivity(self, adjacency: Adjacency) -> int:
+        """Most that any score changes between adjacent data sets, at least 1."""
+        ...
+
+    def monotone(self, adjacency: Adjacency) -> bool:
+        """Whether between any two adjacent data sets all scores that change do so in one direction."""
+        ...
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data that says all that fixes the scores."""
+        ...
+
+
+@dataclass(frozen=True, init=False)
+class QuantileScore:
+    """How near each bin's upper end is to a quantile: minus the number of records that it is off.
+
+    With c(t) records at or below t, an end t is exactly right where c(before t) <= q n <= c(t), before t being the
+    end of the bin below. Else it is off by the number of records between q n and the nearer of the two. Looking at both
+    sides matters where many records have one value: only that value is then right, while `|c(t) - q n|` would call
+    a threshold far below it as good. Ranks are multiplied by the denominator of q, which makes them integers.
+
+    Records outside the candidates count as clipped to them.
+
+    Args:
+        probability: Which quantile, in [0, 1], with a denominator of at most 1000.
+        first, last: Numbers of the first and last bin that are candidates.
+        shift: A public number of records by which the wanted rank lies above q n, or below it. The outermost bins are
+            exactly right for ranks outside 0 to n.
+
+    Raises:
+        ParameterError: the probability is out of range or not so short, or there is no candidate.
+    """
+
+    probability: Fraction
+    first: int
+    last: int
+    shift: int
+
+    def __init__(self, probability: Rational, *, first: int, last: int, shift: int = 0) -> None:
+        share = exact(probability, "probability")
+        if not 0 <= share <= 1:
+            raise ParameterError(f"`probability` must be in [0, 1], got {probability}")
+        if share.denominator > MAX_DENOMINATOR:
+            raise ParameterError(
+                f"`probability` must be a fraction with a denominator of at most {MAX_DENOMINATOR}, got {probability}"
+            )
+        if not 0 <= first <= last:
+            raise ParameterError(f"`candidates` must be bins from first to last, got {first} to {last}")
+        object.__setattr__(self, "probability", share)
+        object.__setattr__(self, "first", int(first))
+        object.__setattr__(self, "last", int(last))
+        object.__setattr__(self, "shift", whole(shift, "shift", -MAX_SHIFT, MAX_SHIFT))
+
+    @property
+    def candidates(self) -> int:
+        """Bins from first to last."""
+        return self.last - self.first + 1
+
+    def scores(self, sums: Int64) -> Int64:
+        """Minus the ranks by which each bin is off, times the denominator of the probability.
+
+        Raises:
+            DataError: ranks, times the denominator of the probability, may not fit into 64 bits.
+        """
+        wanted, unit = self.probability.numerator, self.probability.denominator
+        if unit * (int(sums.sum()) + abs(self.shift)) >> _ROOM_BITS:
+            raise DataError("ranks of this many records do not fit; select a quantile of a smaller denominator")
+        at_or_below = np.cumsum(sums)[self.first : self.last + 1]
+        below = np.concatenate(([0], at_or_below[:-1]))
+        at_or_below[-1] = sums.sum()
+        rank = wanted * int(at_or_below[-1]) + unit * self.shift
+        too_high, too_low = unit * below - rank, rank - unit * at_or_below
+        # a rank below all records, or above them, is that of the outermost bin
+        too_high[0] = too_low[-1] = 0
+        off = np.maximum(np.maximum(too_high, too_low), 0)
+        return np.asarray(-off, dtype=np.int64)
+
+    def sensitivity(self, adjacency: Adjacency) -> int:
+        """A replaced record moves c(t) - q n by at most 1, an added one by 1 - q or by -q; a shift moves nothing."""
+        wanted, unit = self.probability.numerator, self.probability.denominator
+        return unit if adjacency is Adjacency.REPLACE else max(wanted, unit - wanted)
+
+    def monotone(self, adjacency: Adjacency) -> bool:
+        """Always false: scores on the two sides of the quantile may move in opposite directions."""
+        return False
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data."""
+        told = {"score": "quantile", "probability": str(self.probability), "first": self.first, "last": self.last}
+        return told | ({"shift": self.shift} if self.shift else {})
+
+
+# --- The place of the largest noisy score
+#
+# Every candidate's integer score gets integer noise of its own, geometric and one-sided, and only the number of the
+# candidate that then leads is released. With scores that move by at most d between adjacent data sets and noise
+# P(k) proportional to exp(-k / scale) that costs exactly
+#
+#     epsilon = 2 d / scale,   or d / scale where all scores move in one direction.
+#
+# Scores and noise are multiplied by 2^bits, so that ties, which the lowest number wins, hardly happen. In the
+# limit this is permute-and-flip (McKenna and Sheldon 2020; Ding et al. 2021), which is never worse than the
+# exponential mechanism of the same epsilon. The proof is in the manual, under selection.
 
 RESOLUTION_BITS = 10
 MAX_BITS = 20
@@ -104,7 +225,7 @@ class NoisyMaxQuery(base.CuratorQuery):
         """
         scores = self.score.scores(sums)
         if int(np.abs(scores).max()) >= 1 << (61 - self.bits):
-            raise DataError(f"scores of so many records do not fit with {self.bits} fractional bits")
+            raise DataError(f"scores of this many records do not fit with {self.bits} fractional bits")
         if nodes is not None:
             scores = (scores << self.bits) + base.draw(nodes, self.levels)[0]
         return np.array([np.argmax(scores)], dtype=np.int64)
@@ -143,3 +264,262 @@ def design_noisy_max(
     moved = sides * score.sensitivity(unit.adjacency) * unit.max_rows_per_person
     law = Geometric(round_up_scale(moved * 2**bits / privacy.epsilon))
     return NoisyMaxQuery(binning, score, law, bits, concentrated)
+
+
+# --- The score of ways to measure: how well each suits some records
+#
+# A linear way to measure has a noise-free image of the records' curve. With C the cumulative counts and R x the
+# difference of image and curve, a linear map of the histogram x, the distance
+#
+#     d(x) = || R x ||,   || v ||^2 = 2 / N * sum of v_j^2
+#
+# is the bias in records, in L2 over the axis [-1, 1]. Being a norm of a linear map, it moves by at most
+# || R (x - x') || between two histograms: by the largest distance between two columns of R if a record is
+# replaced, by the largest norm of a column if one is added. Both are computed from R, for every strategy alike. (For an
+# orthogonal projection I - P is a contraction, so the former is at most the norm of a step, sqrt(2); for an unbiased
+# strategy R = 0.) The score minus sqrt(d^2 + c^2), with c the public size of the noise, moves by no more than d does.
+#
+# Scores are rounded to integers, of 2^-8 records each, so they move by at most one more, and by less than one more by
+# the rounding of floating point, as long as there are at most 2^31 records.
+
+FRACTION_BITS = 8
+MOST_RECORDS = 1 << 31
+LARGEST_SIZE = 1024
+_UNIT = 1 << FRACTION_BITS
+_ROOM = 1 + 1e-6
+
+
+@dataclass(frozen=True)
+class ApproximationScore:
+    """Minus the predicted error of each way to measure, from its bias on the records and the size of its noise.
+
+    Fields:
+        size: Number of bins of the histogram that is scored.
+        strategies: The ways, each for at most 1024 bins, all for as many; bins are joined to as many first. Those
+            that are unbiased have no distance whatever the records.
+        noise: Of each, the public size of its noise in units of 2^-8 records, L2 on the axis [-1, 1].
+        total_known: Whether the number of records is public, so that images are pinned to it.
+    """
+
+    size: int
+    strategies: tuple[Strategy, ...]
+    noise: tuple[int, ...]
+    total_known: bool
+
+    def __post_init__(self) -> None:
+        sizes = {strategy.size for strategy in self.strategies}
+        if not self.strategies or len(sizes) != 1 or len(self.noise) != len(self.strategies):
+            raise ParameterError("`candidates` must all be for one number of bins, each with a size of its noise")
+        if not 1 <= self._bins <= min(self.size, LARGEST_SIZE):
+            raise ParameterError(f"`candidates` must be for 1 to {min(self.size, LARGEST_SIZE)} bins, got {self._bins}")
+        if not all(isinstance(each, int) and 0 <= each < 1 << 50 for each in self.noise):
+            raise ParameterError(f"sizes of noise must be whole numbers from 0 to 2^50, got {quoted(self.noise)}")
+
+    @property
+    def method(self) -> str:
+        """What the selection is called in the provenance of a curve."""
+        return "selected"
+
+    @property
+    def _bins(self) -> int:
+        return self.strategies[0].size
+
+    @property
+    def candidates(self) -> int:
+        """Number of strategies that are compared."""
+        return len(self.strategies)
+
+    def scores(self, sums: Int64) -> Int64:
+        """Minus sqrt(distance^2 + noise^2) of each way, in units of 2^-8 records, rounded."""
+        counts = self._joined(sums)
+        if int(counts.sum()) > MOST_RECORDS:
+            raise UnsupportedError("private selection is for at most 2^31 records")
+        found = [
+            -round(math.hypot(self._distance(strategy, counts) * _UNIT, noise))
+            for strategy, noise in zip(self.strategies, self.noise, strict=True)
+        ]
+        return np.array(found, dtype=np.int64)
+
+    def _joined(self, sums: Int64) -> Int64:
+        """Records per bin of the coarser grid."""
+        if self._bins == self.size:
+            return sums
+        starts = np.arange(self._bins, dtype=np.int64) * self.size // self._bins
+        joined: Int64 = np.add.reduceat(sums, starts)
+        return joined
+
+    def _distance(self, strategy: Strategy, counts: Int64) -> float:
+        if not approximates(strategy):
+            return 0.0
+        total = int(counts.sum()) if self.total_known else None
+        gap = strategy.estimate(strategy.measure(counts), total) - np.cumsum(counts)
+        return float(np.sqrt(2 * np.mean(gap**2)))
+
+    def sensitivity(self, adjacency: Adjacency) -> int:
+        """Largest change of a score by one record, from the columns of every candidate's map."""
+        strategies: tuple[Any, ...] = self.strategies  # hashable, which the protocol does not say
+        moved = max(_largest_change(strategy, self.total_known, adjacency) for strategy in strategies)
+        return math.ceil(moved * _ROOM * _UNIT) + 2
+
+    def monotone(self, adjacency: Adjacency) -> bool:
+        """Always false: one record may raise one candidate's score and lower another's."""
+        return False
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data."""
+        return {
+            "score": "approximation",
+            "size": self.size,
+            "strategies": [strategy.to_dict() for strategy in self.strategies],
+            "noise": list(self.noise),
+            "total_known": self.total_known,
+        }
+
+
+@lru_cache(maxsize=64)
+def _largest_change(strategy: Any, total_known: bool, adjacency: Adjacency) -> float:
+    """Largest change of the distance by one record; 0 for unbiased strategies."""
+    if not approximates(strategy):
+        return 0.0
+    columns = residuals(strategy, total_known=total_known)
+    squares = np.einsum("ij,ij->i", columns, columns)
+    if adjacency is Adjacency.ADD_OR_REMOVE:
+        return math.sqrt(float(squares.max()))
+    between = squares[:, np.newaxis] + squares - 2 * (columns @ columns.T)
+    return math.sqrt(max(0.0, float(between.max())))
+
+
+def residuals(strategy: Strategy, *, total_known: bool) -> Float64:
+    """The map R of a strategy for one record in each bin, shape (N, N), scaled so that plain norms are those of L2."""
+    size = strategy.size
+    each = np.eye(size, dtype=np.int64)
+    measured = np.array([strategy.measure(row) for row in each])
+    curves = strategy.estimate(measured, 1 if total_known else None)
+    steps = np.cumsum(each, axis=1)
+    values: Float64 = (curves - steps) * math.sqrt(2 / size)
+    return values
+
+
+# --- A sparse vector with one answer: the bound beyond which hardly any record seems to lie
+#
+# Going through the thresholds from the other end, the number of records beyond each is compared, with fresh noise
+# for each, with a limit that got noise of its own once; the first that seems to be at most the limit is told. One
+# record moves all those numbers in the same direction by at most 1, so with discrete Laplace noise of scale a on
+# the limit and b on each number this costs, however many thresholds are passed,
+#
+#     epsilon = 1 / a + 1 / b.
+#
+# Source: Dwork and Roth 2014, section 3.6; Lyu, Su and Li 2017, Theorem 5 for numbers that move together. The proof for
+# integers is in the manual, under selection.
+
+SIDES = ("low", "high")
+MAX_BEYOND = 1 << 47
+
+
+@dataclass(frozen=True)
+class SparseVectorQuery(base.CuratorQuery):
+    """A bin at one end of the records; the answer has shape (1,) and holds its number.
+
+    Side "high" tells a bin above which hardly any record seems to lie, searched from the lowest bin up, and the highest
+    bin where none seems so; side "low" the mirror image. It is not linear: only who sees all records can answer it.
+
+    Fields:
+        binning: How a record is mapped to a bin.
+        side: "low" or "high".
+        limit_law: Noise of the limit, drawn once.
+        count_law: Noise of each number of records.
+        beyond: The limit: how many records may lie beyond the bound, public.
+        concentrated: Whether the price is stated in zCDP, and not as a pure epsilon.
+    """
+
+    binning: Binning
+    side: str
+    limit_law: DiscreteLaplace
+    count_law: DiscreteLaplace
+    beyond: int = 0
+    concentrated: bool = False
+
+    def __post_init__(self) -> None:
+        among(self.side, "side", SIDES)
+        whole(self.beyond, "beyond", 0, MAX_BEYOND)
+
+    @property
+    def method(self) -> str:
+        """Name of the mechanism."""
+        return "sparse_vector"
+
+    @property
+    def aggregate(self) -> Binning:
+        """Records per bin."""
+        return self.binning
+
+    @property
+    def levels(self) -> tuple[Level, ...]:
+        """One noise variable for the limit, and one for each bin but the last."""
+        return Level(1, self.limit_law), Level(self.binning.grid.bins - 1, self.count_law)
+
+    def price(self, unit: PrivacyUnit) -> Loss:
+        """Exact privacy loss of telling the bin.
+
+        Raises:
+            ParameterError: missing values are dropped although the adjacency makes the number of records public.
+        """
+        base.check_missing(self.binning, unit.adjacency)
+        loss = PureDP(1 / self.limit_law.scale + 1 / self.count_law.scale)
+        return stated(loss, unit, concentrated=self.concentrated)
+
+    def digest(self, sums: Int64, adjacency: Adjacency) -> bytes:
+        """SHA-256 of binned data, binning, side, noise and adjacency; as secret as the data."""
+        public = {
+            "binning": self.binning.to_dict(),
+            "side": self.side,
+            "laws": [self.limit_law.to_dict(), self.count_law.to_dict()],
+            "beyond": self.beyond,
+            "adjacency": adjacency.value,
+        }
+        return base.digest("sparse vector", public, sums)
+
+    def answer(self, sums: Int64, nodes: NodeNoise | None) -> Int64:
+        """Number of the first bin beyond which hardly any record seems to lie; shape (1,).
+
+        Raises:
+            DataError: there are too many records.
+        """
+        if int(sums.sum()) >> _ROOM_BITS:
+            raise DataError("there are too many records to be counted with noise")
+        counts = sums if self.side == "high" else sums[::-1]
+        beyond = (counts.sum() - np.cumsum(counts))[:-1]
+        limit = self.beyond
+        if nodes is not None:
+            raised, noise = base.draw(nodes, self.levels)
+            beyond, limit = beyond + noise, limit - int(raised[0])
+        found = np.flatnonzero(beyond <= limit)
+        steps = int(found[0]) if found.size else counts.size - 1
+        return np.array([steps if self.side == "high" else counts.size - 1 - steps], dtype=np.int64)
+
+
+def design_sparse_vector(
+    binning: Binning,
+    side: str,
+    *,
+    privacy: PureDP,
+    unit: PrivacyUnit,
+    beyond: int = 0,
+    concentrated: bool = False,
+) -> SparseVectorQuery:
+    """The query that costs at most a pure epsilon, half of it for the limit and half for the numbers.
+
+    Args:
+        binning: How a record is mapped to a bin.
+        side: "low" or "high".
+        privacy: What the answer may cost.
+        unit: Privacy unit of the guarantee.
+        beyond: How many records may lie beyond the bound.
+        concentrated: Whether the price is stated in zCDP.
+
+    Raises:
+        ScaleError: more noise would be needed than can be drawn.
+        ParameterError: a field is out of range.
+    """
+    law = DiscreteLaplace(round_up_scale(2 * unit.max_rows_per_person / privacy.epsilon))
+    return SparseVectorQuery(binning, side, law, law, beyond, concentrated)

@@ -1,4 +1,4 @@
-"""Records as whole numbers: features on a public lattice inside a public ball, and a label; and who holds them.
+"""Records as whole numbers, features on a public lattice inside a public ball and a label, and who holds them.
 
 A feature goes from its public bounds to [-1, 1] and is rounded to a multiple of 2^-12. A record whose norm exceeds a
 public bound is shortened to it. Both are functions of one record and public numbers, and all that follows is exact in
@@ -15,16 +15,15 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ogive.arrays import Float64, Int64
-from ogive.checks import array_of, refuse_masked
+from ogive.core.arrays import Float64, Int64
+from ogive.core.checks import array_of, refuse_masked
 from ogive.errors import DataError, ParameterError, quoted
-from ogive.kernels.models import positive
+from ogive.kernels.losses import positive
 from ogive.noise import DerivedNodes
 from ogive.privacy import Adjacency, PrivacyUnit
 from ogive.queries import Answer
 from ogive.trust.base import Opening, TrustModel, TrustOptions
-from ogive.trust.central.options import CentralOptions
-from ogive.trust.local.options import LocalOptions
+from ogive.trust.options import CentralOptions, LocalOptions
 
 FEATURE_BITS = 12
 """Fractional bits of a feature that lies in [-1, 1]."""
@@ -40,9 +39,6 @@ class Ball:
     Fields:
         bounds: Smallest and largest value of every feature; values outside are clipped.
         norm: Largest Euclidean norm of a record whose features lie in [-1, 1].
-
-    Raises:
-        ParameterError: the bounds are no pairs of finite numbers in order, or norm is not above 0.
     """
 
     bounds: tuple[tuple[float, float], ...]
@@ -50,11 +46,7 @@ class Ball:
 
     @classmethod
     def of(cls, bounds: Any, norm: Any, features: int) -> Ball:
-        """The ball of so many features, of one pair of bounds for all of them or one for each.
-
-        Raises:
-            ParameterError: the bounds are not of this form, or there are too many features.
-        """
+        """The ball of so many features, of one pair of bounds for all of them or one for each."""
         if not 1 <= features <= MOST_FEATURES:
             raise ParameterError(f"there must be 1 to {MOST_FEATURES} features, got {features}")
         try:
@@ -166,11 +158,7 @@ class RowsOpening(Opening[Any]):
 
 
 def read_features(features: Any) -> Float64:
-    """Features as numbers, shape (n, features).
-
-    Raises:
-        DataError: they are no table of finite numbers.
-    """
+    """Features as numbers, shape (n, features)."""
     refuse_masked(features)
     try:
         found = np.asarray(features, dtype=np.float64)
@@ -184,11 +172,7 @@ def read_features(features: Any) -> Float64:
 
 
 def read_labels(labels: Any, records: int, classes: Sequence[Any]) -> Int64:
-    """Labels as 0 and 1, the positive class 1, shape (n,).
-
-    Raises:
-        DataError: there is not one for every record, or one is of neither class.
-    """
+    """Labels as 0 and 1, the positive class 1, shape (n,)."""
     found = array_of(labels)
     if found.shape != (records,):
         raise DataError(f"there must be one label for each of {records} records, got labels of shape {found.shape}")

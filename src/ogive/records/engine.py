@@ -1,19 +1,20 @@
-"""The embedded engine that reads files, and its complaints turned into one line."""
+"""The embedded engine that reads files, its complaints turned into one line, and Parquet, which it reads alone."""
 
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import duckdb
 import pyarrow as pa
 
-from ogive.errors import DataError, plain
-from ogive.records.sources import BATCH_ROWS
+from ogive.errors import DataError, plain, quoted
+from ogive.records.sources import BATCH_ROWS, TypedSource, file_digest, unreadable
 
 # what the engine reads ahead of a stream, on all cores, while the batches before it are counted
 _STREAM_BUFFER = "32MB"
@@ -28,7 +29,6 @@ CELLS_HINT = (
     "NA"
 )
 """How the cells of a file of text must be written to be read as numbers."""
-
 
 _databases: dict[int, Any] = {}
 """The empty embedded database of each process, by its id; a process that forked keeps its parent's and uses its own."""
@@ -57,14 +57,7 @@ def _connect() -> Any:
 
 
 def read_csv(path: Path, *, types: Mapping[str, str], separator: str, first_rows: bool = False) -> Any:
-    """A file of text on a connection of its own, which is told everything and guesses nothing.
-
-    Args:
-        path: A file with a header.
-        types: A name of our own for each column, and its type for the engine.
-        separator: What is between fields.
-        first_rows: Whether no more than the first rows will be asked for, so that little is read ahead.
-    """
+    """A file of text on a connection of its own; all options are given, so that the engine guesses nothing."""
     options = f", buffer_size = {_FIRST_ROWS_BUFFER}" if first_rows else ""
     columns = ", ".join(f"{text(name)}: {text(kind)}" for name, kind in types.items())
     # without a format of dates a time would be cut to its day in silence
@@ -86,21 +79,13 @@ def of_arrow(cells: Any) -> Any:
 
 
 def read_text(cells: Any, expression: str) -> Any:
-    """What an expression of the engine's language makes of each cell, as one Arrow array.
-
-    Raises:
-        ENGINE_ERRORS: it makes nothing of a cell.
-    """
+    """What an expression of the engine's language makes of each cell, as one Arrow array."""
     parts = [batch.column(0) for batch in of_arrow(cells).project(expression).to_arrow_reader(BATCH_ROWS)]
     return pa.concat_arrays(parts)
 
 
 def stream(table: Any, columns: Sequence[str]) -> Iterator[tuple[Any, ...]]:
-    """Some columns of an engine's table, as aligned Arrow arrays of bounded size.
-
-    Raises:
-        ValueError: there is none of a name, for the engine takes names that differ in capitals for one.
-    """
+    """Some columns of an engine's table, as aligned Arrow arrays of bounded size."""
     if not set(columns) <= set(table.columns):
         raise ValueError(columns)
     for batch in table.project(", ".join(map(name, columns))).to_arrow_reader(BATCH_ROWS):
@@ -146,3 +131,91 @@ def one_line(path: Path) -> Iterator[None]:
                 f"{plain(path)} cannot be read{where}: it is damaged, cut short or not of the kind its suffix says"
             )
         raise DataError(message) from None
+
+
+# --- Parquet: a file, or a folder whose files are the parts of one table
+
+SUFFIXES = (".parquet", ".pq")
+_HIDDEN = ("_", ".")
+"""What the names of files begin with that writers of tables put beside the parts."""
+
+
+def folder_source(folder: Path) -> ParquetSource:
+    """The table whose parts are the files of a folder, in the order of their names."""
+    try:
+        inside = sorted(each for each in folder.iterdir() if not each.name.startswith(_HIDDEN))
+    except OSError as problem:
+        raise unreadable(folder, problem) from None
+    for each in inside:
+        if each.is_dir() or not each.name.lower().endswith(SUFFIXES):
+            what = "folder" if each.is_dir() else "file"
+            raise DataError(
+                f"{plain(folder)} is a folder with the {what} {plain(each.name)}; name a file, or a folder that has "
+                "Parquet files alone, which are then parts of one table"
+            )
+    if not inside:
+        raise DataError(f"{plain(folder)} is a folder without Parquet files; name a file")
+    return ParquetSource(folder, inside)
+
+
+class ParquetSource(TypedSource):
+    """One or more Parquet files, read in batches."""
+
+    def __init__(self, path: Path, parts: Sequence[Path]) -> None:
+        # loaded only for a file of this kind
+        import pyarrow.parquet as pq
+
+        self._path, self._parts = path, tuple(parts)
+        self.name = str(path)
+        self._rows = 0
+        for number, part in enumerate(parts):
+            with one_line(part):
+                about = pq.read_metadata(part)
+                schema = about.schema.to_arrow_schema().remove_metadata()
+                if number == 0:
+                    self._schema = schema
+                    self.columns = distinct(schema.names, part)
+            if (schema.names, schema.types) != (self._schema.names, self._schema.types):
+                first = plain(parts[0].name)
+                raise DataError(f"{plain(part)} has other columns than {first}: {self._difference(schema)}")
+            self._rows += about.num_rows
+
+    def _difference(self, schema: Any) -> str:
+        """The first column in which a part differs from the first one."""
+        for name in self._schema.names:
+            if name not in schema.names:
+                return f"it lacks {quoted(name)}"
+            if schema.field(name).type != self._schema.field(name).type:
+                return f"{quoted(name)} holds {schema.field(name).type}, and {self._schema.field(name).type} there"
+        more = [name for name in schema.names if name not in self._schema.names]
+        return f"it has {quoted(more[0])} as well" if more else "their order is another"
+
+    def rows(self) -> int:
+        """Number of rows, from the index of each file."""
+        return int(self._rows)
+
+    def digest(self) -> bytes:
+        """SHA-256 of the file's bytes; of several parts, of their digests in order, whatever the parts are called."""
+        if self._parts == (self._path,):
+            return file_digest(self._path)
+        found = hashlib.sha256(b"ogive folder 1\n")
+        for part in self._parts:
+            found.update(file_digest(part))
+        return found.digest()
+
+    def type(self, column: str) -> Any:
+        """Arrow type of a column, from the schema."""
+        return self._schema.field(column).type
+
+    def batches(self, columns: Sequence[str], *, identifiers: Collection[str] = ()) -> Iterator[tuple[Any, ...]]:
+        """Read the columns batch by batch, part after part."""
+        with one_line(self._path):
+            yield from stream(read_parquet(self._parts), columns)
+
+
+def distinct(names: list[str], path: Path) -> tuple[str, ...]:
+    """Names of columns, none of which comes twice."""
+    for name in names:
+        if names.count(name) > 1:
+            raise DataError(f"{plain(path)} has two columns named {quoted(name)}; rename one")
+    return tuple(names)

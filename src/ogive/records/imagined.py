@@ -24,11 +24,11 @@ import numpy as np
 import pyarrow as pa
 from scipy.special import ndtri
 
-from ogive.arrays import Bool, Float64, Int64
-from ogive.axis import to_labels
 from ogive.columns import Binning, Categories, Domain, Label, Listed, Membership
+from ogive.columns.axis import to_labels
+from ogive.columns.grids import Grid
+from ogive.core.arrays import Bool, Float64, Int64
 from ogive.errors import DataError, ParameterError, quoted
-from ogive.grids import Grid
 from ogive.queries import (
     Aggregate,
     Ballots,
@@ -41,7 +41,7 @@ from ogive.queries import (
     Selected,
     ValueCounts,
 )
-from ogive.queries.value_counts import added_up
+from ogive.queries.aggregates import added_up
 from ogive.records import Records
 from ogive.records.contributions import columns_of
 from ogive.records.sources import Source, memory_source
@@ -126,13 +126,16 @@ class BinormalShape:
             groups = [aggregate.groups[row % len(aggregate.groups)] for row in range(len(hidden))]
             return {aggregate.values.column: values, aggregate.by: groups}
         if isinstance(aggregate, ClassBinning):
-            values = _on_grid(aggregate.score.grid, (hidden + _REACH) / (self.shift + 2 * _REACH))
+            values = self._scores(aggregate.score.grid, hidden)
             return {aggregate.score.column: values, aggregate.label.column: _labels(aggregate.label, positive)}
         if isinstance(aggregate, GroupSums):
             values = self._probabilities(hidden)
             return {aggregate.probability.column: values, aggregate.label.column: _labels(aggregate.label, positive)}
         if isinstance(aggregate, ValueCounts):
-            return {aggregate.column.column: _values_of_halves(len(hidden))}
+            # half of the records have one value, half of the others a second one, and so on
+            return {
+                aggregate.column.column: [f"value {(_MODEL_ROWS - row).bit_length()}" for row in range(_MODEL_ROWS)]
+            }
         assert not isinstance(aggregate, Ballots), "votes are imagined by AgreeingTeachers"
         assert not isinstance(aggregate, Parted | PersonShares | Selected), "they were taken apart before"
         return self._columns(aggregate.domain, hidden, positive)
@@ -153,10 +156,13 @@ class BinormalShape:
                 no = column.others[0] if column.others else _another(yes)
                 table[column.column] = [yes if positive[row] else no for row in order]
             elif labeled:
-                table[column.column] = _on_grid(column.grid, (hidden + _REACH) / (self.shift + 2 * _REACH))
+                table[column.column] = self._scores(column.grid, hidden)
             else:
                 table[column.column] = _on_grid(column.grid, (order + 0.5) / len(order))
         return table
+
+    def _scores(self, grid: Grid, hidden: Float64) -> Any:
+        return _on_grid(grid, (hidden + _REACH) / (self.shift + 2 * _REACH))
 
     def _values(self, grid: Grid, hidden: Float64) -> Any:
         if grid.unit == "number" and grid.low == 0 and grid.high == 1:
@@ -171,15 +177,7 @@ class BinormalShape:
 
 
 class Repeated:
-    """A table repeated, as often as it takes, and the rest drawn at random, to a wanted number of records.
-
-    Args:
-        like: Anything that `Records.of` reads.
-        records: How many records there shall be.
-
-    Raises:
-        DataError: the table cannot be read, or has no rows.
-    """
+    """A table repeated, as often as it takes, and the rest drawn at random, to a wanted number of records."""
 
     def __init__(self, like: Any, records: int) -> None:
         self._source = _source(like)
@@ -203,7 +201,8 @@ class Repeated:
         if self._copies:
             parts.append((self._copies, Records(self._source).aggregate(aggregate)))
         if len(self._drawn):
-            parts.append((1, Records.of(self._rest(_names(aggregate))).aggregate(aggregate)))
+            names = list(dict.fromkeys(column.column for column in columns_of(aggregate)))
+            parts.append((1, Records.of(self._rest(names)).aggregate(aggregate)))
         match aggregate:
             case RowValues():
                 return np.concatenate([part for times, part in parts for _ in range(times)])
@@ -232,15 +231,6 @@ def _source(like: Any) -> Source:
 
         return file_source(Path(like))
     return memory_source(like, "value")
-
-
-def _names(aggregate: Aggregate) -> list[str]:
-    return list(dict.fromkeys(column.column for column in columns_of(aggregate)))
-
-
-def _values_of_halves(size: int) -> list[str]:
-    """Half of the records have one value, half of the others a second one, and so on."""
-    return [f"value {(size - row).bit_length()}" for row in range(size)]
 
 
 def _normal(size: int) -> Float64:

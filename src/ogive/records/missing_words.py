@@ -1,30 +1,33 @@
-"""Words that say that a value is missing, such as NA, and who is told that they were found."""
+"""What users name of a table: columns, and the words that say that a value is missing, such as NA."""
 
 from __future__ import annotations
 
 import contextlib
 import decimal
+import difflib
 import functools
 import hashlib
 import json
 import logging
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any, Protocol
 
-from ogive.columns.values import BLANKS, TRUTH
-from ogive.errors import ParameterError, plain, quoted
-from ogive.grids import Grid
+from ogive.columns.categories import BLANKS, TRUTH
+from ogive.columns.grids import Grid
+from ogive.errors import DataError, ParameterError, plain, quoted
 
 USUAL_WORDS = ("", "NA", "N/A", "#N/A", "<NA>", "NaN", "null", "None", "?", ".")
 """What says that a number or date is missing, in any case and with blanks around it."""
 
 _LARGEST = 10**18
+"""From here on whole numbers are compared with no text."""
 
 Named = str | int | float
 NaValues = Named | Iterable[Named]
 _LOGGER = logging.getLogger(__name__)
-_MOST_TOLD = 5
+_MOST_SHOWN = 5
 
 
 @dataclass(frozen=True)
@@ -39,11 +42,7 @@ class MissingWords:
 
     @staticmethod
     def of(named: NaValues) -> MissingWords:
-        """The usual words, and these.
-
-        Raises:
-            ParameterError: one is neither a text nor a number.
-        """
+        """The usual words, and these."""
         given = tuple(named) if isinstance(named, Iterable) and not isinstance(named, str) else (named,)
         for word in given:
             if isinstance(word, bool) or not isinstance(word, str | int | float):
@@ -110,7 +109,7 @@ USUAL = MissingWords()
 def tell(column: str, table: str, words: MissingWords, cells: Iterable[str]) -> None:
     """Say once which words of a column were taken for missing values."""
     shown = sorted({quoted(cell.strip()) if cell.strip() else "an empty text" for cell in cells})
-    shown = [*shown[:_MOST_TOLD], *["others"] * (len(shown) > _MOST_TOLD)]
+    shown = [*shown[:_MOST_SHOWN], *["others"] * (len(shown) > _MOST_SHOWN)]
     verb = "counts" if len(shown) == 1 else "count"
     _LOGGER.warning(
         f"ogive: %s in column %s of %s {verb} as missing; other words are named by na_values=, on the command line "
@@ -129,3 +128,72 @@ def tell_padded(column: str, table: str) -> None:
         quoted(column),
         plain(table),
     )
+
+
+# --- Names of columns
+
+SHOWN_COLUMNS = 30
+
+
+class NamedTable(Protocol):
+    """A table whose columns have names."""
+
+    @property
+    def name(self) -> str:
+        """What error messages call the table."""
+        ...
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Names of the columns, without duplicates."""
+        ...
+
+    @property
+    def has_names(self) -> bool:
+        """Whether `columns` are names beyond doubt and no record, so that a message may show them."""
+        ...
+
+
+def check_column(table: NamedTable, column: str) -> None:
+    """Refuse a column that is not there; says which names are near."""
+    if column not in table.columns:
+        raise DataError(_no_such_column(table, column))
+
+
+def check_columns_named(table: NamedTable, named: Mapping[str, Any]) -> None:
+    """Refuse parameters that name no column; says which names there are."""
+    there = f"{plain(table.name)} has {names_shown(table.columns)}"
+    if not table.has_names:
+        there = f"the first line of {plain(table.name)} does not look like column names; add a header line"
+    left_out = [
+        parameter for parameter, name in named.items() if name is None or (isinstance(name, tuple | list) and not name)
+    ]
+    if left_out:
+        many = "s" if len(left_out) > 1 else ""
+        raise ParameterError(f"name the column{many} with {' and '.join(f'`{each}=`' for each in left_out)}; {there}")
+    for parameter, name in named.items():
+        names = name if isinstance(name, tuple | list) and parameter.endswith("s") else [name]
+        wrong = next((each for each in names if not isinstance(each, str)), None)
+        if wrong is not None:
+            raise ParameterError(f"`{parameter}` must be a column's name, got {quoted(wrong)}; {there}")
+
+
+def _no_such_column(table: NamedTable, column: str) -> str:
+    """The message on a column that a table does not have, with the names that are near."""
+    shown = plain(f"{column!r:.200}")
+    if not table.has_names:
+        if column.lower() in (name.lower() for name in table.columns):
+            return f"{plain(table.name)} has no column {shown}, but one that differs only in capital letters"
+        return (
+            f"{plain(table.name)} has no column {shown}, and its first line does not look like column names; "
+            "the first line must name the columns"
+        )
+    lower = {name.lower(): name for name in reversed(table.columns)}
+    near = [lower[name] for name in difflib.get_close_matches(column.lower(), list(lower), n=3)]
+    suggestion = f"; did you mean {' or '.join(map(quoted, near))}?" if near else ";"
+    return f"{plain(table.name)} has no column {shown}{suggestion} it has {names_shown(table.columns)}"
+
+
+def names_shown(columns: Sequence[str]) -> str:
+    """The first names of a table's columns, in a row, for messages."""
+    return ", ".join(map(quoted, columns[:SHOWN_COLUMNS])) + (", ..." if len(columns) > SHOWN_COLUMNS else "")

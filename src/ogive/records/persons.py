@@ -1,4 +1,4 @@
-"""Whose row it is: the values of a person column as codes, one per person.
+"""Whose row it is: the values of a person column as codes, one per person, and hashes of persons and rows.
 
 A person's name is a whole number or a text. Text that writes a plain decimal number (5, 5.0, -12.50, without
 leading zeros) names the same person as the number, so that a person is the same whatever kind of
@@ -11,6 +11,7 @@ rows of all who have it would be taken for those of one person.
 from __future__ import annotations
 
 import decimal
+import math
 import re
 from collections.abc import Sequence, Set
 from typing import Any, NamedTuple
@@ -19,14 +20,222 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ogive.arrays import Bool, Int64, UInt8, UInt64
-from ogive.columns.values import BLANKS
-from ogive.compiling import njit
+from ogive.columns.categories import BLANKS
+from ogive.core.arrays import Bool, Int64, UInt8, UInt64
+from ogive.core.compiling import njit
 from ogive.errors import DataError, quoted
-from ogive.records.arrow import kind_of, type_words, without_named, without_words
-from ogive.records.hashing import hashes_of, text_words
-from ogive.records.labels import where_known
+from ogive.records.arrow import is_text, kind_of, type_words, without_named, without_words
+from ogive.records.cells import where_known
 from ogive.records.missing_words import USUAL, MissingWords
+from ogive.records.sources import Source
+
+# --- SipHash-2-4 of words and of texts
+#
+# Under a fixed public key its hashes are pseudo-random, and the same everywhere.
+#
+# Source: Aumasson and Bernstein, SipHash: a fast short-input PRF, INDOCRYPT 2012.
+
+Word = np.uint64
+Key = tuple[int, int] | tuple[np.uint64, np.uint64]
+"""128 bits, as two words."""
+
+# the first 128 bits of the fraction of pi: public, and chosen by nobody
+PUBLIC_KEY = (0x243F6A8885A308D3, 0x13198A2E03707344)
+
+
+@njit(nogil=True)
+def _rotated(word: Word, bits: int) -> Word:
+    return np.uint64((word << np.uint64(bits)) | (word >> np.uint64(64 - bits)))
+
+
+@njit(nogil=True)
+def _rounds(a: Word, b: Word, c: Word, d: Word, count: int) -> tuple[Word, Word, Word, Word]:
+    for _ in range(count):
+        a = np.uint64(a + b)
+        b = np.uint64(_rotated(b, 13) ^ a)
+        a = _rotated(a, 32)
+        c = np.uint64(c + d)
+        d = np.uint64(_rotated(d, 16) ^ c)
+        a = np.uint64(a + d)
+        d = np.uint64(_rotated(d, 21) ^ a)
+        c = np.uint64(c + b)
+        b = np.uint64(_rotated(b, 17) ^ c)
+        c = _rotated(c, 32)
+    return a, b, c, d
+
+
+@njit(nogil=True)
+def _start(key: Key) -> tuple[Word, Word, Word, Word]:
+    first, second = np.uint64(key[0]), np.uint64(key[1])
+    return (
+        np.uint64(first ^ np.uint64(0x736F6D6570736575)),
+        np.uint64(second ^ np.uint64(0x646F72616E646F6D)),
+        np.uint64(first ^ np.uint64(0x6C7967656E657261)),
+        np.uint64(second ^ np.uint64(0x7465646279746573)),
+    )
+
+
+@njit(nogil=True)
+def siphash(words: UInt64, key: Key) -> Word:
+    """The 64-bit hash of some words, shape (n,), taken as 8 n little-endian bytes."""
+    a, b, c, d = _start(key)
+    for i in range(len(words) + 1):
+        word = words[i] if i < len(words) else np.uint64(8 * len(words) % 256) << np.uint64(56)
+        a, b, c, d = _rounds(a, b, c, np.uint64(d ^ word), 2)
+        a = np.uint64(a ^ word)
+    a, b, c, d = _rounds(a, b, np.uint64(c ^ np.uint64(0xFF)), d, 4)
+    return np.uint64(a ^ b ^ c ^ d)
+
+
+@njit(nogil=True)
+def hashes_of(words: UInt64, key: Key = PUBLIC_KEY) -> UInt64:
+    """The hash of each row of words, shape (rows,)."""
+    found = np.empty(len(words), dtype=np.uint64)
+    for row in range(len(words)):
+        found[row] = siphash(words[row], key)
+    return found
+
+
+@njit(nogil=True)
+def _siphash_bytes(content: UInt8, key: Key) -> Word:
+    a, b, c, d = _start(key)
+    size = len(content)
+    for first in range(0, size - size % 8 + 8, 8):
+        word = np.uint64(0) if first + 8 <= size else np.uint64(size % 256) << np.uint64(56)
+        for i in range(min(8, size - first)):
+            word = np.uint64(word | (np.uint64(content[first + i]) << np.uint64(8 * i)))
+        a, b, c, d = _rounds(a, b, c, np.uint64(d ^ word), 2)
+        a = np.uint64(a ^ word)
+    a, b, c, d = _rounds(a, b, np.uint64(c ^ np.uint64(0xFF)), d, 4)
+    return np.uint64(a ^ b ^ c ^ d)
+
+
+@njit(nogil=True)
+def _hash_each(content: UInt8, offsets: Int64, wanted: Bool, key: Key, out: UInt64) -> None:
+    for i in range(len(out)):
+        if wanted[i]:
+            out[i] = _siphash_bytes(content[offsets[i] : offsets[i + 1]], key)
+
+
+def text_words(texts: Any, wanted: Bool, key: Key = PUBLIC_KEY) -> UInt64:
+    """The hash of each wanted text of an Arrow array without nulls, else 0; shape (texts,)."""
+    texts = pc.cast(texts, pa.large_string())
+    words = np.zeros(len(texts), dtype=np.uint64)
+    if texts.buffers()[2] is not None:
+        content, ends = end_to_end(texts)
+        _hash_each(content, ends, wanted, key, words)
+    return words
+
+
+def end_to_end(texts: Any) -> tuple[UInt8, Int64]:
+    """The bytes of some texts of Arrow, and where each of them begins and the last one ends."""
+    texts = pc.cast(texts, pa.large_string())
+    _, offsets, content = texts.buffers()
+    if not len(texts):
+        return np.zeros(0, dtype=np.uint8), np.zeros(1, dtype=np.int64)
+    ends = np.frombuffer(offsets, dtype=np.int64)[texts.offset : texts.offset + len(texts) + 1]
+    return np.zeros(0, dtype=np.uint8) if content is None else np.frombuffer(content, dtype=np.uint8), ends
+
+
+# --- MD5 of short messages
+#
+# It is a fixed public function that databases compute too. It need not resist attacks here. It orders the rows of one
+# person, who could choose those rows anyway.
+#
+# Source: Rivest, The MD5 message-digest algorithm, RFC 1321, 1992.
+
+BLOCK_BYTES = 64
+_LENGTH_BYTES = 8
+_WORD = np.uint64(0xFFFFFFFF)
+_SINES = np.array([int(abs(math.sin(step + 1)) * 2**32) for step in range(64)], dtype=np.uint64)
+_SHIFTS = np.array([[7, 12, 17, 22], [5, 9, 14, 20], [4, 11, 16, 23], [6, 10, 15, 21]], dtype=np.uint64)
+
+
+def buffer_bytes(longest: int) -> int:
+    """Size of a buffer for messages of at most so many bytes, with their padding."""
+    return (longest + _LENGTH_BYTES) // BLOCK_BYTES * BLOCK_BYTES + BLOCK_BYTES
+
+
+@njit(nogil=True)
+def _mixed(block: UInt8, state: UInt64) -> None:
+    """Add one block of 64 bytes to the state of four words, in place."""
+    a, b, c, d = state[0], state[1], state[2], state[3]
+    for step in range(64):
+        turn = step // 16
+        if turn == 0:
+            f, place = (b & c) | (~b & d), step
+        elif turn == 1:
+            f, place = (d & b) | (~d & c), (5 * step + 1) % 16
+        elif turn == 2:
+            f, place = b ^ c ^ d, (3 * step + 5) % 16
+        else:
+            f, place = c ^ (b | (~d & _WORD)), (7 * step) % 16
+        word = np.uint64(0)
+        for byte in range(4):
+            word |= np.uint64(block[4 * place + byte]) << np.uint64(8 * byte)
+        f = (f + a + _SINES[step] + word) & _WORD
+        shift = _SHIFTS[turn, step % 4]
+        a, d, c = d, c, b
+        b = (b + ((f << shift) | (f >> (np.uint64(32) - shift)))) & _WORD
+    state[0] = (state[0] + a) & _WORD
+    state[1] = (state[1] + b) & _WORD
+    state[2] = (state[2] + c) & _WORD
+    state[3] = (state[3] + d) & _WORD
+
+
+@njit(nogil=True)
+def first_half(buffer: UInt8, size: int, state: UInt64) -> np.uint64:
+    """The first 64 bits of a digest, in the order in which its hexadecimal digits are written.
+
+    Args:
+        buffer: The message, with room for its padding, which is written behind it: `buffer_bytes`.
+        size: Number of bytes of the message.
+        state: Four words to work with.
+    """
+    state[0], state[1] = np.uint64(0x67452301), np.uint64(0xEFCDAB89)
+    state[2], state[3] = np.uint64(0x98BADCFE), np.uint64(0x10325476)
+    end = (size + _LENGTH_BYTES) // BLOCK_BYTES * BLOCK_BYTES + BLOCK_BYTES
+    buffer[size] = 0x80
+    for place in range(size + 1, end):
+        buffer[place] = 0
+    for byte in range(_LENGTH_BYTES):
+        buffer[end - _LENGTH_BYTES + byte] = ((8 * size) >> (8 * byte)) & 0xFF
+    for start in range(0, end, BLOCK_BYTES):
+        _mixed(buffer[start : start + BLOCK_BYTES], state)
+    found = np.uint64(0)
+    for word in range(2):
+        for byte in range(4):
+            found = (found << np.uint64(8)) | ((state[word] >> np.uint64(8 * byte)) & np.uint64(0xFF))
+    return np.uint64(found)
+
+
+@njit(nogil=True)
+def write_whole(buffer: UInt8, size: int, number: int) -> int:
+    """Write the decimal digits of a whole number above -2^63 behind so many bytes; the size with them."""
+    if number < 0:
+        buffer[size] = 45
+        size += 1
+        number = -number
+    digits, rest = 1, number // 10
+    while rest:
+        digits += 1
+        rest //= 10
+    for place in range(size + digits - 1, size - 1, -1):
+        buffer[place] = 48 + number % 10
+        number //= 10
+    return size + digits
+
+
+@njit(nogil=True)
+def write_text(buffer: UInt8, size: int, content: UInt8, ends: Int64, number: int) -> int:
+    """Write one of several texts, which lie end to end, behind so many bytes; the size with it."""
+    for place in range(ends[number], ends[number + 1]):
+        buffer[size] = content[place]
+        size += 1
+    return size
+
+
+# --- The names of persons
 
 MAX_DIGITS = 18
 _LIMIT = 10**MAX_DIGITS
@@ -63,11 +272,7 @@ class Persons(NamedTuple):
 
 
 def check_person_type(column: str, arrow_type: Any) -> None:
-    """Refuse a column that cannot name persons.
-
-    Raises:
-        DataError: it holds neither numbers nor text.
-    """
+    """Refuse a column that cannot name persons."""
     holds = type_words(arrow_type)
     if holds == "no values at all":
         raise DataError(missing_person(column))
@@ -136,28 +341,16 @@ def number_of_hash(hashes: UInt64, parts: int) -> UInt8:
 
 
 class PersonCodes:
-    """Reads a person column batch by batch.
-
-    Args:
-        column: Its name.
-        arrow_type: What it holds.
-        nobody: Texts that name no person, in small letters.
-    """
+    """Reads a person column batch by batch."""
 
     def __init__(self, column: str, arrow_type: Any, nobody: Set[str] = USUAL.folded) -> None:
         check_person_type(column, arrow_type)
         self._column = column
         self._nobody = pa.array(sorted(nobody), pa.large_string())
-        self._numbers: list[Int64] = []
-        self._is_text: list[Bool] = []
-        self._texts: list[Any] = []
+        self._added: list[Names] = []
 
     def add(self, array: Any) -> None:
-        """Take the next rows.
-
-        Raises:
-            DataError: a person is missing.
-        """
+        """Take the next rows."""
         if pa.types.is_dictionary(array.type):
             array = array.dictionary_decode()
         if array.null_count:
@@ -175,38 +368,32 @@ class PersonCodes:
             self._add_text(pc.cast(array, pa.large_string()))
             return
         texts = pa.array(map(_name, numbers[~small].tolist()), pa.large_string())
-        self._add(np.where(small, numbers, 0).astype(np.int64), ~small, texts)
+        self._added.append(Names(np.where(small, numbers, 0).astype(np.int64), ~small, texts))
 
     def _add_text(self, array: Any) -> None:
         array = pc.utf8_trim(array, BLANKS)
         if pc.any(pc.is_in(pc.utf8_lower(array), value_set=self._nobody)).as_py():
             raise DataError(missing_person(self._column))
-        _, offsets, content = array.buffers()
-        ends = np.frombuffer(offsets, dtype=np.int64)[array.offset : array.offset + len(array) + 1]
+        content, ends = end_to_end(array)
         numbers = np.zeros(len(array), dtype=np.int64)
         kinds = np.empty(len(array), dtype=np.uint8)
-        _read_whole(np.frombuffer(content, dtype=np.uint8), ends, numbers, kinds)
+        _read_whole(content, ends, numbers, kinds)
         is_text = kinds != _IS_WHOLE
         unclear = np.flatnonzero(kinds == _UNCLEAR)
         if not len(unclear):
-            self._add(numbers, is_text, array.filter(pa.array(is_text)))
+            self._added.append(Names(numbers, is_text, array.filter(pa.array(is_text))))
             return
-        names = {int(row): _canonical(array[int(row)].as_py()) for row in unclear}
+        names = {int(row): _canonical_name(array[int(row)].as_py()) for row in unclear}
         for row, name in names.items():
             if isinstance(name, int):
                 numbers[row], is_text[row] = name, False
         texts = [names.get(int(row), array[int(row)].as_py()) for row in np.flatnonzero(is_text)]
-        self._add(numbers, is_text, pa.array(texts, pa.large_string()))
-
-    def _add(self, numbers: Int64, is_text: Bool, texts: Any) -> None:
-        self._numbers.append(numbers)
-        self._is_text.append(is_text)
-        self._texts.append(texts)
+        self._added.append(Names(numbers, is_text, pa.array(texts, pa.large_string())))
 
     def names(self) -> Names:
-        """Who is named in each row since this was asked last."""
-        found = Names.joined([Names(*part) for part in zip(self._numbers, self._is_text, self._texts, strict=True)])
-        self._numbers, self._is_text, self._texts = [], [], []
+        """Who is named in each row that was added since the last call."""
+        found = Names.joined(self._added)
+        self._added = []
         return found
 
     def finish(self) -> Persons:
@@ -243,17 +430,18 @@ def _read_whole(content: UInt8, ends: Int64, numbers: Int64, kinds: UInt8) -> No
 
 
 def _encoded(array: Any) -> tuple[Int64, Any]:
+    """The place of each value among the different ones, and these."""
     encoded = pc.dictionary_encode(array)
     return encoded.indices.to_numpy(zero_copy_only=False), encoded.dictionary
 
 
 def _name(number: float) -> str:
     """The canonical text of a number that is not whole, or large."""
-    text = str(_canonical(repr(number)))
+    text = str(_canonical_name(repr(number)))
     return str(int(number)) if isinstance(number, float) and number.is_integer() else text
 
 
-def _canonical(text: str) -> int | str:
+def _canonical_name(text: str) -> int | str:
     """The small whole number that a text writes, or the text, a decimal number without needless digits."""
     if not _DECIMAL.fullmatch(text):
         return text
@@ -265,7 +453,7 @@ def _canonical(text: str) -> int | str:
 
 
 def missing_person(column: str) -> str:
-    """What is said of rows without an identifier."""
+    """The refusal of rows without an identifier."""
     return (
         f"person column {quoted(column)} has missing values, or words for them such as NA; every row needs an "
         f"identifier, so leave the others out with {where_known(column)}; in a table whose columns have declared "
@@ -276,7 +464,7 @@ def missing_person(column: str) -> str:
 def are_named(names: Any, words: MissingWords) -> Bool:
     """Which rows have a person, shape (rows,)."""
     found = without_named(names, words)
-    if type_words(found.type) == "text":
+    if is_text(found.type):
         found = without_words(found, words.folded)
     has: Bool = np.asarray(pc.invert(found.is_null(nan_is_null=True)).to_numpy(zero_copy_only=False), dtype=np.bool_)
     return has
@@ -285,3 +473,65 @@ def are_named(names: Any, words: MissingWords) -> Bool:
 def named_rows(names: Any, words: MissingWords) -> Any:
     """The names of some rows that are not missing."""
     return names.filter(pa.array(are_named(names, words)))
+
+
+# --- Persons as keyed hashes: enough of them to see whether two tables are about the same people
+#
+# A person is hashed under its name as above, less what gets lost on the way from one table
+# to the next: letter case, spaces around a name, leading zeros, and the ways in which Unicode writes one letter. So
+# 5, 5.0, "5", "005" and " 5" are one person here, though two rows of a table that differ in that are of two persons.
+# Two persons who are taken for one here make two tables look a little more alike, and nothing else.
+
+KEY_BYTES = 32
+
+
+def smallest_hashes(source: Source, person: str, *, key: bytes, count: int, missing: MissingWords = USUAL) -> UInt64:
+    """The smallest keyed hashes of all persons of a table: a random sample of them, and the same of the same persons.
+
+    Args:
+        source: The table; read in one pass, with bounded memory.
+        person: The column with the person's identifier.
+        key: 32 bytes: one key of SipHash-2-4 for numbers and one for texts. Who lacks it learns nothing from a hash.
+        count: How many hashes at most.
+        missing: What says that a person is missing; rows without one are left out.
+
+    Returns:
+        Sorted, all different, shape (min(count, persons),).
+    """
+    words = np.frombuffer(key, "<u8")
+    for_numbers, for_texts = (words[0], words[1]), (words[2], words[3])
+    found = np.empty(0, dtype=np.uint64)
+    for (names,) in source.batches((person,), identifiers={person}):
+        persons = _without_writing(_persons(person, source.type(person), named_rows(names, missing)))
+        numbers = hashes_of(persons.numbers.view(np.uint64)[:, None], for_numbers)
+        texts = text_words(persons.texts, np.ones(len(persons.texts), dtype=np.bool_), for_texts)
+        hashes = np.concatenate([found, numbers, texts])
+        if len(found) == count:
+            hashes = hashes[hashes <= found[-1]]
+        hashes.sort()
+        found = hashes[np.diff(hashes, prepend=~hashes[:1]) != 0][:count]
+    return found
+
+
+def _persons(column: str, arrow_type: Any, names: Any, nobody: Set[str] = USUAL.folded) -> Persons:
+    codes = PersonCodes(column, arrow_type, nobody)
+    codes.add(names)
+    return codes.finish()
+
+
+def _without_writing(persons: Persons) -> Persons:
+    """Persons of whom those are one who differ only in how a text is written."""
+    if not len(persons.texts):
+        return persons
+    texts = pc.utf8_trim_whitespace(pc.utf8_lower(pc.utf8_normalize(persons.texts, form="NFKC")))
+    texts = pc.replace_substring_regex(texts, pattern="^0+([0-9])", replacement=r"\1")
+    changed = pc.not_equal(texts, persons.texts)
+    rewritten = texts.filter(pc.and_(changed, pc.not_equal(texts, "")))
+    if not len(rewritten):
+        return persons
+    # what is left of a text may write a number
+    written = _persons("", pa.large_string(), rewritten, frozenset())
+    same = persons.texts.filter(pc.invert(changed))
+    return Persons(
+        persons.codes, np.concatenate([persons.numbers, written.numbers]), pa.concat_arrays([same, written.texts])
+    )

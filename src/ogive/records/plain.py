@@ -18,10 +18,9 @@ from ogive.columns import Binning, Label, ReadColumn
 from ogive.errors import DataError, quoted
 from ogive.local.values import grid_numbers, is_nan
 from ogive.queries import GroupBinning
+from ogive.records.cells import LabelCodes, check_category_kind, check_label_kind
 from ogive.records.contributions import Contributions, Summable, columns_of, contributor
-from ogive.records.labels import LabelCodes, check_category_kind, check_label_kind
-from ogive.records.missing_words import USUAL, tell
-from ogive.records.names import check_column
+from ogive.records.missing_words import USUAL, check_column, tell
 
 _KINDS = {
     "text": str,
@@ -33,14 +32,7 @@ _KINDS = {
 
 
 class PlainRecords:
-    """Some records, column by column.
-
-    Args:
-        columns: Lists of numbers, truth values, texts, dates or times, None where one is missing; of one length.
-
-    Raises:
-        DataError: there is no record, or columns have different lengths.
-    """
+    """Some records, column by column."""
 
     name = "the data"
     has_names = True
@@ -60,11 +52,7 @@ class PlainRecords:
         return tuple(self._values)
 
     def contributions(self, aggregate: Summable) -> Iterator[Contributions]:
-        """What every record adds to an aggregate; all at once.
-
-        Raises:
-            DataError: a column is missing or of the wrong kind, or a policy refuses a value.
-        """
+        """What every record adds to an aggregate; all at once."""
         columns = columns_of(aggregate)
         labels = {each.column: LabelCodes() for each in columns if not isinstance(each, Binning)}
         plural = "groups" if isinstance(aggregate, GroupBinning) else "categories"
@@ -91,11 +79,7 @@ class PlainRecords:
 
 
 def _holds(column: str, values: Sequence[Any]) -> str:
-    """What values are, in the words of `content_kind`; truth values among numbers are numbers.
-
-    Raises:
-        DataError: they are of several kinds.
-    """
+    """What values are, in the words of `content_kind`; truth values among numbers are numbers."""
     found = {_kind(each) for each in values if each is not None and not is_nan(each)}
     if found == {"truth values", "numbers"}:
         return "numbers"

@@ -1,4 +1,4 @@
-"""Where records may lie: columns held in memory. Files are in `ogive.records.files`.
+"""Where records may lie: columns held in memory, and digests of tables. Files are in `ogive.records.files`.
 
 Every source hands out aligned batches of some columns as Arrow arrays, so that sums are written once.
 """
@@ -6,22 +6,96 @@ Every source hands out aligned batches of some columns as Arrow arrays, so that 
 from __future__ import annotations
 
 import contextlib
+import hashlib
+import json
 import math
 import numbers
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
-from ogive.errors import DataError, quoted
-from ogive.interfaces import is_of_loaded
-from ogive.records.digests import columns_digest
-from ogive.records.missing_words import USUAL, MissingWords, tell
-from ogive.records.names import names_shown
+from ogive.core.types import is_of_loaded
+from ogive.errors import DataError, plain, quoted
+from ogive.records.missing_words import USUAL, MissingWords, names_shown, tell
 
 if TYPE_CHECKING:
     import narwhals as nw
+
+# --- Digests of tables
+#
+# A file has the digest of its bytes. A digest of columns in memory covers names, kinds and values, and nothing of how
+# they are laid out: chunks, slices, dictionaries and the width of offsets do not matter. As secret as the data: whoever
+# can guess the table can check the guess.
+
+READ_BYTES = 1 << 20
+BLOCK_ROWS = 1 << 18
+"""Rows that are hashed at a time; another number gives other digests."""
+
+
+def file_digest(path: Path) -> bytes:
+    """SHA-256 of a file's bytes, streamed."""
+    found = hashlib.sha256(b"ogive file 1\n")
+    buffer = bytearray(READ_BYTES)
+    try:
+        with path.open("rb", buffering=0) as file:
+            while count := file.readinto(buffer):
+                found.update(memoryview(buffer)[:count])
+    except OSError as problem:
+        raise unreadable(path, problem) from None
+    return found.digest()
+
+
+def unreadable(path: Path, problem: OSError) -> DataError:
+    """The refusal of a file that the operating system does not read."""
+    return DataError(f"{plain(path)} cannot be read: {(problem.strerror or 'unknown reason').lower()}")
+
+
+def columns_digest(columns: Iterable[tuple[str, Any]]) -> bytes:
+    """SHA-256 of named columns in their order, each an Arrow array or chunked array."""
+    found = hashlib.sha256(b"ogive columns 1\n")
+    for name, array in columns:
+        chunked = array if isinstance(array, pa.ChunkedArray) else pa.chunked_array([array])
+        kind = chunked.type.value_type if pa.types.is_dictionary(chunked.type) else chunked.type
+        header = json.dumps([name, "text" if is_text_type(kind) else str(kind), len(chunked)]).encode()
+        found.update(len(header).to_bytes(8, "big") + header)
+        for start in range(0, len(chunked), BLOCK_ROWS):
+            pieces = chunked.slice(start, BLOCK_ROWS).chunks
+            whole = [piece.dictionary_decode() if pa.types.is_dictionary(piece.type) else piece for piece in pieces]
+            _add_block(found, pa.concat_arrays(whole), kind)
+    return found.digest()
+
+
+def is_text_type(kind: Any) -> bool:
+    """Whether an Arrow type is one of those of text."""
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind))
+
+
+def _add_block(found: Any, array: Any, kind: Any) -> None:
+    """Which values are present, as bits; then the values."""
+    found.update(np.packbits(array.is_valid().to_numpy(zero_copy_only=False)).tobytes())
+    if is_text_type(kind):
+        text = pc.fill_null(pc.cast(array, pa.large_string()), "")
+        offsets = np.frombuffer(text.buffers()[1], dtype=np.int64)[text.offset : text.offset + len(text) + 1]
+        found.update(np.diff(offsets).astype("<i8").tobytes())
+        content = text.buffers()[2]
+        if content is not None:
+            found.update(memoryview(content)[offsets[0] : offsets[-1]])
+    elif pa.types.is_integer(kind) or pa.types.is_floating(kind):
+        filled = array if not array.null_count else pc.fill_null(array, 0)
+        values = filled.to_numpy(zero_copy_only=False)
+        if values.dtype.kind == "f":
+            values = np.where(np.isnan(values), np.array(np.nan, values.dtype), values)
+        found.update(np.ascontiguousarray(values.astype(values.dtype.newbyteorder("<"), copy=False)))
+    else:
+        text = json.dumps(array.to_pylist(), default=repr).encode()
+        found.update(len(text).to_bytes(8, "big") + text)
+
+
+# --- Sources
 
 BATCH_ROWS = 1 << 18
 KEPT_COLUMNS = 4
@@ -101,16 +175,11 @@ class Source(Table, Protocol):
 
     @property
     def told(self) -> set[str]:
-        """Columns of labels or conditions of which it was said already which words count as missing."""
+        """Columns of labels or conditions whose words for missing values were logged already."""
         ...
 
     def batches(self, columns: Sequence[str], *, identifiers: Collection[str] = ()) -> Iterator[tuple[Any, ...]]:
-        """Some rows at a time, the columns' Arrow arrays in the order asked; batches follow the rows' order.
-
-        Args:
-            columns: Different names, each of a column of the table.
-            identifiers: Those that only tell things apart; files that are text hand them out as text.
-        """
+        """Some rows at a time, as Arrow arrays in the order of `columns`; batches follow the rows' order."""
         ...
 
 
@@ -136,6 +205,14 @@ class TypedSource:
     def wrong_line(self, column: str, unit: str) -> None:
         """None: rows have no lines."""
 
+    def rows(self) -> int:
+        """Number of rows."""
+        raise NotImplementedError
+
+    def is_empty(self) -> bool:
+        """Whether there is no row; for tables that know their number of rows without a pass."""
+        return self.rows() == 0
+
 
 class ColumnsSource(TypedSource):
     """Columns already in memory, as Arrow arrays of one length."""
@@ -157,10 +234,6 @@ class ColumnsSource(TypedSource):
     def digest(self) -> bytes:
         """SHA-256 of the columns' contents."""
         return columns_digest(self._arrays.items())
-
-    def is_empty(self) -> bool:
-        """Whether there is no row."""
-        return self.rows() == 0
 
     def type(self, column: str) -> Any:
         """Arrow type of a column."""
@@ -196,10 +269,6 @@ class FrameSource(TypedSource):
         """SHA-256 of the columns' contents."""
         return columns_digest((column, self._column(column)) for column in self.columns)
 
-    def is_empty(self) -> bool:
-        """Whether there is no row."""
-        return self.rows() == 0
-
     def type(self, column: str) -> Any:
         """Arrow type of a column."""
         return self._column(column).type
@@ -231,16 +300,7 @@ def without_views(array: Any) -> Any:
 
 
 def arrow_array(values: Any, column: str, words: MissingWords = USUAL) -> Any:
-    """One column as an Arrow array, without a copy where the memory layout allows it.
-
-    Args:
-        values: A narwhals series, an Arrow array, a numpy array of one dimension, or a sequence.
-        column: Its name, for messages.
-        words: Texts that say that a value is missing where all others are of one kind that is no text.
-
-    Raises:
-        DataError: the values are not one-dimensional or not of one kind.
-    """
+    """One column as an Arrow array, without a copy where the memory layout allows it."""
     if isinstance(values, pa.Array | pa.ChunkedArray):
         return values
     is_frame = is_of_loaded(values, "narwhals", "DataFrame")
@@ -309,10 +369,8 @@ def _of_one_type(values: Any) -> Any:
     if kinds == {float}:
         return np.array(values, np.float64)
     if kinds == {int}:
-        try:
+        with contextlib.suppress(OverflowError):
             return np.array(values, np.int64)
-        except OverflowError:
-            return values
     return values
 
 
@@ -334,13 +392,10 @@ def _in_arrow_layout(values: Any) -> Any:
 
 def _nearest_floats(values: Any) -> Any:
     """Numbers that Arrow has no common type for, such as whole numbers from 2^64, as floats; None for other values."""
-    if not all(value is None or _is_number(value) for value in values):
+    kept = [value for value in values if value is not None]
+    if not all(isinstance(value, numbers.Real) and not isinstance(value, bool) for value in kept):
         return None
     return pa.array([None if value is None else _nearest_float(value) for value in values], pa.float64())
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, numbers.Real) and not isinstance(value, bool)
 
 
 def _rounds(value: Any) -> bool:
@@ -356,11 +411,7 @@ def _nearest_float(value: Any) -> float:
 
 
 def memory_source(data: Any, column: str, words: MissingWords = USUAL) -> Source:
-    """The source for a data frame, a dict of columns, or one column.
-
-    Raises:
-        DataError: the data are none of these, or columns have different lengths or the same name.
-    """
+    """The source for a data frame, a dict of columns, or one column."""
     if isinstance(data, Mapping):
         _check_indexes(data)
         arrays = {str(name): arrow_array(_plain(values), str(name), words) for name, values in data.items()}
@@ -399,11 +450,7 @@ def memory_source(data: Any, column: str, words: MissingWords = USUAL) -> Source
 
 
 def _check_indexes(columns: Mapping[Any, Any]) -> None:
-    """Refuse series of pandas whose rows have other names, since they would be paired by their places.
-
-    Raises:
-        DataError: there are such.
-    """
+    """Refuse series of pandas whose rows have other names, since they would be paired by their places."""
     first: tuple[str, Any] | None = None
     for name, values in columns.items():
         if not is_of_loaded(values, "pandas", "Series"):

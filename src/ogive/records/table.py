@@ -15,32 +15,33 @@ from typing import Any
 
 import numpy as np
 
-from ogive.arrays import Float64, Int64, UInt64
-from ogive.checks import whole
 from ogive.columns import Binning, Schema
+from ogive.columns.grids import Grid
+from ogive.columns.predicates import columns_of as compared_columns
+from ogive.core.arrays import Float64, Int64, UInt64
+from ogive.core.checks import whole
 from ogive.errors import DataError, ParameterError, UnsupportedError, plain, quoted
-from ogive.grids import Grid
-from ogive.predicates import columns_of as compared_columns
 from ogive.privacy import BY_CELLS, BY_CONTENTS, Adjacency, PrivacyUnit, check_row_choice
 from ogive.queries import Aggregate, Cells, GroupBinning, Parted, PersonShares, RowValues, Selected, ValueCounts
-from ogive.records.arrow import content_kind, float_values, kind_of, label_codes, without_named
-from ogive.records.bounding import ChoiceByContents
-from ogive.records.cell_choice import ChoiceByCells
-from ogive.records.checking import check_type
+from ogive.records.arrow import (
+    LabelCells,
+    TextColumns,
+    check_type,
+    content_kind,
+    float_values,
+    kind_of,
+    label_codes,
+    without_named,
+)
+from ogive.records.bounding import ChoiceByCells, ChoiceByContents, EveryRow, RowChoice, WaitingRows, add_shares
+from ogive.records.cells import Columns, LabelCodes, declared_values
 from ogive.records.contributions import Contributions, columns_of, contributor, start_sums
-from ogive.records.dealing import MOST_PARTS, PartSource, deal
-from ogive.records.engines.address import is_address
-from ogive.records.engines.opening import is_expression
+from ogive.records.engines.opening import is_address, is_expression
 from ogive.records.engines.table import EngineTable
-from ogive.records.labels import Columns, LabelCodes, declared_values
-from ogive.records.missing_words import USUAL, MissingWords, NaValues
-from ogive.records.names import check_column, check_columns_named
-from ogive.records.person_hashes import smallest_hashes
-from ogive.records.persons import Names, PersonCodes, check_person_type, named_rows
-from ogive.records.shares import EveryRow, add_shares
+from ogive.records.missing_words import USUAL, MissingWords, NaValues, check_column, check_columns_named
+from ogive.records.parts import MOST_PARTS, FilteredSource, PartSource, deal
+from ogive.records.persons import Names, PersonCodes, check_person_type, named_rows, smallest_hashes
 from ogive.records.sources import Source, memory_source
-from ogive.records.text_columns import LabelCells, TextColumns
-from ogive.records.waiting import RowChoice, WaitingRows
 
 _ANY = Grid.linear(0, 1, bins=1)
 """Of any numbers, where it does not matter which they are."""
@@ -104,11 +105,7 @@ class Records:
 
     @property
     def _source(self) -> Source:
-        """The table, where its rows can be read.
-
-        Raises:
-            UnsupportedError: it lies in an engine.
-        """
+        """The table, where its rows can be read."""
         if isinstance(self._table, EngineTable):
             raise UnsupportedError(
                 f"{plain(self._table.name)} lies in an engine, which counts cells and hands out no rows; use trust "
@@ -154,7 +151,7 @@ class Records:
         return tuple(name for name in columns if self._has_missing(name))
 
     def _has_missing(self, name: str) -> bool:
-        """Whether a column has missing values; not where it cannot be read, which whoever releases it is told."""
+        """Whether a column has missing values; false where it cannot be read, which a release then refuses."""
         try:
             cells = LabelCells(self._source, self._words)
             kept = self._measured.type(name)
@@ -367,13 +364,7 @@ class Records:
         return self.aggregate(binning)
 
     def _selected(self, aggregate: Selected) -> Records:
-        """The rows that satisfy a condition; of these, few enough are kept of each person.
-
-        Raises:
-            DataError: a column of the condition is not there, or holds nothing that its values are compared with.
-        """
-        from ogive.records.filtering import FilteredSource
-
+        """The rows that satisfy a condition; of these, few enough are kept of each person."""
         for column in compared_columns(aggregate.where):
             check_column(self._table, column)
         chosen: Source | EngineTable
@@ -404,22 +395,14 @@ class Records:
         return labels, self._rows(aggregate, labels) if self._checked(aggregate) else iter(())
 
     def _bounding(self, aggregate: Aggregate) -> str | None:
-        """The column with the person's identifier, where rows are bounded per person.
-
-        Raises:
-            DataError: it is measured too.
-        """
+        """The column with the person's identifier, where rows are bounded per person."""
         # numbers to be measured are read as floats, which may take two persons for one
         if self.person in {column.column for column in columns_of(aggregate)}:
             raise DataError(f"column {quoted(self.person)} identifies the person, so it cannot be measured too")
         return self.person
 
     def _checked(self, aggregate: Aggregate) -> bool:
-        """Refuse columns that do not hold what an aggregate reads; whether there are rows.
-
-        Raises:
-            DataError: naming a column and what it holds.
-        """
+        """Refuse columns that do not hold what an aggregate reads; whether there are rows."""
         columns = columns_of(aggregate)
         plural = "groups" if isinstance(aggregate, GroupBinning | Parted) else "categories"
         listable = len(columns) > 1 and isinstance(aggregate, Cells | RowValues)
@@ -428,8 +411,8 @@ class Records:
                 check_column(self._table, column.column)
             return False
         measured = None if isinstance(self._table, EngineTable) else self._measured
+        needed = not self._of_party
         for column in columns:
-            needed = not self._of_party
             check_type(self._table, measured, column, plural, listable, words=self._words, needs_values=needed)
         return True
 
@@ -452,16 +435,9 @@ class Records:
         identifiers = set() if person is None else {person}
         names = [*wanted, *identifiers]
         # a category such as "NA" that was declared is a text, whatever the other cells of its column are
-        written = {
-            column.column
-            for column in columns
-            if not isinstance(column, Binning) and any(value in self._words for value in declared_values(column))
-        }
-        kept = {
-            column.column
-            for column in columns
-            if not isinstance(column, Binning) and any(map(self._words.marks, declared_values(column)))
-        }
+        declared = [(each.column, declared_values(each)) for each in columns if not isinstance(each, Binning)]
+        written = {name for name, values in declared if any(value in self._words for value in values)}
+        kept = {name for name, values in declared if any(map(self._words.marks, values))}
         rows = 0
         cells = LabelCells(self._source, self._words)
         persons = None if person is None else PersonCodes(person, self._table.type(person))
@@ -488,7 +464,7 @@ class Records:
         self._size = rows
 
     def _choice(self, aggregate: Aggregate, labels: Mapping[str, LabelCodes]) -> RowChoice:
-        """What says which rows of a person are kept; rows that are wanted themselves are chosen by their contents."""
+        """The rule by which rows of a person are kept; where the rows are the answer it goes by their contents."""
         codes = [None if isinstance(each, Binning) else labels[each.column] for each in columns_of(aggregate)]
         by_cells = self.row_choice == BY_CELLS and not isinstance(aggregate, RowValues)
         return ChoiceByCells(aggregate, codes) if by_cells else ChoiceByContents(codes)

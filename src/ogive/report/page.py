@@ -2,28 +2,252 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ogive.accounting.losses import shown_up
+from ogive.core.files import permissions, write_atomically
+from ogive.core.rooms import room
 from ogive.errors import ParameterError
-from ogive.files import permissions, write_atomically
-from ogive.html import words
-from ogive.html.chapter import Chapter, write
-from ogive.html.chart import standalone
-from ogive.html.document import document
-from ogive.html.markup import Html, tag
-from ogive.html.parts import figure, not_private, say, table
 from ogive.provenance import publishable
-from ogive.report.budget import budget
-from ogive.report.chapters import chapter_of, chapters_of
-from ogive.report.data_dependent import TITLE, cost_section, headline
-from ogive.report.totals import Total, totals
+from ogive.report.budget import Total, budget, moment, totals
+from ogive.showing import words
+from ogive.showing.chapter import Chapter, write
+from ogive.showing.chart import standalone
+from ogive.showing.parts import Html, Row, card, details, document, figure, fine, not_private, say, strong, table, tag
 from ogive.statistics.base import Estimate
+from ogive.statistics.curve.estimate import Curve
+from ogive.statistics.groups.estimate import GroupEstimates
+from ogive.statistics.kinds import KINDS
+from ogive.statistics.quantiles.estimate import QuantileEstimates
 
 if TYPE_CHECKING:
     from ogive.ledger import Account
     from ogive.pate import SanitizedCost
+
+# --- Chapters: one for each release, with a title of its own
+
+
+@dataclasses.dataclass
+class _Release:
+    estimates: list[Estimate]
+    truth: Estimate | None
+    name: str | None
+
+
+def chapters_of(
+    estimates: Sequence[Estimate],
+    truths: Sequence[Estimate | None],
+    names: Sequence[str | None],
+    account: Account | None,
+) -> list[Chapter]:
+    """The chapters of a page, in the order in which their releases first appear.
+
+    A release that is given twice, or as its curve and as quantiles read off it, or with and without contrasts of its
+    groups, is one chapter. Estimates that claim one release id and contradict each other stay apart. Titles that would
+    be the same get what tells them apart: the guarantee, then the part, the name, the ledger's number and moment, and
+    where all of that is the same, a count.
+    """
+    releases: list[_Release] = []
+    for estimate, truth, name in zip(estimates, truths, names, strict=True):
+        known = next((found for found in releases if all(_same(estimate, one) for one in found.estimates)), None)
+        if known is None:
+            releases.append(_Release([estimate], truth, name))
+            continue
+        chapter_of(estimate, truth)  # a truth that does not fit is refused, also where another is shown
+        known.truth = known.truth or truth
+        known.name = known.name or name
+        if estimate not in known.estimates:
+            known.estimates.append(estimate)
+    found = [_chapter(release) for release in releases]
+    titles = _titles(found, [release.name for release in releases], account)
+    return [dataclasses.replace(chapter, title=title) for chapter, title in zip(found, titles, strict=True)]
+
+
+def _same(first: Estimate, second: Estimate) -> bool:
+    """Whether two estimates are readings of one release."""
+    one, other = (getattr(estimate, "provenance", None) for estimate in (first, second))
+    if one is None or other is None or one.release_id != other.release_id:
+        return False
+    if not isinstance(first, Curve | QuantileEstimates) or not isinstance(second, Curve | QuantileEstimates):
+        return _released(first) == _released(second)
+    if (first.column, first.grid) != (second.column, second.grid):
+        return False
+    curve, again = _curve(first), _curve(second)
+    return curve is None or again is None or curve == again
+
+
+def _released(estimate: Estimate) -> Estimate:
+    """An estimate as it was released, without the contrasts that were added to it later."""
+    return dataclasses.replace(estimate, contrasts=()) if isinstance(estimate, GroupEstimates) else estimate
+
+
+def _curve(estimate: Curve | QuantileEstimates) -> Curve | None:
+    return estimate if isinstance(estimate, Curve) else estimate.curve
+
+
+def _chapter(release: _Release) -> Chapter:
+    """One chapter of all readings: the first that has a chart, and the tables that the others add."""
+    found = [chapter_of(estimate, release.truth) for estimate in release.estimates]
+    main = next((chapter for chapter in found if chapter.pictures), found[0])
+    others = (chapter for chapter in found if chapter is not main)
+    tables: dict[Html | None, None] = dict.fromkeys(chain(main.tables, *(chapter.tables for chapter in others)))
+    return dataclasses.replace(main, tables=tuple(tables))
+
+
+def _titles(chapters: Sequence[Chapter], names: Sequence[str | None], account: Account | None) -> list[str]:
+    entries = {} if account is None else {entry.release_id: entry for entry in account.history}
+    paid = [entries.get(chapter.provenance.release_id) for chapter in chapters]
+    differences: tuple[Sequence[str | None], ...] = (
+        [_guarantee(chapter) for chapter in chapters],
+        [None if entry is None else "all records" if entry.part is None else f"part {entry.part}" for entry in paid],
+        names,
+        [None if entry is None else f"no. {entry.number} of {moment(entry.started)}" for entry in paid],
+    )
+    titles = [chapter.title for chapter in chapters]
+    for said in differences:
+        for places in _shared(titles):
+            if len({said[i] for i in places}) > 1:
+                for i in places:
+                    titles[i] += "" if said[i] is None else f", {said[i]}"
+    for places in _shared(titles):
+        for number, i in enumerate(places, start=1):
+            titles[i] += f", {number} of {len(places)}"
+    return titles
+
+
+def _guarantee(chapter: Chapter) -> str:
+    privacy = chapter.provenance.privacy
+    return "exact values" if privacy is None else words.amount(privacy)
+
+
+def _shared(titles: Sequence[str]) -> list[list[int]]:
+    """The places of titles that occur several times."""
+    places: dict[str, list[int]] = {}
+    for i, title in enumerate(titles):
+        places.setdefault(title, []).append(i)
+    return [found for found in places.values() if len(found) > 1]
+
+
+def chapter_of(estimate: Any, truth: Any = None) -> Chapter:
+    """What a report says of one estimate."""
+    if not isinstance(estimate, Estimate):
+        names = ", ".join(kind.estimate.__name__ for kind in KINDS)
+        raise ParameterError(f"a report shows {names}; got {type(estimate).__name__}")
+    if estimate.provenance is None:
+        what = getattr(estimate, "column", type(estimate).__name__)
+        raise ParameterError(f"{what} was never released, so its price is unknown; report what release returns")
+    made: Chapter = room(type(estimate), "picture").chapter(estimate, truth)
+    some = "" if (where := estimate.provenance.where) is None else f" where {where}"
+    return dataclasses.replace(made, schema=estimate.schema, title=made.title + some)
+
+
+# --- The section of a published data-dependent cost
+
+TITLE = "Data-dependent cost of labels"
+
+MEANING = (
+    "Where teachers agree, an answer reveals little about any one of them, so one run may reveal less than it is "
+    "charged for. A data-dependent epsilon describes one run on the actual votes: with any one teacher replaced, "
+)
+JOINT = "the outputs would have been at most e to the epsilon times less likely, except for an added chance of delta."
+ADDITIVE = (
+    "the answers that were given would have been at most e to the epsilon times less likely; this fails with a chance "
+    "of at most delta."
+)
+LIMITS = (
+    "With other votes the same run may reveal more. So this cost is not differential privacy, cannot be charged to a "
+    "budget, and is not part of any total on this page."
+)
+SECRET = (
+    "The exact number is computed from the votes without noise. Two sets of votes that differ in one teacher have "
+    "different costs, so the exact number reveals something about the votes that nothing hides: if it changes when "
+    "a hospital joins, the change shows how that hospital votes."
+)
+NOISY = (
+    "The number shown here has noise scaled to the largest change that one teacher can cause, and includes the cost of "
+    "publishing it."
+)
+
+
+def cost_section(cost: SanitizedCost, *, number: int, alone: bool = False) -> Html:
+    """The section of one published cost.
+
+    Privacy:
+        Post-processing.
+    """
+    return tag(
+        "article",
+        tag("h2", TITLE, id=f"release-{number}"),
+        tag("p", headline(cost), class_="lead"),
+        tag("div", _numbers(cost), class_="tables"),
+        tag(
+            "div",
+            card(
+                "What a data-dependent epsilon means",
+                say(MEANING, JOINT if cost.form == "joint" else ADDITIVE),
+                say(LIMITS),
+            ),
+            card("Why the exact number must not be published", say(SECRET), say(NOISY)),
+            card("Accuracy", *_error(cost)),
+            card(
+                "Cost that holds for any votes",
+                figure(f"epsilon = {shown_up(cost.independent_epsilon, '.3f')}, delta = {shown_up(cost.delta)}"),
+                say(
+                    f"This is differential privacy, for at most {cost.max_answers:,} answers. A ledger charges this "
+                    "cost."
+                ),
+            ),
+            class_="cards",
+        ),
+        _details(cost),
+        None if alone else tag("p", tag("a", "Back to the contents", href="#contents"), class_="fine back"),
+        aria_labelledby=f"release-{number}",
+    )
+
+
+def headline(cost: SanitizedCost) -> str:
+    """The cost in a sentence."""
+    answered = "" if cost.answered is None else f", of which {cost.answered:,} were answered,"
+    return (
+        f"{cost.queries:,} queries to {cost.teachers:,} teachers{answered} cost about epsilon = {cost.epsilon:.3f} "
+        f"at delta = {shown_up(cost.delta)}, for the actual votes."
+    )
+
+
+def _numbers(cost: SanitizedCost) -> Html:
+    rows: list[Row] = [("Estimate for these votes", [f"{cost.epsilon:.3f}"])]
+    if cost.upper_limit is not None:
+        rows.append(("Upper limit, 95 % confidence", [f"{shown_up(cost.upper_limit, '.3f')}"]))
+    rows.append(("Bound for any votes", [f"{shown_up(cost.independent_epsilon, '.3f')}"]))
+    return table(f"Epsilon at delta = {shown_up(cost.delta)}", ["Cost", "Epsilon"], rows)
+
+
+def _error(cost: SanitizedCost) -> tuple[Html, ...]:
+    said = [say(strong("An estimate, not a bound:"), " half of the time it is below the true cost.")]
+    if cost.upper_limit is not None:
+        said.append(say(f"With 95 % confidence the true cost is at most {shown_up(cost.upper_limit, '.3f')}."))
+        if cost.upper_limit >= cost.independent_epsilon:
+            said.append(say("This limit is not below the cost that holds for any votes; use that one."))
+    return (*said, fine("The scale of the noise depends on the votes and is secret too."))
+
+
+def _details(cost: SanitizedCost) -> Html:
+    return details(
+        [
+            ("Aggregator", cost.aggregator),
+            ("Classes", f"{cost.classes:,}"),
+            ("Form", "all outputs" if cost.form == "joint" else "the answers that were given"),
+            ("Renyi order", f"{cost.order:g}"),
+            ("Smoothness", f"{cost.smoothness:.4g}"),
+            ("Scale of the noise", f"{cost.scale:.4g} smooth sensitivities"),
+            ("Cost of publishing", f"{cost.release_rdp:.3f} of Renyi cost, included above"),
+            ("Sensitivity computed by", cost.method),
+        ]
+    )
 
 
 def render_report(

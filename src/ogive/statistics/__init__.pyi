@@ -4,7 +4,6 @@ from .base import Terms as Terms
 from .bounds.statistic import Bounds as Bounds
 from .boxplot.statistic import Boxplot as Boxplot
 from .calibration.statistic import HosmerLemeshow as HosmerLemeshow
-from .count.statistic import Count as Count
 from .crosstab.statistic import Crosstab as Crosstab
 from .describe.statistic import Describe as Describe
 from .ecdf.statistic import Ecdf as Ecdf
@@ -14,9 +13,10 @@ from .groups.statistic import Grouped as Grouped
 from .groups.subset import Subset as Subset
 from .histogram.statistic import Histogram as Histogram
 from .labels.statistic import Labels as Labels
-from .mean.statistic import Mean as Mean
-from .proportion.statistic import Proportion as Proportion
 from .quantiles.statistic import Quantiles as Quantiles
 from .roc.statistic import Roc as Roc
-from .sum.statistic import Sum as Sum
+from .sums.statistic import Count as Count
+from .sums.statistic import Mean as Mean
+from .sums.statistic import Proportion as Proportion
+from .sums.statistic import Sum as Sum
 from .ustatistic.statistic import Ustatistic as Ustatistic

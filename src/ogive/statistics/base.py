@@ -1,4 +1,4 @@
-"""What every statistic can do.
+"""What every statistic and every estimate can do, and how estimates are shown in notebooks.
 
 A statistic is frozen parameters plus `questions`: a generator that yields queries, is sent
 the answers and returns an estimate. The same text serves every trust model, in one round
@@ -9,29 +9,124 @@ from __future__ import annotations
 
 import dataclasses
 import datetime
+import html
+import importlib.util
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, TypeVar, Unpack, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, Self, TypeVar, Unpack, cast, get_args
 
-from ogive.columns.values import as_written
+import numpy as np
+
+from ogive.columns.categories import as_written
+from ogive.core.checks import among
+from ogive.core.parameters import written_fields
+from ogive.core.rooms import room
 from ogive.errors import ParameterError, UnsupportedError
 from ogive.noise.shares import widened
-from ogive.parameters import written_fields
 from ogive.privacy import Adjacency, Loss, Privacy, PrivacyUnit
 from ogive.provenance import Provenance, publishable
 from ogive.queries import Answer, Query
-from ogive.rooms import room
 from ogive.statistics import plain_json
 
 if TYPE_CHECKING:
     from ogive.columns import Schema
-    from ogive.pictures import Style
-    from ogive.statistics.showing import Backend
+    from ogive.showing.pictures import Style
+
+# --- Estimates as HTML tables and as data frames
+#
+# The `text.py` of each statistic fills them.
+
+Backend = Literal["pandas", "polars", "pyarrow"]
+BACKENDS: tuple[Backend, ...] = get_args(Backend)
+
+# colors are those of whatever page this stands in, so that it is read on light and on dark ones
+_LINE = "border:none;border-bottom:1px solid rgba(128,128,128,0.35)"
+_CELL = f"padding:0.25em 0.9em 0.25em 0;background:none;color:inherit;vertical-align:top;{_LINE}"
+_TABLE = "border-collapse:collapse;border:none;margin:0.3em 0;color:inherit;background:none;font-size:0.95em"
+
+
+@dataclass(frozen=True)
+class Card:
+    """An estimate in a notebook, as plain text; what is shown is escaped.
+
+    Fields:
+        title: What was measured.
+        facts: What a reader should know, as pairs of a name and a value.
+        headings: Of the columns of a small table; none where there is no table.
+        rows: Of that table; the first cell of each names it.
+        notes: Sentences below.
+    """
+
+    title: str
+    facts: Sequence[tuple[str, str]] = ()
+    headings: Sequence[str] = ()
+    rows: Sequence[Sequence[str]] = ()
+    notes: Sequence[str] = ()
+
+
+def as_html(card: Card) -> str:
+    """A small self-contained piece of HTML."""
+    parts = [f'<div style="font-weight:600;margin-top:0.3em">{html.escape(card.title)}</div>']
+    if card.facts:
+        body = "".join(
+            f"<tr>{_cell(name, heading=True, align='left')}{_cell(value, align='left')}</tr>"
+            for name, value in card.facts
+        )
+        parts.append(f'<table style="{_TABLE};max-width:46em">{body}</table>')
+    if card.headings:
+        first, *others = card.headings
+        top = _cell(first, heading=True, align="left") + "".join(_cell(name, heading=True) for name in others)
+        body = "".join(
+            f"<tr>{_cell(row[0], heading=True, align='left')}{''.join(map(_cell, row[1:]))}</tr>" for row in card.rows
+        )
+        parts.append(f'<table style="{_TABLE}"><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table>')
+    parts += [
+        f'<div style="opacity:0.8;max-width:46em;font-size:0.95em">{html.escape(note)}</div>' for note in card.notes
+    ]
+    return f'<div style="overflow-x:auto">{"".join(parts)}</div>'
+
+
+def aligned(table: Sequence[tuple[str, ...]]) -> list[str]:
+    """Lines of cells below each other, the first of them to the left."""
+    widths = [max(len(row[place]) for row in table) for place in range(len(table[0]))]
+    lines = []
+    for name, *rest in table:
+        shown = [name.ljust(widths[0]), *(cell.rjust(width) for cell, width in zip(rest, widths[1:], strict=True))]
+        lines.append("  ".join(shown).rstrip())
+    return lines
+
+
+def level(estimate: Any) -> str:
+    """The confidence level of an estimate in percent."""
+    return f"{100 * estimate.confidence_level:g} %"
+
+
+def _cell(text: str, *, heading: bool = False, align: str = "right") -> str:
+    name, weight = ("th", "font-weight:600;") if heading else ("td", "")
+    return f'<{name} style="text-align:{align};{weight}{_CELL}">{html.escape(text)}</{name}>'
+
+
+def native_frame(columns: Mapping[str, Any], backend: str | None) -> Any:
+    """Columns as a data frame."""
+    if backend is None:
+        installed = [name for name in BACKENDS if importlib.util.find_spec(name) is not None]
+        if not installed:
+            raise ParameterError("a data frame needs pandas, polars or pyarrow installed")
+        backend = installed[0]
+    known = among(backend, "backend", BACKENDS)
+    if importlib.util.find_spec(known) is None:
+        raise ParameterError(f"{known} is not installed; install it with: pip install {known}")
+    import narwhals  # slow to import
+
+    return narwhals.from_dict(dict(columns), backend=known).to_native()
+
+
+# --- Estimates and statistics
 
 MeasuredT = TypeVar("MeasuredT")
 
@@ -43,7 +138,7 @@ OF_RANGE = "of the range that the value can have (standard deviation)"
 """Beside what noise is large or small, in words that follow a number."""
 
 FEWEST = 1
-"""Fewest records, noise included, of which anything is told: of fewer, noise leaves none."""
+"""Fewest records, noise included, of which anything is shown: of fewer, noise leaves none."""
 
 
 def _unknown() -> int | None:
@@ -164,8 +259,6 @@ class Shown:
         return str(room(type(self), "text").summary(self))
 
     def _repr_html_(self) -> str:
-        from ogive.statistics.showing import as_html
-
         return as_html(room(type(self), "text").card(self))
 
     def to_frame(self, backend: Backend | None = None) -> Any:
@@ -177,9 +270,7 @@ class Shown:
         Raises:
             ParameterError: none is installed, or another name was given.
         """
-        from ogive.statistics.showing import native_frame
-
-        return native_frame(room(type(self), "frame").columns(self), backend)
+        return native_frame(room(type(self), "text").columns(self), backend)
 
     def plot(self, ax: Any = None, **style: Unpack[Style]) -> Any:
         """Draw it; returns matplotlib axes.
@@ -191,19 +282,18 @@ class Shown:
         Raises:
             ParameterError: matplotlib is not installed, or the style is none.
         """
-        return room(type(self), "plot").draw(self, ax, **style)
+        return room(type(self), "picture").draw(self, ax, **style)
 
 
 class Estimate(Shown, ABC):
     """A value with its error: frozen, written and read as JSON, shown as text, as a table and as a picture.
 
-    A subclass is a frozen dataclass, declared with `repr=False`. Beside its module lie
+    A subclass is a frozen dataclass, declared with `repr=False`. Its module has `to_dict(estimate)` and
+    `from_dict(data)`, its plain data. Beside it lie
 
-    - `stored.py`, with `to_dict(estimate)` and `from_dict(data)`;
     - `text.py`, with `summary(estimate)`, some lines; `short(estimate)`, a few words that take no time; and
-      `card(estimate)`, what notebooks show;
-    - `frame.py`, with `columns(estimate)`, a row for each thing that was estimated;
-    - `plot.py`, with `draw(estimate, ax, **style)`.
+      `card(estimate)`, what notebooks show; and `columns(estimate)`, a row for each thing that was estimated;
+    - `picture.py`, with `draw(estimate, ax, **style)` and `chapter(estimate, truth)`.
     """
 
     schema: ClassVar[str]
@@ -241,7 +331,7 @@ class Estimate(Shown, ABC):
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, exact; see the schema in `ogive/schemas`."""
-        data: dict[str, Any] = room(type(self), "stored").to_dict(self)
+        data: dict[str, Any] = room(type(self), "estimate").to_dict(self)
         return data
 
     def to_json(self, path: str | Path | None = None) -> str:
@@ -260,7 +350,7 @@ class Estimate(Shown, ABC):
             ParameterError, DataError: this is no estimate of this kind that this version can read.
         """
         with as_written():
-            found: Self = room(cls, "stored").from_dict(data)
+            found: Self = room(cls, "estimate").from_dict(data)
         return found
 
     @classmethod
@@ -306,11 +396,7 @@ class Statistic(Protocol[EstimateT]):
 
 
 def check_statistic(statistic: object) -> None:
-    """Refuse what is no statistic.
-
-    Raises:
-        ParameterError: it is none.
-    """
+    """Refuse what is no statistic."""
     if isinstance(statistic, type) or not hasattr(statistic, "questions"):
         raise ParameterError(
             f"`statistic` must be one such as Ecdf('age', bounds=(0, 120)), got {type(statistic).__name__}"
@@ -325,12 +411,7 @@ def innermost(statistic: Any) -> Any:
 
 
 def parted(statistic: Any, asked: Any) -> tuple[Any, ...]:
-    """The wrappers that say which records a statistic is about, outermost first, about what is asked in its place.
-
-    Args:
-        statistic: With its wrappers.
-        asked: What they wrap instead, such as one method of it.
-    """
+    """The wrappers that say which records a statistic is about, outermost first, about what is asked in its place."""
     if not hasattr(statistic, "statistic"):
         return ()
     inner = parted(statistic.statistic, asked)
@@ -354,14 +435,6 @@ def completed(statistic: Statistic[EstimateT], schema: Callable[[], Schema | Non
 
     A statistic that leaves anything says by a method `completed_by` what a schema makes of it. This comes before
     `describe`, so that a recorded question says what was asked.
-
-    Args:
-        statistic: With the words of which records.
-        schema: Reads what the columns hold; called only where a statistic leaves anything to it.
-
-    Raises:
-        ParameterError: the schema does not fit the statistic.
-        DataError: the table cannot be read.
     """
     inner: Any = innermost(statistic)
     known = schema() if hasattr(inner, "completed_by") else None
@@ -417,6 +490,14 @@ def _number(value: int | float | Fraction) -> int | float | str:
     if number.denominator == 1:
         return number.numerator
     return float(number) if Fraction(float(number)) == number else str(number)
+
+
+def as_values(given: Any) -> tuple[Any, ...] | None:
+    """The values of a class as a tuple of Python's own; None stays."""
+    if given is None:
+        return None
+    values = given if isinstance(given, tuple | list | set | frozenset | np.ndarray) else (given,)
+    return tuple(each.item() if isinstance(each, np.generic) else each for each in values)
 
 
 def canonical_class(values: Any) -> Any:

@@ -23,11 +23,7 @@ MOST_VALUES = 400_000_000  # simulated noise values, about ten seconds, unless t
 
 
 def check_level(confidence_level: Any) -> Fraction:
-    """Return a confidence level as an exact number.
-
-    Raises:
-        ParameterError: it is not above 0 and at most 0.9999, beyond which too many simulations would be needed.
-    """
+    """Return a confidence level as an exact number."""
     level = exact(confidence_level, "confidence_level")
     if not 0 < level <= MOST_CONFIDENCE:
         raise ParameterError(
@@ -37,22 +33,12 @@ def check_level(confidence_level: Any) -> Fraction:
 
 
 def simulations_needed(level: Fraction, *, share: Fraction, nodes: int, usual: int) -> int:
-    """Number of simulations from which a quantile for a share of the error probability can be read.
-
-    Args:
-        level: Confidence level, at most 0.9999.
-        share: Smallest part of 1 - level that a quantile is asked for.
-        nodes: Noise values of one simulation.
-        usual: Number of simulations that is enough for ordinary levels, and always affordable.
-
-    Raises:
-        ParameterError: the level takes more simulations than there is time for on so many thresholds.
-    """
+    """Number of simulations from which a quantile for a share of the error probability can be read."""
     needed = math.ceil(1 / (share * (1 - level)))
     affordable = max(usual, MOST_VALUES // nodes)
     if needed > affordable:
         most = math.floor((1 - 1 / (share * affordable)) * 10_000) / 10_000
         raise ParameterError(
-            f"`confidence_level` must be at most {most:g} on so many thresholds, got {float(level):g}; use fewer bins"
+            f"`confidence_level` must be at most {most:g} on this many thresholds, got {float(level):g}; use fewer bins"
         )
     return max(usual, needed)

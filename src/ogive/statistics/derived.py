@@ -1,20 +1,26 @@
-"""Functions and verbs of statistics that have none of their own, from the fields of their questions.
+"""What verbs, functions and commands share: those made of the fields of questions, and statistics of some records.
 
-A field without a default is a column: the function takes an array for it, the verb its name. The fields of the
-statistic's `TypedDict` are options.
+Statistics that have no function and verb of their own get them from the fields of their questions. A field without a
+default is a column: the function takes an array for it, the verb its name. The fields of the statistic's `TypedDict`
+are options.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast, overload
 
-from ogive.statistics.base import Estimate
+from ogive.columns import LabelValue
+from ogive.errors import ParameterError
+from ogive.statistics.base import Estimate, EstimateT, Statistic
 from ogive.statistics.kinds import Kind
-from ogive.statistics.options import entries, takes_options_of
+from ogive.statistics.options import Where, entries, takes_options_of
+
+if TYPE_CHECKING:
+    from ogive.statistics.groups.estimate import GroupEstimates
 
 Taken = Mapping[str, Any]
 
@@ -27,15 +33,7 @@ def call_of(
     first: tuple[str, ...] = (),
     called: Mapping[str, str] = MappingProxyType({}),
 ) -> Callable[..., Estimate]:
-    """A function with a signature and documentation from the fields of the kind's question.
-
-    Args:
-        kind: Of the statistic.
-        release: Is called with what was given for columns, for options, and for parameters of the function itself.
-        own: Defaults and documentation of these parameters.
-        first: Parameters before the columns, such as `self`; columns may then be left out.
-        called: The parameter for the only column, where it does not have the name of its field, by that.
-    """
+    """A function with a signature and documentation from the fields of the kind's question."""
     columns = _columns(kind)
     if len(columns) > 1:
         called = {}  # of several columns each keeps its name
@@ -76,3 +74,35 @@ def _columns(kind: Kind) -> dict[str, str]:
     known = entries(inspect.cleandoc(kind.statistic.__doc__ or ""), "Fields")
     texts = {name: text.partition(": ")[2] for names, text in known for name in names}
     return {each.name: texts[each.name] for each in fields if each.default is dataclasses.MISSING}
+
+
+# --- A statistic of some of the records
+
+
+@overload
+def asked(
+    statistic: Statistic[EstimateT], *, where: Where | None = None, by: None = None, groups: None = None
+) -> Statistic[EstimateT]: ...
+@overload
+def asked(
+    statistic: Statistic[EstimateT], *, where: Where | None, by: str | None, groups: Sequence[LabelValue] | None
+) -> Statistic[EstimateT | GroupEstimates[EstimateT]]: ...
+def asked(
+    statistic: Statistic[Any],
+    *,
+    where: Where | None = None,
+    by: str | None = None,
+    groups: Sequence[LabelValue] | None = None,
+) -> Statistic[Any]:
+    """A statistic of all records, of groups of them, or of those that satisfy a condition."""
+    if by is None and groups is not None:
+        raise ParameterError("`groups` are the values of a column; name it with `by=`")
+    if by is not None:
+        from ogive.statistics.groups.statistic import Grouped
+
+        statistic = Grouped(statistic, by, None if groups is None else tuple(groups))
+    if where is None:
+        return statistic
+    from ogive.statistics.groups.subset import Subset  # most questions are about all records
+
+    return Subset(statistic, where)

@@ -11,7 +11,7 @@ from ogive.errors import ParameterError, UnsupportedError
 from ogive.noise import DiscreteLaplace
 from ogive.privacy import ApproxDP
 from ogive.queries import Answer, DiscoveryQuery, Query, ValueCounts, design_discovery
-from ogive.queries.value_counts import read
+from ogive.queries.aggregates import read
 from ogive.statistics.base import Terms
 
 _ANY = ApproxDP(1, "1e-6")
@@ -42,18 +42,12 @@ class Discovered:
 
 
 def shown_interval(law: DiscreteLaplace, threshold: int, count: int, confidence_level: float) -> tuple[int, int]:
-    """The numbers of records that a value may have whose noisy count was told.
+    """The numbers of records that a value may have whose noisy count is shown.
 
-    The value was told because its noisy count reached the threshold, so the interval is one of the law of the count
-    given that: of all values of so many records that are told, at least this share have intervals that hold the number.
-    Noise has no memory. So whoever has fewer records than the threshold is told with counts of one law, and a count
+    The value is shown because its noisy count reached the threshold, so the interval is one of the law of the count
+    given that: of all shown values of this many records, at least this share have intervals that hold the number.
+    Noise has no memory. So whoever has fewer records than the threshold is shown with counts of one law, and a count
     near the threshold says no more than that some record has the value.
-
-    Args:
-        law: Noise of the count.
-        threshold: Least count that is told.
-        count: The noisy one, at least the threshold.
-        confidence_level: Above 0 and below 1; each end errs with half of the rest.
     """
     half = (1 - confidence_level) / 2
     log_q = -1 / float(law.scale)
@@ -65,11 +59,11 @@ def shown_interval(law: DiscreteLaplace, threshold: int, count: int, confidence_
         return math.log1p(-math.exp((1 - least) * log_q - math.log1p(math.exp(log_q))))
 
     def above(records: int) -> bool:
-        """Whether so many records are told with a count as high as this one often enough."""
+        """Whether so many records are shown with a count as high as this one often enough."""
         return reaches(count - max(records, threshold)) - reaches(threshold - max(records, threshold)) > math.log(half)
 
     def below(records: int) -> bool:
-        """Whether so many records are told with a count as low as this one often enough."""
+        """Whether so many records are shown with a count as low as this one often enough."""
         return -math.expm1(reaches(count + 1 - records) - reaches(threshold - records)) > half
 
     low = 1 if above(1) else _first(above, threshold, count)
@@ -91,17 +85,7 @@ def _first(holds: Callable[[int], bool], low: int, high: int) -> int:
 
 
 def discovery(column: OpenCategories, terms: Terms, *, parameter: str) -> DiscoveryQuery:
-    """The question which values occur, at the whole of a guarantee.
-
-    Args:
-        column: Its values are found.
-        terms: What may be spent.
-        parameter: That would name the values, for messages.
-
-    Raises:
-        ParameterError: the guarantee has no delta.
-        UnsupportedError: no curator sees all records.
-    """
+    """The question which values occur, at the whole of a guarantee."""
     privacy = terms.privacy
     if not terms.private and not isinstance(privacy, ApproxDP):
         privacy = _ANY  # an exact answer has every value, whatever its price would be

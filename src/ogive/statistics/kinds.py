@@ -63,12 +63,12 @@ class Kind:
 
     @property
     def command_options(self) -> Command:
-        """Its `command` module, which adds what the command line cannot derive from the fields of its question."""
+        """`COMMAND` beside its question, or `NAME_COMMAND`: what the command line cannot derive from the fields."""
         from ogive.statistics.options import Command
 
-        if find_spec(f"ogive.statistics.{self.folder}.command") is None:
-            return Command()
-        return cast("Command", self.room("command").COMMAND)
+        module = self.room("statistic")
+        own = getattr(module, f"{self.name.upper()}_COMMAND", None) or getattr(module, "COMMAND", None)
+        return cast("Command", own or Command())
 
     @property
     def statistic(self) -> type[Statistic[Any]]:
@@ -89,7 +89,7 @@ class Kind:
         return frozenset({"linear", "curator", *(kind for kind, asked in more.items() if asked)})
 
     def shows(self, room: str) -> bool:
-        """Whether people see its estimate in a certain way, such as `plot`; the estimate itself is not loaded."""
+        """Whether people see its estimate in a certain way, such as `picture`; the estimate itself is not loaded."""
         folder = self.estimate_path.partition(":")[0].rpartition(".")[0]
         return find_spec(f"ogive.statistics.{folder}.{room}") is not None
 
@@ -100,7 +100,8 @@ class Kind:
 
         if find_spec(f"ogive.statistics.{self.folder}.plan") is None:
             return Prediction
-        return cast("type[Prediction]", self.room("plan").Prediction)
+        module = self.room("plan")
+        return cast("type[Prediction]", getattr(module, f"{self.question}Prediction", None) or module.Prediction)
 
 
 KINDS = (
@@ -133,19 +134,19 @@ KINDS = (
         "bounds of a column of unknown range, to use as --bounds of other commands", function="find_bounds",
     ),
     Kind(
-        "count", "count", "Count", "sums.estimate:CountEstimate", "ogive.count/1",
+        "count", "sums", "Count", "sums.estimate:CountEstimate", "ogive.count/1",
         "how many records have a value, or one of the values named",
     ),
     Kind(
-        "proportion", "proportion", "Proportion", "sums.estimate:ProportionEstimate", "ogive.proportion/1",
+        "proportion", "sums", "Proportion", "sums.estimate:ProportionEstimate", "ogive.proportion/1",
         "the share of the records that have one of the values named",
     ),
     Kind(
-        "mean", "mean", "Mean", "sums.estimate:MeanEstimate", "ogive.mean/1",
+        "mean", "sums", "Mean", "sums.estimate:MeanEstimate", "ogive.mean/1",
         "the mean of a column, with its standard deviation",
     ),
     Kind(
-        "sum", "sum", "Sum", "sums.estimate:SumEstimate", "ogive.sum/1",
+        "sum", "sums", "Sum", "sums.estimate:SumEstimate", "ogive.sum/1",
         "the sum of a column",
     ),
     Kind(
@@ -207,12 +208,7 @@ def prediction_of(name: str) -> type[Prediction]:
 
 
 def read_estimate(data: Any) -> Estimate:
-    """Rebuild any estimate from its `to_dict`; the data need not be trusted.
-
-    Raises:
-        DataError: the schema is missing or none that this version reads, or the estimate is damaged.
-        ParameterError: its provenance, guarantee or strategy is damaged.
-    """
+    """Rebuild any estimate from its `to_dict`; the data need not be trusted."""
     schema = data.get("schema") if isinstance(data, dict) else None
     if not isinstance(schema, str) or schema not in SCHEMAS:
         known = ", ".join(sorted(SCHEMAS))
@@ -231,11 +227,7 @@ def is_estimate(data: Any) -> bool:
 
 
 def read_recorded(data: Any) -> Estimate:
-    """Rebuild an estimate that a ledger recorded.
-
-    Raises:
-        LedgerError: it is damaged, or of a version that this one does not read.
-    """
+    """Rebuild an estimate that a ledger recorded."""
     try:
         return read_estimate(data)
     except (DataError, ParameterError) as problem:

@@ -2,7 +2,7 @@
 
 Functions and verbs take the options as keywords, `**options: Unpack[RocOptions]`, and pass them on. The decorator gives
 them the whole signature and documentation, which are the dataclass's. The command line makes an option of every field;
-what it cannot read off the fields is a `Command`, in `command.py` of the statistic's folder.
+what it cannot read off the fields is a `Command`, the `COMMAND` beside the statistic's question.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, ParamSpec, TypeVar, cast
 
 Where = str | Mapping[str, Any]
-"""A condition as users write it; see `ogive.predicates`."""
+"""A condition as users write it; see `ogive.columns.predicates`."""
 
 PART_TEXTS = {
     "where": "Condition that selects records, for example \"ward == 'A'\"; see `Subset`. By default all records.",
@@ -95,13 +95,7 @@ class Command:
 def takes_options_of(
     statistic: type, options: type, *, leave_out: tuple[str, ...] = ()
 ) -> Callable[[Callable[ParametersT, ResultT]], Callable[ParametersT, ResultT]]:
-    """Give a function that passes `**options` on to a statistic its signature, and document its options.
-
-    Args:
-        statistic: The dataclass, whose docstring has a section `Fields`.
-        options: The `TypedDict` of those fields that are options; a test holds it to the dataclass.
-        leave_out: Options that the function sets itself.
-    """
+    """Give a function that passes `**options` on to a statistic its signature, and document its options."""
     names = tuple(name for name in options.__annotations__ if name not in leave_out)
     fields = {field.name: field for field in dataclasses.fields(statistic)}
     described = entries(inspect.cleandoc(statistic.__doc__ or ""), "Fields")

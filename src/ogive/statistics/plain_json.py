@@ -1,4 +1,4 @@
-"""What stored estimates have in common: JSON text, and fields that are checked before anything is built from them.
+"""What stored estimates have in common: JSON text, checked fields, and a price that fits the noise.
 
 The data come from strangers. Every check ends in the value wanted or in one line that says what was wrong.
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -16,14 +16,109 @@ from typing import Any, TypeGuard
 
 import numpy as np
 
-from ogive.arrays import Float64
+from ogive.accounting import at_least, covers, group_loss, total_loss
 from ogive.columns import Label
-from ogive.errors import DataError, ParameterError, plain, quoted
-from ogive.files import permissions, write_atomically
+from ogive.core.arrays import Float64
+from ogive.core.files import permissions, write_atomically
+from ogive.errors import DataError, ParameterError, UnsupportedError, plain, quoted
 from ogive.noise import DiscreteGaussian, DiscreteLaplace, law_from_dict
-from ogive.privacy import Adjacency
+from ogive.privacy import Adjacency, Loss, PrivacyUnit
 from ogive.provenance import Provenance, declaring
-from ogive.statistics.stated_price import check_price
+from ogive.queries import CuratorQuery
+from ogive.strategies.base import Strategy
+from ogive.strategies.people import CountedPeople
+from ogive.strategies.summed import SummedApproximations, SummedStrategies
+
+# --- Whether the price of a stored estimate fits its noise
+#
+# A price that was lowered in a file makes a later total of prices too small. What noise costs follows from the strategy
+# that it belongs to, so a price below that shows. A price above it is possible: a private selection of the method costs
+# besides, and where several parties add noise, more of it is there than is counted on.
+
+Measured = tuple[Strategy | None, Adjacency]
+"""What was measured, with the adjacency that its loss is of; None where the answer is exact."""
+
+_HIDDEN = {Adjacency.REPLACE: "a record that is replaced", Adjacency.ADD_OR_REMOVE: "a record that is added or removed"}
+
+
+def check_price(
+    source: Provenance | None, measured: Iterable[Measured] = (), besides: Callable[[PrivacyUnit], Loss] | None = None
+) -> None:
+    """Refuse an estimate whose stated price or guarantee is not that of its own noise.
+
+    Args:
+        source: Where the estimate comes from; None if it was never released.
+        measured: What it was computed from.
+        besides: What else was measured costs this for a unit; None where nothing was.
+    """
+    if source is None or source.privacy is None or source.price is None:
+        return
+    if not covers(source.privacy, source.price):
+        raise DataError(f"this estimate contradicts itself: it has {source.privacy}, and cost {source.price}")
+    for strategy, adjacency in measured:
+        if strategy is None:
+            raise DataError(f"this estimate contradicts itself: it has {source.privacy}, and its answer is exact")
+        if adjacency is not source.adjacency:
+            raise DataError(
+                f"this estimate contradicts itself: its guarantee hides {_HIDDEN[source.adjacency]}, and its noise "
+                f"{_HIDDEN[adjacency]}"
+            )
+        for part in parts_of(strategy):
+            loss = loss_of(part, adjacency, source.max_rows_per_person)
+            if besides is not None:
+                loss = total_loss([loss, besides(source.unit)])
+            if not at_least(source.price, loss):
+                raise DataError(
+                    f"this estimate contradicts itself: its noise costs {loss}, and its stated price is {source.price}"
+                )
+
+
+def check_query(source: Provenance | None, query: CuratorQuery | None, adjacency: Adjacency) -> None:
+    """The same for an estimate whose one measurement is a query."""
+    if source is None or source.privacy is None or source.price is None:
+        return
+    check_price(source, [(None, adjacency)] if query is None else [])
+    hidden = {source.adjacency, adjacency}
+    # of some of the records: replacing one may take it out of them, so they are asked as if records came and went
+    moving = source.where is not None and adjacency is Adjacency.ADD_OR_REMOVE
+    if len(hidden) > 1 and not moving:
+        raise DataError(
+            f"this estimate contradicts itself: its guarantee hides {_HIDDEN[source.adjacency]}, and its noise "
+            f"{_HIDDEN[adjacency]}"
+        )
+    assert query is not None, "exact answers were refused"
+    for each in hidden:
+        unit = source.unit if each is source.adjacency else PrivacyUnit(each, source.person)
+        try:
+            loss = query.price(unit)
+        except ParameterError as problem:
+            words = plain(problem)
+            raise DataError(f"this estimate contradicts itself: its noise has no price, since {words}") from None
+        if not at_least(source.price, loss):
+            raise DataError(
+                f"this estimate contradicts itself: its noise costs {loss}, and its stated price is {source.price}"
+            )
+
+
+def loss_of(strategy: Strategy, adjacency: Adjacency, rows: int) -> Loss:
+    """What the noise of one release costs."""
+    try:
+        # a person has one weight, whatever the number of rows
+        return group_loss(strategy.loss(adjacency), 1 if isinstance(strategy, CountedPeople) else rows)
+    except (ParameterError, UnsupportedError) as problem:
+        raise DataError(f"this estimate contradicts itself: its noise has no price, since {plain(problem)}") from None
+    except (LookupError, TypeError, ValueError, ArithmeticError, AttributeError):
+        raise DataError("this estimate's strategy is damaged: its noise has no price") from None
+
+
+def parts_of(strategy: Strategy) -> tuple[Strategy, ...]:
+    """The strategies of the batches that a curve was merged of, in the order of its batches; else the one itself."""
+    if isinstance(strategy, SummedStrategies | SummedApproximations):
+        return tuple(single for part in strategy.parts for single in parts_of(part))
+    return (strategy,)
+
+
+# --- JSON text and checked fields
 
 LONGEST_TEXT = 4000
 """Most characters of a text in an estimate."""
@@ -37,17 +132,7 @@ _ROUNDING = 1 + 1e-9  # sums of chances may exceed what they cannot exceed
 def write(
     data: dict[str, Any], path: str | Path | None = None, *, public: bool = False, indent: int | None = None
 ) -> str:
-    """JSON text of plain data; with a path, also written there, whole or not at all.
-
-    Args:
-        data: Plain data.
-        path: Where.
-        public: Whether the data may be published; else the file is for its owner alone.
-        indent: Of the text.
-
-    Raises:
-        ParameterError: the file cannot be written.
-    """
+    """JSON text of plain data; with a path, also written there, whole or not at all."""
     text = json.dumps(data, indent=indent, allow_nan=False)
     if path is not None:
         write_atomically(Path(path), text.encode() + b"\n", mode=permissions(public=public))
@@ -55,11 +140,7 @@ def write(
 
 
 def parse(source: str | bytes | Path) -> Any:
-    """Plain data of JSON text, or of the file at a Path.
-
-    Raises:
-        DataError: the file cannot be read or holds no JSON.
-    """
+    """Plain data of JSON text, or of the file at a Path."""
     text = _read(source) if isinstance(source, Path) else source
     try:
         return json.loads(text, parse_constant=_refuse_constant)
@@ -103,15 +184,7 @@ def is_number(value: Any) -> TypeGuard[int | float]:
 
 
 def noise_law(data: Any, what: str) -> DiscreteGaussian | DiscreteLaplace | None:
-    """The law of two-sided noise; None where there is none.
-
-    Args:
-        data: Its plain data.
-        what: Names the estimate in errors, for example "a curve".
-
-    Raises:
-        ParameterError, DataError: it is neither discrete Laplace nor discrete Gaussian with an exact number.
-    """
+    """The law of two-sided noise; None where there is none."""
     if data is None:
         return None
     texts = isinstance(data, dict) and len(data) == 2 and all(isinstance(value, str) for value in data.values())
@@ -124,15 +197,7 @@ def noise_law(data: Any, what: str) -> DiscreteGaussian | DiscreteLaplace | None
 
 
 def read_exact(data: Any, what: str) -> Fraction:
-    """An exact number, written as a whole number or a fraction such as "-1/10".
-
-    Args:
-        data: Its text.
-        what: Names it in errors, for example "the bounds of a mean".
-
-    Raises:
-        DataError: it is no such text.
-    """
+    """An exact number, written as a whole number or a fraction such as "-1/10"."""
     if not isinstance(data, str) or not _EXACT.fullmatch(data.removeprefix("-")):
         raise DataError(f"{what} must be exact numbers like '1/10'")
     try:
@@ -155,11 +220,7 @@ class Fields:
 
     @staticmethod
     def of(data: Any, schema: str, what: str, needed: Iterable[str]) -> Fields:
-        """The fields of an estimate of a schema.
-
-        Raises:
-            DataError: the data are no object of this schema, or lack a needed field.
-        """
+        """The fields of an estimate of a schema."""
         named = data.get("schema") if isinstance(data, dict) else None
         if not isinstance(named, str) or named != schema:
             got = f", got schema {quoted(named[:40])}" if isinstance(named, str) else ""
@@ -171,22 +232,14 @@ class Fields:
         return Fields(data, what)
 
     def text(self, name: str) -> str:
-        """A short text.
-
-        Raises:
-            DataError: it is none.
-        """
+        """A short text."""
         value = self.data[name]
         if not is_text(value):
             raise DataError(f"the field {quoted(name)} of {self.what} must be a short text")
         return value
 
     def whole(self, name: str, least: int = 0, most: int | None = None) -> int:
-        """A whole number within limits.
-
-        Raises:
-            DataError: it is none, or outside of them.
-        """
+        """A whole number within limits."""
         value = self.data[name]
         if not is_whole(value) or value < least or (most is not None and value > most):
             limit = "" if most is None else f" to {most}"
@@ -194,11 +247,7 @@ class Fields:
         return value
 
     def number(self, name: str, most: float = math.inf) -> float:
-        """A finite number from 0.
-
-        Raises:
-            DataError: it is none, or above the limit.
-        """
+        """A finite number from 0."""
         value = self.data[name]
         if not is_number(value) or not 0 <= value <= most * _ROUNDING:
             limit = "" if most == math.inf else f" to {most:g}"
@@ -206,28 +255,14 @@ class Fields:
         return float(value)
 
     def flag(self, name: str) -> bool:
-        """True or false.
-
-        Raises:
-            DataError: it is neither.
-        """
+        """True or false."""
         value = self.data[name]
         if not isinstance(value, bool):
             raise DataError(f"the field {quoted(name)} of {self.what} must be true or false")
         return value
 
     def rows(self, name: str, what: str, needed: Iterable[str], *, nonempty: bool = False) -> list[Fields]:
-        """The fields of each object in a list.
-
-        Args:
-            name: Of the list.
-            what: Names one of the objects in errors, for example "a plan's row".
-            needed: Fields that each object has.
-            nonempty: Whether there must be one.
-
-        Raises:
-            DataError: it is no list of objects, or one lacks a field, or there is none and must be.
-        """
+        """The fields of each object in a list."""
         listed, wanted = self.data[name], tuple(needed)
         fit = isinstance(listed, list) and all(isinstance(each, dict) and set(wanted) <= set(each) for each in listed)
         if not fit or (nonempty and not listed):
@@ -238,22 +273,14 @@ class Fields:
         return [Fields(each, what) for each in listed]
 
     def numbers(self, name: str) -> Float64:
-        """A list of at least one finite number.
-
-        Raises:
-            DataError: it is none.
-        """
+        """A list of at least one finite number."""
         values = self.data[name]
         if not isinstance(values, list) or not values or not all(map(is_number, values)):
             raise DataError(f"the field {quoted(name)} of {self.what} must be a list of finite numbers")
         return np.array(values, dtype=np.float64)
 
     def chance(self, name: str) -> float:
-        """A confidence level or another probability strictly between 0 and 1.
-
-        Raises:
-            DataError: it is none.
-        """
+        """A confidence level or another probability strictly between 0 and 1."""
         value = self.data[name]
         if not is_number(value) or not 0 < value < 1:
             words = name.replace("_", " ")
@@ -261,22 +288,14 @@ class Fields:
         return float(value)
 
     def total(self) -> int | None:
-        """The public number of records, or None.
-
-        Raises:
-            DataError: it is neither.
-        """
+        """The public number of records, or None."""
         value: int | None = self.data["total"]
         if value is not None and not (is_whole(value) and value >= 0):
             raise DataError(f"the field 'total' of {self.what} must be a number of records or null")
         return value
 
     def adjacency(self) -> Adjacency:
-        """Which data sets are adjacent.
-
-        Raises:
-            DataError: it is no adjacency.
-        """
+        """Which data sets are adjacent."""
         value = self.text("adjacency")
         known = [member.value for member in Adjacency]
         if value not in known:
@@ -284,25 +303,14 @@ class Fields:
         return Adjacency(value)
 
     def provenance(self, *published: str) -> Provenance | None:
-        """Where the estimate comes from; None if it was never released.
-
-        Args:
-            published: Columns whose exact counts it tells, which an earlier version did not call public.
-
-        Raises:
-            ParameterError, DataError: it is no provenance, or its guarantee does not cover its price.
-        """
+        """Where the estimate comes from; None if it was never released."""
         data = self.data["provenance"]
         source = None if data is None else Provenance.from_dict(data)
         check_price(source)
         return declaring(source, published)
 
     def label(self) -> Label:
-        """Column and values that make a record positive.
-
-        Raises:
-            DataError: it is no label.
-        """
+        """Column and values that make a record positive."""
         data = self.data["label"]
         if not isinstance(data, dict) or set(data) != {"column", "positive", "negative"}:
             raise DataError(f"the label of {self.what} must have column, positive and negative, and nothing else")

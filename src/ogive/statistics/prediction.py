@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar, Protocol
 
-from ogive.arrays import Float64, Int64
+from ogive.core.arrays import Float64, Int64
 from ogive.errors import ParameterError
 from ogive.noise import DiscreteLaplace, Geometric
 from ogive.privacy import Adjacency, Loss, PrivacyUnit
@@ -62,13 +62,7 @@ UNDEFINED = Metric("undefined", "share of releases that are undefined; the other
 
 
 class Errors(dict[str, float]):
-    """Predicted errors by name.
-
-    Args:
-        errors: Their values; of an error that depends on the records, what one may rely on.
-        spans: The smallest and the largest over the public shapes, of errors that depend on the records.
-        basis: What they rest on, in words, where that is more than the law of the noise.
-    """
+    """Predicted errors by name."""
 
     def __init__(
         self, errors: Mapping[str, float], spans: Mapping[str, Span] | None = None, basis: tuple[str, ...] = ()
@@ -142,18 +136,10 @@ class Setting:
 class Prediction:
     """Price and errors of one method of a statistic under one guarantee.
 
-    Args:
-        statistic: Pinned to the method.
-        terms: Under which it would be released.
-        setting: What is planned for.
-
     Attributes:
         queries: The first query of each measurement, in the order asked, with the noise that answers will have.
         questions: All queries, as they were asked.
         price: Loss of all measurements together.
-
-    Raises:
-        ParameterError, UnsupportedError, BudgetError: it does not fit.
     """
 
     metrics: ClassVar[Mapping[str, Metric]] = {}
@@ -182,15 +168,7 @@ class Prediction:
 
     @classmethod
     def imagined(cls, records: int, assumed: Mapping[str, float]) -> Shape:
-        """The records that stand in where none are given.
-
-        Args:
-            records: How many.
-            assumed: What is said of the model: `positive_share` and `auc`, where they are not left at their defaults.
-
-        Raises:
-            ParameterError: no error is simulated on such a model, or a value is out of range.
-        """
+        """The records that stand in where none are given."""
         for name, value in () if cls.labeled else assumed.items():
             raise ParameterError(f"nothing here is about records in two classes; leave out `{name}={value:g}`")
         return BinormalShape(records, **assumed, labeled=cls.labeled)
@@ -203,12 +181,7 @@ class Prediction:
 
     @classmethod
     def closer(cls, trusted: Collection[str], adjacency: Adjacency) -> str | None:
-        """A marked line that names another statistic for who needs a part of this one alone, where that errs less.
-
-        Args:
-            trusted: Names of the trust models that are planned for.
-            adjacency: What is hidden.
-        """
+        """A marked line that names another statistic for who needs a part of this one alone, where that errs less."""
         return None
 
     @property

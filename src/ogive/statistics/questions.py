@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from ogive.columns.predicates import from_dict
 from ogive.errors import ParameterError
-from ogive.predicates import from_dict
 
 _COLUMNS = ("row", "column", "score", "probability", "label")
 GOES_ON = ("pointwise", "running_total")
@@ -18,13 +18,7 @@ _USUAL_TRUST = "central"  # which nobody needs to be told
 
 
 def state_words(state: str, name: object, question: Mapping[str, Any]) -> str:
-    """What became of a question that a ledger has an entry of; empty where it is answered.
-
-    Args:
-        state: Of the entry.
-        name: Of the statistic.
-        question: Its plain data.
-    """
+    """What became of a question that a ledger has an entry of; empty where it is answered."""
     if state == "lost":
         return "lost with its answer when an older copy of the ledger was restored"
     if state != "reserved":

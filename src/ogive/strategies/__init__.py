@@ -3,21 +3,17 @@
 from ogive.strategies.base import Approximating, Level, Pointwise, Strategy
 from ogive.strategies.hats.strategy import LeastSquaresHats, design_hats
 from ogive.strategies.histogram import GroupedHistogram, design_histogram
-from ogive.strategies.path.design import design_path
-from ogive.strategies.path.strategy import PathNoise
+from ogive.strategies.path.strategy import PathNoise, design_path
 from ogive.strategies.people import CountedPeople
-from ogive.strategies.projection.design import design_projection
-from ogive.strategies.projection.strategy import OrthogonalProjection
+from ogive.strategies.projection.strategy import OrthogonalProjection, design_projection
 from ogive.strategies.registry import strategy_from_dict
-from ogive.strategies.reported.design import design_reports
-from ogive.strategies.reported.histogram import ReportedHistogram
-from ogive.strategies.reported.strategy import ReportedTree
-from ogive.strategies.ring.strategy import RingRoot, design_ring
-from ogive.strategies.square_root.strategy import SquareRoot, design_square_root
+from ogive.strategies.reported import ReportedHistogram, ReportedTree, design_reports
+from ogive.strategies.ring import RingRoot, design_ring
+from ogive.strategies.square_root import SquareRoot, design_square_root
 from ogive.strategies.summed import SummedApproximations, SummedStrategies
-from ogive.strategies.symmetric_root.strategy import SymmetricRoot, design_symmetric_root
+from ogive.strategies.symmetric_root import SymmetricRoot, design_symmetric_root
 from ogive.strategies.thresholds import OpenedThresholds
-from ogive.strategies.tree.strategy import LeastSquaresTree, design_tree
+from ogive.strategies.tree import LeastSquaresTree, design_tree
 
 __all__ = [
     "Approximating",

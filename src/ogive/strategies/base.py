@@ -19,6 +19,7 @@ and the levels add up. Discrete Gaussian noise costs `l2_squared[l] / (2 sigma_l
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -26,10 +27,10 @@ from typing import Any, ClassVar, Protocol, TypeGuard, runtime_checkable
 
 import numpy as np
 
-from ogive.arrays import Float64, Int64
-from ogive.checks import all_whole, array_of, whole
+from ogive.core.arrays import Float64, Int64
+from ogive.core.checks import all_whole, array_of, whole
+from ogive.core.types import KeptByType
 from ogive.errors import ParameterError, quoted
-from ogive.interfaces import KeptByType
 from ogive.noise import DiscreteGaussian, DiscreteLaplace, round_up_root, round_up_scale
 from ogive.noise.base import Law
 from ogive.privacy import Adjacency, ApproxDP, Loss, PureDP, ZeroConcentratedDP
@@ -97,25 +98,16 @@ class Strategy(Protocol, metaclass=KeptByType):
 LOUD = 0.25
 """Noise at a threshold, as a share of the records, from which a curve says little: its band holds nearly all curves."""
 
-_FAR = 8.0
+FAR = 8.0
 """Times the largest deviation of a measured sum: estimates from them deviate by less than that."""
 
 
 def noise_share(strategy: Strategy, records: float, *, total_known: bool) -> float:
-    """Root mean square of the noise over the thresholds, as a share of the records.
-
-    Args:
-        strategy: The strategy that is measured.
-        records: How many there are, or seem to be.
-        total_known: Whether that number is public.
-
-    Returns:
-        The share, infinite without records; 0, without computing it, where it is far below `LOUD`.
-    """
+    """Root mean square of the noise over the thresholds, as a share of the records."""
     if records <= 0:
         return math.inf
     deviation = math.sqrt(max((float(level.law.variance) for level in strategy.levels), default=0.0))
-    if _FAR * deviation < LOUD * records:
+    if FAR * deviation < LOUD * records:
         return 0.0
     return float(np.sqrt(np.mean(strategy.variance(total_known=total_known)))) / records
 
@@ -169,11 +161,7 @@ class Pointwise(Strategy, Protocol):
 
 
 def check_levels(size: Any, spacings: Sequence[Any], laws: Sequence[Law], *, what: str) -> None:
-    """Refuse a size below 1, a wrong number of laws, or laws of two kinds.
-
-    Raises:
-        ParameterError: naming the value and what is allowed.
-    """
+    """Refuse a size below 1, a wrong number of laws, or laws of two kinds."""
     whole(size, "size", 1)
     all_whole(spacings, what, 1)
     laplace = all(isinstance(law, DiscreteLaplace) for law in laws)
@@ -181,14 +169,13 @@ def check_levels(size: Any, spacings: Sequence[Any], laws: Sequence[Law], *, wha
         raise ParameterError("`laws` must all be DiscreteLaplace or all DiscreteGaussian")
 
 
-def measured_loss(laws: Sequence[Law], *, l1: Sequence[int], l2_squared: Sequence[int]) -> MeasuredPrivacy:
-    """Add up the levels' losses exactly.
+def moved_counts(adjacency: Adjacency) -> int:
+    """How many counts of disjoint blocks one change of a record moves, each by 1."""
+    return 2 if adjacency is Adjacency.REPLACE else 1
 
-    Args:
-        laws: Noise law of each level, all Laplace or all Gaussian.
-        l1: Largest sum of absolute changes of each level's measurements.
-        l2_squared: Largest sum of squared changes of each level's measurements.
-    """
+
+def measured_loss(laws: Sequence[Law], *, l1: Sequence[int], l2_squared: Sequence[int]) -> MeasuredPrivacy:
+    """Add up the levels' losses exactly."""
     epsilon, rho = Fraction(0), Fraction(0)
     for law, absolute, squared in zip(laws, l1, l2_squared, strict=True):
         if isinstance(law, DiscreteLaplace):
@@ -204,9 +191,6 @@ def measured_laws(
     """Noise laws that spend at most `privacy`, divided between the levels by `shares` (sum 1).
 
     Scales are rounded up to ones that the samplers accept.
-
-    Raises:
-        ScaleError: a level needs more noise than can be drawn.
     """
     if isinstance(privacy, PureDP):
         scales = [change / (share * privacy.epsilon) for share, change in zip(shares, l1, strict=True)]
@@ -218,12 +202,9 @@ def measured_laws(
 
 
 def given_total(values: Float64, covariance: Float64, total: int) -> Float64:
-    """Unbiased cumulative counts conditioned on the number of records, in place.
+    """Unbiased cumulative counts, shape (batch, N), conditioned on the number of records, in place.
 
-    Args:
-        values: Of the counts, shape (..., N).
-        covariance: Of each estimated count with the estimated total, shape (N,).
-        total: The number of records.
+    `covariance` is that of each estimated count with the estimated total, shape (N,).
     """
     values += (covariance / covariance[-1]) * (total - values[:, -1:])
     values[:, -1] = total
@@ -238,23 +219,14 @@ def variance_given_total(variance: Float64, covariance: Float64) -> Float64:
 
 
 def gaussian(law: Any, what: str) -> DiscreteGaussian:
-    """The law of a strategy that has Gaussian noise.
-
-    Raises:
-        ParameterError: it is another one.
-    """
+    """The law of a strategy that has Gaussian noise."""
     if not isinstance(law, DiscreteGaussian):
         raise ParameterError(f"{what} takes DiscreteGaussian noise, got {quoted(law)}")
     return law
 
 
 def gaussian_law(privacy: MeasuredPrivacy, l2_squared: int, what: str) -> DiscreteGaussian:
-    """The noise of one level that spends at most `privacy`, which must not be pure.
-
-    Raises:
-        ParameterError: it is.
-        ScaleError: more noise is needed than can be drawn.
-    """
+    """The noise of one level that spends at most `privacy`, which must not be pure."""
     if isinstance(privacy, PureDP):
         raise ParameterError(
             f"{what} needs `ZeroConcentratedDP`: its L1 sensitivity grows like sqrt(size), "
@@ -264,12 +236,69 @@ def gaussian_law(privacy: MeasuredPrivacy, l2_squared: int, what: str) -> Discre
     return gaussian(law, what)
 
 
-def check_privacy(privacy: Any, adjacency: Any) -> None:
-    """Refuse privacy or adjacency of another type.
+class GaussianRoot(ABC):
+    """What the three square roots of prefix sums share: one integer matrix, and Gaussian noise of one law.
 
-    Raises:
-        ParameterError: naming what would be right.
+    Subclasses are frozen dataclasses; `what` names them in messages, and `bit_range` is where `bits` must lie.
     """
+
+    size: int
+    law: DiscreteGaussian
+    bits: int
+    name: ClassVar[str]
+    what: ClassVar[str]
+    bit_range: ClassVar[tuple[int, int]]
+
+    def __post_init__(self) -> None:
+        check_levels(self.size, (), (self.law,), what="sizes")
+        gaussian(self.law, self.what)
+        whole(self.bits, "bits", *self.bit_range)
+
+    @property
+    def levels(self) -> tuple[Level, ...]:
+        """One level: a noise variable per measurement."""
+        return (Level(self.size, self.law),)
+
+    def spread(self, noise: tuple[Int64, ...]) -> Int64:
+        """The noise itself: every measurement has its own variable."""
+        return noise[0]
+
+    @abstractmethod
+    def squared_change(self, *, replace: bool) -> int:
+        """Largest squared L2 norm of a column, or of a difference of two columns, or a bound on it."""
+
+    def loss(self, adjacency: Adjacency) -> ZeroConcentratedDP:
+        """Loss by the squared L2 sensitivity `squared_change`, which is found in integers."""
+        loss = measured_loss(
+            [self.law], l1=[0], l2_squared=[self.squared_change(replace=adjacency is Adjacency.REPLACE)]
+        )
+        assert isinstance(loss, ZeroConcentratedDP)
+        return loss
+
+    @property
+    @abstractmethod
+    def total_covariance(self) -> Float64:
+        """Covariance of each estimated cumulative count with the estimated total, shape (N,)."""
+
+    @abstractmethod
+    def curves(self, rows: Float64) -> Float64:
+        """Unbiased cumulative counts, shape (batch, N), from answers, shape (batch, M), in time O(N log N)."""
+
+    def estimate(self, answer: Int64, total: int | None) -> Float64:
+        """Unbiased cumulative counts, shape (..., N), in time O(N log N)."""
+        rows, shape = batch(answer, self.levels[0].nodes)
+        values = self.curves(rows.astype(np.float64))
+        if total is not None:
+            values = given_total(values, self.total_covariance, total)
+        return values.reshape(*shape, self.size)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data."""
+        return {"name": self.name, "size": self.size, "bits": self.bits, "law": self.law.to_dict()}
+
+
+def check_privacy(privacy: Any, adjacency: Any) -> None:
+    """Refuse privacy or adjacency of another type."""
     if isinstance(privacy, ApproxDP):
         raise ParameterError("noise is designed for `PureDP` or `ZeroConcentratedDP`; convert `ApproxDP` first")
     if not isinstance(privacy, PureDP | ZeroConcentratedDP):
@@ -281,11 +310,7 @@ def check_privacy(privacy: Any, adjacency: Any) -> None:
 
 
 def batch(answer: Any, width: int) -> tuple[Int64, tuple[int, ...]]:
-    """Answers as rows, shape (batch, width), and their leading dimensions.
-
-    Raises:
-        ParameterError: the last dimension is not `width`.
-    """
+    """Answers as rows, shape (batch, width), and their leading dimensions."""
     values = array_of(answer, np.int64)
     if values.ndim == 0 or values.shape[-1] != width:
         raise ParameterError(f"an answer must hold {width} measurements, got shape {values.shape}")
@@ -293,11 +318,7 @@ def batch(answer: Any, width: int) -> tuple[Int64, tuple[int, ...]]:
 
 
 def histogram(counts: Any, size: int) -> Int64:
-    """Counts of the bins as contiguous int64.
-
-    Raises:
-        ParameterError: the shape is not (size,).
-    """
+    """Counts of the bins as contiguous int64, shape (size,)."""
     values = np.ascontiguousarray(array_of(counts), dtype=np.int64)
     if values.shape != (size,):
         raise ParameterError(f"a histogram must have shape ({size},), got {values.shape}")

@@ -1,7 +1,7 @@
 """Noise for a few whole counts, with the constants of real-valued Gaussian noise.
 
 Counts that get Gaussian noise are scaled by 2^20 first, so that the discrete Gaussian is as good as the continuous
-one (`ogive.accounting.gaussian`) and an (epsilon, delta) guarantee is spent exactly. Counts that get discrete
+one (`ogive.accounting.losses`) and an (epsilon, delta) guarantee is spent exactly. Counts that get discrete
 Laplace noise stay as they are: that is pure differential privacy at any scale.
 """
 
@@ -12,10 +12,10 @@ from fractions import Fraction
 from typing import Any
 
 from ogive.accounting import discrete_loss, gaussian_grant
-from ogive.accounting.gaussian import LEAST_SIGMA
-from ogive.checks import whole
-from ogive.errors import ParameterError
-from ogive.noise import DiscreteGaussian, DiscreteLaplace, round_up_root, round_up_scale
+from ogive.accounting.losses import LEAST_SIGMA
+from ogive.core.checks import whole
+from ogive.errors import ParameterError, quoted
+from ogive.noise import DiscreteGaussian, DiscreteLaplace, law_from_dict, round_up_root, round_up_scale
 from ogive.privacy import MAX_ROWS_PER_PERSON, ApproxDP, GaussianDP, Privacy, PureDP, ZeroConcentratedDP
 
 BITS = 20
@@ -23,11 +23,7 @@ MOST_BITS = 30
 
 
 def check_counted(size: Any, laws: Sequence[Any], bits: Any) -> None:
-    """Refuse a size below 1, laws of two kinds, or fractional bits that do not go with them.
-
-    Raises:
-        ParameterError: naming the value and what is allowed.
-    """
+    """Refuse a size below 1, laws of two kinds, or fractional bits that do not go with them."""
     whole(size, "size", 1)
     whole(bits, "bits", 0, MOST_BITS)
     gaussian = all(isinstance(law, DiscreteGaussian) and law.sigma >= LEAST_SIGMA for law in laws)
@@ -37,32 +33,23 @@ def check_counted(size: Any, laws: Sequence[Any], bits: Any) -> None:
         )
 
 
-def check_rows(rows: Any) -> int:
-    """How many records of one person are hidden together.
+def read_counted_law(data: Any, who_takes: str) -> DiscreteLaplace | DiscreteGaussian:
+    """The law of plain data, of a kind that counts get; `who_takes` begins the refusal of another."""
+    law = law_from_dict(data)
+    if not isinstance(law, DiscreteLaplace | DiscreteGaussian):
+        raise ParameterError(f"{who_takes} DiscreteLaplace or DiscreteGaussian noise, got {quoted(law)}")
+    return law
 
-    Raises:
-        ParameterError: it is no whole number of at least 1.
-    """
+
+def check_rows(rows: Any) -> int:
+    """How many records of one person are hidden together."""
     return whole(rows, "rows", 1, MAX_ROWS_PER_PERSON)
 
 
 def counted_noise(
     privacy: Privacy, *, l1: int, l2_squared: int, integers: int, rows: int = 1, bits: int = BITS
 ) -> tuple[DiscreteLaplace | DiscreteGaussian, int]:
-    """The least noise of every count that meets a guarantee, and the fractional bits of the counts.
-
-    Args:
-        privacy: What all counts together may cost: discrete Laplace noise for PureDP, else discrete Gaussian.
-        l1: Largest sum of absolute changes of the counts by one record.
-        l2_squared: Largest sum of squared changes.
-        integers: How many counts there are.
-        rows: Number of records of one person that the guarantee protects together.
-        bits: Fractional bits of counts that get Gaussian noise.
-
-    Raises:
-        ScaleError: the noise is larger than can be drawn.
-        ParameterError: Gaussian noise is needed more exactly than integers can have it.
-    """
+    """The least noise of every count that meets a guarantee, and the fractional bits of the counts."""
     if isinstance(privacy, PureDP):
         return DiscreteLaplace(round_up_scale(l1 * rows / privacy.epsilon)), 0
     change = Fraction(l2_squared * rows * rows) * 4**bits

@@ -14,14 +14,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ogive.arrays import Float64, Int64
-from ogive.checks import among, whole
-from ogive.errors import DataError, ParameterError, quoted
-from ogive.noise import DiscreteGaussian, DiscreteLaplace, law_from_dict
-from ogive.parameters import plain_fields
+from ogive.core.arrays import Float64, Int64
+from ogive.core.checks import among, whole
+from ogive.core.parameters import plain_fields
+from ogive.errors import DataError, ParameterError
+from ogive.noise import DiscreteGaussian, DiscreteLaplace
 from ogive.privacy import Adjacency, ApproxDP, GaussianDP, Privacy, PureDP, ZeroConcentratedDP, check_privacy
-from ogive.strategies.base import Level, batch, histogram
-from ogive.strategies.counted_noise import check_counted, check_rows, counted_loss, counted_noise
+from ogive.strategies.base import Level, batch, histogram, moved_counts
+from ogive.strategies.counted_noise import check_counted, check_rows, counted_loss, counted_noise, read_counted_law
 
 DEFAULT_GROUPS = 30
 ACCOUNTINGS = ("joint", "naive")
@@ -73,14 +73,10 @@ class GroupedHistogram:
         return scaled
 
     def measure(self, counts: Int64) -> Int64:
-        """Counts of the groups times 2^bits, shape (B,).
-
-        Raises:
-            DataError: there are so many records that the sums would not fit.
-        """
+        """Counts of the groups times 2^bits, shape (B,)."""
         sums = np.add.reduceat(histogram(counts, self.size), self.edges[:-1])
         if int(np.abs(sums).sum()) >= 1 << (61 - self.bits):
-            raise DataError("so many records do not fit the fixed-point counts of a histogram")
+            raise DataError("this many records do not fit the fixed-point counts of a histogram")
         scaled: Int64 = sums << self.bits
         return scaled
 
@@ -94,7 +90,7 @@ class GroupedHistogram:
         Privacy:
             A replaced record changes two counts by one at most, an added one changes one.
         """
-        changes = _changes(adjacency)
+        changes = moved_counts(adjacency)
         return counted_loss(self.law, self.bits, l1=changes, l2_squared=changes, integers=self.groups)
 
     def estimate(self, answer: Int64, total: int | None) -> Float64:
@@ -142,23 +138,13 @@ class GroupedHistogram:
 
     @staticmethod
     def from_dict(data: dict[str, Any]) -> GroupedHistogram:
-        """Rebuild from `to_dict`.
-
-        Raises:
-            ParameterError: a field is out of range.
-        """
-        law = law_from_dict(data["law"])
-        if not isinstance(law, DiscreteLaplace | DiscreteGaussian):
-            raise ParameterError(f"a histogram takes DiscreteLaplace or DiscreteGaussian noise, got {quoted(law)}")
+        """Rebuild from `to_dict`."""
+        law = read_counted_law(data["law"], "a histogram takes")
         return GroupedHistogram(data["size"], data["groups"], law, data["bits"])
 
 
 def check_groups(groups: Any) -> int:
-    """Return a number of groups as it is.
-
-    Raises:
-        ParameterError: it is no whole number of at least 1.
-    """
+    """Return a number of groups as it is."""
     return whole(groups, "groups", 1)
 
 
@@ -195,15 +181,11 @@ def design_histogram(
     among(accounting, "accounting", ACCOUNTINGS)
     groups = min(check_groups(groups), size)
     if accounting == "joint":
-        changes = _changes(adjacency)
+        changes = moved_counts(adjacency)
         law, bits = counted_noise(privacy, l1=changes, l2_squared=changes, integers=groups, rows=rows)
     else:
         law, bits = counted_noise(equal_share(privacy, groups), l1=1, l2_squared=1, integers=1, rows=rows)
     return GroupedHistogram(size, groups, law, bits)
-
-
-def _changes(adjacency: Adjacency) -> int:
-    return 2 if adjacency is Adjacency.REPLACE else 1
 
 
 def equal_share(privacy: Privacy, parts: int) -> Privacy:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from ogive.accounting import group_loss
-from ogive.arrays import Float64, Int64
+from ogive.core.arrays import Float64, Int64
 from ogive.errors import ParameterError, quoted
 from ogive.privacy import Adjacency, Loss
 from ogive.strategies.base import Level, Strategy, approximates
@@ -32,9 +32,6 @@ class CountedPeople:
 
     Fields:
         strategy: What is measured of the histogram of units; unbiased, and of one release.
-
-    Raises:
-        ParameterError: it approximates, or is of several releases.
     """
 
     strategy: Strategy
@@ -81,11 +78,7 @@ class CountedPeople:
 
     @staticmethod
     def from_dict(data: dict[str, Any], read: Callable[[dict[str, Any]], Strategy]) -> CountedPeople:
-        """Rebuild from `to_dict`; `read` rebuilds the strategy of units, as `strategy_from_dict` does.
-
-        Raises:
-            ParameterError: a field is missing or out of range.
-        """
+        """Rebuild from `to_dict`; `read` rebuilds the strategy of units, as `strategy_from_dict` does."""
         if data["units"] != PERSON_UNITS:
             raise ParameterError(f"a person has {PERSON_UNITS} units, got {quoted(data['units'])}")
         inner = data["strategy"]

@@ -11,14 +11,13 @@ from ogive.strategies.histogram import GroupedHistogram
 from ogive.strategies.path.strategy import PathNoise
 from ogive.strategies.people import CountedPeople
 from ogive.strategies.projection.strategy import OrthogonalProjection
-from ogive.strategies.reported.histogram import ReportedHistogram
-from ogive.strategies.reported.strategy import ReportedTree
-from ogive.strategies.ring.strategy import RingRoot
-from ogive.strategies.square_root.strategy import SquareRoot
+from ogive.strategies.reported import ReportedHistogram, ReportedTree
+from ogive.strategies.ring import RingRoot
+from ogive.strategies.square_root import SquareRoot
 from ogive.strategies.summed import SummedApproximations, SummedStrategies
-from ogive.strategies.symmetric_root.strategy import SymmetricRoot
+from ogive.strategies.symmetric_root import SymmetricRoot
 from ogive.strategies.thresholds import OpenedThresholds
-from ogive.strategies.tree.strategy import LeastSquaresTree
+from ogive.strategies.tree import LeastSquaresTree
 
 COMPOSED: tuple[Any, ...] = (CountedPeople, SummedApproximations, SummedStrategies)
 """Strategies made of others: their `from_dict` is given `strategy_from_dict` to read its parts with."""
@@ -40,11 +39,7 @@ STRATEGIES: tuple[Any, ...] = (
 
 
 def strategy_from_dict(data: dict[str, Any]) -> Strategy:
-    """Rebuild a strategy from its `to_dict`.
-
-    Raises:
-        ParameterError: the name is unknown, a field is missing or out of range.
-    """
+    """Rebuild a strategy from its `to_dict`."""
     kinds = {kind.name: kind for kind in STRATEGIES}
     try:
         kind = kinds[data["name"]]

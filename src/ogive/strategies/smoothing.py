@@ -9,8 +9,8 @@ Five ways, all post-processing, which costs no privacy:
     isotonic         the valid curve nearest to the estimate in plain squared distance
 
 Every valid curve has increments x >= 0, so the third and fourth are nonnegative regression of the
-measurements on the histogram x. Each strategy has its own exact algorithms, in its folder (`NEAREST`), and each
-checks its result against the optimality conditions. What strategies share is in `ogive.smoothing`.
+measurements on the histogram x. Each strategy has its own exact algorithms, beside it (`NEAREST`), and each
+checks its result against the optimality conditions. What strategies share is in `ogive.strategies.isotonic`.
 
 Which is best depends on the data. Isotonic regression never increases the squared error, nor
 the largest error, of the estimate it starts from. Shrinkage has a root mean squared error between
@@ -31,28 +31,22 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-from ogive.arrays import Float64, Int64
+from ogive.core.arrays import Float64, Int64
 from ogive.errors import ParameterError, UnsupportedError, quoted
-from ogive.smoothing import NoiseEnergy, isotonic, noise_energy, shrink
 from ogive.strategies.base import Strategy, approximates
 from ogive.strategies.fitted import fits, fitted_curve, suits
-from ogive.strategies.hats.least_squares import smooth_hats
+from ogive.strategies.hats.smoothed import smooth_hats, smooth_hats_absolute
 from ogive.strategies.hats.strategy import LeastSquaresHats
-from ogive.strategies.path.intervals import nested_intervals
-from ogive.strategies.path.least_absolute import smooth_path_absolute
-from ogive.strategies.path.least_squares import ANCHORED, BOXED, UNKNOWN, smooth_path
+from ogive.strategies.isotonic import NoiseEnergy, isotonic, noise_energy, shrink
+from ogive.strategies.path.smoothed import ANCHORED, BOXED, UNKNOWN, nested_intervals, smooth_path, smooth_path_absolute
 from ogive.strategies.path.strategy import PathNoise
 from ogive.strategies.people import PERSON_UNITS, CountedPeople, units_of
-from ogive.strategies.reported.strategy import BITS, ReportedTree
-from ogive.strategies.ring.strategy import RingRoot
-from ogive.strategies.square_root.integer import factor_column
-from ogive.strategies.square_root.least_squares import nearest_bins, smooth_square_root
-from ogive.strategies.square_root.strategy import SquareRoot, decoder
-from ogive.strategies.symmetric_root.strategy import SymmetricRoot
+from ogive.strategies.reported import BITS, ReportedTree
+from ogive.strategies.ring import RingRoot
+from ogive.strategies.square_root import SquareRoot, nearest_bins, smooth_square_root
+from ogive.strategies.symmetric_root import SymmetricRoot
 from ogive.strategies.thresholds import OpenedThresholds
-from ogive.strategies.tree.least_absolute import smooth_tree_absolute
-from ogive.strategies.tree.least_squares import smooth_tree
-from ogive.strategies.tree.strategy import LeastSquaresTree
+from ogive.strategies.tree import LeastSquaresTree, smooth_tree, smooth_tree_absolute
 
 Smoothing = Literal["shrinkage", "density", "least_squares", "least_absolute", "isotonic"]
 SMOOTHINGS: tuple[Smoothing, ...] = get_args(Smoothing)
@@ -88,93 +82,72 @@ def nearest_points(
 
 def unsmoothable_root(strategy: Strategy, kind: str) -> str | None:
     """Why a kind of smoothing is not offered for a square root, or None if it is."""
-    name = strategy.name
     if kind == "least_absolute":
         return (
-            f"least_absolute smoothing is not offered for {name}, whose noise is Gaussian; "
+            f"least_absolute smoothing is not offered for {strategy.name}, whose noise is Gaussian; "
             "use another smoothing or method"
         )
     if kind == "least_squares" and strategy.size > LARGEST_SQUARE_ROOT:
         return (
-            f"least_squares smoothing of {name} takes minutes above {LARGEST_SQUARE_ROOT} bins; use another smoothing"
+            f"least_squares smoothing of {strategy.name} takes minutes above {LARGEST_SQUARE_ROOT} bins; "
+            "use another smoothing"
         )
     return None
 
 
-def nearest_square_root(strategy: SquareRoot, answer: Int64, total: int | None, kind: str) -> Float64:
-    """The histogram of bins at least 0 that is nearest to an answer, by "least_squares", the only kind there is."""
-    assert kind == "least_squares"
-    known = None if total is None else float(total)
-    column = factor_column(strategy.size, strategy.bits)
-    unit = 2.0**strategy.bits
-    inverse = np.diff(decoder(column, strategy.bits), prepend=0.0) * unit
-    sigma = float(np.sqrt(strategy.law.variance)) / unit
-    return smooth_square_root(answer.astype(np.float64) / unit, column / unit, inverse, sigma, total=known)
+# Each of these finds the histogram of bins at least 0 that is nearest to an answer, by "least_squares" or, where the
+# noise may be Laplace, "least_absolute"; `total` is the number of records if public, else None.
 
 
-def nearest_symmetric_root(strategy: SymmetricRoot, answer: Int64, total: int | None, kind: str) -> Float64:
-    """The histogram of bins at least 0 that is nearest to an answer, by "least_squares", the only kind there is."""
+def _nearest_square_root(strategy: SquareRoot, answer: Int64, total: float | None, kind: str) -> Float64:
     assert kind == "least_squares"
-    known = None if total is None else float(total)
+    return smooth_square_root(strategy, answer, total=total)
+
+
+def _nearest_symmetric_root(strategy: SymmetricRoot, answer: Int64, total: float | None, kind: str) -> Float64:
+    assert kind == "least_squares"
     sigma = float(np.sqrt(strategy.law.variance)) / strategy.unit
-    return nearest_bins(strategy.bins(answer.astype(np.float64)), strategy.normal, strategy.outer, sigma, total=known)
+    return nearest_bins(strategy.bins(answer.astype(np.float64)), strategy.normal, strategy.outer, sigma, total=total)
 
 
-def nearest_ring(strategy: RingRoot, answer: Int64, total: int | None, kind: str) -> Float64:
-    """The histogram of bins at least 0 that is nearest to an answer, by "least_squares", the only kind there is."""
+def _nearest_ring(strategy: RingRoot, answer: Int64, total: float | None, kind: str) -> Float64:
     assert kind == "least_squares"
-    known = None if total is None else float(total)
     sigma, gram = float(np.sqrt(strategy.law.variance)) / 2.0**strategy.bits, strategy.inverse
-    return nearest_bins(strategy.bins(answer.astype(np.float64)), gram.product, gram.times, sigma, total=known)
+    return nearest_bins(strategy.bins(answer.astype(np.float64)), gram.product, gram.times, sigma, total=total)
 
 
-def nearest_tree(strategy: LeastSquaresTree, answer: Int64, total: int | None, kind: str, *, bits: int = 0) -> Float64:
-    """The histogram of bins at least 0 that is nearest to an answer, by "least_squares" or "least_absolute".
-
-    Args:
-        strategy: The blocks, with the noise of the answer as it stands.
-        answer: Noisy counts of the blocks times 2^bits, shape (M,).
-        total: The number of records if public, else None.
-        kind: Which distance.
-        bits: Fractional bits of the answer.
-    """
-    known = None if total is None else float(total)
+def _nearest_tree(
+    strategy: LeastSquaresTree, answer: Int64, total: float | None, kind: str, *, bits: int = 0
+) -> Float64:
+    """Of noisy counts of the blocks times 2^bits, shape (M,), whose noise is that of the strategy."""
     values = np.ldexp(answer.astype(np.float64), -bits)
     variances = np.ldexp(np.array([level.law.variance for level in strategy.levels]), -2 * bits)
     blocks, sizes = np.array(strategy.blocks), np.array([level.nodes for level in strategy.levels])
     if kind == "least_squares":
-        return smooth_tree(values, blocks, sizes, variances, total=known)
-    return smooth_tree_absolute(values, blocks, sizes, 1.0 / np.sqrt(variances), total=known)
+        return smooth_tree(values, blocks, sizes, variances, total=total)
+    return smooth_tree_absolute(values, blocks, sizes, 1.0 / np.sqrt(variances), total=total)
 
 
-def nearest_hats(strategy: LeastSquaresHats, answer: Int64, total: int | None, kind: str) -> Float64:
-    """The histogram of bins at least 0 that is nearest to an answer, by "least_squares" or "least_absolute"."""
-    known = None if total is None else float(total)
+def _nearest_hats(strategy: LeastSquaresHats, answer: Int64, total: float | None, kind: str) -> Float64:
     variances = np.array([level.law.variance for level in strategy.levels])
     sizes = np.array([level.nodes for level in strategy.levels])
     scales = np.array([1.0, *(2.0 * spacing for spacing in strategy.spacings)])
     values = answer.astype(np.float64) / np.repeat(scales, sizes)
-    fit = smooth_hats
-    if kind == "least_absolute":
-        from ogive.strategies.hats.least_absolute import (
-            smooth_hats_absolute as fit,  # sparse solvers are slow to import
-        )
-
-    return fit(values[: sizes[0]], values[sizes[0] :], strategy.spacings, variances / scales**2, total=known)
+    fit = smooth_hats_absolute if kind == "least_absolute" else smooth_hats
+    return fit(values[: sizes[0]], values[sizes[0] :], strategy.spacings, variances / scales**2, total=total)
 
 
-def nearest_reports(strategy: ReportedTree, answer: Int64, total: int | None, kind: str) -> Float64:
-    """The histogram of bins at least 0 that is nearest to an answer, by "least_squares" or "least_absolute"."""
-    return nearest_tree(strategy.tree, answer, total, kind, bits=BITS)
+def _nearest_reports(strategy: ReportedTree, answer: Int64, total: float | None, kind: str) -> Float64:
+    return _nearest_tree(strategy.tree, answer, total, kind, bits=BITS)
 
 
-NEAREST: Mapping[type, Callable[[Any, Int64, int | None, str], Float64]] = {
-    LeastSquaresHats: nearest_hats,
-    LeastSquaresTree: nearest_tree,
-    ReportedTree: nearest_reports,
-    RingRoot: nearest_ring,
-    SquareRoot: nearest_square_root,
-    SymmetricRoot: nearest_symmetric_root,
+NEAREST: Mapping[type, Callable[[Any, Int64, float | None, str], Float64]] = {
+    LeastSquaresHats: _nearest_hats,
+    LeastSquaresTree: _nearest_tree,
+    ReportedTree: _nearest_reports,
+    RingRoot: _nearest_ring,
+    SquareRoot: _nearest_square_root,
+    SymmetricRoot: _nearest_symmetric_root,
 }
 """The histogram nearest to an answer in the norm of its noise: a function for each strategy that has one.
 
@@ -210,13 +183,7 @@ def default_smoothing(strategy: Strategy) -> str:
 def automatic_smoothing(strategy: Strategy, answer: Int64, total: int | None) -> str:
     """What `auto` does with a curve: a density where that suits its noise, else the default of the strategy.
 
-    Args:
-        strategy: What was measured.
-        answer: Noisy measurements, shape (M,).
-        total: The number of records if public, else None.
-
-    Privacy:
-        Decided by the strategy and by numbers that are released.
+    Decided by the strategy and by numbers that are released; the arguments are those of `smooth`.
     """
     if isinstance(strategy, CountedPeople):
         return automatic_smoothing(strategy.strategy, answer, units_of(total))
@@ -224,13 +191,7 @@ def automatic_smoothing(strategy: Strategy, answer: Int64, total: int | None) ->
 
 
 def smooth(
-    strategy: Strategy,
-    answer: Int64,
-    *,
-    total: int | None,
-    kind: str,
-    points: Int64 | None = None,
-    anchor: bool = True,
+    strategy: Strategy, answer: Int64, *, total: int | None, kind: str, points: Int64 | None = None, anchor: bool = True
 ) -> Float64:
     """Estimate cumulative counts that never decrease, from at least 0 to at most the total.
 
@@ -246,10 +207,6 @@ def smooth(
 
     Returns:
         Cumulative counts, shape (N,) or (points,); not whole numbers.
-
-    Raises:
-        ParameterError: an argument is out of range or does not fit the strategy.
-        UnsupportedError: this kind of smoothing is not offered for the strategy.
 
     Privacy:
         Post-processing; costs nothing.
@@ -288,13 +245,8 @@ def smooth_sum(strategy: Strategy, raw: Float64, *, total: int | None) -> tuple[
     Batches are added up as they were measured, and smoothed once, together: by shrinkage as a single curve, with the
     noise of the sum; by isotonic regression for approximations, which have little noise to be taken out.
 
-    Args:
-        strategy: Says what noise the sum has.
-        raw: Cumulative counts before smoothing, shape (N,).
-        total: The number of records if public, else None.
-
-    Privacy:
-        Post-processing; costs nothing.
+    The strategy says what noise the sum has; `raw` are cumulative counts before smoothing, shape (N,). All of it is
+    post-processing.
     """
     kind = "isotonic" if approximates(strategy) else "shrinkage"
     return np.clip(_near_estimate(strategy, raw, total, kind, known=total), 0.0, total), kind
@@ -318,20 +270,15 @@ def _smooth_whole(strategy: Strategy, answer: Int64, total: int | None, kind: st
         return fitted_curve(strategy, answer, total)
     if type(strategy) not in NEAREST:
         raise UnsupportedError(f"{kind} smoothing is not offered for {strategy.name}")
-    curve = np.cumsum(NEAREST[type(strategy)](strategy, answer, total, kind))
+    known = None if total is None else float(total)
+    curve = np.cumsum(NEAREST[type(strategy)](strategy, answer, known, kind))
     if total is not None:
         curve[-1] = total
     return curve
 
 
 def _near_estimate(
-    strategy: Strategy,
-    raw: Float64,
-    total: int | None,
-    kind: str,
-    *,
-    known: int | None,
-    at: Int64 | None = None,
+    strategy: Strategy, raw: Float64, total: int | None, kind: str, *, known: int | None, at: Int64 | None = None
 ) -> Float64:
     """Isotonic regression of a raw estimate, then, for "shrinkage", less of its noise.
 

@@ -19,8 +19,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ogive.accounting import as_concentrated, larger_loss
-from ogive.arrays import Float64, Int64
-from ogive.checks import whole
+from ogive.core.arrays import Float64, Int64
+from ogive.core.checks import whole
 from ogive.errors import ParameterError
 from ogive.privacy import Adjacency, ApproxDP, Loss, exact
 from ogive.strategies.base import Level, Strategy, approximates, batch
@@ -63,10 +63,6 @@ class SummedStrategies(_Summed):
         parts: How each batch was measured; sums among them are taken apart.
         weights: Of a mixture, the share of each batch in it; None where all records count alike.
         totals: Of a mixture, each batch's public number of records.
-
-    Raises:
-        ParameterError: there are fewer than two parts, they are of different sizes or approximate, or weights and
-            totals do not fit.
     """
 
     parts: tuple[Strategy, ...]
@@ -107,11 +103,7 @@ class SummedStrategies(_Summed):
         return np.array([float(w * whole / n) for w, n in zip(self.weights, self.totals, strict=True)])
 
     def measure(self, counts: Int64) -> Int64:
-        """Refused: it is not known which record is of which batch.
-
-        Raises:
-            ParameterError: always.
-        """
+        """Refused: it is not known which record is of which batch."""
         raise ParameterError("a sum of batches is not measured; measure each batch by itself")
 
     def spread(self, noise: tuple[Int64, ...]) -> Int64:
@@ -119,11 +111,7 @@ class SummedStrategies(_Summed):
         return np.concatenate(_spreads(self.parts, noise), axis=-1)
 
     def estimate(self, answer: Int64, total: int | None) -> Float64:
-        """Sum of the parts' estimates, shape (..., N); `total` is divided between them as `totals` say.
-
-        Raises:
-            ParameterError: a total above 0 was given, and it is not known how it is divided.
-        """
+        """Sum of the parts' estimates, shape (..., N); `total` is divided between them as `totals` say."""
         widths = [_width(part) for part in self.parts]
         rows, shape = batch(answer, sum(widths))
         known: Sequence[int | None] = [None] * len(widths) if total is None else self._divided(total)
@@ -154,11 +142,7 @@ class SummedStrategies(_Summed):
 
     @staticmethod
     def from_dict(data: dict[str, Any], read: ReadStrategy) -> SummedStrategies:
-        """Rebuild a sum from `to_dict`; `read` rebuilds each of its parts, as `strategy_from_dict` does.
-
-        Raises:
-            ParameterError: a field is missing or out of range.
-        """
+        """Rebuild a sum from `to_dict`; `read` rebuilds each of its parts, as `strategy_from_dict` does."""
         weights, totals = data.get("weights"), data.get("totals")
         return SummedStrategies(
             _read_parts(data, read),
@@ -175,9 +159,6 @@ class SummedApproximations(_Summed):
 
     Fields:
         parts: How each batch was measured: alike, but for the noise and the fractional bits.
-
-    Raises:
-        ParameterError: there are fewer than two parts, or they measure different features.
     """
 
     parts: tuple[Strategy, ...]
@@ -232,11 +213,7 @@ class SummedApproximations(_Summed):
 
     @staticmethod
     def from_dict(data: dict[str, Any], read: ReadStrategy) -> SummedApproximations:
-        """Rebuild a sum from `to_dict`; `read` rebuilds each of its parts, as `strategy_from_dict` does.
-
-        Raises:
-            ParameterError: a field is missing or out of range.
-        """
+        """Rebuild a sum from `to_dict`; `read` rebuilds each of its parts, as `strategy_from_dict` does."""
         return SummedApproximations(_read_parts(data, read))
 
 

@@ -1,7 +1,7 @@
-"""Noisy counts at a few thresholds, and straight lines in between: what adaptive quantiles end as.
+"""Noisy counts at a few thresholds, and straight lines in between: the result of adaptive quantiles.
 
-Each count was asked for by itself, at a threshold that may depend on the counts before it. The strategy holds what
-came of that: the thresholds in the order they were asked, and the noise, which every count has of its own.
+Each count was a query of its own, at a threshold that may depend on the counts before it. The strategy holds the
+thresholds in the order of these queries, and the law of the noise, which every count has of its own.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ogive.arrays import Float64, Int64
-from ogive.checks import is_whole
+from ogive.core.arrays import Float64, Int64
+from ogive.core.checks import is_whole
+from ogive.core.parameters import plain_fields
 from ogive.errors import DataError, ParameterError, quoted
-from ogive.noise import DiscreteGaussian, DiscreteLaplace, law_from_dict
-from ogive.parameters import plain_fields
+from ogive.noise import DiscreteGaussian, DiscreteLaplace
 from ogive.privacy import Adjacency, GaussianDP, PureDP
 from ogive.strategies.base import Level, batch, histogram
-from ogive.strategies.counted_noise import check_counted, counted_loss
+from ogive.strategies.counted_noise import check_counted, counted_loss, read_counted_law
 
 
 @dataclass(frozen=True)
@@ -64,14 +64,10 @@ class OpenedThresholds:
         return scaled
 
     def measure(self, counts: Int64) -> Int64:
-        """Cumulative counts at the points times 2^bits, shape (T,).
-
-        Raises:
-            DataError: there are so many records that the counts would not fit.
-        """
+        """Cumulative counts at the points times 2^bits, shape (T,)."""
         totals = np.cumsum(histogram(counts, self.size))
         if int(totals[-1]) >= 1 << (61 - self.bits):
-            raise DataError("so many records do not fit the fixed-point counts of adaptive quantiles")
+            raise DataError("this many records do not fit the fixed-point counts of adaptive quantiles")
         scaled: Int64 = totals[np.array(self.points)] << self.bits
         return scaled
 
@@ -91,11 +87,7 @@ class OpenedThresholds:
         return counted_loss(self.law, self.bits, l1=moved, l2_squared=moved, integers=len(self.points))
 
     def estimate(self, answer: Int64, total: int | None) -> Float64:
-        """Cumulative counts, shape (..., N): the noisy counts at their thresholds, straight lines between.
-
-        Raises:
-            ParameterError: the number of records is neither given nor among the counts.
-        """
+        """Cumulative counts, shape (..., N): the noisy counts at their thresholds, straight lines between."""
         rows, shape = batch(answer, len(self.points))
         return self._between(np.ldexp(rows.astype(np.float64), -self.bits), total).reshape(*shape, self.size)
 
@@ -163,16 +155,8 @@ class OpenedThresholds:
 
     @staticmethod
     def from_dict(data: dict[str, Any]) -> OpenedThresholds:
-        """Rebuild from `to_dict`.
-
-        Raises:
-            ParameterError: a field is out of range.
-        """
-        law = law_from_dict(data["law"])
-        if not isinstance(law, DiscreteLaplace | DiscreteGaussian):
-            raise ParameterError(
-                f"adaptive quantiles take DiscreteLaplace or DiscreteGaussian noise, got {quoted(law)}"
-            )
+        """Rebuild from `to_dict`."""
+        law = read_counted_law(data["law"], "adaptive quantiles take")
         if not isinstance(data["points"], list | tuple):
             raise ParameterError(f"`points` must be a list of whole numbers, got {quoted(data['points'])}")
         return OpenedThresholds(data["size"], tuple(data["points"]), law, data["bits"])

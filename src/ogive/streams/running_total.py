@@ -30,34 +30,22 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ogive.accounting import gaussian_rho
-from ogive.arrays import Float64, Int64
-from ogive.checks import among, any_whole, array_of
-from ogive.errors import (
-    CopyError,
-    DataError,
-    ParameterError,
-    RefusalError,
-    ReleaseMismatchError,
-    ScaleError,
-    quoted,
-)
+from ogive.core.arrays import Float64, Int64
+from ogive.core.checks import among, any_whole, array_of
+from ogive.errors import CopyError, DataError, ParameterError, RefusalError, ReleaseMismatchError, ScaleError, quoted
 from ogive.noise import DerivedNodes, SystemSource, current_process, too_much_noise
 from ogive.noise.base import RandomSource
 from ogive.privacy import Adjacency, ApproxDP, Privacy, PrivacyUnit, PureDP, Rational, ZeroConcentratedDP, exact
 from ogive.provenance import check_batch_name
-from ogive.streams import hats, open_ended, sqrt_ahead
-from ogive.streams.hats import HatTotals
-from ogive.streams.open_ended import OpenHats, OpenPowers
-from ogive.streams.path import PathTotals
+from ogive.streams.ahead import MAX_STEPS as MAX_STEPS_AHEAD
+from ogive.streams.ahead import MOST, HatTotals, OpenHats, OpenPowers, SqrtAheadTotals
+from ogive.streams.blocks import PathTotals, TreeTotals
 from ogive.streams.sqrt import SqrtTotals
-from ogive.streams.sqrt_ahead import SqrtAheadTotals
 from ogive.streams.stored import Elements, fields, key_of, pack, unpack, whole_number
-from ogive.streams.tree import TreeTotals
 
 if TYPE_CHECKING:
     from ogive.ledger import Account
     from ogive.ledger.account import Reservation
-
 
 MAX_STEPS = 1 << 40
 MAX_AUTO_SQRT_STEPS = 1 << 16
@@ -74,7 +62,11 @@ _FIELDS = frozenset(("format", "parameters", "key", "taken", "total", "engine"))
 
 
 class Engine(Protocol):
-    """One way to publish totals of whole units; it does not check its input."""
+    """One way to publish totals of whole units; it does not check its input.
+
+    An engine is made of the largest number of `steps`, of the `privacy` that the whole stream may cost, of the largest
+    `change` of one element and, for some, of the `largest` absolute value of one, both in whole units.
+    """
 
     name: str
 
@@ -97,7 +89,13 @@ class Engine(Protocol):
         ...
 
     def advance(self, first: int, total: int, values: Int64) -> Float64:
-        """Take elements after `first` others whose sum is `total`; return the totals after each."""
+        """Take elements and return the totals after each, same shape.
+
+        Args:
+            first: Number of elements before, so that these have the 0-based numbers `first`, `first` + 1, ...
+            total: Sum of those before.
+            values: Whole units, shape (m,), m from 1 up.
+        """
         ...
 
     def state(self) -> dict[str, Any]:
@@ -105,11 +103,7 @@ class Engine(Protocol):
         ...
 
     def restore(self, state: Any, elements: Elements) -> None:
-        """Go on from a `state`, after these elements.
-
-        Raises:
-            ParameterError: it is no state after such elements.
-        """
+        """Go on from a `state`, after these elements."""
         ...
 
 
@@ -151,7 +145,7 @@ class RunningTotal:
 
     Source:
         Barczewski, Mawass and Ramon, Theorem 3 (path); Honaker 2015 (tree); Denisov et al. 2022,
-        Fichtenberger, Henzinger and Upadhyay 2023 (sqrt, sqrt_ahead); see `open_ended` for streams of unknown length.
+        Fichtenberger, Henzinger and Upadhyay 2023 (sqrt, sqrt_ahead); see `OpenPowers` for streams of unknown length.
 
     Example:
         >>> totals = RunningTotal(1000, privacy=PureDP(1))
@@ -195,7 +189,7 @@ class RunningTotal:
         name: str | None,
     ) -> None:
         """Check the parameters and choose the engine; no noise is drawn and nothing is paid."""
-        self.steps = open_ended.MOST if steps is None else any_whole(steps, "steps", 1, MAX_STEPS)
+        self.steps = MOST if steps is None else any_whole(steps, "steps", 1, MAX_STEPS)
         self._open = steps is None
         among(method, "method", METHODS)
         if method != "auto" and self._open != (method in OPEN_METHODS):
@@ -414,23 +408,13 @@ class RunningTotal:
         self._parameters["method"] = self.method
 
     def _question(self, ledger: Account) -> dict[str, Any]:
-        """What the account pays for.
-
-        Raises:
-            ParameterError: the stream has no name.
-            LedgerError: the account hides something else than one element.
-        """
+        """What the account pays for."""
         if self._parameters.get("name") is None:
             raise ParameterError("name the stream with `name=`, which tells it from others that the account pays for")
         unit = PrivacyUnit(Adjacency.REPLACE, public=ledger.unit.public)
         ledger.check_unit(unit)
         statistic = {"name": NAME, "column": self._parameters["name"], "stream": self._parameters}
-        return {
-            "statistic": statistic,
-            "privacy": self.privacy.to_dict(),
-            "unit": unit.to_dict(),
-            "trust": "central",
-        }
+        return {"statistic": statistic, "privacy": self.privacy.to_dict(), "unit": unit.to_dict(), "trust": "central"}
 
     def _pay(self, ledger: Account, key: bytes) -> Reservation:
         charge = self.privacy if type(self.loss) is type(self.privacy) else self.loss
@@ -454,12 +438,12 @@ class RunningTotal:
         if self._open:
             return ["open_hats" if isinstance(self._granted, PureDP) else "open_powers"]
         if isinstance(self._granted, PureDP):
-            quick = ["hats"] if MAX_AUTO_WITHOUT_HATS < self.steps <= hats.MAX_STEPS else []
+            quick = ["hats"] if MAX_AUTO_WITHOUT_HATS < self.steps <= MAX_STEPS_AHEAD else []
             return ["tree", "path", *quick]
         if self.steps <= MAX_AUTO_SQRT_STEPS:
             quick = ["sqrt"]
         else:
-            quick = ["sqrt_ahead"] if self.steps <= sqrt_ahead.MAX_STEPS else []
+            quick = ["sqrt_ahead"] if self.steps <= MAX_STEPS_AHEAD else []
         return ["tree", *quick] if adaptive else ["tree", "path", *quick]
 
     def _choose(self, method: str, adaptive: bool) -> Engine:

@@ -19,13 +19,13 @@ from typing import Any
 import numpy as np
 from scipy.signal import fftconvolve
 
-from ogive.arrays import Float64, Int64
-from ogive.compiling import njit
+from ogive.core.arrays import Float64, Int64
+from ogive.core.compiling import njit
 from ogive.errors import ParameterError
 from ogive.noise import DerivedNodes, DiscreteGaussian, round_up_root
 from ogive.privacy import PureDP, ZeroConcentratedDP
+from ogive.streams.blocks import NoiseWindow
 from ogive.streams.stored import Elements, fields, whole_numbers
-from ogive.streams.windows import NoiseWindow
 
 SHIFT = 20
 MAX_STEPS = 1 << 17
@@ -34,14 +34,7 @@ MAX_STEPS = 1 << 17
 class SqrtTotals:
     """Square-root factorization of the running totals; memory and time per step O(steps).
 
-    Args:
-        steps: Largest number of elements, at most 2^17.
-        privacy: What the whole stream may cost; zero-concentrated.
-        change: Largest change of one element, in whole units.
-        largest: Largest absolute value of one element, in whole units.
-
-    Raises:
-        ParameterError: there are too many steps, the privacy is pure, or sums could overflow.
+    For at most 2^17 steps and zero-concentrated privacy.
     """
 
     name = "sqrt"
@@ -83,13 +76,7 @@ class SqrtTotals:
         self.taken = 0
 
     def advance(self, first: int, total: int, values: Int64) -> Float64:
-        """Estimated totals after each of the values, which are elements `first`, `first` + 1, ... (0-based).
-
-        Args:
-            first: Number of elements before.
-            total: Their sum.
-            values: Whole units, shape (m,), m from 1 up.
-        """
+        """Estimated totals after each of the values."""
         end = first + len(values)
         self.elements[first:end] = values
         noise = self.window.values(first, end)
@@ -100,17 +87,10 @@ class SqrtTotals:
 
     def state(self) -> dict[str, Any]:
         """All elements so far, and what was published of them."""
-        return {
-            "elements": self.elements[: self.taken].tolist(),
-            "published": self.published[: self.taken].tolist(),
-        }
+        return {"elements": self.elements[: self.taken].tolist(), "published": self.published[: self.taken].tolist()}
 
     def restore(self, state: Any, elements: Elements) -> None:
-        """Go on from a `state`, after these elements.
-
-        Raises:
-            ParameterError: it is no state after such elements.
-        """
+        """Go on from a `state`, after these elements."""
         state = fields(state, frozenset(("elements", "published")), "the state of a square-root factorization")
         taken, limit = elements.taken, (1 << 63) - 1
         values = whole_numbers(state["elements"], taken, elements.low, elements.high, "elements")
@@ -142,13 +122,7 @@ def estimator_coefficients(weights: Int64) -> Float64:
 
 @njit()
 def _advance(
-    first: int,
-    elements: Int64,
-    published: Int64,
-    noise: Int64,
-    weights: Int64,
-    inverse: Float64,
-    out: Float64,
+    first: int, elements: Int64, published: Int64, noise: Int64, weights: Int64, inverse: Float64, out: Float64
 ) -> None:
     """Publish exact integer sums plus noise, then estimate from what was published alone."""
     for step in range(len(out)):

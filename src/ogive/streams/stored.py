@@ -1,4 +1,4 @@
-"""The bytes of a stored stream: a checksum and plain data, read without trust in any field.
+"""What is stored of a stream: a checksum and plain data, read without trust in any field.
 
 A checksum finds damage; it does not tell who wrote the bytes. So every field is checked for its type and its range, and
 against the number and the total of the elements, before a stream goes on with it.
@@ -11,7 +11,7 @@ import hmac
 import json
 import re
 from dataclasses import dataclass
-from typing import Any, NoReturn
+from typing import Any, ClassVar, NoReturn
 
 from ogive.errors import ParameterError, quoted
 
@@ -38,6 +38,20 @@ class Elements:
         return count * self.low <= total <= count * self.high
 
 
+class Stateless:
+    """An engine that needs nothing beyond its noise key to go on; `described` names it in messages."""
+
+    described: ClassVar[str]
+
+    def state(self) -> dict[str, Any]:
+        """No fields."""
+        return {}
+
+    def restore(self, state: Any, elements: Elements) -> None:
+        """Go on from a `state`, after these elements."""
+        fields(state, frozenset(), f"the state of {self.described}")
+
+
 def pack(content: dict[str, Any]) -> bytes:
     """Plain data behind their checksum."""
     body = json.dumps(content).encode()
@@ -51,9 +65,6 @@ def unpack(data: bytes, names: frozenset[str], format_name: str) -> dict[str, An
         data: The bytes.
         names: The fields there must be, and no others.
         format_name: What the field `format` must say.
-
-    Raises:
-        ParameterError: the bytes are damaged or something else.
     """
     if not isinstance(data, bytes | bytearray | memoryview):
         raise ParameterError(f"a stored running total is bytes, got {type(data).__name__}")
@@ -70,42 +81,26 @@ def unpack(data: bytes, names: frozenset[str], format_name: str) -> dict[str, An
 
 
 def fields(data: Any, names: frozenset[str], what: str) -> dict[str, Any]:
-    """`data`, where it is an object with exactly these fields.
-
-    Raises:
-        ParameterError: it is not.
-    """
+    """`data`, where it is an object with exactly these fields."""
     if not isinstance(data, dict) or data.keys() != names:
         raise ParameterError(f"{what} must have the fields {', '.join(sorted(names)) or '(none)'}")
     return data
 
 
 def whole_number(value: Any, low: int, high: int, name: str) -> int:
-    """`value`, where it is a whole number from `low` to `high`.
-
-    Raises:
-        ParameterError: it is not.
-    """
+    """`value`, where it is a whole number from `low` to `high`."""
     if type(value) is not int or not low <= value <= high:
         raise ParameterError(f"{name} of a stored running total must be a whole number from {low} to {high}")
     return value
 
 
 def whole_numbers(values: Any, count: int, low: int, high: int, name: str) -> list[int]:
-    """`values`, where they are `count` whole numbers from `low` to `high`.
-
-    Raises:
-        ParameterError: they are not.
-    """
+    """`values`, where they are `count` whole numbers from `low` to `high`."""
     return [whole_number(value, low, high, name) for value in _list(values, count, name)]
 
 
 def numbers(values: Any, count: int, limit: float, name: str) -> list[float]:
-    """`values`, where they are `count` floats of absolute value at most `limit`.
-
-    Raises:
-        ParameterError: they are not.
-    """
+    """`values`, where they are `count` floats of absolute value at most `limit`."""
     for value in _list(values, count, name):
         if type(value) is not float or not abs(value) <= limit:
             raise ParameterError(f"{name} of a stored running total must be numbers from {-limit:g} to {limit:g}")
@@ -113,11 +108,7 @@ def numbers(values: Any, count: int, limit: float, name: str) -> list[float]:
 
 
 def key_of(value: Any) -> bytes:
-    """The noise key that is written as 64 hexadecimal digits.
-
-    Raises:
-        ParameterError: it is not.
-    """
+    """The noise key that is written as 64 hexadecimal digits."""
     if not isinstance(value, str) or _KEY.fullmatch(value) is None:
         raise ParameterError("key of a stored running total must be 64 hexadecimal digits")
     return bytes.fromhex(value)

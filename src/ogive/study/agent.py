@@ -21,29 +21,123 @@ import json
 import logging
 import os
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
+from ogive.columns import Schema
+from ogive.core.arrays import UInt64
 from ogive.crypto.aggregation import AggregationParty, AggregationSettings
+from ogive.crypto.domains import HashDomain
 from ogive.crypto.wire import Reader
-from ogive.errors import OgiveError, PeerError, ReleaseMismatchError
+from ogive.errors import DataError, OgiveError, PeerError, ReleaseMismatchError
 from ogive.ledger import Account
-from ogive.privacy import Loss
+from ogive.noise.source import KEY_BYTES
+from ogive.privacy import Adjacency, Loss, PrivacyUnit
 from ogive.queries import Answer, LinearQuery
-from ogive.releasing import Payment
+from ogive.records import Records
+from ogive.records.contributions import columns_of
+from ogive.releasing.release import Payment
+from ogive.statistics.base import innermost
 from ogive.study.course import Step, course
 from ogive.study.document import MERGE, Study
 from ogive.study.frames import Question, Reply, Stage, digest_of, read_answers, write_answer
-from ogive.study.measurement import settings_of
 from ogive.study.merging import own_records, read_merged, release_own
-from ogive.study.own import OwnPart, OwnRecords
 from ogive.study.paying import check_budget, check_paid, payment_of
-from ogive.study.result import estimate_of
+from ogive.study.result import estimate_of, settings_of
 from ogive.study.store import Kept, Store, begin
-from ogive.trust.central.model import Central
+from ogive.trust.base import Opening, TrustModel
+from ogive.trust.secagg.contribution import Contribution
+from ogive.trust.secagg.options import SecAggOptions
+from ogive.trust.table import Central
+
+# --- A party's own records, which answer and pay for its part of a release
+
+
+class OwnRecords(TrustModel):
+    """The records of one party of a study; what is asked of them is answered in a sum with others alone."""
+
+    options_type = SecAggOptions
+
+    def __init__(self, study: Study, number: int, records: object) -> None:
+        self.options: SecAggOptions = study.aggregation
+        self._unit = study.unit
+        self._number = number
+        self._records = Records.of_party(records).bounded(study.unit.person, study.unit.max_rows_per_person)
+
+    def unit(self, adjacency: Adjacency) -> PrivacyUnit:
+        """As the study says."""
+        return self._unit
+
+    def count(self) -> int:
+        """The party's records, after bounding."""
+        return self._records.count()
+
+    def data_digest(self) -> bytes:
+        """SHA-256 of the party's records."""
+        return self._records.digest()
+
+    def schema(self) -> Schema:
+        """What the columns hold."""
+        return self._records.schema()
+
+    def check_columns(self, columns: Sequence[str]) -> None:
+        """Refuse columns that the party's table lacks."""
+        self._records.check_columns(columns)
+
+    def resume(self, adjacency: Adjacency, *, secret: bytes) -> OwnPart:
+        """Go on with the party's part of a release."""
+        return OwnPart(Contribution(self._records, self._number, self.options.terms, adjacency), secret)
+
+
+class OwnPart(Opening[LinearQuery]):
+    """A party's part of one release: vectors to be masked, with noise that is a function of the secret, 32 bytes."""
+
+    def __init__(self, contribution: Contribution, secret: bytes) -> None:
+        self.contribution = contribution
+        self.secret = secret
+
+    def context(self, query: LinearQuery) -> bytes:
+        """Digest of the party's part of a measurement."""
+        return self.contribution.context(query)
+
+    def answer(self, query: LinearQuery) -> Answer:
+        """A single party opens nothing."""
+        raise NotImplementedError("the sum is opened by all parties together")
+
+    def vector(self, query: LinearQuery) -> UInt64:
+        """What the party adds to the sum, noise included, modulo 2^64; shape (length,)."""
+        info = HashDomain.STUDY_NOISE.encode()
+        key = HKDF(hashes.SHA256(), KEY_BYTES, salt=None, info=info).derive(self.secret)
+        return self.contribution.vector(query, key=key, context=self.context(query))
+
+
+def check_records(study: Study, number: int, records: object) -> None:
+    """Check that a party's records can answer each release; what is refused is told to their owner alone.
+
+    Of aggregated releases the first query is computed as it will be, without noise, and nothing of it is kept.
+    """
+    if study.trust == MERGE:
+        held = Records.of_party(records)
+        for release in study.releases:
+            held.check_columns([innermost(release.statistic).column])
+        return
+    own = OwnRecords(study, number, records)
+    for release in study.releases:
+        step = course(study, release, ())
+        assert isinstance(step, Step), "every release asks something"
+        own.check_columns([column.column for column in columns_of(step.query.aggregate)])
+        try:
+            own.resume(study.unit.adjacency, secret=bytes(KEY_BYTES)).contribution.sums(step.query.aggregate)
+        except DataError as problem:
+            raise DataError(f"release {release.name}: {problem}") from None
+
+
+# --- The agent
 
 LOG = logging.getLogger("ogive.study")
 
@@ -80,11 +174,6 @@ class Agent:
         store: Keeps its protocol state.
         account: Pays the party's part of each release.
         random: Gives so many random bytes.
-
-    Raises:
-        ParameterError: no party of the study has this key.
-        DataError: the records cannot be read.
-        LedgerError: the account is of another privacy unit, or the store is of another study.
     """
 
     def __init__(
@@ -112,12 +201,7 @@ class Agent:
             begin(kept, _STUDY, study.digest, store.words)
 
     def answer(self, data: bytes) -> bytes:
-        """The reply to a question.
-
-        Raises:
-            PeerError: these bytes are no question of this study's coordinator to this party; nothing is answered.
-            LedgerError: the answer could not be stored, so it is not given.
-        """
+        """The reply to a question."""
         with self._one:
             return self._answer(data)
 
@@ -336,7 +420,7 @@ def is_approved(store: Store, study: Study) -> bool:
 
 
 def _of(release: int, what: str = "") -> str:
-    """Name of what is kept of a release."""
+    """The name under which something of a release is stored."""
     return f"release/{release}/{what}"
 
 

@@ -6,25 +6,142 @@ parties with different files have nothing to say to each other.
 
 from __future__ import annotations
 
+import base64
+import binascii
 import dataclasses
 import hashlib
 import re
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar
 
+from ogive.core.checks import whole
 from ogive.errors import OgiveError, ParameterError, plain, quoted
-from ogive.privacy import Privacy, PrivacyUnit
+from ogive.privacy import ApproxDP, Privacy, PrivacyUnit, PureDP, ZeroConcentratedDP, check_adjacency, check_columns
 from ogive.queries import Ballots
 from ogive.statistics.base import Statistic
-from ogive.statistics.groups.asked import asked
+from ogive.statistics.derived import asked
 from ogive.statistics.kinds import COMMANDED
 from ogive.statistics.labels.statistic import Labels
-from ogive.study.fields import check_different, check_fields, read_name, read_privacy, read_tables
 from ogive.trust.base import TrustOptions
+
+# --- Fields of a study's file, each read with a check
+
+KEY_BYTES = 32
+SIGNING, SEALING = "ed25519:", "x25519:"
+"""How public keys begin: those that check signatures, and those that uploads are encrypted to."""
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
+_UNIT = {"adjacency", "person", "max_rows_per_person", "public"}
+
+
+def check_fields(given: Mapping[str, Any], where: str, known: Collection[str]) -> None:
+    """Refuse a table with a field that is not known."""
+    for field in given:
+        if field not in known:
+            raise ParameterError(f"{where} has no field {quoted(field)}; its fields are {', '.join(sorted(known))}")
+
+
+def read_table(data: Mapping[str, Any], field: str, default: dict[str, Any] | None = None) -> dict[str, Any]:
+    """The table of that name."""
+    found = data.get(field, default)
+    if not isinstance(found, dict):
+        raise ParameterError(f"the study needs a table [{field}]")
+    return found
+
+
+def read_tables(data: Mapping[str, Any], field: str, least: int) -> list[dict[str, Any]]:
+    """The tables of that name, at least so many."""
+    found = data.get(field)
+    if not isinstance(found, list) or len(found) < least or not all(isinstance(each, dict) for each in found):
+        number = "one table" if least == 1 else f"{least} tables"
+        raise ParameterError(f"the study needs at least {number} [[{field}]]")
+    return found
+
+
+def read_text(data: Mapping[str, Any], field: str, default: str) -> str:
+    """The text in a field."""
+    value = data.get(field, default)
+    if not isinstance(value, str):
+        raise ParameterError(f"the field {field} must be a text, got {quoted(value)}")
+    return value
+
+
+def read_name(value: Any, whose: str) -> str:
+    """A name, which is safe in a path and a URL."""
+    if not isinstance(value, str) or not _NAME.fullmatch(value):
+        raise ParameterError(
+            f"the name of {whose} must be 1 to 64 letters, digits, points, hyphens and underscores, got {quoted(value)}"
+        )
+    return value
+
+
+def check_different(names: list[str], what: str) -> None:
+    """Refuse two of one name."""
+    seen = set()
+    for each in names:
+        if each in seen:
+            raise ParameterError(f"two {what} have the name {quoted(each)}")
+        seen.add(each)
+
+
+def read_unit(data: Mapping[str, Any]) -> PrivacyUnit:
+    """Whose data the guarantee hides."""
+    given = read_table(data, "unit", {})
+    check_fields(given, "[unit]", _UNIT)
+    return PrivacyUnit(
+        check_adjacency(read_text(given, "adjacency", "replace")),
+        given.get("person"),
+        whole(given.get("max_rows_per_person", 1), "max_rows_per_person", 1),
+        check_columns(given.get("public", [])),
+    )
+
+
+def read_privacy(value: Any, field: str) -> Privacy:
+    """A guarantee: `{ epsilon = 1 }`, `{ epsilon = 1, delta = 1e-6 }` or `{ rho = 0.5 }`."""
+    match value:
+        case {"epsilon": epsilon, **rest} if not rest:
+            return PureDP(epsilon)
+        case {"epsilon": epsilon, "delta": delta, **rest} if not rest:
+            return ApproxDP(epsilon, delta)
+        case {"rho": rho, **rest} if not rest:
+            return ZeroConcentratedDP(rho)
+    raise ParameterError(
+        f"the study's {field} must be a table of epsilon, of epsilon and delta, or of rho, got {quoted(value)}"
+    )
+
+
+def key_text(key: bytes, front: str = SIGNING) -> str:
+    """A public key as studies write it."""
+    return front + base64.b64encode(key).decode()
+
+
+def read_key(value: Any, whose: str, front: str = SIGNING) -> bytes:
+    """A public key from what a study says."""
+    try:
+        if not isinstance(value, str) or not value.startswith(front):
+            raise ValueError
+        key = base64.b64decode(value.removeprefix(front), validate=True)
+        if len(key) != KEY_BYTES:
+            raise ValueError
+    except (binascii.Error, ValueError):
+        raise ParameterError(
+            f"the key of {whose} must be what ogive study keys prints, such as {front}AAAA..., got {quoted(value)}"
+        ) from None
+    return key
+
+
+def read_coordinator(data: Mapping[str, Any]) -> bytes:
+    """The public key of the coordinator."""
+    given = read_table(data, "coordinator")
+    check_fields(given, "[coordinator]", {"key"})
+    return read_key(given.get("key"), "the coordinator")
+
+
+# --- A public file, and the releases that it asks for
 
 T = TypeVar("T")
 
@@ -94,11 +211,7 @@ class Document:
         return hashlib.sha256(self.text).digest()
 
     def release_named(self, name: str) -> StudyRelease:
-        """The release of that name.
-
-        Raises:
-            ParameterError: there is none.
-        """
+        """The release of that name."""
         for release in self.releases:
             if release.name == name:
                 return release
@@ -107,15 +220,7 @@ class Document:
 
 
 def read_file(path: str | Path, parse: Callable[[bytes], T]) -> T:
-    """A study from its file.
-
-    Args:
-        path: Of the file.
-        parse: Reads the study from the bytes of its file.
-
-    Raises:
-        ParameterError: the file cannot be read, or is no such study; one line says what is wrong.
-    """
+    """A study from its file, which `parse` reads from the file's bytes."""
     try:
         with Path(path).open("rb") as file:
             text = file.read(LARGEST_FILE + 1)
@@ -128,11 +233,7 @@ def read_file(path: str | Path, parse: Callable[[bytes], T]) -> T:
 
 
 def parse_toml(text: bytes) -> dict[str, Any]:
-    """The tables of a study's file, which need not be trusted.
-
-    Raises:
-        ParameterError: they are no study.
-    """
+    """The tables of a study's file, which need not be trusted."""
     if len(text) > LARGEST_FILE:
         raise ParameterError(f"a study has at most {LARGEST_FILE} bytes")
     if _LONG_KEY.search(text):
@@ -177,11 +278,7 @@ def _deep() -> ParameterError:
 
 
 def read_releases(data: Mapping[str, Any]) -> tuple[StudyRelease, ...]:
-    """The releases of a study.
-
-    Raises:
-        ParameterError: there is none, or one cannot be read.
-    """
+    """The releases of a study."""
     found = []
     for number, given in enumerate(read_tables(data, "release", 1), 1):
         called = read_name(given.get("name"), f"release {number}")

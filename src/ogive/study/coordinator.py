@@ -19,7 +19,7 @@ import json
 import logging
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
@@ -33,10 +33,9 @@ from ogive.statistics.base import Estimate
 from ogive.study.course import Step, course
 from ogive.study.document import MERGE, Study
 from ogive.study.frames import Question, Reply, Stage, digest_of, read_answers, write_answer
-from ogive.study.measurement import settings_of
 from ogive.study.merging import Collected
 from ogive.study.paying import check_together
-from ogive.study.result import with_provenance
+from ogive.study.result import settings_of, with_provenance
 from ogive.study.store import Kept, Store, begin, check
 from ogive.trust.secagg.contribution import shape_of
 
@@ -125,11 +124,7 @@ class _Session:
         return Stage(self.running.stage)
 
     def read(self, party: int, body: bytes) -> None:
-        """Let the aggregation read what a party sent.
-
-        Raises:
-            PeerError: it is not that party's message of this step; nothing has changed.
-        """
+        """Let the aggregation read what a party sent."""
         if isinstance(self.server, Collected):
             self.server.receive(party, body)
         else:
@@ -149,10 +144,6 @@ class Coordinator:
 
     Fields:
         step_seconds: As above.
-
-    Raises:
-        ParameterError: the study names another coordinator's key.
-        PeerError: the store is of another study.
     """
 
     def __init__(
@@ -200,11 +191,7 @@ class Coordinator:
             return () if self._session is None else self._missing(self._session)
 
     def question(self, party: int) -> bytes | None:
-        """What a party is to answer now; the same bytes until it has; None if there is nothing to do.
-
-        Raises:
-            LedgerError: the state cannot be read or written.
-        """
+        """What a party is to answer now; the same bytes until it has; None if there is nothing to do."""
         with self._one:
             self.advance()
             session = self._session
@@ -222,12 +209,7 @@ class Coordinator:
             return Reply.size(session.server.longest if asked and session is not None else 0)
 
     def receive(self, party: int, data: bytes) -> None:
-        """Take in a party's reply to its question.
-
-        Raises:
-            PeerError: it is no reply of that party to what it is asked now; nothing has changed.
-            LedgerError: it could not be stored, so it does not count.
-        """
+        """Take in a party's reply to its question."""
         with self._one:
             reply = Reply.from_bytes(data, party=self.study.parties[party - 1].key)
             session = self._session
@@ -250,11 +232,7 @@ class Coordinator:
             self.advance()
 
     def advance(self) -> None:
-        """Go on where all have answered or time is up, and begin what was asked for.
-
-        Raises:
-            LedgerError: the state cannot be read or written.
-        """
+        """Go on where all have answered or time is up, and begin what was asked for."""
         with self._one:
             if self._session is None:
                 self._resume()
@@ -331,16 +309,13 @@ class Coordinator:
                 following = replace(running, state="over", reason=reason)
             else:
                 failed = (*running.failed, reason)[-_KEPT_REASONS:]
-                following = replace(running, attempt=running.attempt + 1, stage=self._first, failed=failed)
+                first = Stage.OWN if self.study.trust == MERGE else Stage.KEYS
+                following = replace(running, attempt=running.attempt + 1, stage=first, failed=failed)
             kept.put(_of(number, "progress"), following.to_bytes())
             return self._resume_in(kept)
 
     def _merge(self, session: _Session, collected: Collected) -> bool:
-        """Publish the sum of the parties' curves.
-
-        Raises:
-            PeerError: too few came, or they do not add up.
-        """
+        """Publish the sum of the parties' curves."""
         number, merged = session.number, collected.merged()
         self._session = None
         with self._store.write() as kept:
@@ -449,13 +424,8 @@ class Coordinator:
         for state in ("running", "requested"):
             for name in found:
                 if found[name].state == state and self._session is None:
-                    self._begin(kept, self._number(name), replace(found[name], state="running"))
+                    self._begin(kept, _number_of(self.study, name), replace(found[name], state="running"))
         return True
-
-    @property
-    def _first(self) -> Stage:
-        """The first step of an attempt."""
-        return Stage.OWN if self.study.trust == MERGE else Stage.KEYS
 
     def _begin(self, kept: Kept, number: int, running: Progress) -> None:
         if self.study.trust == MERGE:
@@ -496,9 +466,6 @@ class Coordinator:
             session.read(party, kept.get(name) or b"")
             session.answered.add(party)
 
-    def _number(self, name: str) -> int:
-        return self.study.releases.index(self.study.release_named(name))
-
     def _name(self, number: int) -> str:
         return self.study.releases[number].name
 
@@ -511,23 +478,13 @@ class Coordinator:
 
 
 def check_state(store: Store, study: Study) -> None:
-    """Refuse a state that no coordinator of this study runs on.
-
-    Raises:
-        ParameterError: it is of an agent, or no service ran on it yet.
-        PeerError: it is of another study.
-    """
+    """Refuse a state that no coordinator of this study runs on."""
     check(store, _STUDY, study.digest, "a coordinator's; name the --state that ogive study serve")
 
 
 def request(store: Store, study: Study, name: str) -> None:
-    """Ask for a release, on the state of a coordinator that may be running; one that was asked for stays as it is.
-
-    Raises:
-        ParameterError: the study has no release of that name.
-        BudgetError: with the releases that parties have paid for, it costs more than the study's budget.
-    """
-    number = study.releases.index(study.release_named(name))
+    """Ask for a release, on the state of a coordinator that may be running; one that was asked for stays as it is."""
+    number = _number_of(study, name)
     with store.read() as kept:
         before = progress(kept, study)
     if name not in before:
@@ -548,18 +505,23 @@ def progress(kept: Kept, study: Study) -> dict[str, Progress]:
 
 def result(kept: Kept, study: Study, name: str) -> dict[str, Any] | None:
     """What was released under a name, as plain data; None before."""
-    stored = kept.get(_of(study.releases.index(study.release_named(name)), "result"))
+    stored = kept.get(_of(_number_of(study, name), "result"))
     found: dict[str, Any] | None = None if stored is None else json.loads(stored)
     return found
 
 
 def unread(kept: Kept, study: Study, name: str) -> tuple[int, ...]:
     """Parties that have not read the result of a release yet; their accounts do not hold it."""
-    front = f"untold/{study.releases.index(study.release_named(name))}/"
+    front = f"untold/{_number_of(study, name)}/"
     return tuple(sorted(_untold(each)[1] for each in kept.names(front)))
 
 
+def _number_of(study: Study, name: str) -> int:
+    return study.releases.index(study.release_named(name))
+
+
 def _of(release: int, what: str) -> str:
+    """The name under which something of a release is stored."""
     return f"release/{release}/{what}"
 
 
@@ -571,3 +533,63 @@ def _untold(name: str) -> tuple[int, int]:
 
 def _answers(kept: Kept, number: int) -> tuple[Answer, ...]:
     return read_answers(kept.get(_of(number, "answers")) or b"")
+
+
+# --- How far a study is, as plain data that is public
+
+JOINED_SECONDS = 60.0
+"""A party whose agent asked within this time is connected."""
+
+
+def status_of(coordinator: Coordinator, *, seen: Mapping[int, float] | None = None) -> dict[str, Any]:
+    """The state of every release and party; `seen` says when each agent last asked, in seconds since 1970."""
+    return told(coordinator.study, coordinator.progress(), waiting=coordinator.waiting_for, seen=seen or {})
+
+
+def told(
+    study: Study, progress: Mapping[str, Progress], *, waiting: tuple[int, ...] = (), seen: Mapping[int, float]
+) -> dict[str, Any]:
+    """As `status_of`, of what a coordinator stored."""
+    names = [party.name for party in study.parties]
+    return {
+        "study": study.name,
+        "title": study.title,
+        "digest": study.digest.hex(),
+        "budget": str(study.budget),
+        "parties": [{"name": name, "seen": seen.get(number)} for number, name in enumerate(names, 1)],
+        "waiting_for": [names[number - 1] for number in waiting],
+        "releases": [
+            _release(release.name, str(release.privacy), progress.get(release.name), names)
+            for release in study.releases
+        ],
+    }
+
+
+def is_connected(party: Mapping[str, Any]) -> bool:
+    """Whether a party of a status asked for a question within `JOINED_SECONDS`."""
+    return party["seen"] is not None and time.time() - party["seen"] < JOINED_SECONDS
+
+
+def in_the_sum(release: Mapping[str, Any], parties: Sequence[Mapping[str, Any]]) -> str:
+    """How many parties' records are in a release of a status, and whose are not; empty before that is settled."""
+    members = release.get("members") or []
+    if not members:
+        return ""
+    others = [party["name"] for party in parties if party["name"] not in members]
+    return f"{len(members)} of {len(parties)}" + (f", without {', '.join(others)}" if others else "")
+
+
+def _release(name: str, privacy: str, found: Progress | None, names: list[str]) -> dict[str, Any]:
+    if found is None:
+        return {"name": name, "privacy": privacy, "state": "not requested"}
+    return {
+        "name": name,
+        "privacy": privacy,
+        "state": found.state,
+        "query": found.query + 1,
+        "attempt": found.attempt + 1,
+        "step": Stage(found.stage).word if found.state == "running" else None,
+        "members": [names[number - 1] for number in found.members],
+        "reason": found.reason or None,
+        "failed": list(found.failed),
+    }

@@ -1,4 +1,4 @@
-"""The course of a release: which query comes next, given the sums that were opened before.
+"""The course of a release: which query comes next, given the sums that were opened before, and its estimate.
 
 Coordinator, parties and servers each follow it on their own from the study and the opened sums alone, so nobody is told
 what to ask, and everybody knows the price of a query before it is answered. Whoever tells other sums than were opened
@@ -12,13 +12,13 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
-from ogive.asking import Outcome, drive
 from ogive.errors import OgiveError, ParameterError, PeerError
 from ogive.privacy import Loss
 from ogive.queries import Answer, LinearQuery, Query
+from ogive.releasing.asking import Outcome, drive
 from ogive.statistics.base import Terms, settled
 from ogive.study.common import Document, StudyRelease
-from ogive.trust.central.options import CentralOptions
+from ogive.trust.options import CentralOptions
 
 
 @dataclass(frozen=True)
@@ -45,22 +45,7 @@ def course(
     *,
     pay: Callable[[Loss, LinearQuery], None] = _unpaid,
 ) -> Step | Outcome[Any]:
-    """Follow a release as far as its opened sums go.
-
-    Args:
-        study: Says who takes part.
-        release: Of the study.
-        answers: The sums that were opened so far, in order.
-        pay: Called with every measurement, the next one included, and the loss of all up to it.
-
-    Returns:
-        The query that comes next, or what came out.
-
-    Raises:
-        ParameterError: there are more answers than queries.
-        PeerError: nothing can be computed from these sums, which whoever takes part may have made up.
-        UnsupportedError, BudgetError: as `release` does.
-    """
+    """Follow a release as far as its opened sums go."""
     follower = _Follower(answers, pay)
     try:
         outcome = drive(settled(release.statistic, study.unit), terms_of(study, release), follower)
@@ -78,11 +63,7 @@ def course(
 
 
 def first_query(study: Document, release: StudyRelease) -> tuple[Query, Loss]:
-    """What a release asks first, of any kind, and its loss.
-
-    Raises:
-        ParameterError, UnsupportedError, BudgetError: as `release` does.
-    """
+    """What a release asks first, of any kind, and its loss."""
     first = _First()
     with suppress(_Waiting):
         drive(settled(release.statistic, study.unit), terms_of(study, release), first)

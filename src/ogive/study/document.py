@@ -7,19 +7,25 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from ogive.checks import whole
+from ogive.core.checks import whole
 from ogive.errors import ParameterError, quoted
-from ogive.statistics.curve.merging.batches import MOST_BATCHES
+from ogive.statistics.curve.batches import MOST_BATCHES
 from ogive.statistics.ecdf.statistic import Ecdf
-from ogive.study.common import MOST_RECORDS, Document, StudyRelease, parse_toml, read_file, read_releases
-from ogive.study.fields import (
+from ogive.study.common import (
+    FORMAT,
+    MOST_RECORDS,
+    Document,
+    StudyRelease,
     check_different,
     check_fields,
     key_text,
+    parse_toml,
+    read_coordinator,
+    read_file,
     read_key,
     read_name,
     read_privacy,
-    read_table,
+    read_releases,
     read_tables,
     read_text,
     read_unit,
@@ -82,11 +88,7 @@ class Study(Document):
         return self.aggregation.terms.assumption(simulated=False)
 
     def number_of(self, key: bytes) -> int:
-        """The number of the party with this public key.
-
-        Raises:
-            ParameterError: no party has it.
-        """
+        """The number of the party with this public key."""
         for number, party in enumerate(self.parties, 1):
             if party.key == key:
                 return number
@@ -94,20 +96,12 @@ class Study(Document):
 
     @staticmethod
     def read(path: str | Path) -> Study:
-        """Read a study from its file.
-
-        Raises:
-            ParameterError: the file cannot be read, or is no study; one line says what is wrong.
-        """
+        """Read a study from its file."""
         return read_file(path, Study.parse)
 
     @staticmethod
     def parse(text: bytes) -> Study:
-        """Read a study from the bytes of its file, which need not be trusted.
-
-        Raises:
-            ParameterError: they are no study; one line says what is wrong.
-        """
+        """Read a study from the bytes of its file, which need not be trusted."""
         data = parse_toml(text)
         check_fields(data, "the study", _FIELDS)
         trust = read_text(data, "trust", SECAGG)
@@ -118,9 +112,7 @@ class Study(Document):
         if trust == MERGE:
             _check_merging(data, len(parties), dropouts)
         options = _options(data, len(parties), dropouts) if trust == SECAGG else None
-        coordinator = read_table(data, "coordinator")
-        check_fields(coordinator, "[coordinator]", {"key"})
-        key = read_key(coordinator.get("key"), "the coordinator")
+        key = read_coordinator(data)
         if key in {party.key for party in parties}:
             raise ParameterError("the coordinator needs a key of its own, and this is that of a party")
         unit = read_unit(data)
@@ -180,11 +172,7 @@ def _options(data: Mapping[str, Any], parties: int, dropouts: int) -> SecAggOpti
 
 
 def _check_merged(release: StudyRelease) -> None:
-    """Refuse what cannot be merged without bias.
-
-    Raises:
-        ParameterError: it cannot.
-    """
+    """Refuse what cannot be merged without bias."""
     asked = release.statistic
     if not isinstance(asked, Ecdf):
         raise ParameterError(
@@ -195,3 +183,65 @@ def _check_merged(release: StudyRelease) -> None:
             f"release {release.name}: curves of parties of any size add up by the methods "
             f"{', '.join(MERGED_METHODS)}; name one, got {quoted(asked.method)}"
         )
+
+
+# --- The file of a new study, with one release to be edited
+
+_TEXT = """\
+# What is computed, by whom, and at what price. Everybody reads the same bytes: compare `sha256sum` of the file.
+ogive-study = {format}
+name = "{name}"
+title = ""
+# about how many records all parties have together; methods are chosen by it
+records = {records}
+{terms}dropouts = {dropouts}
+# what all releases together may cost the records of each party
+budget = {{ epsilon = 1 }}
+
+[unit]
+# "replace" makes the number of records public; "add_or_remove" keeps it private
+adjacency = "replace"
+# person = "patient"
+
+[coordinator]
+key = "{coordinator}"
+{parties}
+[[release]]
+name = "age"
+statistic = "ecdf"
+privacy = {{ epsilon = 1 }}
+column = "age"
+bounds = [0, 120]
+grid = "integers"
+{method}"""
+
+_TERMS = {
+    SECAGG: """\
+# how many parties may collude with the coordinator, or read the release; how many may leave a release
+colluding = 1
+""",
+    MERGE: """\
+# each party releases its own curves, which are added up; how many parties may be missing from the sum
+trust = "merge"
+""",
+}
+_METHOD = {SECAGG: "", MERGE: 'method = "hat_ls"\n'}
+
+
+def template(
+    name: str, *, coordinator: str, parties: Mapping[str, str], records: int, trust: StudyTrust = "secagg"
+) -> str:
+    """The text of a study, which `Study.parse` reads."""
+    written = "".join(f'\n[[party]]\nname = "{each}"\nkey = "{key}"\n' for each, key in parties.items())
+    text = _TEXT.format(
+        format=FORMAT,
+        name=name,
+        records=records,
+        dropouts=1 if len(parties) > 3 else 0,
+        coordinator=coordinator,
+        parties=written,
+        terms=_TERMS[trust],
+        method=_METHOD[trust],
+    )
+    Study.parse(text.encode())
+    return text

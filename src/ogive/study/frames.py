@@ -25,7 +25,7 @@ from ogive.crypto.channels import SIGNATURE_BYTES
 from ogive.crypto.wire import Reader
 from ogive.errors import PeerError
 from ogive.queries import Answer
-from ogive.study.limits import LONGEST
+from ogive.study.local_client import LONGEST
 
 QUESTION = b"ogive study question 1\n"
 REPLY = b"ogive study reply 1\n"
@@ -100,15 +100,7 @@ class Question:
 
     @staticmethod
     def from_bytes(data: bytes, *, coordinator: bytes) -> Question:
-        """Read a question.
-
-        Args:
-            data: Any bytes.
-            coordinator: The coordinator's public key.
-
-        Raises:
-            PeerError: they are no question of that coordinator.
-        """
+        """Read a question from any bytes; `coordinator` is the coordinator's public key."""
         reader = _opened(data, QUESTION, coordinator, "question", "the coordinator of this study")
         study = reader.take(32)
         party, release, query, attempt, stage, count = (reader.number(4) for _ in range(6))
@@ -147,15 +139,7 @@ class Reply:
 
     @staticmethod
     def from_bytes(data: bytes, *, party: bytes) -> Reply:
-        """Read a reply.
-
-        Args:
-            data: Any bytes.
-            party: The party's public key.
-
-        Raises:
-            PeerError: they are no reply of that party.
-        """
+        """Read a reply from any bytes; `party` is the party's public key."""
         reader = _opened(data, REPLY, party, "reply", "this party")
         question, refused = reader.take(32), reader.number(1)
         if refused > 1:
@@ -200,11 +184,7 @@ def write_answer(answer: Answer) -> bytes:
 
 
 def read_answer(reader: Reader) -> Answer:
-    """The inverse of `write_answer`.
-
-    Raises:
-        PeerError: this is none.
-    """
+    """The inverse of `write_answer`."""
     adding, honest, count, axes = (reader.number(4) for _ in range(4))
     if not 1 <= honest <= adding or count > _MOST_TOTALS or axes > _MOST_AXES:
         raise PeerError("an opened sum states numbers that none can have")
@@ -218,11 +198,7 @@ def read_answer(reader: Reader) -> Answer:
 
 
 def read_answers(data: bytes) -> tuple[Answer, ...]:
-    """The opened sums that `write_answer` wrote one after the other.
-
-    Raises:
-        PeerError: these are none.
-    """
+    """The opened sums that `write_answer` wrote one after the other."""
     reader = Reader(data, "list of opened sums")
     found = []
     while reader.left:

@@ -1,4 +1,4 @@
-"""Asking an agent at its socket, as `local_socket` says.
+"""Asking an agent at its socket, as `carriers.listen_at` says.
 
 Needs Python alone, so that carriers take a copy of this file.
 """
@@ -8,8 +8,8 @@ from __future__ import annotations
 import os
 import socket
 
-from ogive.study.limits import LONGEST
-
+LONGEST = 1 << 28
+"""Bytes of a frame; a question carries the opened sums of the queries before it, of which one of 2^20 bins has 8 MB."""
 FRONT = 8
 """Bytes of a length."""
 SECONDS = 60.0
@@ -17,11 +17,7 @@ SECONDS = 60.0
 
 
 def ask_at(path: str | os.PathLike[str], question: bytes, *, seconds: float = SECONDS) -> bytes | None:
-    """Ask the agent at a socket; None if it says that this is no question of its study.
-
-    Raises:
-        OSError: nobody answers there.
-    """
+    """Ask the agent at a socket; None if it says that this is no question of its study."""
     with socket.socket(socket.AF_UNIX) as connection:
         connection.settimeout(seconds)
         connection.connect(os.fspath(path))

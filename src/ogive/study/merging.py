@@ -10,20 +10,19 @@ Source:
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 from ogive.errors import OgiveError, ParameterError, PeerError
 from ogive.ledger import Account
-from ogive.releasing import release
+from ogive.releasing.release import release
 from ogive.statistics.base import settled
 from ogive.statistics.curve.estimate import Curve
-from ogive.statistics.curve.merging.merge import merge
+from ogive.statistics.curve.merging import merge
 from ogive.statistics.ecdf.statistic import Ecdf
 from ogive.statistics.kinds import read_recorded
 from ogive.study.document import Study
-from ogive.trust.central.model import Central
+from ogive.trust.table import Central
 
 LARGEST_CURVE = 1 << 30
 """Bytes of a party's curve; one of 2^20 thresholds has some 40 MB."""
@@ -35,11 +34,7 @@ def own_records(study: Study, records: object) -> Central:
 
 
 def release_own(study: Study, release_number: int, party: int, records: Central, account: Account) -> bytes:
-    """A party's own curve as its ledger pays for it, once; the same bytes again for free.
-
-    Raises:
-        OgiveError: as `ogive.release`.
-    """
+    """A party's own curve as its ledger pays for it, once; the same bytes again for free."""
     asked = study.releases[release_number]
     curve = release(
         asked.statistic,
@@ -53,56 +48,12 @@ def release_own(study: Study, release_number: int, party: int, records: Central,
     return json.dumps(curve.to_dict()).encode()
 
 
-@dataclass(frozen=True)
-class _Expected:
-    """What a party's curve must be, as the study says."""
-
-    study: Study
-    release_number: int
-
-    def check(self, party: int, curve: Any) -> Curve:
-        """The curve itself.
-
-        Raises:
-            PeerError: it is not what the study asks of that party.
-        """
-        asked, unit = self.study.releases[self.release_number], self.study.unit
-        statistic = settled(asked.statistic, unit)
-        assert isinstance(statistic, Ecdf), "the study's file was checked for it"
-        wrong = partial(_wrong, party)
-        if not isinstance(curve, Curve) or curve.provenance is None:
-            raise wrong("is no released curve")
-        origin = curve.provenance
-        if curve.column != statistic.column or curve.grid != statistic.binning().grid:
-            raise wrong("is of another column or of other thresholds")
-        if origin.privacy != asked.privacy or origin.trust != Central.options_type.name:
-            raise wrong(f"is under {origin.privacy}, trust {origin.trust}, not under {asked.privacy}, trust central")
-        if (origin.adjacency, origin.person, origin.max_rows_per_person) != (
-            unit.adjacency,
-            unit.person,
-            unit.max_rows_per_person,
-        ):
-            raise wrong("hides other units than the study's")
-        if [batch.name for batch in curve.batches] != [self.study.parties[party - 1].name]:
-            raise wrong("is not of that party's records alone")
-        return curve
-
-
-def _wrong(party: int, what: str) -> PeerError:
-    return PeerError(f"the curve of party {party} {what}")
-
-
 class Collected:
-    """The curves of the parties at the coordinator, of whom enough must come.
-
-    Args:
-        study: The study.
-        release_number: Of the release, from 0.
-    """
+    """The curves of the parties for one release, numbered from 0, at the coordinator, to whom enough must come."""
 
     def __init__(self, study: Study, release_number: int) -> None:
         self._study = study
-        self._expected = _Expected(study, release_number)
+        self._release_number = release_number
         self._curves: dict[int, Curve] = {}
 
     @property
@@ -130,7 +81,7 @@ class Collected:
             curve = read_recorded(json.loads(body))
         except (OgiveError, ValueError, RecursionError):
             raise _wrong(party, "cannot be read") from None
-        self._curves[party] = self._expected.check(party, curve)
+        self._curves[party] = self._checked(party, curve)
 
     def merged(self) -> Curve:
         """The sum of the curves.
@@ -149,13 +100,33 @@ class Collected:
         except ParameterError as problem:
             raise PeerError(f"the parties' curves do not add up: {problem}") from None
 
+    def _checked(self, party: int, curve: Any) -> Curve:
+        """The curve of a party, if it is what the study asks."""
+        asked, unit = self._study.releases[self._release_number], self._study.unit
+        statistic = settled(asked.statistic, unit)
+        assert isinstance(statistic, Ecdf), "the study's file was checked for it"
+        wrong = partial(_wrong, party)
+        if not isinstance(curve, Curve) or curve.provenance is None:
+            raise wrong("is no released curve")
+        origin = curve.provenance
+        if curve.column != statistic.column or curve.grid != statistic.binning().grid:
+            raise wrong("is of another column or of other thresholds")
+        if origin.privacy != asked.privacy or origin.trust != Central.options_type.name:
+            raise wrong(f"is under {origin.privacy}, trust {origin.trust}, not under {asked.privacy}, trust central")
+        hidden = (origin.adjacency, origin.person, origin.max_rows_per_person)
+        if hidden != (unit.adjacency, unit.person, unit.max_rows_per_person):
+            raise wrong("hides other units than the study's")
+        if [batch.name for batch in curve.batches] != [self._study.parties[party - 1].name]:
+            raise wrong("is not of that party's records alone")
+        return curve
+
+
+def _wrong(party: int, what: str) -> PeerError:
+    return PeerError(f"the curve of party {party} {what}")
+
 
 def read_merged(study: Study, release_number: int, data: bytes) -> dict[str, Any]:
-    """The merged curve as a party reads it from the coordinator, as plain data.
-
-    Raises:
-        PeerError: it is none of this release.
-    """
+    """The merged curve as a party reads it from the coordinator, as plain data."""
     try:
         curve = read_recorded(json.loads(data))
     except (OgiveError, ValueError, RecursionError):

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ogive.accounting import covers, fits
-from ogive.charging import charge_for
 from ogive.errors import BudgetError, LedgerError, OgiveError
 from ogive.ledger import Account
 from ogive.ledger.entries import LOST
 from ogive.privacy import Charge
-from ogive.releasing import Payment
+from ogive.releasing.asking import charge_for
+from ogive.releasing.release import Payment
 from ogive.statistics.base import describe, innermost, settled
 from ogive.study.common import Document, StudyRelease
 from ogive.study.course import first_query
@@ -18,37 +18,19 @@ from ogive.trust.base import TrustModel
 
 
 def payment_of(study: Document, number: int, account: Account, records: TrustModel) -> Payment:
-    """The account's side of a release, which is a question of its own in every study.
-
-    Args:
-        study: The study.
-        number: Of the release, from 0.
-        account: That pays.
-        records: Which the account is of.
-    """
+    """The account's side of a release, which is a question of its own in every study."""
     release = study.releases[number]
     question = {
         "study": study.digest.hex(),
         "release": release.name,
         **describe(settled(release.statistic, study.unit)),
     }
-    return Payment(
-        account,
-        question,
-        innermost(release.statistic).name,
-        release.privacy,
-        study.unit,
-        records,
-        batch=study.name,
-    )
+    name = innermost(release.statistic).name
+    return Payment(account, question, name, release.privacy, study.unit, records, batch=study.name)
 
 
 def check_budget(study: Document, number: int, account: Account, payment: Payment) -> None:
-    """Refuse before anything is sent what the account could not pay.
-
-    Raises:
-        BudgetError: it could not.
-    """
+    """Refuse before anything is sent what the account could not pay."""
     release = study.releases[number]
     if account.reserved(payment.question) is not None or account.limit is None:
         return
@@ -59,18 +41,7 @@ def check_budget(study: Document, number: int, account: Account, payment: Paymen
 
 
 def check_paid(study: Document, number: int, account: Account, payment: Payment, *, paid: bytes | None) -> None:
-    """Refuse to answer a release under a second noise, which would thin out the noise that all parties count on.
-
-    Args:
-        study: The study.
-        number: Of the release, from 0.
-        account: That pays.
-        payment: For the release.
-        paid: The id of the entry that paid before, as the state knows it; None for none.
-
-    Raises:
-        LedgerError: the account lacks the entry with the noise of the release.
-    """
+    """Refuse to answer a release under a second noise, which would thin out the noise that all parties count on."""
     reserved = account.reserved(payment.question)
     if reserved is not None and paid in (None, reserved.release_id.encode()):
         return
@@ -89,15 +60,7 @@ def check_paid(study: Document, number: int, account: Account, payment: Payment,
 
 
 def over_budget(study: Document, names: Sequence[str]) -> str | None:
-    """Which releases cost more than the budget of their study, in words; None where it pays for all of them.
-
-    Args:
-        study: The study.
-        names: Of the releases, in the order in which they are paid for.
-
-    Raises:
-        OgiveError: a release cannot be made as the study asks for it; its name comes first.
-    """
+    """Which releases cost more than the budget of their study, in words; None where it pays for all of them."""
     releases = [study.release_named(name) for name in names]
     if study.options is None:  # merged curves are questions without the name of a study: equal ones are paid once
         releases = [each for place, each in enumerate(releases) if not _is_asked(each, releases[:place])]
@@ -115,11 +78,7 @@ def _is_asked(release: StudyRelease, before: Sequence[StudyRelease]) -> bool:
 
 
 def check_together(study: Document, paid: Sequence[str], name: str) -> None:
-    """Refuse a release that costs more than the study's budget together with those that were paid for.
-
-    Raises:
-        BudgetError: it does.
-    """
+    """Refuse a release that costs more than the study's budget together with those that were paid for."""
     over = over_budget(study, [*paid, name])
     if over is not None:
         raise BudgetError(f"release {name} is refused: {over}")

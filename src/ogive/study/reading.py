@@ -11,11 +11,7 @@ from ogive.study.servers.document import SERVERS, ServersStudy
 
 
 def read_study(path: str | Path) -> Study | ServersStudy | PeopleStudy:
-    """Read a study of parties, of servers or of people from its file.
-
-    Raises:
-        ParameterError: the file cannot be read, or is no study; one line says what is wrong.
-    """
+    """Read a study of parties, of servers or of people from its file."""
     return read_file(path, _parse)
 
 

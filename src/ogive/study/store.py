@@ -66,33 +66,12 @@ class Kept:
 
 
 def begin(kept: Kept, name: str, digest: bytes, words: str) -> None:
-    """Say of which study a state is, where it is new.
-
-    Args:
-        kept: The state.
-        name: Where it says so.
-        digest: Of the study.
-        words: What the state is called.
-
-    Raises:
-        PeerError: it is of another study, or of another version of this one.
-    """
+    """Say of which study a state is, where it is new."""
     _compare(kept.put_new(name, digest) or digest, digest, words)
 
 
 def check(store: Store, name: str, digest: bytes, what: str) -> None:
-    """Refuse a state that nobody began for this study, such as one of the study before its file was changed.
-
-    Args:
-        store: With the state.
-        name: Where it says of which study it is.
-        digest: Of the study.
-        what: Whose state it should be, and which command runs on it.
-
-    Raises:
-        ParameterError: it is another state, or nothing ran on it yet.
-        PeerError: it is of another study, or of another version of this one.
-    """
+    """Refuse a state that nobody began for this study, such as one of the study before its file was changed."""
     with store.read() as kept:
         of = kept.get(name)
     if of is None:
@@ -109,15 +88,7 @@ def _compare(of: bytes, digest: bytes, words: str) -> None:
 
 
 class Store:
-    """A place of named bytes: memory, an SQLite file, or a PostgreSQL database by URL.
-
-    Args:
-        place: A path, a URL, or None for memory.
-
-    Raises:
-        ParameterError: the place has none of these forms.
-        LedgerError: it cannot be opened, or holds something else.
-    """
+    """A place of named bytes: memory, an SQLite file, or a PostgreSQL database by URL."""
 
     def __init__(self, place: str | Path | None) -> None:
         self._database = Database(place, called=CALLED)
@@ -134,11 +105,7 @@ class Store:
 
     @staticmethod
     def existing(place: str) -> Store:
-        """A place that holds a state already.
-
-        Raises:
-            ParameterError: there is no such file.
-        """
+        """A place that holds a state already."""
         if "://" not in place and not Path(place).exists():
             raise ParameterError(f"there is no state {plain(place)}")
         return Store(place)
@@ -149,11 +116,7 @@ class Store:
         return self._database.words
 
     def hold(self) -> None:
-        """Keep other processes from running on this state until this one ends.
-
-        Raises:
-            LedgerError: another process runs on it.
-        """
+        """Keep other processes from running on this state until this one ends."""
         busy = LedgerError(f"the state {plain(self.words)} is in use by another process that runs on it")
         if self._database.postgres:
             connection = self._database.session()
@@ -181,11 +144,7 @@ class Store:
 
     @contextmanager
     def write(self) -> Iterator[Kept]:
-        """A transaction that is durable when it ends, or undone.
-
-        Raises:
-            LedgerError: it could not be written; nothing has changed.
-        """
+        """A transaction that is durable when it ends, or undone."""
         with self._database.write() as connection:
             yield Kept(connection)
 

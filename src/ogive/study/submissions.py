@@ -2,19 +2,79 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
+import json
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from pathlib import Path
 
 import numpy as np
 
-from ogive.errors import PeerError, RefusalError
-from ogive.segments.committing import Committer
-from ogive.segments.log import Place, Segments
-from ogive.study.hours import FILE, Hours
+from ogive.core.files import write_atomically
+from ogive.errors import ParameterError, PeerError, RefusalError
+from ogive.segments import Committer, Place, Segments
+
+# --- How many reports came in which hour, in a file beside them, for the status page
+
+FILE = "hours.json"
+_HOUR, _HOURS = 3600, 48
+_SECONDS = 60.0
+"""How often the file is written at most; what a killed process had not written is counted when the next one begins."""
+
+
+class Hours:
+    """Counts by hour. The file is for people to look at: one that is damaged is begun again.
+
+    Args:
+        folder: Holds the file.
+        stored: How many reports there are. Those that the file does not count came before the process that took them
+            was killed, and are counted in the hour in which the last of them was stored.
+        until: When that was, in seconds since 1970.
+    """
+
+    def __init__(self, folder: Path, stored: int = 0, until: float = 0.0) -> None:
+        self._path = folder / FILE
+        self._counts: Counter[int] = Counter()
+        self._all = 0
+        self._written, self._changed = float("-inf"), False
+        try:
+            kept = json.loads(self._path.read_text(encoding="utf-8"))
+            # earlier versions wrote the hours alone, and not how many reports came before these
+            hours, self._all = (kept, stored) if isinstance(kept, list) else (kept["hours"], int(kept["all"]))
+            self._counts.update({int(first) // _HOUR: int(count) for first, count in hours})
+        except (OSError, ValueError, TypeError, KeyError, OverflowError):
+            self._counts.clear()
+            self._all = 0
+        if stored > self._all:
+            self._counts[int(until) // _HOUR] += stored - self._all
+            self._all, self._changed = stored, True
+
+    def add(self) -> None:
+        """Count one report now."""
+        self._counts[int(time.time()) // _HOUR] += 1
+        self._all += 1
+        self._changed = True
+        if time.monotonic() - self._written > _SECONDS:
+            self.write()
+
+    @property
+    def last(self) -> list[list[int]]:
+        """The last hours in which some came: an hour's first second since 1970, and how many."""
+        return [[hour * _HOUR, count] for hour, count in sorted(self._counts.items())[-_HOURS:]]
+
+    def write(self) -> None:
+        """Bring the file up to date; where there is no room, it stays as it is."""
+        if self._changed:
+            with contextlib.suppress(ParameterError):
+                write_atomically(self._path, json.dumps({"all": self._all, "hours": self.last}).encode())
+        self._written, self._changed = time.monotonic(), False
+
+
+# --- What people send, on disk before it is acknowledged
 
 _MARK_BYTES = 8
 
@@ -32,18 +92,7 @@ class ClosedError(PeerError):
 
 
 class Submissions:
-    """A store that holds at most one report of each person.
-
-    Args:
-        folder: Of the store.
-        people: How many there are; they have the numbers from 0 on.
-        owner: From a record of the store the number of the person whose it is, and their report; raises a
-            `RefusalError` where there is none.
-        closed: Whether no more are taken.
-
-    Raises:
-        RefusalError: the store cannot be used.
-    """
+    """A store that holds at most one report of each person; `owner` says whose a record is, and the report in it."""
 
     def __init__(
         self, folder: Path, people: int, owner: Callable[[bytes], tuple[int, bytes]], *, closed: bool = False
@@ -86,22 +135,7 @@ class Submissions:
         return self._hours.last
 
     def take(self, number: int, report: bytes, record: bytes) -> Future[None]:
-        """Store the report of a person; the same one again is as good as the first time.
-
-        Args:
-            number: Of the person.
-            report: What they sent.
-            record: What is stored of it, of which `owner` knows number and report.
-
-        Returns:
-            Done when it is durable; with a `RefusalError` if it is not kept, and an `OtherReportError` if another one
-            of this person was just being stored, and is.
-
-        Raises:
-            OtherReportError: this person uploaded another one.
-            ClosedError: no more are taken.
-            RefusalError: too much waits to be stored.
-        """
+        """Store the report of a person; the same one again is as good as the first time."""
         mark = _mark(report)
         with self._changed:
             before = self._marks[number].tobytes()
@@ -145,6 +179,35 @@ class Submissions:
         self._committer.close()
         self._hours.write()
         self._store.close()
+
+
+class Stored:
+    """Reports of one kind: a subclass makes their store, and checks what is taken into it."""
+
+    _kept: Submissions
+
+    def __len__(self) -> int:
+        """How many reports are stored."""
+        return len(self._kept)
+
+    @property
+    def usable(self) -> bool:
+        """Whether more can be stored before the process is started again."""
+        return self._kept.usable
+
+    @property
+    def size(self) -> int:
+        """How many bytes they take."""
+        return self._kept.size
+
+    @property
+    def by_hour(self) -> list[list[int]]:
+        """How many were stored in which of the last hours."""
+        return self._kept.by_hour
+
+    def close(self) -> None:
+        """Let another process open the store."""
+        self._kept.close()
 
 
 def _last_change(folder: Path) -> float:

@@ -1,10 +1,9 @@
 """What every trust model can do, and which queries it serves.
 
-A trust model answers queries over records it never shows, and knows nothing of what the
-answers are for. It is made of options and records. The options tell all that can be known without records: whom one
-has to trust, which queries are served, how many add noise, what the protocol takes. So a plan needs options alone.
-`open` starts one release: from then on the data, the adjacency and the noise key are fixed, so that an answer asked
-for twice is the same answer.
+A trust model answers queries over records it never shows, and knows nothing of what the answers are for. It is made of
+options and records. The options tell all that can be known without records: whom one has to trust, which queries are
+served, how many add noise, what the protocol takes. So a plan needs options alone. `open` starts one release: from then
+on the data, the adjacency and the noise key are fixed, so that an answer asked for twice is the same answer.
 
 A query says of what kind it is, a trust model which kinds it serves. `unserved` alone knows the words for every
 combination of the two, so that no trust model names queries of another.
@@ -24,9 +23,9 @@ from ogive.errors import ParameterError, quoted
 
 if TYPE_CHECKING:
     from ogive.columns import Schema
+    from ogive.core.types import Progress
     from ogive.noise.base import RandomSource
     from ogive.privacy import Adjacency, PrivacyUnit
-    from ogive.progress import Progress
     from ogive.queries import Answer, Kind, Query
     from ogive.queries.labels import ServedQuery
 
@@ -139,11 +138,7 @@ class TrustOptions(ABC):
         return None
 
     def refusal(self, query: Query) -> str | None:
-        """Why the query cannot be answered and what would work, or None if it can.
-
-        Raises:
-            ParameterError: the query lacks something that the parties must know to answer it.
-        """
+        """Why the query cannot be answered and what would work, or None if it can."""
         return unserved(query, self.serves, limits=self.limits, instead=self.instead)
 
     def cell_limit(self, cells: int) -> str | None:
@@ -266,11 +261,7 @@ class TrustModel(ABC):
 
 
 def _naming_what_is_needed(make: Callable[..., None]) -> Callable[..., None]:
-    """The constructor of a trust model; where its first argument is left out, one line says what that is.
-
-    Raises:
-        ParameterError: it was left out.
-    """
+    """The constructor of a trust model; where its first argument is left out, one line says what that is."""
     first = list(inspect.signature(make).parameters)[1]
 
     @functools.wraps(make)
@@ -313,15 +304,7 @@ class TableModel(TrustModel):
 
 
 def check_trust(trust: object, *, what: str) -> None:
-    """Refuse what holds no records.
-
-    Args:
-        trust: What was given.
-        what: Who needs it, for example "release".
-
-    Raises:
-        ParameterError: it is no trust model, or one yet without records.
-    """
+    """Refuse what holds no records."""
     if isinstance(trust, type) and issubclass(trust, TrustModel):
         raise ParameterError(f"{what} needs records: `trust=`ogive.{trust.__name__}(records)")
     if callable(getattr(trust, "over", None)):
@@ -335,14 +318,7 @@ def check_trust(trust: object, *, what: str) -> None:
 
 
 def unserved(query: Query, serves: Collection[Kind], *, limits: str = "", instead: str | None = None) -> str | None:
-    """Why a query is of no kind that is served, and what would work, or None if it is of one.
-
-    Args:
-        query: What is asked.
-        serves: The kinds that are served.
-        limits: A clause that says why no other kind is, for example "secure aggregation only adds up".
-        instead: What would work, where that does not follow from the kinds.
-    """
+    """Why a query is of no kind that is served, and what would work, or None if it is of one."""
     if query.kind in serves:
         return None
     from ogive.queries import PeopleQuery  # most queries count rows
@@ -385,7 +361,7 @@ def reportable() -> str:
 
 def _met() -> str:
     """What pairs of people compute, from the list of statistics."""
-    from ogive.statistics.kinds import COMMANDED  # as above
+    from ogive.statistics.kinds import COMMANDED  # as in `reportable`
 
     names = [kind.name for kind in COMMANDED.values() if kind.command_options.people]
     return f"pairs of people answer {_either(names, 'and')} alone"
@@ -398,7 +374,7 @@ def _either(words: Sequence[str], last: str) -> str:
 
 def _not_linear(query: Query, limits: str) -> str:
     """Why those who only add up cannot answer a query that is not linear, and what would work."""
-    from ogive.kernels.in_order import InOrder  # most queries are not about pairs of records
+    from ogive.kernels.surface import InOrder  # most queries are not about pairs of records
     from ogive.queries import KernelQuery, LabelsQuery
 
     if isinstance(query, LabelsQuery):

@@ -1,4 +1,4 @@
-"""Classes of labels where nobody sees the records of all."""
+"""Classes of labels where no party sees all records; devices load it, so it needs neither tables nor pyarrow."""
 
 from __future__ import annotations
 
@@ -9,15 +9,7 @@ from ogive.records.contributions import columns_of
 
 
 def check_classes_named(query: Query, who: str) -> None:
-    """Refuse a label whose other class nobody named: owners of single records, or of some, do not see what it is.
-
-    Args:
-        query: What is asked.
-        who: Holds the records, for example "parties".
-
-    Raises:
-        ParameterError: there is one.
-    """
+    """Refuse a label whose other class nobody named: owners of single records, or of some, do not see what it is."""
     for column in columns_of(query.aggregate):
         if isinstance(column, Label) and column.negative is None:
             other = "`negative='no'`" if isinstance(column.positive[0], str) else "`negative=0`"

@@ -11,14 +11,14 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from ogive.arrays import Int64
-from ogive.crypto.circuits import plain
+from ogive.core.arrays import Int64
+from ogive.crypto.circuits import circuit
 from ogive.errors import UnsupportedError
 from ogive.local.simulation import simulate
 from ogive.noise import DerivedNodes, DiscreteGaussian, KeyedSource
 from ogive.noise.base import Law, NodeNoise
+from ogive.noise.laws import draw_public
 from ogive.noise.shares import widened
-from ogive.noise.simulated import draw_public
 from ogive.privacy import Adjacency, Loss
 from ogive.queries import (
     Aggregate,
@@ -31,10 +31,10 @@ from ogive.queries import (
     Query,
     ReportsQuery,
 )
+from ogive.queries.histograms import ThresholdQuery
 from ogive.queries.joint import JointQuantilesQuery
 from ogive.queries.selection import NoisyMaxQuery
-from ogive.queries.threshold import ThresholdQuery
-from ogive.trust.clear.options import ClearOptions
+from ogive.trust.options import ClearOptions
 
 # public and fixed: a plan is the same whenever it is made
 _NODES = 0x706C616E
@@ -46,15 +46,7 @@ QueryT = TypeVar("QueryT", bound=Query)
 
 
 class Imagined:
-    """Imagined records, and those who would answer for them.
-
-    Args:
-        sums: Exact integers of the records for each aggregate.
-        adjacency: Whether numbers of records are public.
-        adding: How many would add noise.
-        honest: How many shares of the noise would make up the whole.
-        run: Number of the imagined release, which fixes its noise; None for exact answers.
-    """
+    """Imagined records, and those who would answer for them."""
 
     def __init__(
         self, sums: Callable[[Aggregate], Int64], adjacency: Adjacency, *, adding: int, honest: int, run: int | None
@@ -70,11 +62,7 @@ class Imagined:
         """Pay nothing, since there are no real records."""
 
     def answer(self, query: Query) -> Answer:
-        """The answer of the imagined release, or the exact one.
-
-        Raises:
-            UnsupportedError: what records' owners do has no exact answer.
-        """
+        """The answer of the imagined release, or the exact one."""
         if self._run is None and (reason := ClearOptions().refusal(query)) is not None:
             raise UnsupportedError(reason)
         answers: dict[str, Callable[[Any], Answer]] = {"reports": self._reported, "pairs": self._met}
@@ -112,7 +100,7 @@ class Imagined:
         exact = self._exact(query.aggregate)
         source = KeyedSource.from_seed(_PEOPLE + self._seed)
         design = query.drawn(exact, seed=source.key())
-        values = query.compute(exact, design, design.degrees, source=source, evaluate=plain.evaluate)
+        values = query.compute(exact, design, design.degrees, source=source, evaluate=circuit.evaluate)
         return Answer(values, query.totals(exact, self._adjacency))
 
     @property

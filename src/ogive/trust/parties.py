@@ -9,8 +9,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
-from ogive.arrays import Int64
 from ogive.columns import Schema
+from ogive.core.arrays import Int64
 from ogive.errors import DataError, ParameterError
 from ogive.privacy import Adjacency, PrivacyUnit
 from ogive.queries import Aggregate
@@ -91,12 +91,7 @@ def _at_each(
 def read_parties(
     parties: Sequence[Any], *, person: str | None, max_rows_per_person: int, na_values: NaValues = ()
 ) -> tuple[Records, ...]:
-    """The records of every party, bounded per person; a party may have none.
-
-    Raises:
-        ParameterError: two parties are the very same object or file, though they may have equal records.
-        DataError: a party's records cannot be read.
-    """
+    """The records of every party, bounded per person; a party may have none."""
     known: dict[object, int] = {}
     for number, data in enumerate(parties, 1):
         same = Path(data).resolve() if isinstance(data, str | Path) else id(data)

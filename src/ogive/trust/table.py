@@ -1,16 +1,25 @@
-"""What trust models of one table share: who is protected, and how many records there are."""
+"""Trust models of one table: a trusted curator, exact answers, and owners who randomize their own records."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Self
+from typing import Any, Protocol, Self
+
+from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 from ogive.columns import Schema
+from ogive.core.arrays import Int64
+from ogive.core.types import Progress
+from ogive.noise import DerivedNodes, KeyedSource
+from ogive.noise.base import RandomSource
+from ogive.noise.source import KEY_BYTES
 from ogive.privacy import Adjacency, PrivacyUnit
-from ogive.progress import Progress
+from ogive.queries import Aggregate, Answer, CuratorQuery, ReportsQuery
 from ogive.records import Records
 from ogive.records.missing_words import NaValues
-from ogive.trust.base import TableModel
+from ogive.trust.base import Opening, QueryT, TableModel
+from ogive.trust.options import CentralOptions, ClearOptions, LocalOptions
 
 
 class SingleTable(TableModel):
@@ -70,3 +79,152 @@ class SingleTable(TableModel):
             DataError: one is not there; says which are.
         """
         self.records.check_columns(columns)
+
+
+class Aggregated(Protocol):
+    """What exact sums can be asked of: records, or sums that somebody made of them."""
+
+    def aggregate(self, aggregate: Aggregate) -> Int64:
+        """The exact integers that a query needs."""
+
+
+class TableOpening(Opening[QueryT]):
+    """One release of one table, fixed to its data, adjacency and secret."""
+
+    def __init__(self, records: Aggregated, adjacency: Adjacency, secret: bytes) -> None:
+        self._records = records
+        self._adjacency = adjacency
+        self.secret = secret
+        self._sums: dict[Aggregate, Int64] = {}
+
+    def _aggregate(self, aggregate: Aggregate) -> Int64:
+        # summed once: what a file holds may change while a release is open, the release may not
+        if aggregate not in self._sums:
+            self._sums[aggregate] = self._records.aggregate(aggregate)
+        return self._sums[aggregate]
+
+
+# --- A trusted curator, who sees all records and adds the noise
+#
+# Roles: the curator holds the records and the noise key; the analyst sees answers only. Noise is a deterministic
+# function of the release's secret key, a digest of everything that fixes the release (data snapshot, binning, strategy,
+# adjacency) and the node, so asking again returns the same integers and never averages the noise away.
+
+
+class Central(SingleTable):
+    """A trusted curator, who sees every record and adds the noise.
+
+    Args:
+        data: Anything `Records.of` reads: a file, a frame, a dictionary of arrays.
+        person: Column with the person's identifier, if a person may have several records. The guarantee is then for
+            persons, not for records.
+        max_rows_per_person: How many of a person's records are kept, chosen at random.
+        na_values: Texts and numbers that mark a missing value in any column, in addition to the usual ones such
+            as NA.
+    """
+
+    options_type = CentralOptions
+
+    def resume(self, adjacency: Adjacency, *, secret: bytes) -> CentralOpening:
+        """Continue a release from its noise key."""
+        return CentralOpening(self.records, adjacency, secret)
+
+
+class CentralOpening(TableOpening[CuratorQuery]):
+    """One release by a curator, whose secret is the noise key."""
+
+    def answer(self, query: CuratorQuery) -> Answer:
+        """Exact sums plus the release's own noise.
+
+        Privacy: `query.price(unit)` once per measurement, however often it is opened.
+        """
+        sums = self._aggregate(query.aggregate)
+        nodes = DerivedNodes(self.secret, self.context(query))
+        return Answer(query.answer(sums, nodes), query.totals(sums, self._adjacency))
+
+    def context(self, query: CuratorQuery) -> bytes:
+        return query.digest(self._aggregate(query.aggregate), self._adjacency)
+
+
+# --- Exact answers without privacy: the oracle of the tests, and a way to look at one's own data
+
+
+class Clear(SingleTable):
+    """Answers every query exactly. Nothing it returns may be published.
+
+    Args:
+        data: Anything `Records.of` reads: a file, a frame, a dictionary of arrays.
+        person: Column with the person's identifier, if a person may have several records. The guarantee is then for
+            persons, not for records.
+        max_rows_per_person: How many of a person's records are kept, chosen at random.
+        na_values: Texts and numbers that mark a missing value in any column, in addition to the usual ones such
+            as NA.
+    """
+
+    options_type = ClearOptions
+
+    def open(self, adjacency: Adjacency, *, source: RandomSource) -> _ClearOpening:
+        """Start a release without noise; the source stays untouched."""
+        return _ClearOpening(self.records, adjacency, b"")
+
+    def resume(self, adjacency: Adjacency, *, secret: bytes) -> _ClearOpening:
+        """The same as `open`: there is no noise to continue."""
+        return _ClearOpening(self.records, adjacency, b"")
+
+
+class _ClearOpening(CentralOpening):
+    def answer(self, query: CuratorQuery) -> Answer:
+        sums = self._aggregate(query.aggregate)
+        return Answer(query.answer(sums, None), query.totals(sums, self._adjacency), noisy=False)
+
+
+# --- The local model: every record is randomized at its owner
+#
+# Roles: each owner sends one randomized report; the aggregator adds reports up; the analyst sees estimates. Whoever
+# sees a report, the aggregator included, learns what the report's own epsilon allows and no more.
+#
+# What is simulated here: the owners of a table live in one process, which derives their random bits from one secret of
+# the release, so that a release that was cut off goes on with the same reports. A real collection goes by
+# `ogive.local`, through files or a network.
+
+
+class Local(SingleTable):
+    """Every record's owner sends one randomized report, and nobody sees a record.
+
+    Args:
+        data: Anything `Records.of` reads: a file, a frame, a dictionary of arrays; each row is one owner's.
+        person: Column with the person's identifier, if a person may own several records. Each record is then a report
+            of its own, and the guarantee for the person covers all of them.
+        max_rows_per_person: How many of a person's records are reported, chosen at random.
+        na_values: Texts and numbers that mark a missing value in any column, in addition to the usual ones such
+            as NA.
+
+    Example:
+        >>> import numpy as np, ogive
+        >>> incomes = {"income": np.random.default_rng(1).gamma(2, 10_000, size=20_000)}
+        >>> gini = ogive.Ustatistic("income", "gini", bounds=(0, 200_000))
+        >>> spread = ogive.release(gini, trust=ogive.Local(incomes), privacy=ogive.PureDP(1))
+    """
+
+    options_type = LocalOptions
+
+    def resume(self, adjacency: Adjacency, *, secret: bytes) -> _LocalOpening:
+        """Continue a release from its secret."""
+        return _LocalOpening(self.records, adjacency, secret)
+
+
+class _LocalOpening(TableOpening[ReportsQuery]):
+    """One collection of reports."""
+
+    def answer(self, query: ReportsQuery) -> Answer:
+        """What the reports of all owners add up to.
+
+        Privacy: `query.price(unit)` for every person, against everybody.
+        """
+        rows = self._aggregate(query.rows)
+        info = b"ogive local\n" + self.context(query)
+        source = KeyedSource(HKDF(hashes.SHA256(), KEY_BYTES, salt=None, info=info).derive(self.secret))
+        return Answer(query.collect(rows, source=source), query.totals(rows, self._adjacency))
+
+    def context(self, query: ReportsQuery) -> bytes:
+        return query.digest(self._aggregate(query.rows), self._adjacency)

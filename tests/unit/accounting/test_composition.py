@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ogive.accounting import at_least, compose, epsilon_of, epsilon_of_gaussian
-from ogive.accounting.loss_distributions import composed_epsilon, most_repeats
-from ogive.accounting.rounding import rounded_up
+from ogive.accounting.composition import composed_epsilon, most_repeats
+from ogive.accounting.losses import rounded_up
 from ogive.errors import ParameterError
 from ogive.privacy import ApproxDP, GaussianDP, PureDP, ZeroConcentratedDP
 

@@ -12,9 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ogive.accounting import compose, covers, fits, gaussian_mu, gaussian_rho, mismatch, remaining
-from ogive.accounting.filters import shares
-from ogive.accounting.loss_distributions import most_repeats
-from ogive.accounting.rounding import rounded_down, rounded_up
+from ogive.accounting.composition import most_repeats, shares
+from ogive.accounting.losses import rounded_down, rounded_up
 from ogive.errors import unmarked
 from ogive.privacy import ApproxDP, GaussianDP, PureDP, ZeroConcentratedDP
 

@@ -23,8 +23,8 @@ from ogive.accounting import (
     mismatch,
     remaining,
 )
-from ogive.accounting.filters import as_gaussian, shares, sum_epsilon, sum_rho
-from ogive.accounting.gaussian import distance_delta, gaussian_delta
+from ogive.accounting.composition import as_gaussian, shares, sum_epsilon, sum_rho
+from ogive.accounting.losses import distance_delta, gaussian_delta
 from ogive.privacy import ApproxDP, GaussianDP, PureDP, ZeroConcentratedDP
 
 LIMITS = [ApproxDP(1, "1e-6"), ApproxDP(3, "1e-5"), ApproxDP("1/10", "1/20"), ApproxDP(1, "1/1000")]

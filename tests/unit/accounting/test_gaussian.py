@@ -23,7 +23,7 @@ from ogive.accounting import (
     larger_loss,
     total_loss,
 )
-from ogive.accounting.gaussian import DISTANCE, LEAST_SIGMA, distance_delta, filled, gaussian_delta, pure_mu_squared
+from ogive.accounting.losses import DISTANCE, LEAST_SIGMA, distance_delta, filled, gaussian_delta, pure_mu_squared
 from ogive.errors import ParameterError
 from ogive.privacy import ApproxDP, GaussianDP, PureDP, ZeroConcentratedDP
 

@@ -6,7 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from ogive.accounting.rounding import rounded_up, shown_up
+from ogive.accounting.losses import rounded_up, shown_up
 
 
 @pytest.mark.parametrize("form", [".3f", ".4g", ".6g"])

@@ -8,7 +8,7 @@ import pytest
 from helpers.aggregation import Session, settings
 
 from ogive.crypto.aggregation import choose_neighbours
-from ogive.crypto.aggregation.costs import aggregation_cost
+from ogive.crypto.aggregation.messages import aggregation_cost
 
 
 def moved_bytes(agreed):

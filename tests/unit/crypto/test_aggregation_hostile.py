@@ -7,9 +7,8 @@ import pytest
 from helpers.aggregation import Session, enrolment, settings, stored, stored_server
 
 from ogive.crypto.aggregation import Round, least_threshold
-from ogive.crypto.aggregation.mailbox import Mailbox
-from ogive.crypto.aggregation.messages import write_confirmations, write_list
-from ogive.crypto.aggregation.unmasking import remove_masks
+from ogive.crypto.aggregation.messages import Mailbox, write_confirmations, write_list
+from ogive.crypto.aggregation.server import remove_masks
 from ogive.crypto.channels import SIGNATURE_BYTES
 from ogive.crypto.wire import HEADER_BYTES
 from ogive.errors import PeerError

@@ -13,8 +13,8 @@ import pytest
 from helpers.aggregation import Session, settings
 from vectors.make_aggregation import fixed
 
+from ogive.crypto.aes import words
 from ogive.crypto.aggregation import Round, masks
-from ogive.crypto.streams import words
 
 QUARTER = 1 << 62
 """Multiples of it, modulo 2^64, are Z_4."""

@@ -6,7 +6,7 @@ import struct
 import numpy as np
 import pytest
 
-from ogive.crypto.commitments import hash_rows
+from ogive.crypto.domains import hash_rows
 
 KEY = bytes(range(32))
 

@@ -7,7 +7,7 @@ import pytest
 from helpers import comparison_oracle as oracle
 
 from ogive.crypto.comparison import KeyBatch, KeyShape, evaluate, evaluate_sums, generate, join
-from ogive.crypto.comparison.wire import HEADER_BYTES
+from ogive.crypto.comparison.keys import HEADER_BYTES
 from ogive.errors import ParameterError
 
 STUDY = bytes(range(32))

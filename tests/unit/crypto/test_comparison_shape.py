@@ -5,8 +5,8 @@ import pytest
 from helpers.comparison_oracle import blocks_to_evaluate, blocks_to_generate
 
 from ogive.crypto.comparison import KeyShape, evaluate, evaluate_sums, generate
+from ogive.crypto.comparison import evaluation as walking_module
 from ogive.crypto.comparison import generation as generation_module
-from ogive.crypto.comparison import walking as walking_module
 from ogive.errors import ParameterError
 
 STUDY = bytes(32)

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ogive import compiling
+from ogive.core import compiling
 from ogive.crypto import field
 from ogive.crypto.field import P
 

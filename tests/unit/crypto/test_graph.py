@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from helpers.aggregation import settings
 
-from ogive.crypto.aggregation.graph import choose_neighbours, counted_on, failure_bits, graph, neighbours_of
+from ogive.crypto.aggregation.settings import choose_neighbours, counted_on, failure_bits, graph, neighbours_of
 from ogive.errors import ParameterError
 
 SESSION = b"a session of 16!"

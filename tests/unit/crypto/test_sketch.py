@@ -25,7 +25,7 @@ from hypothesis import strategies as st
 from ogive.crypto import field
 from ogive.crypto.field import P
 from ogive.crypto.sketch import AmountClaim, CellClaim, StepClaim, most_rejected
-from ogive.crypto.sketch.rounds import uniform_elements
+from ogive.crypto.sketch.verifier import uniform_elements
 from ogive.crypto.tables import ShareShape, amount_columns, one_hot_columns, share
 from ogive.errors import ParameterError, PeerError, UnsupportedError
 

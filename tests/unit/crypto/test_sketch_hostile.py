@@ -14,9 +14,8 @@ from helpers.verifying import STUDY, check_servers, is_amount, is_one_hot, over_
 from ogive.crypto import field
 from ogive.crypto.comparison import KeyShape, evaluate, generate
 from ogive.crypto.field import P
-from ogive.crypto.linear import project
 from ogive.crypto.sketch import AmountClaim, CellClaim, StepClaim
-from ogive.crypto.tables import ShareShape, amount_columns, one_hot_columns, share
+from ogive.crypto.tables import ShareShape, amount_columns, one_hot_columns, project, share
 
 EACH = size(400, part=120)
 HALF = (P + 1) // 2

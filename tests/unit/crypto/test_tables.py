@@ -10,9 +10,7 @@ from hypothesis import strategies as st
 from ogive.crypto import field
 from ogive.crypto.domains import HashDomain, digest, number
 from ogive.crypto.field import P
-from ogive.crypto.linear import project
-from ogive.crypto.tables import ShareBatch, ShareShape, amount_columns, one_hot_columns, share
-from ogive.crypto.tables.expansion import expand
+from ogive.crypto.tables import ShareBatch, ShareShape, amount_columns, expand, one_hot_columns, project, share
 from ogive.errors import DataError, ParameterError, PeerError
 
 SHAPE = ShareShape(columns=5, squares=2, products=1, verifications=3)

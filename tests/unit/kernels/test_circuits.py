@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 
 from ogive.columns import Binning, Categories, Domain, Label
+from ogive.columns.grids import Grid
 from ogive.crypto.circuits import Bit, Builder, Unsigned, evaluate
 from ogive.crypto.circuits.arithmetic import absolute_difference, equal, less, subtract
-from ogive.crypto.circuits.plain import separate
+from ogive.crypto.circuits.circuit import separate
 from ogive.errors import ParameterError, UnsupportedError
-from ogive.grids import Grid
 from ogive.kernels import Equal, Greater, ScoreOrder, SignProduct, Untied, measure_of
+from ogive.kernels.base import steps
 from ogive.kernels.circuits import WIRINGS, Entries, entries_of, kernel_circuit
-from ogive.kernels.exact import steps
 from ogive.kernels.numbers import AbsoluteDifference, HalfSquare, PairMeanKernel
 
 BITS = 5

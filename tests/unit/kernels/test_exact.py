@@ -14,8 +14,8 @@ from sklearn.metrics import roc_auc_score
 
 from ogive import DataError, Grid, ParameterError, kernels
 from ogive.columns import Binning, Categories, Domain, Label
-from ogive.kernels import counting
-from ogive.kernels.exact import exact_dot, rounded_sum
+from ogive.kernels import ranks
+from ogive.kernels.base import exact_dot, rounded_sum
 
 NUMBER = Binning("x", Grid.linear(0, 3, bins=6))
 WHOLE = Binning("x", Grid.integers(0, 3))
@@ -218,7 +218,7 @@ def test_long_dots_are_exact():
 @given(st.lists(st.integers(0, 9), max_size=60))
 def test_inversions_are_pairs_in_the_wrong_order(listed):
     expected = sum(x > y for x, y in itertools.combinations(listed, 2))
-    assert counting.inversions(np.array(listed, dtype=np.int64)) == expected
+    assert ranks.inversions(np.array(listed, dtype=np.int64)) == expected
 
 
 def test_the_scale_says_what_a_step_is():

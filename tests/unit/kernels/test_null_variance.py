@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from ogive.kernels import null_variance
-from ogive.kernels.labeled import ScoreOrder
-from ogive.kernels.ranks import Greater, SignProduct
+from ogive.kernels.ranks import Greater, ScoreOrder, SignProduct
 
 SCORES = [
     pytest.param([1, 2, 3, 4, 5, 6], id="no ties"),

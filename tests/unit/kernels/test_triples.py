@@ -9,8 +9,8 @@ import pytest
 
 from ogive import kernels
 from ogive.columns import Binning, Categories, Domain
+from ogive.columns.grids import Grid
 from ogive.errors import DataError, ParameterError
-from ogive.grids import Grid
 from ogive.kernels.triples import MOST_SYMBOLS, TripleTable, of_triples
 
 PARTY = Categories("party", ("red", "green", "blue"))

@@ -14,7 +14,7 @@ import ogive
 from ogive import Adjacency, ApproxDP, BudgetError, Ledger, LedgerError, PrivacyUnit, PureDP, ZeroConcentratedDP
 from ogive.ledger.charges import Charge, Charges
 from ogive.ledger.entries import read_charge
-from ogive.ledger.schema import SPENDS
+from ogive.ledger.tables import SPENDS
 from ogive.privacy import GaussianDP
 
 PRICES = (PureDP("0.01"), PureDP("0.02"), ZeroConcentratedDP("0.001"), ApproxDP("0.01", "1e-9"), GaussianDP("0.0004"))

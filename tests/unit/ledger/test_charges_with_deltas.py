@@ -9,9 +9,9 @@ import pytest
 
 import ogive
 from ogive.columns import Domain
+from ogive.columns.grids import Grid
 from ogive.errors import BudgetError
-from ogive.grids import Grid
-from ogive.local.design import design_tree
+from ogive.local.tree import design_tree
 from ogive.noise import DiscreteGaussian
 from ogive.privacy import ApproxDP, PureDP, ZeroConcentratedDP
 from ogive.queries import Answer, ReportsQuery, RowValues

@@ -10,9 +10,9 @@ from sqlalchemy import Engine, event
 
 import ogive
 from ogive.errors import BudgetError, LedgerError
-from ogive.ledger import marked
+from ogive.ledger import tables
 from ogive.ledger.mark import Mark
-from ogive.ledger.marked import MarkedTables
+from ogive.ledger.tables import MarkedTables
 
 UNIT = ogive.PrivacyUnit(ogive.Adjacency.REPLACE)
 OLDER = "is an older copy"
@@ -69,7 +69,7 @@ def test_what_another_process_is_about_to_note_is_waited_for(place, monkeypatch,
     notes, compared = Mark.note, MarkedTables.unnoted
     late, read = [], []
     monkeypatch.setattr(MarkedTables, "unnoted", lambda *args: read.append(args) or compared(*args))
-    monkeypatch.setattr(marked, "_COMPARING", patience)
+    monkeypatch.setattr(tables, "_COMPARING", patience)
     ledger, account = opened(place)
     other, same = opened(place)
     with ledger, other:

@@ -14,14 +14,14 @@ from sqlalchemy import create_engine, text
 
 import ogive
 from ogive.accounting import covers, epsilon_of_gaussian, gaussian_grant, gaussian_mu, gaussian_rho
+from ogive.columns.grids import Grid
 from ogive.errors import BudgetError, LedgerError
-from ogive.grids import Grid
 from ogive.noise import DiscreteGaussian
-from ogive.noise.rounding import round_up_scale
+from ogive.noise.base import round_up_scale
 from ogive.privacy import Adjacency, ApproxDP, GaussianDP, PureDP, ZeroConcentratedDP
 from ogive.queries import Answer
 from ogive.queries.aggregates import Binning
-from ogive.queries.threshold import ThresholdQuery
+from ogive.queries.histograms import ThresholdQuery
 from ogive.statistics.methods.base import curve_from
 from ogive.strategies import OpenedThresholds, design_projection
 

@@ -11,10 +11,10 @@ import ogive
 from ogive.cli import main
 from ogive.errors import BudgetError, LedgerError, ParameterError, ReleaseMismatchError
 from ogive.ledger import Ledger
-from ogive.ledger.schema import SPENDS
+from ogive.ledger.tables import SPENDS
 from ogive.noise import KeyedSource
 from ogive.privacy import Adjacency, ApproxDP, PrivacyUnit, PureDP, ZeroConcentratedDP
-from ogive.session.statement import statement
+from ogive.releasing.session.statement import statement
 
 RECORD = PrivacyUnit(Adjacency.REPLACE)
 VALUES = np.random.default_rng(8).normal(50, 12, 2000)

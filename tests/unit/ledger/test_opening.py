@@ -12,7 +12,7 @@ from helpers.waiting import PATIENCE
 
 import ogive
 from ogive.errors import BudgetError, LedgerError, ParameterError
-from ogive.ledger.keys import config_folder, draft_of, make_key, read_key
+from ogive.ledger.mark import config_folder, draft_of, make_key, read_key
 from ogive.privacy import Adjacency, PrivacyUnit, PureDP
 
 SECRET = bytes(32)
@@ -330,7 +330,7 @@ def test_a_draft_that_is_made_and_settled_while_another_is_written_is_read_where
         path.write_bytes(bytes(range(32)))
         raise ParameterError(f"{draft} exists and is not replaced; name another file")
 
-    monkeypatch.setattr("ogive.ledger.keys.write_atomically", beaten)
+    monkeypatch.setattr("ogive.ledger.mark.write_atomically", beaten)
     assert make_key(path).check == read_key(path).check
 
 
@@ -338,7 +338,7 @@ def test_a_key_that_can_be_neither_made_nor_found_is_refused(tmp_path, monkeypat
     def full(draft, content, **options):
         raise ParameterError(f"cannot write {draft}: no space left on device")
 
-    monkeypatch.setattr("ogive.ledger.keys.write_atomically", full)
+    monkeypatch.setattr("ogive.ledger.mark.write_atomically", full)
     with pytest.raises(LedgerError, match=r"cannot make the ledger's key file: .*no space left"):
         make_key(tmp_path / "ledger.key")
 

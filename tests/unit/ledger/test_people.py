@@ -12,8 +12,8 @@ from sqlalchemy import select
 
 import ogive
 from ogive import Adjacency, LedgerError, Local, Pairs, PrivacyUnit, PureDP, SecAgg, Servers, Session, Simulation
-from ogive.ledger.people import LEAST_SEEN, MOST_HASHES, overlap
-from ogive.ledger.schema import META
+from ogive.ledger.opening import LEAST_SEEN, MOST_HASHES, overlap
+from ogive.ledger.tables import META
 
 TENTH, TWO = PureDP("0.1"), PureDP(2)
 RNG = np.random.default_rng(17)

@@ -8,7 +8,7 @@ from ogive.errors import BudgetError, LedgerError, ReleaseMismatchError
 from ogive.ledger.account import Reservation
 from ogive.privacy import Adjacency, ApproxDP, PureDP, ZeroConcentratedDP
 from ogive.statistics.methods import choose as named
-from ogive.trust.central.model import Central
+from ogive.trust.table import Central
 
 RECORDS = {"x": np.random.default_rng(1).beta(2, 5, 10_000)}
 QUESTION = ogive.Ecdf("x", (0, 1), bins=256, expected_records=10_000)

@@ -13,10 +13,9 @@ from sqlalchemy import Engine, event, select
 
 import ogive
 from ogive.errors import BudgetError, LedgerError
-from ogive.ledger import totals
-from ogive.ledger.keys import Keys
-from ogive.ledger.schema import META
-from ogive.ledger.totals import Totals
+from ogive.ledger import tables
+from ogive.ledger.mark import Keys
+from ogive.ledger.tables import META, Totals
 
 UNIT = ogive.PrivacyUnit(ogive.Adjacency.REPLACE)
 PRICES = [ogive.PureDP("1/100"), ogive.PureDP("1/50"), ogive.PureDP("1/20")]
@@ -232,8 +231,8 @@ def test_totals_that_are_no_valid_text_are_damage(place):
 def test_totals_of_the_revision_of_an_older_copy_are_those_of_that_copy(place):
     """The control of the test above: with a stamp that says nothing of the revision, old rows refill the budget."""
     with ogive.Ledger.open(place) as ledger, pytest.MonkeyPatch.context() as patched:
-        stamp = totals._stamp
-        patched.setattr(totals, "_stamp", lambda number, digest, revision, key: stamp(number, digest, 0, key))
+        stamp = tables._stamp
+        patched.setattr(tables, "_stamp", lambda number, digest, revision, key: stamp(number, digest, 0, key))
         account = ledger.account("p", unit=UNIT, limit=ogive.PureDP("4/100"))
         spend(account, 0)
         before = rows_of(place, "%totals%")
@@ -322,7 +321,7 @@ def test_a_limit_that_is_set_later_has_totals_and_so_has_a_restored_ledger(place
 
 
 def test_totals_of_very_many_charges_are_not_stored(place, monkeypatch):
-    monkeypatch.setattr(totals, "_MOST", 3)
+    monkeypatch.setattr(tables, "_MOST", 3)
     with ogive.Ledger.open(place) as ledger:
         account = ledger.account("p", unit=UNIT, limit=ogive.PureDP(1))
         for number in range(1, 6):

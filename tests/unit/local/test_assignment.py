@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 from ogive.local.aggregation import count_levels, level_of
-from ogive.local.assignment import SCALE, Assignment, hashed
+from ogive.local.base import SCALE, Assignment, hashed
 
 CASES = {
     "even": Assignment.equal(3, 10, even=True),

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from ogive.errors import ParameterError
 from ogive.local import OwnerSource
-from ogive.local.bits import WORD, bernoulli, exp_below, flip_threshold, keep_threshold, uniform, uniform_bits
+from ogive.local.base import WORD, bernoulli, exp_below, flip_threshold, keep_threshold, uniform, uniform_bits
 
 EPSILONS = [
     Fraction(1, 10**9),

@@ -28,7 +28,7 @@ from ogive.local import (
     states,
 )
 from ogive.local import collection as collecting
-from ogive.local import journal as journals
+from ogive.local import states as journals
 from ogive.noise import KeyedSource
 
 ORACLES = [
@@ -338,7 +338,7 @@ def test_a_state_without_end_is_not_read(tmp_path):
         file.write(states.MAGIC)
         file.truncate(1 << 40)  # of which the disk holds a block
     for read in (Collection.load, Collection(described(RandomizedResponse(6, 1))).add):
-        with pytest.raises(PeerError, match="too large: there is none of more than 2147483648 bytes"):
+        with pytest.raises(PeerError, match="too large: it may have at most 2147483648 bytes"):
             read(tmp_path / "large")
 
 

@@ -161,8 +161,9 @@ class Block:
         if top == "ogive" and name in ALLOWED_OGIVE or name.startswith(("ogive.local", "ogive.columns.")):
             return None
         raise ImportError("an owner has no " + name)
-ALLOWED_OGIVE = {"ogive", "ogive.arrays", "ogive.errors", "ogive.privacy", "ogive.grids", "ogive.columns",
-                 "ogive.checks", "ogive.interfaces", "ogive.parameters", "ogive.rooms"}
+ALLOWED_OGIVE = {"ogive", "ogive.core", "ogive.core.arrays", "ogive.core.checks", "ogive.core.parameters",
+                 "ogive.core.rooms", "ogive.core.types", "ogive.columns", "ogive.columns.grids", "ogive.errors",
+                 "ogive.privacy"}
 sys.meta_path.insert(0, Block())
 from ogive.local import OwnerSource, oracle_from_dict
 total = 0
@@ -193,7 +194,7 @@ def test_owners_need_numpy_alone():
 def test_the_block_would_see_an_import_of_more():
     done = owner("import ogive.local.aggregation")
     assert done.returncode == 1
-    assert "an owner has no ogive.compiling" in done.stderr
+    assert "an owner has no ogive.core.compiling" in done.stderr
 
 
 def test_owners_words_differ():

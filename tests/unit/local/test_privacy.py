@@ -22,7 +22,7 @@ from ogive.local import (
     design_tree,
 )
 from ogive.local import levels as levels_module
-from ogive.local.bits import WORD, exp_below
+from ogive.local.base import WORD, exp_below
 from ogive.local.tree import slack_of_responses
 from ogive.privacy import ApproxDP, PureDP
 
@@ -202,7 +202,7 @@ def test_rounded_values_cost_what_was_asked_whatever_they_are(kind, rounding, mo
 
 
 def _symbol(asked, rows, path):
-    from ogive.local.rounding import rounded
+    from ogive.local.values import rounded
 
     return int(rounded(asked.domain, rows, asked.rounding, source=Words(path))[0])
 

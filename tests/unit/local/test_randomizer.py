@@ -13,8 +13,7 @@ from scipy import stats
 from ogive import ApproxDP, BudgetError, DataError, Grid, ParameterError, PeerError, PureDP, ZeroConcentratedDP
 from ogive.columns import Binning, Categories, Domain, Label
 from ogive.local import Description, PublicClasses, RandomizedResponse, Randomizer, TreeOracle, UnaryOracle
-from ogive.local.rounding import rounded
-from ogive.local.values import numbers_of, row_of, rows_of
+from ogive.local.values import numbers_of, rounded, row_of, rows_of
 from ogive.noise import KeyedSource
 
 AGE = Binning("age", Grid.linear(0, 100, bins=4), missing="low")

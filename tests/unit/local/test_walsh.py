@@ -5,7 +5,7 @@ import pytest
 from scipy.linalg import hadamard
 
 from ogive.errors import ParameterError
-from ogive.local.walsh import transform
+from ogive.local.aggregation import transform
 
 
 @pytest.mark.parametrize("exponent", range(12))

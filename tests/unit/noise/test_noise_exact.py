@@ -14,7 +14,9 @@ from helpers.scope import size as digits
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ogive.noise import discrete_gaussian, discrete_laplace, exact, polya, skellam
+from ogive.noise import base as exact
+from ogive.noise import discrete_gaussian, discrete_laplace, skellam
+from ogive.noise import discrete_laplace as polya
 
 MANY = np.zeros(1 << 20, np.uint32)
 
@@ -255,7 +257,7 @@ def test_laplace_sampler_joins_two_geometric_halves_without_counting_zero_twice(
     monkeypatch.setattr(
         discrete_laplace, "draw_geometric", first_try(tree, lambda words, at, *_: (tree.choose(weights), at))
     )
-    found, _ = tree.run(lambda: one_draw(monkeypatch, discrete_laplace, tree, 1, 0, 1))
+    found, _ = tree.run(lambda: one_draw(monkeypatch, discrete_laplace, tree, 1, 0, 1, fill="_fill_laplace"))
     found = accepted(found)
     total = 2 * sum(weights) - weights[0]
     assert all(abs(found[k] - weights[abs(k)] / total) < 1e-25 for k in range(-4, 5))
@@ -284,11 +286,11 @@ def test_gaussian_sampler_has_the_stated_law(monkeypatch, unit, shift, divisor):
         assert abs(found.get(k, 0) - stated[k] / total) < 1e-25
 
 
-def one_draw(monkeypatch, module, tree, *parameters):
+def one_draw(monkeypatch, module, tree, *parameters, fill="_fill"):
     """The first value of a sampler's loop whose sign bit comes from the tree."""
     monkeypatch.setattr(module, "word", lambda words, at: tree.choose([mpmath.mpf(1) / 2] * 2))
     out = np.zeros((1, 1), np.int64)
-    module._fill.py_func(MANY[np.newaxis], out, *parameters)
+    getattr(module, fill).py_func(MANY[np.newaxis], out, *parameters)
     return int(out[0, 0])
 
 
@@ -370,14 +372,14 @@ def stated_poisson(mean, k):
 def test_every_kernel_ends_on_words_that_are_all_ones_or_missing(size):
     words = np.full((1, size), 0xFFFFFFFF, np.uint32)
     fills = [
-        lambda out: discrete_laplace._fill(words, out, 7, 0, 2),
-        lambda out: discrete_laplace._fill(words, out, 1 << 31, 16, 1),
-        lambda out: discrete_laplace._fill(words, out, 1, 0, 9),
+        lambda out: discrete_laplace._fill_laplace(words, out, 7, 0, 2),
+        lambda out: discrete_laplace._fill_laplace(words, out, 1 << 31, 16, 1),
+        lambda out: discrete_laplace._fill_laplace(words, out, 1, 0, 9),
         lambda out: discrete_gaussian._fill(words, out, 7, 0, 2),
         lambda out: discrete_gaussian._fill(words, out, 1 << 31, 16, 1),
         lambda out: discrete_gaussian._fill(words, out, 1, 0, 9),
-        lambda out: polya._fill(words, out, 1 << 31, 16, 1, 1, 1 << 31),
-        lambda out: polya._fill(words, out, 7, 0, 2, 1, 3),
+        lambda out: polya._fill_shares(words, out, 1 << 31, 16, 1, 1, 1 << 31),
+        lambda out: polya._fill_shares(words, out, 7, 0, 2, 1, 3),
         lambda out: skellam._fill(words, out, 5, 1, 3),
     ]
     for fill in fills:

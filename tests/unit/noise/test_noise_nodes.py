@@ -6,7 +6,7 @@ import threading
 import numpy as np
 import pytest
 
-from ogive import compiling
+from ogive.core import compiling
 from ogive.errors import DataError, ParameterError, ReleaseMismatchError
 from ogive.noise import (
     DerivedNodes,
@@ -18,8 +18,8 @@ from ogive.noise import (
     Skellam,
     StoredNodes,
     SystemSource,
-    nodes,
 )
+from ogive.noise import source as nodes
 
 KEY = bytes(range(32))
 LAW = DiscreteLaplace("12.5")

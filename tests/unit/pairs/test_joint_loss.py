@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from ogive.crypto.circuits.laws import LaplaceLaw, ResponseLaw
+from ogive.crypto.circuits.sampling import LaplaceLaw, ResponseLaw
 from ogive.pairs import Design, divisors, round_robin, sampled_partners
 
 SEED = b"joint"

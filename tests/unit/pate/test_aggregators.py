@@ -21,8 +21,7 @@ from ogive.pate import (
     sanitize,
     smooth_cost,
 )
-from ogive.pate.aggregators import margins
-from ogive.pate.asking import BITS, check, expected_votes
+from ogive.pate.aggregators import BITS, check, expected_votes, margins
 from ogive.queries.labels import Check
 
 RUNS = 40_000

@@ -13,7 +13,7 @@ from ogive.noise import KeyedSource
 from ogive.pate import ConfidentGNMax, GNMax, InteractiveGNMax, LargestMargins, LNMax, Tallied, label
 from ogive.privacy import Adjacency, ApproxDP, GaussianDP, PrivacyUnit, PureDP, ZeroConcentratedDP
 from ogive.queries import Ballots
-from ogive.releasing import release
+from ogive.releasing.release import release
 from ogive.statistics import Ecdf, Labels
 from ogive.trust import Central, Clear
 

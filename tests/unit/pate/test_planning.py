@@ -9,8 +9,7 @@ import pytest
 
 from ogive.errors import BudgetError, DataError, ParameterError
 from ogive.pate import LabelsPlan, LabelsPlanRow, label, plan_labels, simulated_votes
-from ogive.pate.planning import up
-from ogive.pate.rehearsal import Rehearsal
+from ogive.pate.planning import Rehearsal, up
 from ogive.privacy import ApproxDP
 
 VOTES, TRUTH = simulated_votes(300, 250, 5, seed=8)

@@ -11,13 +11,13 @@ from scipy.stats import norm
 
 import ogive
 from ogive.accounting import fits
-from ogive.accounting.filters import _within_gaussian
+from ogive.accounting.composition import _within_gaussian
 from ogive.cli import main
 from ogive.errors import BudgetError, LedgerError, ParameterError, ReleaseMismatchError
 from ogive.ledger import Ledger
 from ogive.ledger.account import Reservation
 from ogive.pate import GNMax, label, sanitize
-from ogive.pate.sensitivity.paying import charge_of
+from ogive.pate.sensitivity.sanitize import charge_of
 from ogive.privacy import Adjacency, ApproxDP, GaussianDP, PrivacyUnit, PureDP, ZeroConcentratedDP
 
 RECORD = PrivacyUnit(Adjacency.REPLACE)

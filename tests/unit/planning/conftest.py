@@ -4,7 +4,7 @@ import pytest
 from helpers.scope import is_everything, size
 
 from ogive.statistics.ecdf import plan
-from ogive.statistics.methods.reference_shapes import EVERY, Shapes
+from ogive.statistics.methods.base import EVERY, Shapes
 
 
 @pytest.fixture(autouse=True)

@@ -12,10 +12,10 @@ from helpers.scope import size
 import ogive
 from ogive.errors import ParameterError, UnsupportedError
 from ogive.noise import KeyedSource
-from ogive.planning.taken import plan_taken
-from ogive.planning.text import table
 from ogive.privacy import Adjacency, PrivacyUnit, PureDP, ZeroConcentratedDP
 from ogive.queries import CurveQuery
+from ogive.releasing.planning.predict import plan_taken
+from ogive.releasing.planning.text import table
 from ogive.strategies import design_path
 from ogive.trust import Central, SecAgg, Servers, Simulation
 from ogive.trust.servers.server import Server

@@ -13,7 +13,7 @@ from ogive.errors import DataError, ParameterError, UnsupportedError
 from ogive.noise import KeyedSource
 from ogive.privacy import Adjacency, ApproxDP, PrivacyUnit, PureDP, ZeroConcentratedDP
 from ogive.statistics.base import Terms
-from ogive.statistics.ustatistic.reference_shapes import ROWS, references
+from ogive.statistics.ustatistic.base import ROWS, references
 from ogive.trust import Central, Local, Pairs, SecAgg
 
 N = 3_000

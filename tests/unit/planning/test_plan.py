@@ -11,18 +11,17 @@ from helpers.scope import size
 import ogive
 from ogive.errors import ParameterError
 from ogive.noise import KeyedSource
-from ogive.planning.predict import Planner
-from ogive.planning.taken import plan_taken
 from ogive.privacy import Adjacency, ApproxDP, PrivacyUnit, PureDP, ZeroConcentratedDP
 from ogive.queries import CurveQuery
-from ogive.releasing import release
+from ogive.releasing.planning.predict import Planner, plan_taken
+from ogive.releasing.release import release
 from ogive.statistics import STATISTICS, Ecdf, Quantiles
 from ogive.statistics.base import Terms
 from ogive.statistics.methods.choose import CURVE_METHODS
 from ogive.statistics.methods.plan import curve_errors, total_known
 from ogive.strategies import design_path
 from ogive.trust import Central, Clear
-from ogive.trust.central.options import CentralOptions
+from ogive.trust.options import CentralOptions
 
 RECORDS = 5_000
 VALUES = np.random.default_rng(5).gamma(4.0, 8.0, size=RECORDS)

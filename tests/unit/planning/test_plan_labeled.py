@@ -10,15 +10,15 @@ import ogive
 from ogive.columns import Binning
 from ogive.errors import ParameterError
 from ogive.noise import KeyedSource
-from ogive.planning.predict import Planner
 from ogive.privacy import Adjacency, PrivacyUnit, PureDP, ZeroConcentratedDP
 from ogive.queries import GroupSums
 from ogive.records import Records
 from ogive.records.imagined import BinormalShape
-from ogive.releasing import release
+from ogive.releasing.planning.predict import Planner
+from ogive.releasing.release import release
 from ogive.statistics import Bounds, HosmerLemeshow, Roc
 from ogive.statistics.base import Terms
-from ogive.statistics.roc.noise import pull_of_total, share_excess
+from ogive.statistics.roc.area import pull_of_total, share_excess
 from ogive.trust import Central, Clear
 
 RECORDS = 6_000

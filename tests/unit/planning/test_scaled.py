@@ -5,11 +5,11 @@ import pytest
 from helpers.scope import is_everything
 
 from ogive.columns import Binning
-from ogive.grids import Grid
+from ogive.columns.grids import Grid
 from ogive.noise import DiscreteGaussian, DiscreteLaplace
-from ogive.planning import plan
 from ogive.privacy import Adjacency, PureDP, ZeroConcentratedDP
 from ogive.queries import CurveQuery
+from ogive.releasing.planning import plan
 from ogive.statistics import Ecdf, Roc
 from ogive.statistics.curve.bands.simultaneous import simulate_maxima
 from ogive.statistics.methods.plan import noise_maxima

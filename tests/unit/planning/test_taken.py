@@ -6,11 +6,10 @@ import pytest
 from helpers.scope import size
 
 from ogive.errors import ParameterError
-from ogive.planning import plan
-from ogive.planning.predict import Planner
-from ogive.planning.taken import plan_taken
-from ogive.planning.text import tables
 from ogive.privacy import Adjacency, PrivacyUnit, PureDP, ZeroConcentratedDP
+from ogive.releasing.planning import plan
+from ogive.releasing.planning.predict import Planner, plan_taken
+from ogive.releasing.planning.text import tables
 from ogive.statistics import Count, Ecdf, HosmerLemeshow, Mean, Quantiles, Roc
 from ogive.statistics.prediction import Prediction
 from ogive.trust import Central, SecAgg, Simulation

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from ogive.columns import Binning, Label
-from ogive.grids import Grid
+from ogive.columns.grids import Grid
 from ogive.privacy import Adjacency, ApproxDP
 from ogive.queries import ClassBinning, ClassCurvesQuery, CurveQuery
 from ogive.strategies import OrthogonalProjection, design_projection

@@ -18,14 +18,13 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from ogive.columns import Binning
+from ogive.columns.grids import Grid
 from ogive.errors import DataError, ParameterError
-from ogive.grids import Grid
 from ogive.noise import DerivedNodes, Geometric, UniformBits
 from ogive.privacy import Adjacency, PrivacyUnit, PureDP, ZeroConcentratedDP
-from ogive.queries import JointQuantilesQuery, design_joint
+from ogive.queries import JointQuantilesQuery, design_joint, joint_choice
 from ogive.queries.joint import _factors, common_unit
-from ogive.queries.joint_choice import exact, proposals, walks
-from ogive.queries.rank_paths import Ranks
+from ogive.queries.joint_choice import Ranks
 
 SHARES = [(Fraction(1, 2),), (Fraction(1, 4), Fraction(3, 4)), (Fraction(1, 4), Fraction(1, 2), Fraction(3, 4))]
 COUNTS = np.array([2, 0, 5, 1])
@@ -82,14 +81,13 @@ def p_value(found, chances):
 
 
 @pytest.mark.each_value(shares=len)
-@pytest.mark.parametrize("bits", [exact.BITS, 3])
+@pytest.mark.parametrize("bits", [joint_choice.BITS, 3])
 @pytest.mark.parametrize("free", [True, False])
 @pytest.mark.parametrize("shares", [SHARES[2], *SHARES[:2]], ids=len)  # three bits take longest: they are of one share
 def test_bins_are_chosen_as_often_as_their_exact_probabilities_say(shares, free, bits, monkeypatch):
     """With three bits a draw, most draws need more bits than their first ones."""
-    for module in (exact, proposals):
-        monkeypatch.setattr(module, "BITS", bits)
-    monkeypatch.setattr(exact, "UNIFORM", UniformBits(bits))
+    monkeypatch.setattr(joint_choice, "BITS", bits)
+    monkeypatch.setattr(joint_choice, "UNIFORM", UniformBits(bits))
     factor, _ = _factors(shares, free_total=free)
     scale = Fraction(5 * factor * common_unit(shares))
     query = JointQuantilesQuery(binning(), shares, Geometric(scale), free)
@@ -113,10 +111,10 @@ def test_bins_are_chosen_as_often_as_their_exact_probabilities_say(shares, free,
 )
 def test_walks_propose_the_exact_probabilities_too(shares, free, merged, monkeypatch):
     """Without proposals of single bins; in blocks of several bins, most proposals are dropped."""
-    monkeypatch.setattr(proposals, "MOST_PROPOSALS", 0)
+    monkeypatch.setattr(joint_choice, "MOST_PROPOSALS", 0)
     counts = np.array([2, 0, 0, 5, 1, 1, 0, 3])
     if merged:
-        monkeypatch.setattr(walks, "MOST_BLOCKS", 3)
+        monkeypatch.setattr(joint_choice, "MOST_BLOCKS", 3)
     factor, _ = _factors(shares, free_total=free)
     scale = Fraction(5 * factor * common_unit(shares))
     query = JointQuantilesQuery(binning(8), shares, Geometric(scale), free)
@@ -133,7 +131,7 @@ def test_walks_propose_the_exact_probabilities_too(shares, free, merged, monkeyp
 @pytest.mark.parametrize("most", [512, 2])
 def test_every_walk_is_proposed_often_enough_to_be_accepted_as_wanted(free, most, monkeypatch):
     """Exactly, for all candidates: what is accepted of each is exp(-cost / scale) over one number, and at most 1."""
-    monkeypatch.setattr(walks, "MOST_BLOCKS", most)
+    monkeypatch.setattr(joint_choice, "MOST_BLOCKS", most)
     shares = SHARES[2]
     ranks = ranks_of([1, 1, 0, 0, 1, 5, 1], shares)
     factor, _ = _factors(shares, free_total=free)
@@ -142,7 +140,7 @@ def test_every_walk_is_proposed_often_enough_to_be_accepted_as_wanted(free, most
     law = Geometric(Fraction(5 * factor * unit))
     every = joint.candidates(7, len(shares))
     lengths = ranks.free_lengths(every) if free else ranks.lengths(every, np.full(len(every), ranks.records))
-    found = walks.Walks(ranks, exact.Costs(law, 1, per_length, None))
+    found = joint_choice.Walks(ranks, joint_choice.Costs(law, 1, per_length, None))
     blocks = np.searchsorted(found.blocks.first, every, side="right") - 1
     assert (len(found.blocks.first) == 6) == (most == 512)
     total = Fraction(0)
@@ -160,7 +158,7 @@ def test_every_walk_is_proposed_often_enough_to_be_accepted_as_wanted(free, most
             runs = row.count(block)
             chance /= math.comb(int(found.blocks.size[block]) + runs - 1, runs)
         total += chance
-        kept = Fraction(1 << exact.ONE, found.total) / chance * Fraction(math.exp(-length / float(law.scale)))
+        kept = Fraction(1 << joint_choice.ONE, found.total) / chance * Fraction(math.exp(-length / float(law.scale)))
         assert kept < 1 + Fraction(1, 10**12)
     assert total == 1
 
@@ -178,20 +176,22 @@ def test_a_draw_is_decided_unless_it_is_the_one_that_the_probability_divides(bit
         for drawn in (divided - 1, divided, divided + 1):
             expected = {-1: (1, 1), 0: (0, 1), 1: (0, 0)}[drawn - divided]
             if 0 <= drawn < 1 << bits:
-                assert walks._kept(exponent, above, below, drawn, bits) == expected
+                assert joint_choice._kept(exponent, above, below, drawn, bits) == expected
 
 
 def test_places_in_order_are_each_choice_once():
     for places, run in ((1, 3), (4, 1), (4, 3), (3, 5)):
-        found = [tuple(walks.in_order(number, run, places)) for number in range(math.comb(places + run - 1, run))]
+        found = [
+            tuple(joint_choice.in_order(number, run, places)) for number in range(math.comb(places + run - 1, run))
+        ]
         assert sorted(found) == list(itertools.combinations_with_replacement(range(places), run))
-    assert walks.in_order(math.comb((1 << 16) + 8, 9) - 1, 9, 1 << 16) == [(1 << 16) - 1] * 9
+    assert joint_choice.in_order(math.comb((1 << 16) + 8, 9) - 1, 9, 1 << 16) == [(1 << 16) - 1] * 9
 
 
 @pytest.mark.parametrize("adjacency", Adjacency)
 def test_few_values_that_most_records_share_are_answered_in_seconds(adjacency, monkeypatch):
     """Proposals of single bins alone would take years here: the control shows that none of many is accepted."""
-    monkeypatch.setattr(proposals, "MOST_PROPOSALS", size(1 << 18, part=1 << 13))
+    monkeypatch.setattr(joint_choice, "MOST_PROPOSALS", size(1 << 18, part=1 << 13))
     counts = np.zeros(1024, np.int64)
     counts[[102, 921]] = 500
     deciles = [Fraction(k, 10) for k in range(1, 10)]
@@ -203,8 +203,8 @@ def test_few_values_that_most_records_share_are_answered_in_seconds(adjacency, m
     assert (np.diff(answer) >= 0).all()
     assert np.isin(answer, [102, 921]).sum() >= 3
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(proposals, "choose_by_walks", lambda *rest: np.array([rest[-1]]))
-        assert query.answer(counts, DerivedNodes(bytes(32), b"")).tolist()[0] >= proposals.MOST_PROPOSALS
+        patch.setattr(joint_choice, "choose_by_walks", lambda *rest: np.array([rest[-1]]))
+        assert query.answer(counts, DerivedNodes(bytes(32), b"")).tolist()[0] >= joint_choice.MOST_PROPOSALS
 
 
 @pytest.mark.parametrize(
@@ -213,7 +213,7 @@ def test_few_values_that_most_records_share_are_answered_in_seconds(adjacency, m
     ids=str,
 )
 def test_tables_lie_above_exponentials_and_near_them(scale, step, bits):
-    table = exact.Exponentials(scale, step, bits)
+    table = joint_choice.Exponentials(scale, step, bits)
     with mpmath.workprec(700):
         for k in {0, 1, 2, 1023, 1024, 1025, table.reach // 2, table.reach}:
             if k <= table.reach:
@@ -223,7 +223,7 @@ def test_tables_lie_above_exponentials_and_near_them(scale, step, bits):
 
 
 def test_what_a_table_was_rounded_up_by_is_taken_back():
-    table = exact.Exponentials(Fraction(40), 2, 100)
+    table = joint_choice.Exponentials(Fraction(40), 2, 100)
     # the true chance is 1 - 2^-128, nearly: draws below 1 - 2^-120 are kept at once, those above need a comparison
     assert table.holds(3, 0, 46) == (1, 1)
     assert table.holds(3, (1 << 46) - 1, 46) == (0, 1)
@@ -292,5 +292,5 @@ def test_refuses_what_cannot_be_selected_in_one_line(make, message):
 
 def test_costs_that_would_wrap_are_refused():
     query = JointQuantilesQuery(binning(2), ["0.001"], Geometric(1))
-    with pytest.raises(DataError, match="costs of so many records do not fit"):
+    with pytest.raises(DataError, match="costs of this many records do not fit"):
         query.answer(np.array([1 << 50, 0]), None)

@@ -10,14 +10,14 @@ from scipy import stats
 
 from ogive.accounting import covers
 from ogive.columns import Binning, Categories, Domain, Label
+from ogive.columns.grids import Grid
 from ogive.errors import DataError, ParameterError
-from ogive.grids import Grid
 from ogive.kernels import FunctionKernel, RankingLoss, TripleTable, measure_of
 from ogive.noise import DiscreteGaussian, DiscreteLaplace, KeyedSource
 from ogive.privacy import Adjacency, ApproxDP, PrivacyUnit, PureDP, ZeroConcentratedDP
 from ogive.queries import Answer, KernelQuery, RowValues
 from ogive.queries import kernels as module
-from ogive.statistics.ustatistic.curator.noisy_kernels import design_kernels, kernel_means
+from ogive.statistics.ustatistic.noisy_kernels import design_kernels, kernel_means
 from ogive.trust import Central, Clear
 
 UNIT = PrivacyUnit(Adjacency.REPLACE)
@@ -345,7 +345,7 @@ def test_more_records_than_the_bits_allow_are_refused():
 
 def test_a_volume_of_three_classes_is_released_with_an_error_that_holds():
     """200 releases (or 150) of a table at epsilon 0.2: errors against the exact volume, in stated deviations."""
-    from ogive.releasing import release
+    from ogive.releasing.release import release
     from ogive.statistics.ustatistic.statistic import Ustatistic
 
     table = a_table(600)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from ogive.columns import Binning, Categories, Domain
-from ogive.grids import Grid
+from ogive.columns.grids import Grid
 from ogive.kernels import measure_of
 
 INNER = (0.1, 0.2, 0.3, 0.45, 0.5, 0.6, 0.8, 0.95)

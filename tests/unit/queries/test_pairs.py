@@ -11,9 +11,9 @@ from helpers.scope import is_everything, size
 from scipy import stats
 
 from ogive.columns import Binning, Categories, Domain, Label
+from ogive.columns.grids import Grid
 from ogive.crypto.circuits import LaplaceLaw, ResponseLaw, evaluate
 from ogive.errors import DataError, ParameterError
-from ogive.grids import Grid
 from ogive.kernels import measure_of
 from ogive.noise import KeyedSource
 from ogive.privacy import Adjacency, ApproxDP, PrivacyUnit, PureDP

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from ogive.columns import Binning
+from ogive.columns.grids import Grid
 from ogive.errors import DataError, ParameterError, ScaleError
-from ogive.grids import Grid
 from ogive.noise import DerivedNodes, DiscreteLaplace, Geometric
 from ogive.privacy import Adjacency, PrivacyUnit, PureDP
 from ogive.queries import (

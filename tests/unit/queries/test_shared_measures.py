@@ -6,9 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ogive.columns import Binning, Categories, Domain, Label
+from ogive.columns.grids import Grid
 from ogive.crypto.field import P
 from ogive.errors import ParameterError, UnsupportedError
-from ogive.grids import Grid
 from ogive.noise import DiscreteGaussian, DiscreteLaplace
 from ogive.privacy import Adjacency, PureDP, ZeroConcentratedDP
 from ogive.queries import (
@@ -22,8 +22,7 @@ from ogive.queries import (
     GroupSumsQuery,
     modular,
 )
-from ogive.queries.blocks import block_ends
-from ogive.queries.modular import measure_modulo
+from ogive.queries.modular import block_ends, measure_modulo
 from ogive.strategies import (
     GroupedHistogram,
     OpenedThresholds,

@@ -15,8 +15,8 @@ from ogive.kernels import RankingLoss
 from ogive.noise import DerivedNodes, DiscreteGaussian, round_up_scale
 from ogive.privacy import Adjacency, ApproxDP, PureDP, ZeroConcentratedDP
 from ogive.ranking import gradient as parts
-from ogive.ranking.descent import Descent
 from ogive.ranking.gradient import GradientQuery, change_squared, largest_pair, pair_sum, slopes, steps_of_scores
+from ogive.ranking.ranker import Descent
 from ogive.ranking.rows import FEATURE_BITS, Ball
 
 RADIUS = 2

@@ -10,13 +10,13 @@ from helpers.scope import size
 
 import ogive
 from ogive.accounting import covers
-from ogive.accounting.gaussian import gaussian_delta
+from ogive.accounting.losses import gaussian_delta
 from ogive.errors import DataError, ParameterError
 from ogive.ledger.account import Reservation
 from ogive.noise import DerivedNodes, DiscreteGaussian, KeyedSource, round_up_scale
 from ogive.privacy import Adjacency, ApproxDP, PrivacyUnit, PureDP, ZeroConcentratedDP
-from ogive.ranking.descent import ReportedDescent
-from ogive.ranking.reports import REPORT_BITS, ReportsQuery, order, report_noise
+from ogive.ranking.gradient import REPORT_BITS, ReportsQuery, order, report_noise
+from ogive.ranking.ranker import ReportedDescent
 from ogive.ranking.rows import FEATURE_BITS, Ball
 
 ONE = 1 << FEATURE_BITS

@@ -19,13 +19,14 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from ogive.columns import Binning, Label
+from ogive.columns.grids import Grid
 from ogive.errors import DataError, ParameterError
-from ogive.grids import Grid
 from ogive.noise import KeyedSource
 from ogive.privacy import Adjacency, PureDP
 from ogive.queries import ClassBinning, GroupSums
-from ogive.records import Records, hashing
-from ogive.releasing import release
+from ogive.records import Records
+from ogive.records import persons as hashing
+from ogive.releasing.release import release
 from ogive.statistics import Ecdf
 from ogive.trust import Central, Clear
 

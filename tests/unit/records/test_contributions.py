@@ -10,8 +10,8 @@ import pytest
 from helpers.scope import size
 
 from ogive.columns import Binning, Categories, Domain, Label
+from ogive.columns.grids import Grid
 from ogive.errors import DataError, ParameterError, UnsupportedError
-from ogive.grids import Grid
 from ogive.queries import Cells, ClassBinning, GroupBinning, GroupSums, RowValues
 from ogive.records import Records, sources
 

@@ -9,11 +9,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from ogive.columns import Binning, Domain
+from ogive.columns.grids import Grid
 from ogive.errors import DataError
-from ogive.grids import Grid
 from ogive.queries import Cells
 from ogive.records import Records
-from ogive.records.csv_lines import line_of
+from ogive.records.files import line_of
 
 NUMBERS, DAYS = Grid.integers(0, 10), Grid.integers("2024-01-01", "2024-01-05")
 SECRET = "S42424"

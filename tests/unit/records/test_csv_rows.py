@@ -8,8 +8,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from ogive.errors import DataError
-from ogive.records import Records, csv_rows, engine
-from ogive.records.csv_rows import rows_by_lines
+from ogive.records import Records, engine, files
+from ogive.records.files import rows_by_lines
 
 CELL = st.sampled_from(["", " ", "1", "3.5", "é", "x y", "#", "\t"])
 QUOTED = st.sampled_from(['"1"', '"a\nb"', '"""', '"a'])
@@ -43,7 +43,7 @@ def texts(draw):
 @settings(max_examples=size(60, part=20), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(case=texts())
 def test_lines_that_are_counted_are_the_rows_of_the_engine(tmp_path, monkeypatch, block, case):
-    monkeypatch.setattr(csv_rows, "BLOCK_BYTES", block)
+    monkeypatch.setattr(files, "BLOCK_BYTES", block)
     columns, text = case
     path = tmp_path / "people.csv"
     path.write_bytes(text.encode())

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ogive.errors import DataError
-from ogive.records import Records, digests
+from ogive.records import Records, sources
 
 TABLE = {
     "x": [1.5, float("nan"), None, -0.0],
@@ -46,7 +46,7 @@ def test_the_same_contents_have_the_same_digest_however_they_are_laid_out(monkey
         assert digest(data) == expected, name
     blocks = digest({"x": np.arange(1000)})
     assert digest(pa.table({"x": pa.chunked_array([np.arange(7), np.arange(7, 1000)])})) == blocks
-    monkeypatch.setattr(digests, "BLOCK_ROWS", 10)
+    monkeypatch.setattr(sources, "BLOCK_ROWS", 10)
     assert digest({"x": np.arange(1000)}) != blocks  # so the block's size is part of the definition
 
 
@@ -110,7 +110,7 @@ def test_two_columns_of_numbers_have_one_digest_only_if_they_are_equal(values, d
 
 
 def test_a_file_is_its_bytes(tmp_path, monkeypatch):
-    monkeypatch.setattr(digests, "READ_BYTES", 16)
+    monkeypatch.setattr(sources, "READ_BYTES", 16)
     content = b"age,b\n" + b"15,1\n" * 100
     one, two, other = (tmp_path / name for name in ("one.csv", "two.csv", "other.csv"))
     one.write_bytes(content)

@@ -18,8 +18,8 @@ from helpers.scope import is_everything
 
 from ogive import Adjacency, Clear, DataError, ParameterError, PureDP, SecAgg, Session, Simulation, release
 from ogive.columns import Categories, Label, Listed, Membership
+from ogive.columns.predicates import predicate
 from ogive.local.values import numbers_of
-from ogive.predicates import predicate
 from ogive.records import Records
 from ogive.records.arrow import without_named
 from ogive.records.missing_words import MissingWords

@@ -12,11 +12,11 @@ import pyarrow.parquet as pq
 import pytest
 
 from ogive.columns import Binning
+from ogive.columns.grids import Grid
+from ogive.columns.predicates import All, Among, Comparison, Either, Missing, Not, predicate
 from ogive.errors import DataError
-from ogive.grids import Grid
-from ogive.predicates import All, Among, Comparison, Either, Missing, Not, predicate
 from ogive.queries import Parted, RowValues, Selected
-from ogive.records import Records, filtering
+from ogive.records import Records, parts
 
 ROWS = 200
 BINNING = Binning("age", Grid.integers(0, 9), missing="low")
@@ -187,7 +187,7 @@ def test_whole_numbers_beyond_what_floats_tell_apart_compare_exactly(sign, kind,
     for value in NEAR:
         condition = predicate(f"x {sign} {turned * value}")
         wanted = [getattr(operator, exact[sign])(int(cell), turned * value) for cell in cells]
-        assert filtering.holds(condition, {"x": pa.array(cells)}, len(cells)).tolist() == wanted
+        assert parts.holds(condition, {"x": pa.array(cells)}, len(cells)).tolist() == wanted
 
 
 @pytest.mark.parametrize(

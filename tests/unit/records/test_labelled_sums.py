@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 
 import ogive
 from ogive.columns import Binning, Label
+from ogive.columns.grids import Grid
 from ogive.errors import DataError
-from ogive.grids import Grid
 from ogive.queries import ClassBinning, GroupSums
 from ogive.records import Records, sources
 from ogive.records.contributions import check_room

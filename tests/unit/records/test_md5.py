@@ -6,8 +6,8 @@ import hashlib
 import numpy as np
 import pytest
 
-from ogive.records.cell_choice import label_text
-from ogive.records.md5 import buffer_bytes, first_half, write_whole
+from ogive.records.bounding import label_text
+from ogive.records.persons import buffer_bytes, first_half, write_whole
 
 
 @pytest.mark.parametrize("size", [*range(70), 119, 120, 127, 128, 1000])

@@ -13,8 +13,8 @@ import pytest
 
 import ogive
 from ogive.columns import Binning, Label
+from ogive.columns.grids import Grid
 from ogive.errors import DataError, ParameterError
-from ogive.grids import Grid
 from ogive.queries import ClassBinning, GroupBinning
 from ogive.records import Records
 

@@ -8,8 +8,8 @@ import pytest
 import ogive
 from ogive.cli import main
 from ogive.columns import Binning
+from ogive.columns.grids import Grid
 from ogive.errors import DataError
-from ogive.grids import Grid
 from ogive.records import Records
 
 AGES = np.random.default_rng(1).integers(0, 100, 1000)

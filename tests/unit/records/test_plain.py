@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ogive.columns import Binning, Categories, Domain, Label, Listed, Membership
+from ogive.columns.grids import Grid
 from ogive.errors import DataError
-from ogive.grids import Grid
 from ogive.queries import Ballots, Cells, ClassBinning, GroupBinning, GroupSums
 from ogive.records import Records
 from ogive.records.plain import PlainRecords

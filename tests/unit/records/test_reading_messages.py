@@ -7,8 +7,8 @@ import pyarrow as pa
 import pytest
 
 from ogive.columns import Binning
+from ogive.columns.grids import Grid
 from ogive.errors import DataError
-from ogive.grids import Grid
 from ogive.records import Records
 
 AGE = Binning("age", Grid.linear(0, 120, bins=12))

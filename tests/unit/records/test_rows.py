@@ -14,8 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ogive.columns import Binning, Categories, Domain, Label
+from ogive.columns.grids import Grid
 from ogive.errors import DataError
-from ogive.grids import Grid
 from ogive.queries import Cells, RowValues
 from ogive.records import Records, sources
 from ogive.records.imagined import BinormalShape, Repeated

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from ogive.columns import Binning
+from ogive.columns.grids import Grid
 from ogive.errors import DataError, UnsupportedError
-from ogive.grids import Grid
 from ogive.queries import PersonShares
-from ogive.records import Records, waiting
+from ogive.records import Records, bounding
 from ogive.strategies.people import PERSON_UNITS
 
 GRID = Grid.integers(0, 2)
@@ -82,7 +82,7 @@ def test_order_batches_and_files_on_disk_change_nothing(monkeypatch):
     ]
     expected = units(rows)
     np.testing.assert_array_equal(units([rows[place] for place in rng.permutation(300)]), expected)
-    monkeypatch.setattr(waiting, "MOST_HELD", 50)
+    monkeypatch.setattr(bounding, "MOST_HELD", 50)
     np.testing.assert_array_equal(units(rows), expected)
 
 

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pytest
 
 import ogive
-from ogive.grids import GRIDS, Grid
+from ogive.columns.grids import GRIDS, Grid
 from ogive.records import Records
 from ogive.statistics.ecdf.statistic import make_grid
 

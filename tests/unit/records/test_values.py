@@ -14,12 +14,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ogive.columns import LONGEST_LABEL, OpenCategories
+from ogive.columns.predicates import predicate
 from ogive.errors import DataError, ParameterError, UnsupportedError
 from ogive.noise import DerivedNodes, DiscreteLaplace
-from ogive.predicates import predicate
 from ogive.privacy import Adjacency
 from ogive.queries import DiscoveryQuery, Parted, Selected, ValueCounts
-from ogive.queries.value_counts import Counted, added_up, read, write
+from ogive.queries.aggregates import Counted, added_up, read, write
 from ogive.records import Records
 from ogive.records.imagined import BinormalShape, Repeated
 

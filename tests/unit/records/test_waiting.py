@@ -8,10 +8,10 @@ import pyarrow as pa
 import pytest
 
 from ogive.columns import Binning, Categories, Domain, Label
+from ogive.columns.grids import Grid
 from ogive.errors import DataError
-from ogive.grids import Grid
 from ogive.queries import Cells, ClassBinning, GroupSums, RowValues
-from ogive.records import Records, sources, waiting
+from ogive.records import Records, bounding, sources
 
 ROWS = 2_000
 X = Binning("x", Grid.linear(0, 1, bins=20))
@@ -42,7 +42,7 @@ def files(monkeypatch):
     """How many files were made; rows wait in them in batches of 150 once there are more than 400."""
     made = []
     fresh = tempfile.TemporaryFile
-    monkeypatch.setattr(waiting, "MOST_HELD", 400)
+    monkeypatch.setattr(bounding, "MOST_HELD", 400)
     monkeypatch.setattr(sources, "BATCH_ROWS", 150)
     monkeypatch.setattr(tempfile, "TemporaryFile", lambda: made.append(fresh()) or made[-1])
     return made
@@ -60,7 +60,7 @@ def test_the_rows_that_are_kept_are_those_of_memory(name, choice, person, person
     np.testing.assert_array_equal(
         Records.of(a_table(persons)).bounded(person, 2, choice).aggregate(ASKED[name]), expected
     )
-    assert len(files) == 1 + waiting.PARTS
+    assert len(files) == 1 + bounding.PARTS
     assert all(file.closed for file in files)
 
 
@@ -68,11 +68,11 @@ def test_the_rows_that_are_kept_are_those_of_memory(name, choice, person, person
 def test_persons_are_counted(person, files):
     table = a_table(300)
     assert Records.of(table).bounded(person).count() == len(set(table["number"].to_pylist()))
-    assert len(files) == 1 + waiting.PARTS
+    assert len(files) == 1 + bounding.PARTS
 
 
 def test_a_few_rows_wait_in_memory(files, monkeypatch):
-    monkeypatch.setattr(waiting, "MOST_HELD", ROWS)
+    monkeypatch.setattr(bounding, "MOST_HELD", ROWS)
     assert Records.of(a_table(300)).bounded("number", 2).aggregate(X).sum() > 500
     assert files == []
 
@@ -81,7 +81,7 @@ def test_a_full_disk_is_one_line(files, monkeypatch):
     def full(self, part, marks):
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(waiting._Files, "add", full)
+    monkeypatch.setattr(bounding._Files, "add", full)
     with pytest.raises(DataError, match="has no room for them; set TMPDIR") as refused:
         Records.of(a_table(300)).bounded("number", 2).aggregate(X)
     assert "\n" not in str(refused.value)

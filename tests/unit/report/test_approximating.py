@@ -5,8 +5,8 @@ import pytest
 
 import ogive
 from ogive.report import write_report
-from ogive.statistics.curve.chapter import chapter
 from ogive.statistics.curve.figures import figures_of
+from ogive.statistics.curve.picture import chapter
 from ogive.strategies import design_histogram
 
 VALUES = np.random.default_rng(8).normal(50, 12, 3000)

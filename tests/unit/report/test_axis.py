@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ogive.grids import Grid
-from ogive.html.axis import date_ticks, log_ticks, nice_step, number_ticks, plain_number, show, tick_label, ticks
+from ogive.columns.grids import Grid
+from ogive.showing.axis import date_ticks, log_ticks, nice_step, number_ticks, plain_number, show, tick_label, ticks
 from ogive.statistics.ecdf.statistic import make_grid
 
 EPOCH = datetime.date(1970, 1, 1)

@@ -9,10 +9,10 @@ from helpers.declared import public_of
 
 import ogive
 from ogive.errors import ParameterError
-from ogive.html.chart_box import MOST_ROWS
 from ogive.noise import KeyedSource
 from ogive.report import chart_svg, render_report
-from ogive.report.chapters import chapter_of
+from ogive.report.page import chapter_of
+from ogive.showing.chart import MOST_BOXES
 from ogive.statistics.boxplot.text import alone, number
 
 RNG = np.random.default_rng(6)
@@ -120,7 +120,7 @@ def test_many_groups_are_all_in_the_table_and_some_in_the_chart():
     table = {"stay": TABLE["stay"], "ward": np.arange(N) % 40}
     found = released(ogive.Clear, table, by="ward", groups=groups)
     chapter = chapter_of(found)
-    assert len(chapter.pictures[0].chart.names) == MOST_ROWS
+    assert len(chapter.pictures[0].chart.names) == MOST_BOXES
     assert "16 more groups" in chapter.pictures[0].note
     assert str(chapter.tables[0]).count('scope="row"') == 40
 

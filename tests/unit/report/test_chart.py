@@ -6,9 +6,8 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from ogive.grids import Grid
-from ogive.html.chart import BOTTOM, LEFT, NARROW, RIGHT, TOP, WIDE, draw, standalone
-from ogive.html.chart_curve import CurveChart
+from ogive.columns.grids import Grid
+from ogive.showing.chart import BOTTOM, LEFT, NARROW, RIGHT, TOP, WIDE, CurveChart, draw, standalone
 
 SVG = "{http://www.w3.org/2000/svg}"
 

@@ -8,12 +8,11 @@ import pytest
 
 import ogive
 from ogive import Clear, Describe, release
-from ogive.html.chart import draw
-from ogive.html.chart_dots import MOST_ROWS, Dot, DotChart
-from ogive.statistics.crosstab.chapter import chapter as of_crosstab
-from ogive.statistics.describe.chapter import chapter as of_variables
-from ogive.statistics.groups.chapter import chapter as of_groups
-from ogive.statistics.histogram.chapter import chapter as of_histogram
+from ogive.showing.chart import MOST_ROWS, Dot, DotChart, draw
+from ogive.statistics.crosstab.picture import chapter as of_crosstab
+from ogive.statistics.describe.picture import chapter as of_variables
+from ogive.statistics.groups.picture import chapter as of_groups
+from ogive.statistics.histogram.picture import chapter as of_histogram
 
 SVG = "{http://www.w3.org/2000/svg}"
 RNG = np.random.default_rng(6)

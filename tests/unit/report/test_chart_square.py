@@ -5,9 +5,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from ogive.html.chart import draw, standalone
-from ogive.html.chart_bar import BarChart
-from ogive.html.chart_square import LARGE, SMALL, Line, Mark, Ribbon, SquareChart
+from ogive.showing.chart import LARGE, SMALL, BarChart, Line, Mark, Ribbon, SquareChart, draw, standalone
 
 SVG = "{http://www.w3.org/2000/svg}"
 ENDS = np.array([0.0, 1.0])
@@ -155,7 +153,7 @@ def test_precision_and_lift_have_the_bands_of_their_estimates():
     import numpy as np
 
     import ogive
-    from ogive.statistics.roc.chapter import chapter
+    from ogive.statistics.roc.picture import chapter
 
     rng = np.random.default_rng(4)
     labels = (rng.random(5_000) < 0.3).astype(int)

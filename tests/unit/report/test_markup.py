@@ -3,7 +3,7 @@ from html.parser import HTMLParser
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ogive.html.markup import Html, join, tag, text
+from ogive.showing.parts import Html, join, tag, text
 
 
 class Collect(HTMLParser):

@@ -9,9 +9,9 @@ import pytest
 
 import ogive
 from ogive.errors import ParameterError
-from ogive.html.markup import VOID
 from ogive.noise import KeyedSource
 from ogive.report import chart_svg, render_report, write_report
+from ogive.showing.parts import VOID
 
 AGES = np.random.default_rng(5).integers(20, 80, 4_000)
 DAYS = np.datetime64("2023-01-01") + AGES.astype("timedelta64[D]")

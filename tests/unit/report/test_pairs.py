@@ -10,7 +10,7 @@ import ogive
 from ogive.noise import KeyedSource
 from ogive.privacy import PureDP
 from ogive.report import render_report
-from ogive.report.chapters import chapter_of
+from ogive.report.page import chapter_of
 
 RNG = np.random.default_rng(4)
 TABLE = {"x": RNG.random(300), "label": (RNG.random(300) < 0.5).astype(int), "none": np.ones(300, dtype=int)}

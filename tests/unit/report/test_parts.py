@@ -2,7 +2,7 @@ import re
 
 import pytest
 
-from ogive.html.parts import figure, table
+from ogive.showing.parts import figure, table
 
 
 def test_a_table_names_its_columns_and_rows():

@@ -4,11 +4,11 @@ from fractions import Fraction
 import pytest
 
 from ogive.accounting import epsilon_of, epsilon_of_gaussian, gaussian_mu
-from ogive.html.words import IMPLIED_DELTA
 from ogive.privacy import Adjacency, ApproxDP, GaussianDP, PrivacyUnit, PureDP, ZeroConcentratedDP
 from ogive.provenance import Provenance
+from ogive.report.budget import Total, as_replacement, totals
 from ogive.report.page import _total_words
-from ogive.report.totals import Total, as_replacement, totals
+from ogive.showing.words import IMPLIED_DELTA
 
 
 def origin(privacy, release_id="a1", adjacency=Adjacency.REPLACE, person=None, rows=1, price=PureDP(1)):  # noqa: B008

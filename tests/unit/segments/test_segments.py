@@ -14,10 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ogive.errors import RefusalError
-from ogive.segments.committing import Committer
-from ogive.segments.form import FRONT
-from ogive.segments.log import BEGINNING, Segments
-from ogive.segments.reading import is_store, stored
+from ogive.segments import BEGINNING, FRONT, Committer, Segments, is_store, stored
 
 SMALL = 400
 """Bytes of a file in these tests, so that records lie in several."""
@@ -315,8 +312,8 @@ def test_a_committer_tells_each_who_waits_that_nothing_was_kept(tmp_path):
 WRITER = """
 import sys
 from pathlib import Path
-from ogive.segments.log import BEGINNING, Segments
-from ogive.segments.reading import is_store, stored
+from ogive.segments import BEGINNING, Segments
+from ogive.segments import is_store, stored
 store = Segments(Path(sys.argv[1]), segment_bytes=4000)
 for number in range(100_000):
     store.append([b"%d" % number] * (number % 3 + 1))

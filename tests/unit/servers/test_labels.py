@@ -22,7 +22,7 @@ from ogive import plan
 from ogive.errors import ParameterError, UnsupportedError
 from ogive.noise import DiscreteLaplace
 from ogive.pate import ConfidentGNMax, GNMax, InteractiveGNMax, LNMax, label, tally
-from ogive.pate.asking import expected_votes
+from ogive.pate.aggregators import expected_votes
 from ogive.privacy import Adjacency, ApproxDP, PureDP
 from ogive.queries import Ballots, LabelsQuery
 from ogive.queries.labels import NOT_ASKED, REFUSED, Check

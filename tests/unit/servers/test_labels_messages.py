@@ -12,7 +12,7 @@ from helpers.serving import REPLACE, SESSION
 from ogive.crypto.wire import read_message
 from ogive.errors import PeerError
 from ogive.trust.servers.labeling import converse
-from ogive.trust.servers.opened_labels import opened_labels
+from ogive.trust.servers.model import opened_labels
 
 CAST = every_cast(3, 3)
 QUERY = asked(CAST, 3, check=checked(2, 1))

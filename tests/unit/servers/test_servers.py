@@ -8,13 +8,13 @@ from helpers.scope import size as size_of
 import ogive
 from ogive import Adjacency, Clear, Ecdf, PureDP, Servers
 from ogive.columns import Binning
+from ogive.columns.grids import Grid
 from ogive.errors import DataError, ParameterError, ReleaseMismatchError, UnsupportedError
-from ogive.grids import Grid
 from ogive.noise import KeyedSource
 from ogive.queries import CurveQuery
 from ogive.strategies import design_path, design_projection, design_tree
 from ogive.trust.servers.costs import fitting
-from ogive.trust.servers.opening import check_range
+from ogive.trust.servers.model import check_range
 from ogive.trust.servers.uploads import SUMS, TABLES
 
 AGE = Ecdf("age", (0, 120), grid="integers")
@@ -252,7 +252,7 @@ def hand_made(bins):
 
 def test_sums_that_might_wrap_are_refused_before_they_are_paid(tmp_path, monkeypatch):
     trust = Servers(table())
-    monkeypatch.setattr("ogive.trust.servers.ranges._LARGEST", 1 << 70)
+    monkeypatch.setattr("ogive.trust.modulus._LARGEST", 1 << 70)
     monkeypatch.setattr("ogive.crypto.field.P", 1 << 10)
     monkeypatch.setattr("ogive.trust.servers.settings.P", 1 << 10)
     with ogive.Ledger.open(tmp_path / "books.db") as ledger:

@@ -23,11 +23,11 @@ from helpers.serving import (
 
 import ogive
 from ogive import PureDP, Servers
-from ogive.crypto.sketch import rounds
+from ogive.crypto.sketch import verifier
 from ogive.errors import DataError, ParameterError, PeerError, UnsupportedError
 from ogive.privacy import Adjacency
-from ogive.trust.servers.opening import run
-from ogive.trust.servers.state import ServerState, Stop
+from ogive.trust.servers.model import run
+from ogive.trust.servers.preparation import ServerState, Stop
 from ogive.trust.servers.uploads import KEYS, TABLES
 
 CELLS = np.random.default_rng(5).integers(0, SIZE, size=60)
@@ -38,13 +38,13 @@ COUNTS = np.bincount(CELLS, minlength=SIZE)
 def claims(monkeypatch):
     """For each server and piece of material, the claims that it was used for."""
     found = {}
-    begin = rounds.Check.__init__
+    begin = verifier.Check.__init__
 
     def noting(check, claim, shares, **named):
         begin(check, claim, shares, **named)
         found.setdefault((shares.server, named["number"]), []).append(claim)
 
-    monkeypatch.setattr(rounds.Check, "__init__", noting)
+    monkeypatch.setattr(verifier.Check, "__init__", noting)
     return found
 
 

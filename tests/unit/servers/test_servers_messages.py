@@ -21,12 +21,12 @@ from helpers.serving import (
 )
 
 from ogive.crypto import wire
-from ogive.crypto.sketch.rounds import Round
+from ogive.crypto.sketch.verifier import Round
 from ogive.crypto.wire import HEADER_BYTES, Suite, read_message
 from ogive.errors import PeerError, UnsupportedError
 from ogive.records.contributions import Contributions
 from ogive.trust.servers.clients import upload
-from ogive.trust.servers.opening import add_answers
+from ogive.trust.servers.model import add_answers
 from ogive.trust.servers.server import ANSWER, FROZEN, STATE
 
 pytestmark = pytest.mark.usefixtures("silent")

@@ -7,9 +7,7 @@ from helpers.serving import BINNING, SESSION, SUMS_OF_GROUPS, bytes_of, collecte
 from ogive.crypto.wire import HEADER_BYTES
 from ogive.queries import Ballots
 from ogive.records.contributions import Contributions
-from ogive.trust.servers.clients import upload
-from ogive.trust.servers.parts import Parts
-from ogive.trust.servers.singles import Singles
+from ogive.trust.servers.clients import Parts, Singles, upload
 
 AGGREGATES = {"keys": BINNING, "tables": BINNING, "amounts": SUMS_OF_GROUPS, "votes": Ballots(("a", "b", "c"), 4)}
 

@@ -12,10 +12,10 @@ from helpers.scope import size
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ogive.columns.grids import Grid
 from ogive.errors import ParameterError
-from ogive.grids import Grid
 from ogive.noise import DiscreteLaplace, KeyedSource
-from ogive.noise.simulated import draw_public
+from ogive.noise.laws import draw_public
 from ogive.privacy import Adjacency, PureDP
 from ogive.statistics.curve.bands import simultaneous as bands
 from ogive.statistics.curve.bands.band import simultaneous_band
@@ -56,7 +56,7 @@ def stored(monkeypatch, tmp_path):
     folder, drawn = tmp_path / "stored", []
     folder.mkdir()
     simulate = bands._simulate
-    monkeypatch.setattr("ogive.machine_code.folders_of", lambda source: ([folder], folder))
+    monkeypatch.setattr("ogive.core.machine_code.folders_of", lambda source: ([folder], folder))
     monkeypatch.setattr(bands, "_simulate", lambda *asked: drawn.append(asked) or simulate(*asked))
 
     def maxima(scale=50, simulations=SIMULATIONS, *, size=1024, total_known=False):
@@ -454,7 +454,7 @@ def test_levels_that_no_simulation_reaches_are_refused_at_once_and_the_highest_o
     assert curve.band(0.9999).half_width >= curve.band(0.99).half_width
     large = design_path(1 << 20, privacy=PureDP(1), adjacency=Adjacency.REPLACE)
     with pytest.raises(
-        ParameterError, match=r"confidence_level must be at most 0\.99\d* on so many thresholds, got 0\.9999"
+        ParameterError, match=r"confidence_level must be at most 0\.99\d* on this many thresholds, got 0\.9999"
     ):
         bands.simulations_for(large, Fraction("0.9999"))
     # as many as the usual levels need, and what the message allows is allowed

@@ -12,14 +12,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
+from ogive.columns.grids import Grid
 from ogive.errors import ParameterError
-from ogive.grids import Grid
 from ogive.privacy import Adjacency, ApproxDP
 from ogive.statistics.curve.bands import approximating as bands_common
-from ogive.statistics.curve.bands import programs as bands_programs
-from ogive.statistics.curve.bands.approximating import common_ends, prefixes
-from ogive.statistics.curve.bands.measured import common_measurements
-from ogive.statistics.curve.bands.programs import Feasible, fewest_records, mass_ends, most_mass
+from ogive.statistics.curve.bands import approximating as bands_programs
+from ogive.statistics.curve.bands.approximating import (
+    Feasible,
+    common_ends,
+    common_measurements,
+    fewest_records,
+    mass_ends,
+    most_mass,
+    prefixes,
+)
 from ogive.statistics.curve.estimate import Curve
 from ogive.strategies import OpenedThresholds, design_histogram, design_projection
 from ogive.strategies.summed import SummedApproximations

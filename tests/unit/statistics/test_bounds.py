@@ -21,11 +21,10 @@ from ogive.noise import DiscreteGaussian, DiscreteLaplace, KeyedSource
 from ogive.privacy import Adjacency, ApproxDP, PrivacyUnit, PureDP, ZeroConcentratedDP
 from ogive.queries import CurveQuery
 from ogive.records import Records
-from ogive.releasing import release
+from ogive.releasing.release import release
 from ogive.statistics import Bounds, Terms
 from ogive.statistics.bounds.estimate import BoundsEstimate
-from ogive.statistics.bounds.noise import flat_strategy, reach, sum_reach, tail
-from ogive.statistics.bounds.outward import AT_BOTH_ENDS, extended, needed_beside
+from ogive.statistics.bounds.noise import AT_BOTH_ENDS, extended, flat_strategy, needed_beside, reach, sum_reach, tail
 from ogive.statistics.kinds import read_estimate
 from ogive.strategies import LeastSquaresTree
 from ogive.trust import Central, Clear

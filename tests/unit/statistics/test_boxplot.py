@@ -16,7 +16,7 @@ from ogive.noise import KeyedSource
 from ogive.privacy import Adjacency, ApproxDP, GaussianDP, PureDP, ZeroConcentratedDP
 from ogive.statistics.base import describe
 from ogive.statistics.boxplot.boxes import SHOWN_OUTLIERS, box_of, inverse, selection_grants
-from ogive.statistics.curve.bands import programs
+from ogive.statistics.curve.bands import approximating
 from ogive.statistics.curve.estimate import Curve
 
 RNG = np.random.default_rng(5)
@@ -34,7 +34,7 @@ INTERVALS = "95 % CI of Q1, median and Q3, from left to right"
 @pytest.fixture(autouse=True)
 def few_programs(monkeypatch):
     """Bands of approximate curves solve few programs: how wide they are is looked at in `test_bands_common`."""
-    monkeypatch.setattr(programs, "PROGRAMS", 4)
+    monkeypatch.setattr(approximating, "PROGRAMS", 4)
     if not is_everything():
         monkeypatch.setattr("ogive.statistics.curve.bands.simultaneous.SIMULATED_VALUES", 300_000)
 

@@ -13,7 +13,7 @@ from ogive.errors import DataError
 from ogive.noise import KeyedSource
 from ogive.report import chart_svg, render_report
 from ogive.statistics.boxplot.boxes import QUARTERS, Intervals
-from ogive.statistics.curve.bands import programs
+from ogive.statistics.curve.bands import approximating
 
 RNG = np.random.default_rng(8)
 N = 3_000
@@ -30,7 +30,7 @@ CURVES = ("auto", "tree_ls", "path", "sqrt", "hat_ls", "histogram", "adaptive", 
 @pytest.fixture(autouse=True)
 def few_programs(monkeypatch):
     """Bands of approximate curves solve few programs: how wide they are is looked at in `test_bands_common`."""
-    monkeypatch.setattr(programs, "PROGRAMS", 4)
+    monkeypatch.setattr(approximating, "PROGRAMS", 4)
 
 
 def released(statistic, privacy=None, trust=ogive.Central, table=TABLE, adjacency=ogive.Adjacency.REPLACE, key=0):

@@ -12,12 +12,12 @@ from scipy import stats
 
 import ogive
 from ogive.columns import Binning, Label
+from ogive.columns.grids import Grid
 from ogive.errors import DataError, ParameterError, ScaleError
-from ogive.grids import Grid
 from ogive.noise import DiscreteLaplace, KeyedSource
 from ogive.privacy import Adjacency, ApproxDP, PrivacyUnit, PureDP, ZeroConcentratedDP
 from ogive.queries import GroupSums
-from ogive.releasing import release
+from ogive.releasing.release import release
 from ogive.report import render_report
 from ogive.statistics.calibration.design import default_split, difference_variance, divide, paper_noise, sums_query
 from ogive.statistics.calibration.statistic import HosmerLemeshow, group_bounds

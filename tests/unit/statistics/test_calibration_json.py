@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from ogive.errors import DataError, ParameterError
 from ogive.noise import KeyedSource
 from ogive.privacy import Adjacency, ApproxDP, PureDP, ZeroConcentratedDP
-from ogive.releasing import release
+from ogive.releasing.release import release
 from ogive.statistics.calibration.estimate import Calibration
 from ogive.statistics.calibration.statistic import HosmerLemeshow
 from ogive.statistics.kinds import read_estimate

@@ -14,19 +14,18 @@ from helpers.scope import size as runs_of
 from scipy import stats
 
 from ogive.columns import Binning, Label
-from ogive.grids import Grid
+from ogive.columns.grids import Grid
 from ogive.noise import KeyedSource
 from ogive.privacy import Adjacency, PrivacyUnit, PureDP, ZeroConcentratedDP
 from ogive.queries import GroupSums
-from ogive.releasing import release
+from ogive.releasing.release import release
 from ogive.statistics.calibration import intervals as calibration_intervals
 from ogive.statistics.calibration import null as calibration_null
 from ogive.statistics.calibration.design import sums_query
 from ogive.statistics.calibration.intervals import noise_margins, share_intervals
 from ogive.statistics.calibration.null import bootstrap_p_value
 from ogive.statistics.calibration.statistic import HosmerLemeshow
-from ogive.statistics.calibration.sums import Measured, Sums, statistic
-from ogive.statistics.calibration.within import Within
+from ogive.statistics.calibration.sums import Measured, Sums, Within, statistic
 from ogive.trust import Central
 
 LEVEL, CONTROL = 1e-3, 1e-9

@@ -6,20 +6,18 @@ from helpers.scope import is_everything
 from helpers.scope import size as runs_of
 
 from ogive.columns import Binning
+from ogive.columns.grids import Grid
 from ogive.errors import ParameterError
-from ogive.grids import Grid
 from ogive.noise import KeyedSource
-from ogive.pointwise import PointwiseCurve
 from ogive.privacy import Adjacency, ApproxDP, PrivacyUnit, PureDP, ZeroConcentratedDP
-from ogive.releasing import release
+from ogive.releasing.pointwise import PointwiseCurve
+from ogive.releasing.release import release
 from ogive.statistics import Ecdf, Quantiles
 from ogive.statistics.base import Terms, describe
-from ogive.statistics.methods import expected_error as predicted
-from ogive.statistics.methods.base import CurveMethod, CurveTask
+from ogive.statistics.methods import base as predicted
+from ogive.statistics.methods.base import EVERY, REFERENCES, USUAL, CurveMethod, CurveTask, Shapes
 from ogive.statistics.methods.choose import CURVE_METHODS, METHODS, as_method, better, predicted_errors, unbiased
-from ogive.statistics.methods.histogram import HistogramQueries
-from ogive.statistics.methods.projection import Projection
-from ogive.statistics.methods.reference_shapes import EVERY, REFERENCES, USUAL, Shapes
+from ogive.statistics.methods.few_numbers import HistogramQueries, Projection
 from ogive.statistics.methods.unbiased import UNBIASED_METHODS
 from ogive.strategies import design_projection, design_tree
 from ogive.trust import Central, Clear

@@ -173,7 +173,7 @@ def test_a_table_with_policies_by_column_is_stored_planned_and_shown():
             with pytest.raises(DataError):
                 ogive.CrosstabEstimate.from_dict({**copy.deepcopy(data), "missing": damage})
     plan = " ".join(str(ogive.plan(asked, privacy=PURE, records=120)).split())
-    assert "missing values of ward: refused before anything is paid" in plan
+    assert "missing values of ward: refused before anything is charged" in plan
     assert "missing values of gap: a category of their own" in plan
     assert "of the others" not in plan
 

@@ -9,8 +9,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import ogive
+from ogive.columns.grids import Grid
 from ogive.errors import ParameterError
-from ogive.grids import Grid
 from ogive.privacy import Adjacency
 from ogive.statistics.curve.estimate import Curve
 

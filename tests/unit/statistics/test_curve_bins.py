@@ -6,8 +6,8 @@ import scipy.stats
 from helpers.curves import any_curve, exact_curve
 from hypothesis import given
 
+from ogive.columns.grids import Grid
 from ogive.errors import ParameterError
-from ogive.grids import Grid
 from ogive.privacy import Adjacency
 from ogive.statistics.curve.estimate import Curve
 

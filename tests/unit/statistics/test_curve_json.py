@@ -12,8 +12,8 @@ from helpers.scope import size
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ogive.columns.grids import Grid
 from ogive.errors import DataError, ParameterError
-from ogive.grids import Grid
 from ogive.privacy import Adjacency, PureDP, ZeroConcentratedDP
 from ogive.statistics.curve.estimate import Curve
 from ogive.strategies import design_hats, design_path, design_square_root, design_tree

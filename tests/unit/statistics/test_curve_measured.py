@@ -5,8 +5,8 @@ import dataclasses
 import numpy as np
 import pytest
 
+from ogive.columns.grids import Grid
 from ogive.errors import DataError, ParameterError
-from ogive.grids import Grid
 from ogive.statistics.curve.estimate import Curve
 from tests.helpers.curves import exact_curve, noisy_curve
 

@@ -9,13 +9,12 @@ import scipy.stats
 from helpers.scope import size
 
 import ogive
+from ogive.columns.grids import Grid
 from ogive.errors import ParameterError
-from ogive.grids import Grid
 from ogive.privacy import Adjacency, ApproxDP
-from ogive.statistics.curve.distance_forms import quantile_pairs
-from ogive.statistics.curve.distances import distances
+from ogive.statistics.curve.distances import distances, quantile_pairs
 from ogive.statistics.curve.estimate import Curve
-from ogive.statistics.curve.shape import groups
+from ogive.statistics.curve.readings import groups
 from ogive.strategies import design_projection
 from tests.helpers.curves import exact_curve, noisy_curve
 

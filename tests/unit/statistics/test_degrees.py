@@ -11,13 +11,13 @@ from helpers.scope import size as size_of
 import ogive
 from ogive.accounting import covers
 from ogive.columns import Binning, Categories, Domain
+from ogive.columns.grids import Grid
 from ogive.errors import DataError, ParameterError, UnsupportedError
-from ogive.grids import Grid
 from ogive.noise import DiscreteGaussian, DiscreteLaplace, KeyedSource
 from ogive.privacy import Adjacency, ApproxDP, PrivacyUnit, PureDP, ZeroConcentratedDP
 from ogive.queries import Cells, DegreesQuery
-from ogive.queries.degrees import MISSED, clipped_pairs
-from ogive.statistics.ustatistic.curator.degrees import design_degrees, sampling_bound
+from ogive.queries.kernels import MISSED, clipped_pairs
+from ogive.statistics.ustatistic.curator import degree_sampling_bound, design_degrees
 
 REPLACE, ADD = Adjacency.REPLACE, Adjacency.ADD_OR_REMOVE
 CELLS = Cells(Domain((Categories("x", ("a", "b", "c")),)))
@@ -199,7 +199,7 @@ def test_the_sampling_bound_is_above_the_variance_of_hoeffding():
         exact = (4 * (records - 2) * (third - probability**2) + 2 * (probability - probability**2)) / (
             records * (records - 1)
         )
-        assert sampling_bound(probability, math.ceil(records * shares.max()), records) >= exact
+        assert degree_sampling_bound(probability, math.ceil(records * shares.max()), records) >= exact
 
 
 def test_very_sure_intervals_have_no_end_on_the_side_of_clipping():

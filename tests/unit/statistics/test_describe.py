@@ -25,7 +25,7 @@ from ogive import (
     Quantiles,
     Roc,
 )
-from ogive.releasing import release
+from ogive.releasing.release import release
 from ogive.statistics.base import canonical_class, describe
 from ogive.strategies import design_tree
 

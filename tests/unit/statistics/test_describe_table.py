@@ -25,10 +25,10 @@ from ogive import (
 )
 from ogive.accounting import covers
 from ogive.columns import Schema
-from ogive.digits import number
+from ogive.core.digits import number
+from ogive.core.parameters import is_added
 from ogive.errors import BudgetError, DataError, ParameterError, UnsupportedError
 from ogive.noise import KeyedSource
-from ogive.parameters import is_added
 from ogive.report import render_report
 from ogive.statistics.base import Terms
 from ogive.statistics.methods.together import rehearse
@@ -277,7 +277,7 @@ def test_what_is_declared_is_not_read_from_the_table():
 
 
 def test_columns_that_cannot_be_described_are_left_out_and_named(caplog):
-    with caplog.at_level("WARNING", logger="ogive.cautions"):
+    with caplog.at_level("WARNING", logger="ogive.releasing.cautions"):
         found = described()
     told = [record.getMessage() for record in caplog.records if "not described" in record.getMessage()]
     assert [message.split(":")[1].strip() for message in told] == ["ward", "note"]
@@ -624,9 +624,9 @@ def test_groups_are_not_found_without_a_delta_a_curator_or_many_records():
         release(asked, trust=Central(wards()), privacy=PureDP(4))
     with pytest.raises(UnsupportedError, match="only by a curator who sees all records"):
         release(asked, trust=SecAgg([wards(), wards()]), privacy=APPROXIMATE)
-    with pytest.raises(DataError, match="so many records that it is found"):
+    with pytest.raises(DataError, match="reaches the threshold"):
         release(asked, trust=Central(wards()), privacy=ApproxDP("0.01", "1e-9"))
-    with pytest.raises(DataError, match="so many records that it is found"):
+    with pytest.raises(DataError, match="reaches the threshold"):
         ogive.plan(asked, privacy=ApproxDP("0.01", "1e-9"), records=N)
     with pytest.raises(ParameterError, match="leave where out"):
         ogive.Subset(asked, "age > 3")

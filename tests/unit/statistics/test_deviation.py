@@ -6,7 +6,7 @@ import random
 import pytest
 from helpers.scope import size
 
-from ogive.statistics.sums.deviation import Deviation
+from ogive.statistics.sums.measured import Deviation
 
 LEVELS = (0.3, 0.5, 0.68, 0.9, 0.95, 0.99, 0.9999)
 

@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 
 from ogive import Distances, Grid, distances
 from ogive.errors import ParameterError
-from ogive.statistics.curve.distance_forms import Piecewise, of_curve
-from ogive.statistics.curve.distances import compare
+from ogive.statistics.curve.distances import Piecewise, compare, of_curve
 from tests.helpers.curves import exact_curve
 
 UNIT = Grid.linear(0, 1, bins=16)

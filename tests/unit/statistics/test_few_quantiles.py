@@ -14,7 +14,7 @@ from ogive.noise import KeyedSource
 from ogive.privacy import Adjacency, PrivacyUnit
 from ogive.queries import CurveQuery, JointQuantilesQuery, NoisyMaxQuery
 from ogive.statistics.base import Terms, describe
-from ogive.statistics.methods.reference_shapes import EVERY, Shapes
+from ogive.statistics.methods.base import EVERY, Shapes
 from ogive.trust.imagined import Imagined
 
 REPLACE, ADD = Adjacency.REPLACE, Adjacency.ADD_OR_REMOVE

@@ -192,7 +192,7 @@ def test_intervals_of_shares_hold_the_population_given_that_a_value_is_shown(cas
     [
         (Histogram("known"), PureDP(1), ParameterError, r"needs a delta; name the values, .*values=\('a', 'b'\)"),
         (Histogram("known"), ogive.ZeroConcentratedDP(1), ParameterError, "needs a delta"),
-        (Histogram("known"), ApproxDP("0.001", "1e-6"), DataError, "so many records that it is found"),
+        (Histogram("known"), ApproxDP("0.001", "1e-6"), DataError, "reaches the threshold"),
         (Histogram("diagnosis"), GRANT, DataError, "missing='count'"),
         (Histogram("unknown"), GRANT, DataError, "no column 'unknown'"),
         (Grouped(Histogram("known"), "sex", ("F", "M")), GRANT, ParameterError, "name the values, which are public"),
@@ -225,7 +225,7 @@ def test_only_a_curator_finds_categories(trust, table):
 def test_a_plan_says_the_threshold():
     row = ogive.plan(Histogram("x"), records=4000, privacy=GRANT)
     assert row.chosen.errors["threshold"] == 28
-    assert "values with fewer than about so many will probably not be shown" in str(row)
+    assert "values with fewer records will probably not be shown" in str(row)
     declared = ogive.plan(Histogram("x", values=("a", "b")), records=4000, privacy=GRANT)
     assert "threshold" not in str(declared)
 

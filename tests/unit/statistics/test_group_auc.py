@@ -17,12 +17,12 @@ import ogive
 from ogive.errors import DataError, OgiveError, ParameterError, UnsupportedError
 from ogive.noise import KeyedSource
 from ogive.privacy import Adjacency, ApproxDP, PureDP
-from ogive.releasing import release
+from ogive.releasing.release import release
 from ogive.statistics.base import describe
 from ogive.statistics.group_auc import areas
 from ogive.statistics.group_auc.areas import Classes
 from ogive.statistics.group_auc.estimate import GroupAucEstimate
-from ogive.statistics.roc import interval
+from ogive.statistics.roc import area as interval
 from ogive.trust import Central, Clear
 
 GROUPS = ("A", "B", "C")

@@ -7,13 +7,13 @@ import pytest
 
 from ogive.accounting import covers, total_loss
 from ogive.columns import Binning
-from ogive.grids import Grid
+from ogive.columns.grids import Grid
 from ogive.privacy import Adjacency, ApproxDP, PrivacyUnit, PureDP, ZeroConcentratedDP
 from ogive.queries import Answer, GroupBinning
 from ogive.statistics.base import Terms
 from ogive.statistics.methods.base import CurveTask
-from ogive.statistics.methods.groups import ask_groups
-from ogive.statistics.methods.selected import PrivateSelection
+from ogive.statistics.methods.stepwise import PrivateSelection
+from ogive.statistics.methods.together import ask_groups
 
 BINNING = Binning("x", Grid.linear(0, 1, bins=256))
 GROUPS = GroupBinning(BINNING, "g", ("a", "b"))

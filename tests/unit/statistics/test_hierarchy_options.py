@@ -14,8 +14,7 @@ from ogive.local import Collection, Randomizer, design_tree
 from ogive.noise import KeyedSource
 from ogive.statistics.base import describe
 from ogive.statistics.ustatistic.reports.trees import auc as hierarchy
-from ogive.statistics.ustatistic.reports.trees.method import Hierarchical
-from ogive.statistics.ustatistic.reports.trees.options import CHILDREN
+from ogive.statistics.ustatistic.reports.trees.method import CHILDREN, Hierarchical
 
 N, BINS = 4_000, 64
 RNG = np.random.default_rng(3)

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ogive.errors import ParameterError
-from ogive.statistics.curve.inverse import bisect_domain, bisect_points
+from ogive.statistics.curve.readings import bisect_domain, bisect_points
 
 
 def search(targets, values):

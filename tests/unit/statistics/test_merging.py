@@ -16,8 +16,8 @@ from ogive.errors import DataError, ParameterError
 from ogive.noise import KeyedSource
 from ogive.privacy import Adjacency, ApproxDP, GaussianDP, PureDP, ZeroConcentratedDP
 from ogive.provenance import Provenance
+from ogive.statistics.curve.batches import DISJOINT, dearest
 from ogive.statistics.curve.estimate import Curve
-from ogive.statistics.curve.merging.provenance import DISJOINT, dearest
 from ogive.strategies import design_histogram, design_projection
 
 SCHEMA = json.loads((files("ogive") / "schemas" / "curve-1.schema.json").read_text())

@@ -7,14 +7,14 @@ import pytest
 
 from ogive.accounting import covers
 from ogive.columns import Binning
+from ogive.columns.grids import Grid
 from ogive.errors import ParameterError, UnsupportedError
-from ogive.grids import Grid
 from ogive.noise import DiscreteGaussian, DiscreteLaplace, KeyedSource
 from ogive.privacy import Adjacency, ApproxDP, PrivacyUnit, PureDP, ZeroConcentratedDP
-from ogive.queries.threshold import ThresholdQuery
-from ogive.releasing import release
+from ogive.queries.histograms import ThresholdQuery
+from ogive.releasing.release import release
 from ogive.statistics import Ecdf, Quantiles
-from ogive.statistics.methods.adaptive import AdaptiveQuantiles, Search, usual_rounds
+from ogive.statistics.methods.stepwise import AdaptiveQuantiles, Search, usual_rounds
 from ogive.trust import Central, Clear
 
 REPLACE, ADD = Adjacency.REPLACE, Adjacency.ADD_OR_REMOVE

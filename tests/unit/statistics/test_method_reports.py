@@ -13,17 +13,17 @@ import ogive
 from ogive import Boxplot, Clear, Ecdf, Local, ParameterError, PureDP, Quantiles, UnsupportedError
 from ogive.local import PublicClasses, simulate
 from ogive.noise import KeyedSource
-from ogive.planning.predict import rehearse
 from ogive.privacy import Adjacency, PrivacyUnit
 from ogive.queries import Cells, ReportsQuery
+from ogive.releasing.planning.predict import rehearse
 from ogive.statistics.base import Terms
 from ogive.statistics.methods.base import CurveTask
 from ogive.statistics.methods.reports import Reports
 from ogive.strategies import ReportedTree
-from ogive.strategies.reported.design import read_reports
+from ogive.strategies.reported import read_reports
 from ogive.strategies.smoothing import SMOOTHINGS, smooth
 from ogive.trust import SecAgg
-from ogive.trust.local.options import LocalOptions
+from ogive.trust.options import LocalOptions
 from tests.helpers.smoothing import cost, violation, whitened
 
 BINS, RECORDS = 32, 3_000

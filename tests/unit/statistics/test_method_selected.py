@@ -8,16 +8,16 @@ from helpers.scope import size as runs_of
 
 from ogive.accounting import covers
 from ogive.columns import Binning
+from ogive.columns.grids import Grid
 from ogive.errors import ParameterError, UnsupportedError
-from ogive.grids import Grid
 from ogive.noise import DiscreteLaplace, KeyedSource
 from ogive.privacy import Adjacency, ApproxDP, PrivacyUnit, PureDP, ZeroConcentratedDP
-from ogive.queries.candidates import FRACTION_BITS, MOST_RECORDS, ApproximationScore, residuals
-from ogive.releasing import release
+from ogive.queries.selection import FRACTION_BITS, MOST_RECORDS, ApproximationScore, residuals
+from ogive.releasing.release import release
 from ogive.statistics import Ecdf
 from ogive.statistics.base import Terms
 from ogive.statistics.methods.base import CurveTask
-from ogive.statistics.methods.selected import PrivateSelection
+from ogive.statistics.methods.stepwise import PrivateSelection
 from ogive.strategies import GroupedHistogram, design_projection, design_tree
 from ogive.trust import Central
 

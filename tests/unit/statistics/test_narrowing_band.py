@@ -13,7 +13,7 @@ import ogive
 from ogive.errors import ParameterError, UnsupportedError
 from ogive.noise import KeyedSource
 from ogive.statistics import confidence
-from ogive.statistics.curve.bands import narrowing
+from ogive.statistics.curve.bands import band as narrowing
 
 RELEASES, RECORDS, BINS = size(150, part=20), 2_000, 64
 FEWEST = fewest(RELEASES, chance=0.001)
@@ -168,7 +168,7 @@ def test_levels_that_would_take_too_long_are_refused_with_one_that_does_not(coar
     assert band.confidence_level == 0.95
     assert reported[-1] == (2000, 2000)
     monkeypatch.setattr(confidence, "MOST_VALUES", 1000)
-    with pytest.raises(ParameterError, match=r"at most 0.9979 on so many thresholds, got 0.999; use fewer bins"):
+    with pytest.raises(ParameterError, match=r"at most 0.9979 on this many thresholds, got 0.999; use fewer bins"):
         curve.band(0.999, width="narrowing", simulations=2000)
 
 

@@ -11,8 +11,8 @@ from helpers.scope import size
 
 import ogive
 from ogive.accounting import covers
+from ogive.columns.grids import Grid
 from ogive.errors import DataError, ParameterError, UnsupportedError
-from ogive.grids import Grid
 from ogive.noise import DiscreteGaussian, DiscreteLaplace, KeyedSource
 from ogive.privacy import Adjacency, PrivacyUnit, PureDP, ZeroConcentratedDP
 from ogive.statistics import Ecdf

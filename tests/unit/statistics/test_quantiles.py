@@ -13,11 +13,11 @@ from helpers.scope import size as runs_of
 
 import ogive
 from ogive.columns import Binning
+from ogive.columns.grids import Grid
 from ogive.errors import ParameterError
-from ogive.grids import Grid
 from ogive.noise import DerivedNodes, Geometric, KeyedSource
 from ogive.queries import JointQuantilesQuery, design_joint
-from ogive.statistics.quantiles import expected, exponential, joint
+from ogive.statistics.quantiles import selection
 
 SCHEMAS = [
     json.loads((files("ogive") / "schemas" / name).read_text())
@@ -126,21 +126,21 @@ def test_intervals_of_selected_quantiles_need_their_margins(adjacency, monkeypat
     hits, width = held(adjacency, trials)
     assert hits >= 14 / 15 * trials
     assert width < 20
-    monkeypatch.setattr(exponential, "_strays", lambda query, chance: 0)
-    monkeypatch.setattr(exponential, "_sampling", lambda *given: exponential._Margin(Fraction(0), 1))
+    monkeypatch.setattr(selection, "_strays", lambda query, chance: 0)
+    monkeypatch.setattr(selection, "_sampling", lambda *given: selection._Margin(Fraction(0), 1))
     assert held(adjacency, trials)[0] < 0.8 * trials
 
 
 def test_a_line_lies_above_the_margin_of_sampling_for_every_number_of_records():
     for guess in (None, 100, 10**6):
-        line = exponential._sampling(Fraction(1, 2), None, guess, 0.01)
+        line = selection._sampling(Fraction(1, 2), None, guess, 0.01)
         for records in (1, 50, 1_000, 10**5, 10**8):
-            exact = exponential._sampling(Fraction(1, 2), records, None, 0.01)
+            exact = selection._sampling(Fraction(1, 2), records, None, 0.01)
             assert exact.share == 0
             assert line.share * records + line.records >= exact.records - 1
-        near = exponential._sampling(Fraction(1, 2), guess or 10_000, None, 0.01)
+        near = selection._sampling(Fraction(1, 2), guess or 10_000, None, 0.01)
         assert line.share * (guess or 10_000) + line.records <= 1.5 * near.records
-    assert exponential._sampling(Fraction(1, 1000), None, 100, 0.01).share == Fraction(1, 1000)
+    assert selection._sampling(Fraction(1, 1000), None, 100, 0.01).share == Fraction(1, 1000)
 
 
 def test_tertiles_in_floating_point_are_thirds():
@@ -149,9 +149,9 @@ def test_tertiles_in_floating_point_are_thirds():
         values, [1 / 3, 2 / 3], bounds=(0, 90), bins=90, privacy=ogive.PureDP(20), method="joint", interval_share=0
     )
     assert np.allclose(found.numbers, [30, 60], atol=3)
-    assert joint.short_shares([2 / 3, 0.1, 0.125]) == (Fraction(2, 3), Fraction(1, 10), Fraction(1, 8))
+    assert selection.short_shares([2 / 3, 0.1, 0.125]) == (Fraction(2, 3), Fraction(1, 10), Fraction(1, 8))
     with pytest.raises(ParameterError, match=r"common denominator of at most 8192, got 0.123456789"):
-        joint.short_shares([0.123456789])
+        selection.short_shares([0.123456789])
     for method in ("auto", "joint"):
         with pytest.raises(ParameterError, match=r"must be in \[0, 1\], got 1.0000001"):
             ogive.quantiles(values, [1.0000001], bounds=(0, 90), privacy=ogive.PureDP(1), method=method)
@@ -206,7 +206,7 @@ def test_intervals_of_joint_quantiles_need_their_curve(monkeypatch):
         return found
 
     assert hits() >= fewest(trials, 0.9, chance=0.03)
-    monkeypatch.setattr(joint.curve_bins, "interval_bins", lambda shares, band: (np.full(3, 255), np.zeros(3, int)))
+    monkeypatch.setattr(selection.curve_bins, "interval_bins", lambda shares, band: (np.full(3, 255), np.zeros(3, int)))
     assert hits() < trials / 5
 
 
@@ -239,11 +239,11 @@ def test_expected_distances_of_joint_selections_are_those_of_simulated_ones(quan
     for trial in range(runs_of(150, part=60)):
         chosen = query.answer(counts, DerivedNodes(trial.to_bytes(32, "big"), b""))
         off.append(np.maximum(0, np.maximum(upto[chosen] - 3 - wanted, wanted - upto[chosen])))
-    told = expected.joint_ranks_off(query)
+    told = selection.joint_ranks_off(query)
     assert np.mean(off) == pytest.approx(told.mean, rel=0.25)
     assert np.mean(np.max(off, axis=1)) == pytest.approx(told.largest, rel=0.25)
     half = JointQuantilesQuery(binning, shares, Geometric(query.law.scale / 2), free)
-    assert np.mean(off) > 1.4 * expected.joint_ranks_off(half).mean
+    assert np.mean(off) > 1.4 * selection.joint_ranks_off(half).mean
 
 
 def test_selections_that_cannot_be_are_refused_in_one_line():

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from ogive.statistics.methods.reference_shapes import EVERY, FIRST, HARD, REFERENCES, USUAL, Shapes
+from ogive.statistics.methods.base import EVERY, FIRST, HARD, REFERENCES, USUAL, Shapes
 
 
 @pytest.mark.parametrize("size", [1, 2, 16, 100, 1024, 4096])

@@ -12,7 +12,7 @@ import ogive
 from ogive.errors import BudgetError, DataError, ParameterError, UnsupportedError
 from ogive.noise import KeyedSource
 from ogive.privacy import Adjacency, PureDP, ZeroConcentratedDP
-from ogive.releasing import release
+from ogive.releasing.release import release
 from ogive.statistics.roc.statistic import Roc
 from ogive.statistics.roc.text import told_threshold
 from ogive.strategies import design_path, design_square_root

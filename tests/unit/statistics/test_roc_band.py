@@ -11,11 +11,11 @@ from sklearn.metrics import roc_curve
 
 from ogive.noise import KeyedSource
 from ogive.privacy import Adjacency, PureDP
-from ogive.releasing import release
+from ogive.releasing.release import release
 from ogive.statistics.roc import uncertainty as roc_uncertainty
-from ogive.statistics.roc.band import band_of_rates, class_ends, whole_square
-from ogive.statistics.roc.noise import NOTHING_KNOWN, simulate_noise
+from ogive.statistics.roc.area import NOTHING_KNOWN, simulate_noise
 from ogive.statistics.roc.statistic import Roc
+from ogive.statistics.roc.uncertainty import band_of_rates, class_ends, whole_square
 from ogive.strategies import design_tree
 from ogive.trust import Central
 

@@ -11,7 +11,7 @@ from sklearn.preprocessing import StandardScaler
 
 from ogive.noise import KeyedSource
 from ogive.privacy import Adjacency, PureDP
-from ogive.releasing import release
+from ogive.releasing.release import release
 from ogive.statistics.roc.statistic import Roc
 from ogive.strategies import design_path
 from ogive.trust import Central, Clear

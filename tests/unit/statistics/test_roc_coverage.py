@@ -14,9 +14,9 @@ from sklearn.metrics import roc_auc_score
 
 from ogive.noise import KeyedSource
 from ogive.privacy import Adjacency, PureDP
-from ogive.releasing import release
-from ogive.statistics.roc import interval
-from ogive.statistics.roc.interval import delong_variance, hanley_mcneil_variance
+from ogive.releasing.release import release
+from ogive.statistics.roc import area as interval
+from ogive.statistics.roc.area import delong_variance, hanley_mcneil_variance
 from ogive.statistics.roc.statistic import Roc
 from ogive.trust import Central, Clear
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from ogive.errors import DataError, ParameterError
 from ogive.noise import KeyedSource
 from ogive.privacy import Adjacency, ApproxDP, PureDP, ZeroConcentratedDP
-from ogive.releasing import release
+from ogive.releasing.release import release
 from ogive.statistics.kinds import read_estimate
 from ogive.statistics.roc.estimate import RocEstimate
 from ogive.statistics.roc.statistic import Roc
@@ -37,7 +37,7 @@ PLAIN = json.loads(ESTIMATE.to_json())
 @pytest.fixture
 def few_simulations(monkeypatch):
     """What bands and intervals hold is tested with them."""
-    monkeypatch.setattr("ogive.statistics.roc.noise.MOST_SIMULATIONS", 499)
+    monkeypatch.setattr("ogive.statistics.roc.area.MOST_SIMULATIONS", 499)
 
 
 @pytest.mark.usefixtures("few_simulations")

@@ -8,16 +8,9 @@ from helpers.curves import pairs_in_order
 from helpers.dense import prefix_covariance
 
 from ogive.noise import DiscreteGaussian, DiscreteLaplace
-from ogive.noise.simulated import draw_public
+from ogive.noise.laws import draw_public
 from ogive.privacy import Adjacency, PureDP, ZeroConcentratedDP
-from ogive.statistics.roc.noise import (
-    KNOWN_SIZES,
-    KNOWN_SUM,
-    NOTHING_KNOWN,
-    pull_of_total,
-    share_excess,
-    simulate_noise,
-)
+from ogive.statistics.roc.area import KNOWN_SIZES, KNOWN_SUM, NOTHING_KNOWN, pull_of_total, share_excess, simulate_noise
 from ogive.strategies import design_hats, design_path, design_square_root, design_tree
 
 DESIGNS = [design_hats, design_path, design_square_root, design_tree]

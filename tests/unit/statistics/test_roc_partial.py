@@ -10,14 +10,14 @@ from helpers.scope import is_everything
 from helpers.scope import size as runs_of
 from sklearn.metrics import roc_auc_score, roc_curve
 
+from ogive.columns.grids import Grid
 from ogive.errors import ParameterError
-from ogive.grids import Grid
 from ogive.noise import KeyedSource
 from ogive.privacy import Adjacency, PureDP
-from ogive.releasing import release
-from ogive.statistics.roc import partial
-from ogive.statistics.roc.band import RocBand
+from ogive.releasing.release import release
+from ogive.statistics.roc import points
 from ogive.statistics.roc.statistic import Roc
+from ogive.statistics.roc.uncertainty import RocBand
 from ogive.trust import Central, Clear
 
 EVERY_SCORE = Grid.explicit([(k + 0.5) / 50 for k in range(51)])
@@ -59,10 +59,10 @@ def test_areas_of_neighboring_ranges_add_up_and_agree_with_a_fine_sum():
 
 def test_chance_is_one_half_and_a_perfect_score_is_one_on_every_range():
     for start, end in ((0.0, 0.1), (0.2, 0.5), (0.9, 1.0)):
-        chance = partial.partial_area(np.array([0.0, 1.0]), np.array([0.0, 1.0]), start, end)
-        perfect = partial.partial_area(np.array([0.0, 0.0, 1.0]), np.array([0.0, 1.0, 1.0]), start, end)
+        chance = points.partial_area(np.array([0.0, 1.0]), np.array([0.0, 1.0]), start, end)
+        perfect = points.partial_area(np.array([0.0, 0.0, 1.0]), np.array([0.0, 1.0, 1.0]), start, end)
         for area, expected in ((chance, 0.5), (perfect, 1.0)):
-            found = partial.PartialAuc(start, end, area, area, area, 0.95, "sample").standardized
+            found = points.PartialAuc(start, end, area, area, area, 0.95, "sample").standardized
             assert found == pytest.approx((expected,) * 3)
 
 
@@ -80,8 +80,8 @@ def test_a_rounding_error_in_a_rate_is_no_other_threshold():
     """1 - 0.9 is a little less than the false positive rate of 1 in 10, at which the curve rises from 0 to 1."""
     x, y = np.array([0.0, 0.1, 0.1, 1.0]), np.array([0.0, 0.0, 1.0, 1.0])
     assert 1 - 0.9 < 0.1
-    assert partial.highest_within(x, y, 1 - 0.9) == 1
-    assert partial.first_reaching(np.array([0.0, 0.0, 1.0, 1.0]), np.array([0.0, 0.2, 0.2, 1.0]), 1 - 0.8) == 0
+    assert points.highest_within(x, y, 1 - 0.9) == 1
+    assert points.first_reaching(np.array([0.0, 0.0, 1.0, 1.0]), np.array([0.0, 0.2, 0.2, 1.0]), 1 - 0.8) == 0
 
 
 def test_ends_are_the_extremes_over_all_curves_within_a_band():
@@ -102,10 +102,10 @@ def test_ends_are_the_extremes_over_all_curves_within_a_band():
     assert len(within) > 10
     for start, end in ((0.0, 1.0), (0.25, 0.75), (0.0, 0.5)):
         areas = [sum(0.25 * height for k, height in enumerate(each) if start <= k / 4 < end) for each in within]
-        assert partial.area_ends(band, start, end) == pytest.approx((min(areas), max(areas)))
+        assert points.area_ends(band, start, end) == pytest.approx((min(areas), max(areas)))
     for wanted in (0.2, 1 / 3, 0.5, 2 / 3, 1.0):
         firsts = [next((k / 4 for k, height in enumerate(each) if height >= wanted), 1.0) for each in within]
-        assert partial.rate_ends(band, wanted) == (min(firsts), max(firsts))
+        assert points.rate_ends(band, wanted) == (min(firsts), max(firsts))
 
 
 @pytest.mark.distribution

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import average_precision_score, precision_recall_curve, roc_auc_score, roc_curve
 
-from ogive.releasing import release
+from ogive.releasing.release import release
 from ogive.statistics.roc.points import distance, value_after, value_before
 from ogive.statistics.roc.statistic import Roc
 from ogive.statistics.roc.text import operating_points

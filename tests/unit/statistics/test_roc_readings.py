@@ -12,8 +12,9 @@ from scipy.stats import binomtest
 from ogive.errors import ParameterError
 from ogive.noise import KeyedSource
 from ogive.privacy import Adjacency, PureDP
-from ogive.releasing import release
-from ogive.statistics.roc.readings import (
+from ogive.releasing.release import release
+from ogive.statistics.roc.statistic import Roc
+from ogive.statistics.roc.uncertainty import (
     Ends,
     LiftBand,
     Prevalence,
@@ -22,7 +23,6 @@ from ogive.statistics.roc.readings import (
     precision_ends,
     prevalence_of,
 )
-from ogive.statistics.roc.statistic import Roc
 from ogive.trust import Central, Clear
 
 

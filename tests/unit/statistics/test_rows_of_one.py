@@ -122,7 +122,7 @@ def test_intervals_of_categories_are_wider_by_the_root_of_the_rows_of_a_person()
 
 
 def test_the_interval_of_an_area_is_wider_by_the_root_of_the_rows_of_a_person(monkeypatch):
-    monkeypatch.setattr("ogive.statistics.roc.noise.MOST_SIMULATIONS", 999)
+    monkeypatch.setattr("ogive.statistics.roc.area.MOST_SIMULATIONS", 999)
     estimate = released(1, Roc("score", "sick", bounds=(0, 1), bins=1024))
     wide, narrow = (np.ptp(each.auc_interval()) for each in (estimate, as_independent(estimate)))
     assert wide == pytest.approx(np.sqrt(ROWS) * narrow, rel=0.1)

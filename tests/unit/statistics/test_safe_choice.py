@@ -13,15 +13,13 @@ import pytest
 from helpers.scope import is_everything, size
 
 from ogive.columns import Binning
+from ogive.columns.grids import Grid
 from ogive.errors import OgiveError
-from ogive.grids import Grid
 from ogive.privacy import Adjacency, ApproxDP, PrivacyUnit, PureDP, ZeroConcentratedDP
 from ogive.statistics.base import Terms
 from ogive.statistics.methods import choose as named
-from ogive.statistics.methods.base import CurveTask
+from ogive.statistics.methods.base import EVERY, CurveTask, Shapes, simulated_curve
 from ogive.statistics.methods.choose import CURVE_METHODS, better, unbiased
-from ogive.statistics.methods.expected_error import simulated_curve
-from ogive.statistics.methods.reference_shapes import EVERY, Shapes
 
 REPLACE, ADD = Adjacency.REPLACE, Adjacency.ADD_OR_REMOVE
 RUNS = size(80, part=20)

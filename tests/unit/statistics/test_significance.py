@@ -20,11 +20,9 @@ from ogive.errors import ParameterError
 from ogive.kernels.null_variance import pairs_in_order, tie_share
 from ogive.noise import KeyedSource
 from ogive.statistics.curve.bands.simultaneous import NoiseMaxima
-from ogive.statistics.roc import noise as roc_noise
-from ogive.statistics.roc.noise import KNOWN_SIZES, KNOWN_SUM, NOTHING_KNOWN, SimulatedNoise
-from ogive.statistics.roc.null import rank_test
-from ogive.statistics.significance.result import HypothesisTest
-from ogive.statistics.significance.tails import p_value
+from ogive.statistics.roc import area as roc_noise
+from ogive.statistics.roc.area import KNOWN_SIZES, KNOWN_SUM, NOTHING_KNOWN, SimulatedNoise, rank_test
+from ogive.statistics.significance.result import HypothesisTest, p_value
 from ogive.statistics.ustatistic.null import DRAWS
 
 RELEASES = runs_of(100, part=25)

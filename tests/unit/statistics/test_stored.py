@@ -15,7 +15,7 @@ from ogive.noise import KeyedSource
 from ogive.pate import LargestMargins, LNMax
 from ogive.privacy import Adjacency, ApproxDP, PureDP, ZeroConcentratedDP
 from ogive.queries import Ballots
-from ogive.releasing import release
+from ogive.releasing.release import release
 from ogive.statistics import (
     Bounds,
     Boxplot,
@@ -98,7 +98,7 @@ def examples():
         values = 300_000 if is_everything() else 60_000
         patched.setattr("ogive.statistics.curve.bands.simultaneous.SIMULATED_VALUES", values)
         if not is_everything():
-            patched.setattr("ogive.statistics.roc.noise.MOST_SIMULATIONS", 499)
+            patched.setattr("ogive.statistics.roc.area.MOST_SIMULATIONS", 499)
             patched.setattr("ogive.statistics.calibration.null.SIMULATIONS", 299)
         return [stored(statistic, *guarantee) for statistic in STATISTICS for guarantee in GUARANTEES]
 

@@ -17,9 +17,8 @@ from ogive.local.values import rows_of
 from ogive.noise import KeyedSource
 from ogive.queries import Cells
 from ogive.records import Records
-from ogive.statistics.sums.deviation import Deviation
 from ogive.statistics.sums.lattice import MOST_STEPS, Lattice
-from ogive.statistics.sums.measured import Reading
+from ogive.statistics.sums.measured import Deviation, Reading
 
 PURE = ogive.PureDP(1)
 REPLACE, ADD = ogive.Adjacency.REPLACE, ogive.Adjacency.ADD_OR_REMOVE

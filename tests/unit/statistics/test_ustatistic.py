@@ -16,11 +16,10 @@ from ogive.kernels import measure_of
 from ogive.noise import KeyedSource
 from ogive.privacy import Adjacency, ApproxDP, PrivacyUnit, PureDP, ZeroConcentratedDP
 from ogive.queries import CellsQuery, KernelQuery, ReportsQuery
-from ogive.releasing import release
+from ogive.releasing.collecting import statistic_from_dict
+from ogive.releasing.release import release
 from ogive.statistics.base import Terms, describe
-from ogive.statistics.descriptions import statistic_from_dict
-from ogive.statistics.ustatistic.methods import METHODS
-from ogive.statistics.ustatistic.statistic import Ustatistic
+from ogive.statistics.ustatistic.statistic import METHODS, Ustatistic
 from ogive.statistics.ustatistic.text import summary
 from ogive.trust import Central, Clear, Local
 

@@ -12,7 +12,7 @@ from ogive.kernels import MetricLoss
 from ogive.noise import KeyedSource
 from ogive.privacy import Adjacency, PrivacyUnit, PureDP
 from ogive.statistics.base import Terms
-from ogive.statistics.ustatistic.methods import BY_CURATORS
+from ogive.statistics.ustatistic.statistic import BY_CURATORS
 
 N = 3_000
 RUNS = size(25, part=10)

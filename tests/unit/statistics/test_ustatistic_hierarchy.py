@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from ogive.columns import Binning, Domain
-from ogive.grids import Grid
+from ogive.columns.grids import Grid
 from ogive.kernels import Greater, Mean, measure_of
 from ogive.noise import KeyedSource
 from ogive.privacy import PureDP
-from ogive.releasing import release
+from ogive.releasing.release import release
 from ogive.statistics.ustatistic.statistic import Ustatistic
 from ogive.trust import Clear, Local
 

@@ -10,8 +10,7 @@ from scipy import integrate, stats
 import ogive
 from ogive.errors import DataError
 from ogive.noise import KeyedSource
-from ogive.statistics.ustatistic.estimate import UstatisticEstimate
-from ogive.statistics.ustatistic.reach import laplace_reach, normal_reach
+from ogive.statistics.ustatistic.estimate import UstatisticEstimate, laplace_reach, normal_reach
 
 LETTERS = tuple("abcdefghij")
 

@@ -7,7 +7,7 @@ import pytest
 
 from ogive.noise import KeyedSource
 from ogive.privacy import Adjacency, PrivacyUnit, PureDP
-from ogive.releasing import release
+from ogive.releasing.release import release
 from ogive.statistics.base import Terms
 from ogive.statistics.ustatistic.statistic import Ustatistic
 from ogive.trust import Clear, Local

@@ -13,7 +13,7 @@ from ogive.errors import DataError, ParameterError, UnsupportedError
 from ogive.kernels import exact_vus, measure_of
 from ogive.noise import KeyedSource
 from ogive.privacy import Adjacency, PureDP
-from ogive.releasing import release
+from ogive.releasing.release import release
 from ogive.statistics import Ustatistic
 from ogive.statistics.ustatistic.estimate import UstatisticEstimate
 from ogive.trust import Central, Clear, Local

@@ -8,15 +8,15 @@ import pytest
 
 import ogive
 from ogive.columns import Binning, Categories, Domain
+from ogive.columns.grids import Grid
 from ogive.errors import DataError, OgiveError
-from ogive.grids import Grid
 from ogive.kernels import Mean, TripleTable
 from ogive.noise import KeyedSource
 from ogive.privacy import Adjacency, ApproxDP, PureDP
-from ogive.releasing import release
+from ogive.releasing.release import release
 from ogive.statistics import Ustatistic
-from ogive.statistics.ustatistic.chapter import chapter
 from ogive.statistics.ustatistic.estimate import UstatisticEstimate
+from ogive.statistics.ustatistic.picture import chapter
 from ogive.trust import Central, Clear, Local, Pairs, SecAgg
 
 RNG = np.random.default_rng(4)

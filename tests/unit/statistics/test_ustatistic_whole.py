@@ -6,7 +6,7 @@ import pytest
 import ogive
 from ogive import Adjacency, Central, Clear, DataError, Local, PureDP, Ustatistic
 from ogive.columns import Binning
-from ogive.grids import Grid
+from ogive.columns.grids import Grid
 from ogive.kernels import measure_of
 
 RNG = np.random.default_rng(3)

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from scipy.special import log_ndtr
 
-from ogive.strategies.density.atoms import _FAR_BELOW, _mills
+from ogive.strategies.density import _FAR_BELOW, _mills
 
 
 @pytest.mark.parametrize("z", [3.0, 0.0, -5.0, -29.9, -30.0, -30.1, -200.0, -1e4])

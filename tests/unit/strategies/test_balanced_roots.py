@@ -17,14 +17,14 @@ from ogive.strategies import (
     design_ring,
     design_square_root,
     design_symmetric_root,
+    ring,
     strategy_from_dict,
 )
-from ogive.strategies.ring import integer as ring
-from ogive.strategies.ring.toeplitz import ToeplitzInverse
+from ogive.strategies import symmetric_root as symmetric
+from ogive.strategies.convolution import LIMIT
+from ogive.strategies.ring import ToeplitzInverse
 from ogive.strategies.smoothing import smooth
-from ogive.strategies.square_root.integer import LIMIT
-from ogive.strategies.symmetric_root import integer as symmetric
-from ogive.strategies.symmetric_root.reflected import Reflected, corner_sums, eigenvalues, kernel_of
+from ogive.strategies.symmetric_root import Reflected, corner_sums, eigenvalues, kernel_of
 
 REPLACE, ADD = Adjacency.REPLACE, Adjacency.ADD_OR_REMOVE
 HALF = ZeroConcentratedDP("0.5")

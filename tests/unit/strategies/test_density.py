@@ -11,13 +11,11 @@ import ogive
 from ogive.errors import UnsupportedError
 from ogive.noise import KeyedSource
 from ogive.privacy import Adjacency, PureDP, ZeroConcentratedDP
-from ogive.statistics.methods.reference_shapes import Shapes
-from ogive.strategies import design_hats, design_reports
-from ogive.strategies import fitted as fitted_curves
-from ogive.strategies.density import atoms, residual
-from ogive.strategies.density.fit import STIFF, Prior, fit
+from ogive.statistics.methods.base import Shapes
+from ogive.strategies import density, design_hats, design_reports, fitted
+from ogive.strategies.density import STIFF, Prior, fit
 from ogive.strategies.fitted import fitted_curve, suits
-from ogive.strategies.reported.design import expected_tree
+from ogive.strategies.reported import expected_tree
 from ogive.strategies.smoothing import DENSITY, automatic_smoothing, smooth
 
 REPLACE, ADD = Adjacency.REPLACE, Adjacency.ADD_OR_REMOVE
@@ -30,7 +28,7 @@ def hats(product, records, size=1024, adjacency=REPLACE):
 def dense(strategy):
     """Weights and variances of the measurements, as a matrix, on the scale where a bin weighs at most 1."""
     measured, _, variances = matrices(strategy)
-    scales = fitted_curves._likelihood(strategy)[1]
+    scales = fitted._likelihood(strategy)[1]
     return measured / scales[:, None], variances / scales**2
 
 
@@ -38,7 +36,7 @@ def dense(strategy):
 @pytest.mark.parametrize("size", [1, 7, 100, 300])
 def test_the_likelihood_is_that_of_dense_matrices(name, size):
     strategy = designed(name, size, REPLACE)
-    likelihood, scales = fitted_curves._likelihood(strategy)
+    likelihood, scales = fitted._likelihood(strategy)
     rows, variances = dense(strategy)
     precision = rows.T @ (rows / variances[:, None])
     rng = np.random.default_rng(1)
@@ -59,7 +57,7 @@ def test_a_fit_is_the_most_probable_density_and_its_evidence_laplaces(prior):
     rng = np.random.default_rng(2)
     strategy = hats(300, 3000, 200)
     counts = rng.multinomial(3000, np.exp(-np.arange(200) / 30) / np.exp(-np.arange(200) / 30).sum())
-    likelihood, scales = fitted_curves._likelihood(strategy)
+    likelihood, scales = fitted._likelihood(strategy)
     answer = noisy_answer(strategy, counts, rng) / scales
     found = fit(likelihood, likelihood.means(likelihood.weigh(answer)), 3000.0, prior)
     rows, variances = dense(strategy)
@@ -92,11 +90,11 @@ def test_the_haar_transform_is_orthonormal_and_inverted():
     rng = np.random.default_rng(3)
     for size in (1, 2, 5, 64, 100):
         curve = rng.normal(size=size)
-        coefficients = residual.haar(curve)
+        coefficients = fitted.haar(curve)
         assert sum(float(np.square(part).sum()) for part in coefficients) == pytest.approx(
             float(np.square(curve).sum())
         )
-        np.testing.assert_allclose(residual.inverse_haar(coefficients)[:size], curve)
+        np.testing.assert_allclose(fitted.inverse_haar(coefficients)[:size], curve)
 
 
 def test_energies_are_those_of_the_noise():
@@ -107,19 +105,19 @@ def test_energies_are_those_of_the_noise():
             for seed in range(600)
         ]
     )
-    found = fitted_curves._energies(strategy, True)
-    for part, energies in zip(residual.haar(runs), found, strict=True):
+    found = fitted._energies(strategy, True)
+    for part, energies in zip(fitted.haar(runs), found, strict=True):
         # sums of 400 and 600 squares
         assert np.square(part).mean(axis=0).sum() == pytest.approx(energies.sum(), rel=0.3)
 
 
 def test_noise_is_dropped_from_a_residual_and_a_step_is_kept():
     rng = np.random.default_rng(4)
-    energies = [np.ones(len(part)) for part in residual.haar(np.zeros(256))]
-    noise = residual.inverse_haar([rng.normal(size=len(part)) for part in energies])
+    energies = [np.ones(len(part)) for part in fitted.haar(np.zeros(256))]
+    noise = fitted.inverse_haar([rng.normal(size=len(part)) for part in energies])
     step = 20.0 * (np.arange(256) >= 77)
-    assert np.square(residual.kept_residual(noise, energies)).sum() < 0.1 * np.square(noise).sum()
-    kept = residual.kept_residual(step + noise, energies)
+    assert np.square(fitted.kept_residual(noise, energies)).sum() < 0.1 * np.square(noise).sum()
+    kept = fitted.kept_residual(step + noise, energies)
     assert np.square(kept - step).sum() < np.square(noise).sum()
 
 
@@ -156,7 +154,7 @@ def test_smooth_shapes_gain_and_atoms_lose_little():
 
 
 def test_without_atoms_a_density_fails_where_most_records_are_on_one_value(monkeypatch):
-    monkeypatch.setattr(atoms, "_MOST", 0)
+    monkeypatch.setattr(density, "_MOST", 0)
     found = errors(("constant", "half"), 300, 3)
     assert (found[:, 1, 1] > 2 * found[:, 0, 1]).any()
 
@@ -199,9 +197,9 @@ def test_auto_takes_a_density_where_noise_is_neither_loud_nor_quiet():
 def test_reports_get_a_density_up_to_noise_of_a_fifth_of_the_records_and_hats_up_to_more(people, taken):
     reports = expected_tree(design_reports(256, Fraction(1)), people)
     even = reports.measure(np.full(256, people // 256 + 1))
-    share = fitted_curves.deviation(reports, total_known=True) / people
-    assert (fitted_curves.QUIETEST < share < fitted_curves.LOUDEST_REPORTS) is taken
-    assert share < fitted_curves.LOUDEST
+    share = fitted.deviation(reports, total_known=True) / people
+    assert (fitted.QUIETEST < share < fitted.LOUDEST_REPORTS) is taken
+    assert share < fitted.LOUDEST
     assert suits(reports, even, people) is taken
 
 
@@ -253,7 +251,7 @@ def test_what_was_paid_for_is_not_lost_where_no_density_is_fitted(monkeypatch, f
             raise ValueError("array must not contain infs or NaNs")
         return np.full(fitting.likelihood.size, np.nan)
 
-    monkeypatch.setattr("ogive.strategies.density.estimate.Fitting.histogram", histogram)
+    monkeypatch.setattr("ogive.strategies.density.Fitting.histogram", histogram)
     values = np.random.default_rng(3).normal(50, 10, 2_000).clip(0, 100)
     curve = ogive.release(
         ogive.Ecdf("x", (0, 100)),

@@ -112,7 +112,7 @@ def test_refusals_name_what_is_allowed():
         GroupedHistogram(4, 5, DiscreteLaplace(1))
     with pytest.raises(ScaleError):
         design_histogram(10, privacy=PureDP("1e-20"), adjacency=REPLACE)
-    with pytest.raises(DataError, match="so many records"):
+    with pytest.raises(DataError, match="this many records"):
         GroupedHistogram(2, 2, DiscreteGaussian(5000), 20).measure(np.array([1 << 42, 0]))
 
 

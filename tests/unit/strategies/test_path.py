@@ -10,11 +10,15 @@ from hypothesis import strategies as st
 from ogive.errors import DataError, ParameterError
 from ogive.noise import DerivedNodes, DiscreteGaussian, DiscreteLaplace, KeyedSource
 from ogive.privacy import Adjacency, ApproxDP, PureDP, ZeroConcentratedDP
-from ogive.strategies.path.constants import half_open_cost, interval_cost
-from ogive.strategies.path.design import design_path
-from ogive.strategies.path.l2 import squared_shift
-from ogive.strategies.path.strategy import PathNoise
-from ogive.strategies.path.tree import PathTree, merged_top_tree, uniform_tree
+from ogive.strategies.path.strategy import PathNoise, design_path
+from ogive.strategies.path.tree import (
+    PathTree,
+    half_open_cost,
+    interval_cost,
+    merged_top_tree,
+    squared_shift,
+    uniform_tree,
+)
 
 LAPLACE = DiscreteLaplace(4)
 REPLACE, ADD = Adjacency.REPLACE, Adjacency.ADD_OR_REMOVE

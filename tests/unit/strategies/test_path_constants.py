@@ -10,8 +10,15 @@ from scipy.optimize import linprog
 
 from ogive.errors import ParameterError
 from ogive.privacy import Adjacency
-from ogive.strategies.path.constants import half_open_cost, interval_cost, shift_cost
-from ogive.strategies.path.tree import PathTree, candidate_trees, merged_top_tree, uniform_tree
+from ogive.strategies.path.tree import (
+    PathTree,
+    candidate_trees,
+    half_open_cost,
+    interval_cost,
+    merged_top_tree,
+    shift_cost,
+    uniform_tree,
+)
 
 MIXED = [
     PathTree(8, (2, 4)),

@@ -6,9 +6,18 @@ import numpy as np
 import pytest
 
 from ogive.privacy import Adjacency
-from ogive.strategies.path.constants import half_open_cost, interval_cost
-from ogive.strategies.path.l2 import fine_bits, grid_squared_shift, half_open_squared, interval_squared, squared_shift
-from ogive.strategies.path.tree import PathTree, merged_top_tree, uniform_tree
+from ogive.strategies.path.tree import (
+    PathTree,
+    fine_bits,
+    grid_squared_shift,
+    half_open_cost,
+    half_open_squared,
+    interval_cost,
+    interval_squared,
+    merged_top_tree,
+    squared_shift,
+    uniform_tree,
+)
 
 
 def incidence(tree):

@@ -16,8 +16,8 @@ from ogive.noise import DiscreteGaussian, DiscreteLaplace, KeyedSource, Skellam
 from ogive.privacy import Adjacency, ApproxDP, PureDP, ZeroConcentratedDP
 from ogive.strategies import Approximating, OrthogonalProjection, design_projection, strategy_from_dict
 from ogive.strategies.projection.bases import BASES
-from ogive.strategies.projection.design import usual_degree
-from ogive.strategies.projection.whitening import whitening
+from ogive.strategies.projection.features import whitening
+from ogive.strategies.projection.strategy import usual_degree
 
 REPLACE, ADD = Adjacency.REPLACE, Adjacency.ADD_OR_REMOVE
 APPROXIMATE, CONCENTRATED, PURE = ApproxDP("0.1", "1e-6"), ZeroConcentratedDP("0.2"), PureDP("0.5")

@@ -15,14 +15,27 @@ from ogive.errors import DataError, ParameterError
 from ogive.noise import DiscreteGaussian, DiscreteLaplace
 from ogive.privacy import Adjacency, ApproxDP, PureDP
 from ogive.strategies import OrthogonalProjection, design_projection
-from ogive.strategies.projection import whitening as projection_shapes
-from ogive.strategies.projection.bases import BASES
-from ogive.strategies.projection.features import certified_change, integer_features, largest_change
+from ogive.strategies.projection import features as projection_shapes
+from ogive.strategies.projection.bases import BASES, _factor
+from ogive.strategies.projection.features import (
+    certified,
+    certified_change,
+    changes,
+    computed,
+    cosine_points,
+    grid,
+    integer_features,
+    key,
+    largest_absolute,
+    largest_change,
+    largest_squared,
+    least_spread,
+    least_trace,
+    packed,
+    unpacked,
+    whitening,
+)
 from ogive.strategies.projection.form import MAX_DEGREE, Form
-from ogive.strategies.projection.optimum import changes, least_spread, least_trace
-from ogive.strategies.projection.sensitivity import certified, cosine_points, grid, largest_absolute, largest_squared
-from ogive.strategies.projection.splines import _factor
-from ogive.strategies.projection.whitening import computed, key, packed, unpacked, whitening
 
 REPLACE, ADD = Adjacency.REPLACE, Adjacency.ADD_OR_REMOVE
 
@@ -163,8 +176,8 @@ def test_certificates_count_on_the_degree_that_norms_have(form):
 
 
 def test_certificates_of_coarse_grids_are_still_bounds(monkeypatch):
-    monkeypatch.setattr("ogive.strategies.projection.sensitivity.STEPS", 40)
-    monkeypatch.setattr("ogive.strategies.projection.sensitivity.ABSOLUTE_STEPS", 40)
+    monkeypatch.setattr("ogive.strategies.projection.features.STEPS", 40)
+    monkeypatch.setattr("ogive.strategies.projection.features.ABSOLUTE_STEPS", 40)
     inflated = []
     for form in forms([5]):
         draw = np.random.default_rng(6)

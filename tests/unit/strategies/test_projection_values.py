@@ -13,11 +13,8 @@ from ogive.accounting import gaussian_mu
 from ogive.privacy import Adjacency, ApproxDP
 from ogive.strategies import design_projection
 from ogive.strategies.projection.bases import BASES, cos_pi, legendre_polynomials, sin_pi
-from ogive.strategies.projection.features import integer_features
-from ogive.strategies.projection.form import Form
-from ogive.strategies.projection.moments import alpha, beta, from_moments, powers, to_moments
-from ogive.strategies.projection.sensitivity import certified
-from ogive.strategies.projection.whitening import isotropic_squared, whitening
+from ogive.strategies.projection.features import certified, integer_features, isotropic_squared, whitening
+from ogive.strategies.projection.form import Form, alpha, beta, from_moments, powers, to_moments
 
 REPLACE, ADD = Adjacency.REPLACE, Adjacency.ADD_OR_REMOVE
 

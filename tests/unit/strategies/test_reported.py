@@ -15,8 +15,7 @@ from ogive.noise import DiscreteGaussian
 from ogive.privacy import Adjacency, PureDP
 from ogive.statistics.curve.bands.simultaneous import simulate_maxima, upper_quantile
 from ogive.strategies import ReportedTree, design_reports, strategy_from_dict
-from ogive.strategies.reported.design import expected_tree, read_reports
-from ogive.strategies.reported.strategy import BITS
+from ogive.strategies.reported import BITS, expected_tree, read_reports
 
 RUNS = size(1000, part=150)
 DEVIATION = math.sqrt(2 / RUNS)

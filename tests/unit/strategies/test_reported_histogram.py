@@ -12,9 +12,9 @@ from ogive import Boxplot, Ecdf, Local, ParameterError, PureDP, UnsupportedError
 from ogive.local import Collection, RandomizedResponse, Randomizer, UnaryOracle, simulate
 from ogive.noise import DiscreteGaussian, KeyedSource
 from ogive.privacy import Adjacency
-from ogive.statistics.methods.histogram import HistogramQueries
+from ogive.statistics.methods.few_numbers import HistogramQueries
 from ogive.strategies import ReportedHistogram, strategy_from_dict
-from ogive.strategies.reported.histogram import BITS, expected_histogram, read_histogram
+from ogive.strategies.reported import HISTOGRAM_BITS, expected_histogram, read_histogram
 
 SIZE, GROUPS, RECORDS = 20, 6, 5_000
 COUNTS = np.random.default_rng(3).multinomial(RECORDS, np.random.default_rng(4).dirichlet(np.full(SIZE, 0.6)))
@@ -32,8 +32,8 @@ def collected(epsilon, run, counts=OF_GROUPS):
 @pytest.mark.parametrize("epsilon", [1, 4])
 def test_counts_are_unbiased_and_have_at_most_the_stated_variance(epsilon):
     runs = [collected(epsilon, run) for run in range(size(1500, part=600))]
-    errors = np.array([answer for _, answer in runs]) / 2**BITS - OF_GROUPS
-    stated = float(runs[0][0].law.variance) / 4**BITS
+    errors = np.array([answer for _, answer in runs]) / 2**HISTOGRAM_BITS - OF_GROUPS
+    stated = float(runs[0][0].law.variance) / 4**HISTOGRAM_BITS
     # six counts, each off by five deviations once in two million
     assert np.all(np.abs(errors.mean(axis=0)) < 5 * np.sqrt(stated / len(runs)))
     exact = RECORDS * runs[0][0].oracle.noise_variance + OF_GROUPS
@@ -46,7 +46,7 @@ def test_counts_are_unbiased_and_have_at_most_the_stated_variance(epsilon):
 
 def test_the_noise_of_groups_is_independent():
     runs = size(2000, part=800)
-    errors = np.array([collected(2, run)[1] for run in range(runs)]) / 2**BITS
+    errors = np.array([collected(2, run)[1] for run in range(runs)]) / 2**HISTOGRAM_BITS
     correlation = np.corrcoef(errors.T)[np.triu_indices(GROUPS, 1)]
     assert np.abs(correlation).max() < 5 / np.sqrt(runs)
     # the control: given their total, counts are not

@@ -3,9 +3,8 @@
 import pytest
 
 from ogive.errors import ParameterError
-from ogive.study.https.addresses import read_address
-from ogive.study.https.client import Connection
-from ogive.study.https.sending import Sender
+from ogive.study.carriers import Connection
+from ogive.study.https.sending import Sender, read_address
 from ogive.study.pairs.joining import _address
 
 WRONG = (

@@ -11,10 +11,10 @@ from ogive import Ledger, PureDP
 from ogive.crypto.aggregation import AggregationServer
 from ogive.errors import PeerError
 from ogive.study import agent as agent_module
+from ogive.study.carriers import carry
 from ogive.study.course import course
 from ogive.study.frames import Question, Reply, Stage
-from ogive.study.in_process import carry
-from ogive.study.measurement import settings_of
+from ogive.study.result import settings_of
 
 # noise that a difference of two sums would have to show: without it the difference is exact
 LOUD = AGE | {"privacy": "{ epsilon = 0.01 }"}

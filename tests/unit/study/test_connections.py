@@ -23,7 +23,9 @@ from uvicorn.server import ServerState
 from websockets.exceptions import InvalidState
 
 from ogive.errors import ParameterError
-from ogive.study.https import connections, serving
+from ogive.study.enrolment import equip
+from ogive.study.https import connections
+from ogive.study.https import service as serving
 from ogive.study.https.connections import (
     Connection,
     Encrypted,
@@ -32,11 +34,10 @@ from ogive.study.https.connections import (
     WebSocket,
     allow_files,
     closing_unread,
+    exact,
     is_known,
     limit,
 )
-from ogive.study.https.enrolment import equip
-from ogive.study.https.responses import exact
 
 LARGE = 1 << 26
 SOURCES = Path(connections.__file__).parents[2]
@@ -356,7 +357,7 @@ def test_a_body_that_comes_too_slowly_takes_no_place_for_long(opened, monkeypatc
 def test_every_service_takes_paths_as_they_are():
     """A redirect to a path with or without a slash at its end would name the host that the client has named."""
     places = [path for path in SOURCES.rglob("*.py") if "Starlette(" in path.read_text(encoding="utf-8")]
-    assert [path.name for path in places] == ["responses.py"]
+    assert [path.name for path in places] == ["connections.py"]
     assert not exact(routes=[]).router.redirect_slashes
 
 

@@ -16,11 +16,11 @@ from helpers.study_service import Serving, running
 from helpers.waiting import PATIENCE, Beside, until
 
 from ogive.errors import ParameterError
+from ogive.study.carriers import carry
 from ogive.study.document import Study
 from ogive.study.flower import app as writing
 from ogive.study.flower.app import write_app
 from ogive.study.flower.relay.quiet import QUIET, lacking
-from ogive.study.in_process import carry
 
 TEXT = text_of(3, dropouts=0)
 
@@ -147,7 +147,7 @@ def quick(monkeypatch):
         monkeypatch.setattr(TaskIdentity, f"_{name}_id", 1)
     for name, seconds in {"POLL": 0.01, "LOOK": 0.1, "WAIT": 0.5, "PAUSE": 0.05}.items():
         monkeypatch.setattr(server_app, f"{name}_SECONDS", seconds)
-    monkeypatch.setattr("ogive.study.https.client.WAIT_SECONDS", 0.5)
+    monkeypatch.setattr("ogive.study.carriers.WAIT_SECONDS", 0.5)
     for name, value in QUIET.items():
         monkeypatch.setenv(name, value)
     yield server_app

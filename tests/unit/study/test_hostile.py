@@ -8,12 +8,12 @@ from helpers.study import AGE, Trial, key_of, text_of
 from ogive.errors import OgiveError, ParameterError, PeerError
 from ogive.queries import Answer
 from ogive.statistics.kinds import read_recorded
+from ogive.study.agent import OwnPart
+from ogive.study.carriers import carry
 from ogive.study.common import LARGEST_FILE
 from ogive.study.course import course
 from ogive.study.document import Study
 from ogive.study.frames import QUESTION, Stage
-from ogive.study.in_process import carry
-from ogive.study.own import OwnPart
 from ogive.trust.secagg.contribution import Contribution
 
 GINI = {

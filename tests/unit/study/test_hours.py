@@ -2,8 +2,8 @@
 
 import pytest
 
-from ogive.study import hours as module
-from ogive.study.hours import FILE, Hours
+from ogive.study import submissions as module
+from ogive.study.submissions import FILE, Hours
 
 
 @pytest.fixture

@@ -19,14 +19,13 @@ from helpers.waiting import PATIENCE, ended, in_thread, until
 from starlette.requests import Request
 
 from ogive.errors import ParameterError, PeerError
+from ogive.study import enrolment
+from ogive.study.carriers import Connection, carry
+from ogive.study.enrolment import equip, read_token
 from ogive.study.frames import Question, Stage
-from ogive.study.https import certificates
-from ogive.study.https import serving as serving_module
-from ogive.study.https.client import Connection
-from ogive.study.https.enrolment import equip, read_token
+from ogive.study.https import service as serving_module
 from ogive.study.https.mailbox import Mailbox, Unavailable
 from ogive.study.https.service import BURST, _Arriving
-from ogive.study.in_process import carry
 
 MEAN = {
     "name": "mean",
@@ -55,8 +54,8 @@ def alone(tmp_path_factory):
 @pytest.fixture(autouse=True)
 def impatient(monkeypatch):
     """Agents that ask often, so that tests end soon."""
-    monkeypatch.setattr("ogive.study.https.client.LONGEST_PAUSE", 0.3)
-    monkeypatch.setattr("ogive.study.https.client.WAIT_SECONDS", 1.0)
+    monkeypatch.setattr("ogive.study.carriers.LONGEST_PAUSE", 0.3)
+    monkeypatch.setattr("ogive.study.carriers.WAIT_SECONDS", 1.0)
 
 
 def results(trial):
@@ -189,7 +188,7 @@ def test_a_reply_that_a_newer_one_replaces_before_its_end_does_not_count(serving
     service, newer = serving.service, _Arriving(100)
 
     async def replaced():
-        with _Arriving(100) as older:
+        with contextlib.closing(_Arriving(100)) as older:
             parts = iter((True, False))
 
             async def receive():
@@ -301,14 +300,14 @@ def test_a_certificate_that_is_not_valid_is_not_believed(tmp_path, monkeypatch, 
     trial = Trial(tmp_path)
     folder = tmp_path / "service"
     if kind == "expired":
-        monkeypatch.setattr(certificates, "_EARLY", datetime.timedelta(days=500))
-        monkeypatch.setattr(certificates, "CERTIFICATE_DAYS", -1)
-        monkeypatch.setattr(certificates.issue, "__kwdefaults__", {"hosts": (), "days": -1})
+        monkeypatch.setattr(enrolment, "_EARLY", datetime.timedelta(days=500))
+        monkeypatch.setattr(enrolment, "CERTIFICATE_DAYS", -1)
+        monkeypatch.setattr(enrolment.issue, "__kwdefaults__", {"hosts": (), "days": -1})
     equip(folder, trial.study, hosts=("example.org",) if kind == "another host" else ("127.0.0.1",))
     if kind == "another authority":
         (folder / "ca.pem").unlink()
         (folder / "ca.key").unlink()
-        certificates.make_authority(folder, "another")
+        enrolment.make_authority(folder, "another")
     trial.coordinator.request("age")
     stop = threading.Event()
     with Serving(trial, folder=folder) as serving, serving.connection(1) as connection, caplog.at_level("INFO"):
@@ -455,7 +454,7 @@ def test_a_coordinator_says_that_its_certificate_expires(tmp_path, monkeypatch, 
     equip(folder, trial.study, hosts=("127.0.0.1",))
     for name in ("service.pem", "service.key"):
         (folder / name).unlink()
-    certificates.issue(folder, "service", hosts=("127.0.0.1",), days=days)
+    enrolment.issue(folder, "service", hosts=("127.0.0.1",), days=days)
     monkeypatch.setattr(serving_module, "run", lambda application, listening, *_, **__: listening.close())
     with caplog.at_level("INFO"):
         serving_module.serve(

@@ -11,10 +11,9 @@ import ogive
 from ogive import PureDP
 from ogive.errors import ParameterError, PeerError
 from ogive.statistics.kinds import read_recorded
-from ogive.study.document import Study
+from ogive.study.carriers import carry
+from ogive.study.document import Study, template
 from ogive.study.frames import Question, Reply, Stage, digest_of
-from ogive.study.in_process import carry
-from ogive.study.template import template
 
 OWN = AGE | {"method": "'hat_ls'"}
 COUNT = {"name": "n", "statistic": "count", "privacy": "{ epsilon = 1 }", "column": "'age'", "among": "[1]"}

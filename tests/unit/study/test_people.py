@@ -29,15 +29,14 @@ from ogive.errors import (
     ReleaseMismatchError,
 )
 from ogive.privacy import PureDP
-from ogive.session.statement import statement
+from ogive.releasing.session.statement import statement
 from ogive.statistics.kinds import read_recorded
-from ogive.study.https.enrolment import equip
-from ogive.study.pairs import kept as of_pairs
+from ogive.study.enrolment import equip
+from ogive.study.pairs import service as of_pairs
 from ogive.study.pairs.document import PeopleStudy
-from ogive.study.pairs.joining import NOTES, OwnRecord, _pay
-from ogive.study.pairs.meeting import Meeting
-from ogive.study.pairs.notes import Notes
+from ogive.study.pairs.joining import NOTES, Notes, OwnRecord, _pay
 from ogive.study.pairs.service import PairsService
+from ogive.study.pairs.terms import Meeting
 from ogive.study.reading import read_study
 from ogive.study.store import Store
 
@@ -182,7 +181,7 @@ def test_a_study_to_which_too_few_come_is_over_and_says_why(tmp_path):
             serving.collector.close()
         found = people.result
         with serving.store.read() as kept:
-            assert of_pairs.state(kept) == "over"
+            assert of_pairs.state_of(kept) == "over"
             assert of_pairs.answer(kept) is None
             assert of_pairs.ended(kept)
     assert all(over for _, over in found.values())

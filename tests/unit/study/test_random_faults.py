@@ -15,8 +15,8 @@ from helpers.study import AGE, Trial, key_of, people, text_of
 from ogive import PureDP
 from ogive.errors import PeerError
 from ogive.study.agent import Agent
+from ogive.study.carriers import carry
 from ogive.study.frames import Question, Reply
-from ogive.study.in_process import carry
 from ogive.study.store import Store
 
 TEXT = text_of(releases=(AGE,), records=200)

@@ -11,15 +11,15 @@ from helpers.servers_study import AGE, Trial
 from starlette.applications import Starlette
 
 from ogive.errors import LedgerError
-from ogive.study.https import recent, results
-from ogive.study.https.recent import Recent
-from ogive.study.https.results import Results
-from ogive.study.servers.https import ServerService
+from ogive.study.https import connections, pages
+from ogive.study.https.connections import Recent
+from ogive.study.https.pages import Results
+from ogive.study.servers.service import ServerService
 
 
 def test_many_who_ask_at_once_get_one_value_and_a_second_later_another(monkeypatch):
     clock, found = types.SimpleNamespace(now=7.0), []
-    monkeypatch.setattr(recent, "time", types.SimpleNamespace(monotonic=lambda: clock.now))
+    monkeypatch.setattr(connections, "time", types.SimpleNamespace(monotonic=lambda: clock.now))
 
     def find():
         found.append(threading.get_ident())
@@ -77,7 +77,7 @@ def statuses(application, paths):
 
 
 def test_a_server_opens_state_and_ledger_once_for_all_strangers(tmp_path, monkeypatch):
-    monkeypatch.setattr(recent, "SECONDS", 60.0)
+    monkeypatch.setattr(connections, "SECONDS", 60.0)
     with Trial(tmp_path, people=4, releases=(AGE,), records=4) as trial:
         reads, spent = counted(monkeypatch, trial.stores[0], "read"), counted(monkeypatch, trial.nodes[0], "spent")
         application = ServerService(trial.nodes[0], trial.leader).application()
@@ -94,7 +94,7 @@ def test_the_page_of_a_release_is_made_once_and_anew_where_another_was_released(
         trial.upload({"age": [20, 30, 40, 50]})
         found = trial.release().to_dict()
     given = [found]
-    made = counted(monkeypatch, results, "release_page")
+    made = counted(monkeypatch, pages, "release_page")
     application = Starlette(routes=Results(lambda name: given[0] if name == "age" else None).routes())
     assert statuses(application, [*3 * ["/releases/age"], "/releases/other"]) == [200, 200, 200, 404]
     assert len(made) == 1
@@ -104,7 +104,7 @@ def test_the_page_of_a_release_is_made_once_and_anew_where_another_was_released(
 
 
 def test_a_service_of_people_opens_its_state_once_for_all_strangers(tmp_path, monkeypatch):
-    monkeypatch.setattr(recent, "SECONDS", 60.0)
+    monkeypatch.setattr(connections, "SECONDS", 60.0)
     serving = Serving(tmp_path, study_of())
     reads = counted(monkeypatch, serving.store, "read")
     application = serving.service.application()

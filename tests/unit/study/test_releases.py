@@ -11,10 +11,10 @@ from helpers.study import AGE, Trial, text_of
 from ogive import PureDP
 from ogive.errors import BudgetError
 from ogive.statistics.kinds import read_recorded
+from ogive.study.carriers import carry
 from ogive.study.coordinator import Progress
 from ogive.study.document import Study
 from ogive.study.frames import Stage
-from ogive.study.in_process import carry
 from ogive.study.paying import over_budget
 from ogive.study.store import Store
 

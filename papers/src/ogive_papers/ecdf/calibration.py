@@ -17,7 +17,7 @@ from functools import lru_cache
 from ogive.noise import KeyedSource
 from ogive.privacy import Adjacency, PureDP
 from ogive.records import Records
-from ogive.releasing import release
+from ogive.releasing.release import release
 from ogive.statistics.calibration.estimate import Calibration
 from ogive.statistics.calibration.statistic import HosmerLemeshow
 from ogive.statistics.calibration.sums import Constants
@@ -31,10 +31,10 @@ from ogive_papers.randomness import streams
 CODE = (
     *RELEASE_CODE,
     "queries/*.py",
-    "releasing.py",
+    "releasing/release.py",
     "statistics/calibration/*.py",
-    "statistics/curve/inverse.py",
-    "demo/learning.py",
+    "statistics/curve/readings.py",
+    "demo/data.py",
     "papers/ecdf/data_sets.py",
     "papers/ecdf/models.py",
     "papers/ecdf/calibration.py",

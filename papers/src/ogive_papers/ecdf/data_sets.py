@@ -9,8 +9,8 @@ from pathlib import Path
 
 import numpy as np
 
-from ogive.arrays import Bool, Float64
-from ogive.demo.learning import Labelled, first_line
+from ogive.core.arrays import Bool, Float64
+from ogive.demo.data import Labelled, first_line
 from ogive.errors import DataError, ParameterError, plain
 from ogive_papers.items import Places, Setting
 

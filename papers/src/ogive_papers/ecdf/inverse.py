@@ -13,8 +13,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ogive.arrays import Float64
-from ogive.statistics.curve.inverse import bisect_domain
+from ogive.core.arrays import Float64
+from ogive.statistics.curve.readings import bisect_domain
 from ogive.strategies.smoothing import DEFAULT_SMOOTHING, smooth
 from ogive_papers.ecdf.releases import SIZE, best_strategy, measure, paper_strategy, poisson_counts
 from ogive_papers.items import Numbers, Places, Setting

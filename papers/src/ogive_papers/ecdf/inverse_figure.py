@@ -87,5 +87,5 @@ def draw(summary: Summary, figure: Figure) -> None:
 FIGURE_4 = Item(
     "ecdf", FIGURE, 4, "a distribution function and its inverse, lambda = 3, N = 32768",
     settings, inverse_errors, draw, judge,
-    (*CODE, "statistics/curve/inverse.py", "papers/ecdf/inverse.py"),
+    (*CODE, "statistics/curve/readings.py", "papers/ecdf/inverse.py"),
 )  # fmt: skip

@@ -1,6 +1,6 @@
 """Predictions of the paper's models for the halves of its data sets that they have not seen.
 
-The paper trains scikit-learn's logistic regression and states no more; `ogive.demo.learning` says what is taken here.
+The paper trains scikit-learn's logistic regression and states no more; `ogive.demo.data` says what is taken here.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from ogive.arrays import Bool, Float64
-from ogive.demo.learning import check_learning, design_matrix, fit, halves, read_table
+from ogive.core.arrays import Bool, Float64
+from ogive.demo.data import check_learning, design_matrix, fit, halves, read_table
 from ogive_papers.ecdf.data_sets import DataSet, stand_in
 from ogive_papers.items import Places
 

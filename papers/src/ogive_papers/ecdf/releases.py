@@ -6,7 +6,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from ogive.arrays import Float64, Int64
+from ogive.core.arrays import Float64, Int64
 from ogive.noise import KeyedSource
 from ogive.privacy import Adjacency, PureDP
 from ogive.statistics.methods.unbiased import choose
@@ -19,7 +19,7 @@ CODE = (
     "noise/*.py",
     "strategies/**/*.py",
     "statistics/methods/unbiased.py",
-    "smoothing.py",
+    "strategies/isotonic.py",
     "papers/ecdf/releases.py",
 )
 """Files that decide every curve made here."""

@@ -16,12 +16,12 @@ from functools import lru_cache
 
 import numpy as np
 
-from ogive.arrays import Bool, Float64, Int64
-from ogive.grids import Grid
+from ogive.columns.grids import Grid
+from ogive.core.arrays import Bool, Float64, Int64
 from ogive.noise import KeyedSource
 from ogive.privacy import Adjacency, PureDP
 from ogive.records import Records
-from ogive.releasing import release
+from ogive.releasing.release import release
 from ogive.statistics.roc.points import area, distance
 from ogive.statistics.roc.statistic import Roc
 from ogive.strategies.smoothing import smooth
@@ -37,9 +37,9 @@ from ogive_papers.summaries import Cell
 CODE = (
     *RELEASE_CODE,
     "queries/*.py",
-    "releasing.py",
+    "releasing/release.py",
     "statistics/roc/*.py",
-    "demo/learning.py",
+    "demo/data.py",
     "papers/ecdf/data_sets.py",
     "papers/ecdf/models.py",
     "papers/ecdf/roc.py",

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from ogive.arrays import Float64
+from ogive.core.arrays import Float64
 
 
 def incidence(size: int) -> sparse.csc_array:

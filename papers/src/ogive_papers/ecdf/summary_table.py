@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ogive.demo.learning import read_table
+from ogive.demo.data import read_table
 from ogive_papers.ecdf.data_sets import DATA_SETS, SIMULATED, DataSet, inputs_of
 from ogive_papers.ecdf.stand_ins import absence
 from ogive_papers.items import TABLE, Item, Numbers, Places, Setting
@@ -89,6 +89,6 @@ def draw(summary: Summary, figure: Figure) -> None:
 TABLE_1 = Item(
     "ecdf", TABLE, 1, "the real data, as printed and as found",
     settings, count, draw, judge,
-    ("demo/learning.py", "papers/ecdf/data_sets.py", "papers/ecdf/summary_table.py"),
+    ("demo/data.py", "papers/ecdf/data_sets.py", "papers/ecdf/summary_table.py"),
     inputs=inputs_of(*DATA_SETS), most_runs=1,
 )  # fmt: skip

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ogive.arrays import Float64, Int64
+from ogive.core.arrays import Float64, Int64
 from ogive.errors import DataError, ParameterError, plain
 from ogive.pate.arrays import array_names, read_array
 from ogive.pate.votes import check_votes

@@ -7,14 +7,12 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from ogive.arrays import Float64, Int64
+from ogive.core.arrays import Float64, Int64
 from ogive.pate.aggregators import ConfidentGNMax, LNMax
-from ogive.pate.costs.conversion import Converted, epsilon_of_rdp
+from ogive.pate.costs.answers import GnmaxBound, rdp_lnmax
+from ogive.pate.costs.conversion import ORDERS, Converted, epsilon_of_rdp
 from ogive.pate.costs.cost import privacy_cost
-from ogive.pate.costs.gnmax import GnmaxBound
-from ogive.pate.costs.laplace import rdp_lnmax
 from ogive.pate.costs.losing import logq_gnmax, logq_lnmax
-from ogive.pate.costs.orders import ORDERS
 from ogive.pate.costs.threshold import rdp_threshold
 from ogive_papers.items import Numbers, Places, Setting
 from ogive_papers.pate.prices import chances
@@ -45,7 +43,7 @@ LEAST_LOG10 = -300.0
 """What is drawn for smaller mean costs."""
 
 CODE = (
-    "pate/aggregators.py", "pate/asking.py", "pate/costs/*.py", "noise/*.py", "papers/pate/characters.py",
+    "pate/aggregators.py", "pate/costs/*.py", "noise/*.py", "papers/pate/characters.py",
     "papers/pate/checked.py",
     "papers/pate/consensus.py", "papers/pate/prices.py", "papers/pate/printed.py",
     "papers/pate/students/discriminants.py", "papers/pate/stand_in.py", "papers/pate/votes.py",

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ogive.arrays import Int64
+from ogive.core.arrays import Int64
 from ogive.pate.aggregators import GNMax, LNMax
 from ogive.pate.costs.cost import privacy_cost
 from ogive_papers.items import Numbers, Places, Setting
@@ -40,7 +40,7 @@ RIGHT, LOST = "right labels", "right labels lost to noise"
 EPSILON = "epsilon, the paper's accounting"
 
 CODE = (
-    "pate/aggregators.py", "pate/asking.py", "pate/costs/*.py", "noise/*.py", "papers/pate/consensus.py",
+    "pate/aggregators.py", "pate/costs/*.py", "noise/*.py", "papers/pate/consensus.py",
     "papers/pate/characters.py", "papers/pate/ensembles.py",
     "papers/pate/stand_in.py", "papers/pate/votes.py",
 )  # fmt: skip

@@ -6,12 +6,12 @@ import math
 
 import numpy as np
 
-from ogive.arrays import Float64, Int64
+from ogive.core.arrays import Float64, Int64
 from ogive.pate.aggregators import ConfidentGNMax, LargestMargins, LNMax
+from ogive.pate.costs.answers import rdp_lnmax
 from ogive.pate.costs.conversion import Converted, epsilon_of_rdp
 from ogive.pate.costs.cost import privacy_cost
 from ogive.pate.costs.independent import gaussian_epsilon, gaussian_loss
-from ogive.pate.costs.laplace import rdp_lnmax
 from ogive.pate.costs.losing import logq_lnmax
 from ogive.pate.costs.threshold import check_tails
 from ogive_papers.items import Numbers, Places, Setting
@@ -36,7 +36,7 @@ LABEL_RUNS = {GLYPH: 10}
 """Most runs of labels where they take long, by data set."""
 
 CODE = (
-    "pate/aggregators.py", "pate/asking.py", "pate/costs/*.py", "noise/*.py", "papers/pate/characters.py",
+    "pate/aggregators.py", "pate/costs/*.py", "noise/*.py", "papers/pate/characters.py",
     "papers/pate/prices.py",
     "papers/pate/printed.py", "papers/pate/stand_in.py", "papers/pate/votes.py",
 )  # fmt: skip

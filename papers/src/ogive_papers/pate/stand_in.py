@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ogive.arrays import Float64, Int64
+from ogive.core.arrays import Float64, Int64
 from ogive_papers.ecdf.data_sets import SIMULATED
 from ogive_papers.items import Places, Setting, content_of
 from ogive_papers.pate.characters import (

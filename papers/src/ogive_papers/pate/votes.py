@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ogive.arrays import Int64
+from ogive.core.arrays import Int64
 from ogive.errors import DataError, ParameterError, plain
 from ogive.pate.arrays import array_names, read_array
 from ogive.pate.votes import check_votes, read_votes

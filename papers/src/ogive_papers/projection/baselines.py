@@ -12,8 +12,8 @@ from fractions import Fraction
 import numpy as np
 from scipy.optimize import isotonic_regression
 
-from ogive.accounting.gaussian import gaussian_mu
-from ogive.arrays import Float64
+from ogive.accounting.losses import gaussian_mu
+from ogive.core.arrays import Float64
 
 GROUPS, ROUNDS = 30, 50
 

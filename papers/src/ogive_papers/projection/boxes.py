@@ -11,10 +11,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ogive.arrays import Float64
+from ogive.core.arrays import Float64
 from ogive.noise import KeyedSource
 from ogive.privacy import ApproxDP
-from ogive.releasing import release
+from ogive.releasing.release import release
 from ogive.statistics.boxplot.statistic import BoxMethod, Boxplot
 from ogive.trust import Central
 from ogive_papers.items import Numbers, Places, Setting

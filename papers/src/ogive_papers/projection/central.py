@@ -12,7 +12,7 @@ from itertools import product
 
 import numpy as np
 
-from ogive.arrays import Float64
+from ogive.core.arrays import Float64
 from ogive.noise import KeyedSource
 from ogive.statistics.curve.estimate import Curve
 from ogive.strategies import OpenedThresholds

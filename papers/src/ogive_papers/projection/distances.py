@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ogive.arrays import Float64
+from ogive.core.arrays import Float64
 
 KS, EMD, ENERGY = "KS", "EMD", "energy"
 DISTANCES = (KS, EMD, ENERGY)

@@ -11,7 +11,7 @@ import math
 
 import numpy as np
 
-from ogive.arrays import Float64, Int64
+from ogive.core.arrays import Float64, Int64
 from ogive_papers.projection.baselines import GROUPS, scale, valid_curve
 from ogive_papers.projection.shapes import Shape
 from ogive_papers.projection.smooth_sensitivity import cauchy_terms, laplace_terms, smooth_sensitivity

@@ -10,15 +10,14 @@ from functools import lru_cache
 
 import numpy as np
 
-from ogive.arrays import Float64, Int64
+from ogive.core.arrays import Float64, Int64
 from ogive.noise import KeyedSource
 from ogive.privacy import Adjacency, ApproxDP
-from ogive.releasing import release
+from ogive.releasing.release import release
 from ogive.statistics.curve.estimate import Curve
 from ogive.statistics.ecdf.statistic import Ecdf
-from ogive.statistics.methods.adaptive import AdaptiveQuantiles
-from ogive.statistics.methods.histogram import HistogramQueries
-from ogive.statistics.methods.projection import Projection
+from ogive.statistics.methods.few_numbers import HistogramQueries, Projection
+from ogive.statistics.methods.stepwise import AdaptiveQuantiles
 from ogive.strategies import Strategy, design_projection
 from ogive.trust import Central
 from ogive_papers.projection.baselines import GROUPS, ROUNDS, valid_curve
@@ -42,8 +41,8 @@ CODE = (
     "noise/*.py",
     "accounting/*.py",
     "queries/*.py",
-    "releasing.py",
-    "smoothing.py",
+    "releasing/release.py",
+    "strategies/isotonic.py",
     "statistics/**/*.py",
     "strategies/**/*.py",
     "strategies/projection/*.npz",

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import betainc, ndtr
 
-from ogive.arrays import Float64
+from ogive.core.arrays import Float64
 
 POINTS = 2001
 """Places, evenly over the bounds, at which curves are compared."""

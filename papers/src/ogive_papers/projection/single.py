@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from ogive.arrays import Bool, Float64
+from ogive.core.arrays import Bool, Float64
 from ogive_papers.items import Numbers, Places, Setting
 from ogive_papers.projection.central import (
     AQ,

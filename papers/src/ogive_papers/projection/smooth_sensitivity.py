@@ -15,7 +15,7 @@ import math
 import numpy as np
 from scipy.optimize import brentq
 
-from ogive.arrays import Float64, Int64
+from ogive.core.arrays import Float64, Int64
 
 
 def smooth_sensitivity(ordered: Float64, rank: int, low: float, high: float, smoothness: float) -> float:

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 from scipy.special import ndtr
 
-from ogive.arrays import Float64
+from ogive.core.arrays import Float64
 from ogive.errors import DataError, ParameterError, plain
 from ogive_papers.items import Places, Setting, content_of, first_file
 from ogive_papers.projection.shapes import Shape

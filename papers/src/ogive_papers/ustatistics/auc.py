@@ -8,7 +8,7 @@ import numpy as np
 
 from ogive.local import HaarOracle, PublicClasses, TreeOracle, simulate
 from ogive.privacy import exact
-from ogive.statistics.ustatistic.means import two_sample
+from ogive.statistics.ustatistic import means
 from ogive.statistics.ustatistic.reports.trees import auc as hierarchy
 from ogive_papers.items import Numbers, Places, Setting
 from ogive_papers.randomness import streams
@@ -66,6 +66,6 @@ def errors(setting: Setting, seed: int, data: Places) -> Numbers:
     if bins <= MOST_HAAR:
         haar = PublicClasses(HaarOracle(bins, epsilon, seed=public, weights="uniform"), 2)
         kernel = np.tri(bins, k=-1) + np.eye(bins) / 2
-        found = two_sample.means(haar, simulate(haar, people.by_symbol, generator=generator), [kernel])
+        found = means.two_sample_means(haar, simulate(haar, people.by_symbol, generator=generator), [kernel])
         numbers[HAAR] = abs(float(found.values[0]) - people.half)
     return numbers

@@ -174,7 +174,7 @@ def _settings(names: tuple[str, ...], quick: bool) -> tuple[Setting, ...]:
 FIGURE_3 = Item(
     "ustatistics", FIGURE, 3, "the AUC protocol on a model's scores, 693 people in the smaller class",
     partial(_settings, (PATIENTS,)), auc.errors, draw, judge_patients,
-    (*CODE, "demo/learning.py", "papers/ecdf/models.py"),
+    (*CODE, "demo/data.py", "papers/ecdf/models.py"),
     inputs=inputs, usual_runs=100,
 )  # fmt: skip
 FIGURE_5 = Item(

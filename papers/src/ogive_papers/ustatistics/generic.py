@@ -8,7 +8,7 @@ import numpy as np
 
 from ogive.local import HaarOracle, PublicClasses, RandomizedResponse, simulate
 from ogive.privacy import exact
-from ogive.statistics.ustatistic.means import two_sample
+from ogive.statistics.ustatistic import means
 from ogive_papers.items import Numbers, Places, Setting
 from ogive_papers.randomness import streams
 from ogive_papers.ustatistics.auc import EPSILONS, MOST_HAAR
@@ -22,7 +22,7 @@ GUESS = "of the guess 1/2"
 EXPONENTS = (2, 4, 6, 8, 10, 12)
 
 CODE = (
-    "local/*.py", "statistics/ustatistic/reports/*law*.py", "statistics/ustatistic/means/two_sample.py",
+    "local/*.py", "statistics/ustatistic/reports/*law*.py", "statistics/ustatistic/means.py",
     "papers/ustatistics/generic.py", "papers/ustatistics/scores.py",
 )  # fmt: skip
 
@@ -45,7 +45,7 @@ def errors(setting: Setting, seed: int, data: Places) -> Numbers:
     kernel = np.tri(bins, k=-1) + np.eye(bins) / 2
     epsilon = exact(setting["epsilon"], "epsilon")
     response = PublicClasses(RandomizedResponse(bins, epsilon), 2)
-    printed = two_sample.means(response, simulate(response, people.by_symbol, generator=generator), [kernel])
+    printed = means.two_sample_means(response, simulate(response, people.by_symbol, generator=generator), [kernel])
     numbers = {
         PAPER: abs(float(printed.values[0]) - people.half),
         GUESS: abs(0.5 - people.half),
@@ -54,6 +54,6 @@ def errors(setting: Setting, seed: int, data: Places) -> Numbers:
     }
     if bins <= MOST_HAAR:
         haar = PublicClasses(HaarOracle(bins, epsilon, seed=seed >> 65, weights="uniform"), 2)
-        ours = two_sample.means(haar, simulate(haar, people.by_symbol, generator=generator), [kernel])
+        ours = means.two_sample_means(haar, simulate(haar, people.by_symbol, generator=generator), [kernel])
         numbers[OURS] = abs(float(ours.values[0]) - people.half)
     return numbers

@@ -166,6 +166,6 @@ FIGURE_6 = Item(
 FIGURE_7 = Item(
     "ustatistics", FIGURE, 7, "the generic protocol on a model's scores, 693 people in the smaller class",
     partial(_settings, (PATIENTS,)), generic.errors, draw, judge_patients,
-    (*CODE, "demo/learning.py", "papers/ecdf/models.py"),
+    (*CODE, "demo/data.py", "papers/ecdf/models.py"),
     inputs=inputs, usual_runs=20,
 )  # fmt: skip

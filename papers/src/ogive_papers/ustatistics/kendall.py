@@ -6,7 +6,7 @@ import math
 
 from ogive.local import RandomizedResponse, UnaryOracle, simulate
 from ogive.privacy import exact
-from ogive.statistics.ustatistic.means import generic
+from ogive.statistics.ustatistic import means
 from ogive_papers.items import Numbers, Places, Setting
 from ogive_papers.randomness import streams
 from ogive_papers.ustatistics import kendall_pairs
@@ -20,7 +20,7 @@ TRUTHS = ("tau-a", "tau-b", "gamma")
 EPSILONS = (0.25, 0.5, 1.0, 2.0, 5.0, 10.0)
 
 CODE = (
-    "local/*.py", "pairs/*.py", "statistics/ustatistic/reports/*law*.py", "statistics/ustatistic/means/generic.py",
+    "local/*.py", "pairs/*.py", "statistics/ustatistic/reports/*law*.py", "statistics/ustatistic/means.py",
     "papers/ustatistics/all_pairs.py", "papers/ustatistics/kendall.py",
     "papers/ustatistics/kendall_pairs.py", "papers/ustatistics/ratings.py",
 )  # fmt: skip
@@ -39,7 +39,7 @@ def errors(setting: Setting, seed: int, data: Places) -> Numbers:
     numbers = dict(truth)
     for name, kind in ((PAPER, RandomizedResponse), (OURS, UnaryOracle)):
         oracle = kind(counts.size, exact(setting["epsilon"], "epsilon"))
-        found = generic.means(oracle, simulate(oracle, counts.reshape(-1), generator=generator), [signs()])
+        found = means.means(oracle, simulate(oracle, counts.reshape(-1), generator=generator), [signs()])
         error = abs(float(found.values[0]) - truth["tau-a"])
         numbers[name] = error
         if name == PAPER:

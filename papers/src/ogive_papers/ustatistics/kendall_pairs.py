@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ogive.arrays import Float64, Int8, Int64
+from ogive.core.arrays import Float64, Int8, Int64
 from ogive.pairs import (
     FixedRecords,
     LaplaceNoise,

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from ogive.local import PublicClasses, simulate
-from ogive.local.design import design_tree
+from ogive.local.tree import design_tree
 from ogive.statistics.ustatistic.reports.trees import auc as hierarchy
 from ogive_papers.items import Numbers, Places, Setting
 from ogive_papers.randomness import streams

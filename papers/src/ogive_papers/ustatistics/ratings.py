@@ -17,7 +17,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ogive.arrays import Float64, Int64
+from ogive.core.arrays import Float64, Int64
 from ogive.errors import DataError, plain
 from ogive_papers.ecdf.data_sets import SIMULATED
 from ogive_papers.items import Places, Setting, content_of, first_file

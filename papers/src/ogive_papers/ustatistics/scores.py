@@ -13,8 +13,8 @@ from functools import lru_cache
 
 import numpy as np
 
-from ogive.arrays import Float64, Int64
-from ogive.demo.learning import check_learning, design_matrix, fit, read_table
+from ogive.core.arrays import Float64, Int64
+from ogive.demo.data import check_learning, design_matrix, fit, read_table
 from ogive_papers.ecdf.data_sets import DIABETES, inputs_of
 from ogive_papers.items import Places, Setting
 from ogive_papers.ustatistics.tables import of_patients

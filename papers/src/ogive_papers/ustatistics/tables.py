@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ogive.demo.learning import first_line
+from ogive.demo.data import first_line
 from ogive.errors import ParameterError, plain
 from ogive_papers.ecdf.data_sets import DIABETES
 from ogive_papers.items import Places

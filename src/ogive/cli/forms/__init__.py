@@ -6,10 +6,8 @@ import dataclasses
 from typing import Any
 
 from ogive.cli.forms.base import Form
-from ogive.cli.forms.by_column import BY_COLUMN
-from ogive.cli.forms.curves import CURVES
-from ogive.cli.forms.pairs import PAIRS
-from ogive.cli.forms.plain import PLAIN, form_among
+from ogive.cli.forms.methods import CURVES, PAIRS
+from ogive.cli.forms.plain import BY_COLUMN, PLAIN, form_among
 
 FORMS = PLAIN | CURVES | PAIRS | BY_COLUMN
 """The form of each type, as it is written in a dataclass."""

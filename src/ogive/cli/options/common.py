@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
-from ogive.cli.converters import whole
+from ogive.cli.data import whole
 from ogive.cli.help import OF_LEDGERS, OUTPUT, PRIVACY, RECORDS, TRUST
 from ogive.cli.options.trust import HOLDERS, HolderOptions, ModelName
 from ogive.errors import ParameterError
@@ -216,7 +216,7 @@ class SubsetOptions:
         Raises:
             ParameterError: this is no condition.
         """
-        from ogive.statistics.groups.asked import asked
+        from ogive.statistics.derived import asked
 
         return asked(statistic, where=self.where)
 

@@ -13,11 +13,10 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 from cyclopts import Parameter
 
 from ogive.cli.forms import form_of
-from ogive.cli.forms.base import Words
-from ogive.cli.forms.fields import default_shown, described, option_type
+from ogive.cli.forms.base import Words, default_shown, described, option_type
 from ogive.cli.help import OF_TRUST
+from ogive.core.parameters import is_python_only
 from ogive.errors import ParameterError, quoted
-from ogive.parameters import is_python_only
 from ogive.trust.models import MODELS, options_named
 
 if TYPE_CHECKING:
@@ -93,7 +92,7 @@ def not_of(kind: "Kind") -> frozenset[str]:
 
 
 def _with_options(kind: ClassT) -> ClassT:
-    """A class with the options of all trust models as its fields; None stands for nothing said."""
+    """A class with the options of all trust models as its fields; None stands for one that is not given."""
     kind.__annotations__ = {name: option_of(name, fields, _TYPES) for name, fields in _DECLARED.items()}
     for name in _DECLARED:
         setattr(kind, name, None)

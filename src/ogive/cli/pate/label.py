@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
-from ogive.cli.converters import whole
+from ogive.cli.data import whole
 from ogive.cli.options.common import (
     NO_BOOKS,
     NOTHING_GRANTED,
@@ -23,15 +23,14 @@ from ogive.cli.options.common import (
     PrivacyOptions,
 )
 from ogive.cli.output import busy, check_outputs, check_picture, draw, publish
-from ogive.cli.pate.notes import note
-from ogive.cli.pate.options import ALL_VOTES, ANY_AGGREGATOR, AggregatorOptions, VotesOptions
+from ogive.cli.pate.options import ALL_VOTES, ANY_AGGREGATOR, AggregatorOptions, VotesOptions, note
 from ogive.cli.paying import files_of, pay_from
 from ogive.errors import DataError, ParameterError, plain
 from ogive.provenance import publishable
 
 if TYPE_CHECKING:
     from ogive.ledger import Account, Ledger
-    from ogive.ledger.people import Hasher
+    from ogive.ledger.opening import Hasher
     from ogive.privacy import Adjacency, Privacy
     from ogive.queries import Ballots
     from ogive.statistics.labels.estimate import LabelsEstimate
@@ -182,9 +181,9 @@ def _granted(asked: Labels, trust: TrustModel, granted: PrivacyOptions, rows: in
 
 
 def _adjacency(granted: PrivacyOptions, account: Account | None, rows: int) -> Adjacency:
-    """The adjacency that was said, or the usual one."""
+    """The given adjacency, or the usual one."""
     from ogive.privacy import Adjacency
-    from ogive.session.opening import default_adjacency
+    from ogive.releasing.session.opening import default_adjacency
 
     return default_adjacency(account, rows) if granted.adjacency is None else Adjacency(granted.adjacency)
 
@@ -194,7 +193,7 @@ def account_of(
     path: Path, held: Held, limit: Privacy | None, adjacency: str | None, budget: BudgetOptions
 ) -> Iterator[tuple[Ledger, Account, str]]:
     """The ledger of these teachers, their account, and its name."""
-    from ogive.session.opening import name_of, open_account, open_ledger
+    from ogive.releasing.session.opening import name_of, open_account, open_ledger
 
     assert budget.ledger is not None
     # --name is an array of the file here

@@ -1,18 +1,19 @@
-"""Options that the commands of `ogive pate` share: which votes, and how they become labels."""
+"""Options that the commands of `ogive pate` share, and what they say of those that are rarely meant."""
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Group, Parameter
 
-from ogive.cli.converters import whole
+from ogive.cli.data import whole
 from ogive.errors import DataError, ParameterError, plain
 
 if TYPE_CHECKING:
-    from ogive.arrays import Int64
+    from ogive.core.arrays import Int64
     from ogive.pate.aggregators import Aggregator
 
 _NEEDED = {
@@ -166,3 +167,35 @@ def _inferred(given: set[str]) -> str:
 
 ALL_VOTES = VotesOptions()
 ANY_AGGREGATOR = AggregatorOptions()
+
+
+# --- Warnings of what is allowed and rarely meant
+
+
+def note(aggregator: Aggregator, queries: int, teachers: int | None, max_answers: int | None = None) -> None:
+    """Say what is rarely meant, in one line; nothing where nothing is.
+
+    Args:
+        aggregator: The aggregator that turns votes into labels.
+        queries: How many are asked.
+        teachers: How many vote; None where that is private.
+        max_answers: After so many answers the run ends.
+    """
+    said = _said(aggregator, queries, teachers, max_answers)
+    if said:
+        print(f"ogive: note: {'; '.join(said)}", file=sys.stderr)
+
+
+def _said(aggregator: Aggregator, queries: int, teachers: int | None, max_answers: int | None) -> list[str]:
+    threshold, keep = getattr(aggregator, "threshold", None), getattr(aggregator, "keep", 0)
+    said = []
+    if teachers == 1:
+        said.append("there is one teacher, so that every label is its own, with noise")
+    if threshold is not None and threshold <= 0:
+        said.append("a threshold of 0 or less refuses hardly any query; --sigma alone checks none, and costs less")
+    elif threshold is not None and teachers is not None and threshold > teachers:
+        said.append(f"the threshold is above the {teachers} teachers, so that only noise passes it")
+    for option, number in (("--keep", keep), ("--max-answers", max_answers or 0)):
+        if number > queries:
+            said.append(f"{option} {number} is more than the queries that are asked, and counts as {queries}")
+    return said

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
-from ogive.cli.converters import whole
+from ogive.cli.data import whole
 from ogive.cli.options.common import TABLE, OutputOptions, Plot, Words
 from ogive.cli.output import busy, check_outputs, check_picture, draw, publish
 from ogive.cli.pate.options import ALL_VOTES, VotesOptions
 from ogive.errors import DataError, ParameterError, plain, quoted
 
 if TYPE_CHECKING:
-    from ogive.arrays import Int64
+    from ogive.core.arrays import Int64
 
 USUAL = ("0.5", "1", "2", "4", "8")
 
@@ -121,7 +121,7 @@ def _simulated(
                 f"say --{name}: to simulate votes takes --teachers, --classes and --queries; or give public votes"
             )
     if public or truth is not None or chosen != ALL_VOTES:
-        raise ParameterError("--public, --truth, --name and --first are for a file of public votes, and there is none")
+        raise ParameterError("--public, --truth, --name and --first need a file of public votes, and no file is named")
     said = {} if imagined["agreement"] is None else {"agreement": imagined["agreement"]}
     sizes = (imagined["queries"], imagined["teachers"], imagined["classes"])
     return simulated_votes(*sizes, probabilities=scores, seed=seed, **said)

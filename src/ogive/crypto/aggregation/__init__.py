@@ -10,11 +10,16 @@ Source:
     Bonawitz et al. 2017; Bell et al. 2020 for many parties.
 """
 
-from ogive.crypto.aggregation.graph import choose_neighbours
-from ogive.crypto.aggregation.mailbox import Round
+from ogive.crypto.aggregation.messages import Round
 from ogive.crypto.aggregation.party import AggregationParty
 from ogive.crypto.aggregation.server import AggregationServer
-from ogive.crypto.aggregation.settings import MOST_PARTIES, AggregationSettings, check_threshold, least_threshold
+from ogive.crypto.aggregation.settings import (
+    MOST_PARTIES,
+    AggregationSettings,
+    check_threshold,
+    choose_neighbours,
+    least_threshold,
+)
 
 __all__ = [
     "MOST_PARTIES",

@@ -6,15 +6,84 @@ before it. Two neighbours have the same mask, which no one else can compute, so 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import lru_cache
 
 import numpy as np
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 
-from ogive.arrays import UInt64
-from ogive.crypto.aggregation.sharing import PRIME, uniform
+from ogive.core.arrays import UInt64
+from ogive.crypto.aes import SEED_BYTES, words
 from ogive.crypto.domains import HashDomain, digest, number
-from ogive.crypto.streams import SEED_BYTES, words
+
+# --- Threshold sharing of secrets (Shamir 1979)
+#
+# Secrets and shares are whole numbers modulo the prime q = 2^256 - 189; the share of holder number j >= 1 is the value
+# at j of a random polynomial of degree threshold - 1 whose value at 0 is the secret.
+
+PRIME = 2**256 - 189
+SHARE_BYTES = 32
+
+
+def uniform(random: Callable[[int], bytes], prime: int = PRIME) -> int:
+    """A uniform number in [0, prime), by rejection."""
+    size = (prime.bit_length() + 7) // 8
+    limit = (1 << 8 * size) // prime * prime
+    while True:
+        value = int.from_bytes(random(size), "little")
+        if value < limit:
+            return value % prime
+
+
+def share(
+    secret: int, threshold: int, holders: Sequence[int], *, random: Callable[[int], bytes], prime: int = PRIME
+) -> list[int]:
+    """Shares of a secret.
+
+    Args:
+        secret: In [0, prime).
+        threshold: How many shares give it, at least 1.
+        holders: Their distinct numbers, from 1 and below the prime.
+        random: Gives so many random bytes.
+        prime: The modulus; another one in tests only.
+
+    Privacy:
+        Any threshold - 1 shares are uniform, whatever the secret.
+    """
+    coefficients = [uniform(random, prime) for _ in range(threshold - 1)]
+    shares = []
+    for holder in holders:
+        value = 0
+        for coefficient in coefficients:
+            value = (value + coefficient) * holder % prime
+        shares.append((value + secret) % prime)
+    return shares
+
+
+@lru_cache(maxsize=256)
+def _weights(holders: tuple[int, ...], prime: int) -> tuple[int, ...]:
+    """What each share is multiplied with so that they add up to the secret."""
+    weights = []
+    for holder in holders:
+        above, below = 1, 1
+        for other in holders:
+            if other != holder:
+                above = above * other % prime
+                below = below * (other - holder) % prime
+        weights.append(above * pow(below, -1, prime) % prime)
+    return tuple(weights)
+
+
+def reconstruct(shares: Mapping[int, int], *, prime: int = PRIME) -> int:
+    """The secret, from as many shares as its threshold: holder's number -> share.
+
+    More or other shares than were dealt give some number, which says nothing of itself whether it is the secret.
+    """
+    weights = _weights(tuple(shares), prime)
+    return sum(weight * value for weight, value in zip(weights, shares.values(), strict=True)) % prime
+
+
+# --- Masks of one party
 
 
 def fresh_key(random: Callable[[int], bytes]) -> X25519PrivateKey:
@@ -45,13 +114,7 @@ def as_secret(value: int) -> bytes:
 
 
 def add_masks(vector: UInt64, *, plus: Iterable[bytes], minus: Iterable[bytes]) -> None:
-    """Add and take away the streams of seeds, in place, modulo 2^64.
-
-    Args:
-        vector: Shape (length,).
-        plus: Seeds whose streams are added.
-        minus: Seeds whose streams are taken away.
-    """
+    """Add and take away the streams of seeds, in place, modulo 2^64."""
     for seed in plus:
         np.add(vector, words(seed, vector.size), out=vector)
     for seed in minus:
@@ -59,17 +122,7 @@ def add_masks(vector: UInt64, *, plus: Iterable[bytes], minus: Iterable[bytes]) 
 
 
 def mask_vector(vector: UInt64, *, party: int, own: bytes, pairs: dict[int, bytes]) -> UInt64:
-    """What a party sends instead of its vector.
-
-    Args:
-        vector: Shape (length,).
-        party: Its number.
-        own: Seed of its own mask.
-        pairs: Seeds of the masks with its neighbours, by their numbers.
-
-    Returns:
-        The masked vector, shape (length,).
-    """
+    """The masked vector, shape (length,), which a party sends instead of its vector."""
     masked = vector.copy()
     after = [seed for other, seed in pairs.items() if other > party]
     before = [seed for other, seed in pairs.items() if other < party]

@@ -19,43 +19,191 @@ Source:
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Self
 
 import numpy as np
+from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
+from cryptography.hazmat.primitives.ciphers.aead import ChaCha20Poly1305
 
-from ogive.arrays import UInt64
-from ogive.crypto.aggregation.checking import as_bits, check_confirmed, check_keys, check_members
-from ogive.crypto.aggregation.graph import neighbours_of
-from ogive.crypto.aggregation.mailbox import SERVER, Mailbox, Round
-from ogive.crypto.aggregation.masks import as_secret, commitment, fresh_key, mask_vector, pair_seed, self_seed
+from ogive.core.arrays import UInt64
+from ogive.crypto.aggregation.masks import (
+    as_secret,
+    commitment,
+    fresh_key,
+    mask_vector,
+    pair_seed,
+    self_seed,
+    share,
+    uniform,
+)
 from ogive.crypto.aggregation.messages import (
+    ADVERTISED_BYTES,
+    DIGEST_BYTES,
     KEY_BYTES,
     NONCE_BYTES,
     SALT_BYTES,
     SEALED_BYTES,
+    SERVER,
     Advertised,
+    Mailbox,
     Roster,
+    Round,
     confirmations_bytes,
     included_digest,
+    keys_digest,
     list_bytes,
     opening_session,
     read_confirmations,
     read_list,
     read_shares,
+    read_state,
+    read_table,
     totals_commitment,
     write_shares,
+    write_state,
+    write_table,
 )
-from ogive.crypto.aggregation.sealing import deal, unseal
-from ogive.crypto.aggregation.settings import AggregationSettings
-from ogive.crypto.aggregation.sharing import uniform
-from ogive.crypto.aggregation.states import read_state, read_table, write_state, write_table
-from ogive.crypto.channels import agree
+from ogive.crypto.aggregation.settings import AggregationSettings, neighbours_of
+from ogive.crypto.channels import agree, cipher_of
+from ogive.crypto.domains import HashDomain
 from ogive.crypto.domains import number as field
 from ogive.crypto.wire import Header, Reader
 from ogive.errors import ParameterError, PeerError
+
+# --- Checks of who takes part, with which keys, and who confirmed what
+#
+# A set of parties is stored as a whole number in which the bits of its members' numbers are 1.
+
+
+def as_bits(members: Sequence[int]) -> int:
+    """A set of parties as bits of a number."""
+    flags = np.zeros(max(members, default=0) + 1, np.bool_)
+    flags[np.asarray(members, np.int64)] = True
+    return int.from_bytes(np.packbits(flags, bitorder="little").tobytes(), "little")
+
+
+def check_members(members: Sequence[int], what: str, *, party: int, least: int, among: int) -> None:
+    """Check that a list of parties is one that a party goes on with."""
+    if party not in members:
+        raise PeerError(f"{what} lacks party {party}, who is asked")
+    if len(members) < least:
+        raise PeerError(f"{what} has {len(members)} parties, and at least {least} are needed")
+    if as_bits(members) & ~among:
+        raise PeerError(f"{what} names parties who were not in the one before")
+
+
+def check_keys(
+    roster: Roster,
+    *,
+    settings: AggregationSettings,
+    mailbox: Mailbox,
+    party: int,
+    sent: bytes,
+    neighbours: Collection[int],
+) -> dict[int, Advertised]:
+    """Check signed keys, and that no two are equal."""
+    if roster.digest_of(party) != keys_digest(sent):
+        raise PeerError(f"the list of parties has other keys of party {party} than it sent")
+    found: dict[int, Advertised] = {}
+    for signed in roster.signed:
+        sender, body = mailbox.read_forwarded(
+            signed, session=opening_session(settings), round=Round.KEYS, longest=ADVERTISED_BYTES
+        )
+        if roster.digest_of(sender) != keys_digest(signed):
+            raise PeerError(f"the keys of party {sender} are not those in the list of parties")
+        found[sender] = Advertised.from_bytes(body)
+    if set(found) != {party, *neighbours}:
+        raise PeerError(f"the list of parties has not the keys of party {party} and of each neighbour")
+    keys = [key for each in found.values() for key in (each.channel, each.mask)]
+    if len(set(keys)) != len(keys):
+        raise PeerError("two parties sent the same public key, or one sent one for both uses")
+    return {peer: found[peer] for peer in neighbours}
+
+
+def check_confirmed(
+    included: tuple[int, ...],
+    confirmations: Sequence[bytes],
+    *,
+    settings: AggregationSettings,
+    mailbox: Mailbox,
+    session: bytes,
+) -> None:
+    """Check that enough parties signed the same list of who is in the sum."""
+    expected = included_digest(session, included)
+    who = set()
+    for signed in confirmations:
+        sender, body = mailbox.read_forwarded(signed, session=session, round=Round.CONFIRM, longest=DIGEST_BYTES)
+        if body != expected or sender not in included:
+            raise PeerError(f"party {sender} confirmed another list of who is in the sum, or is not in it")
+        who.add(sender)
+    if len(who) < settings.threshold:
+        raise PeerError(f"{len(who)} parties confirmed who is in the sum, and {settings.threshold} are needed")
+
+
+# --- Shares on their way to other parties through the server, which must not read them
+
+_NONCE_BYTES = 12
+
+
+def deal(
+    secrets: tuple[int, int],
+    threshold: int,
+    *,
+    session: bytes,
+    sender: int,
+    agreed: Mapping[int, bytes],
+    random: Callable[[int], bytes],
+) -> tuple[bytes, tuple[int, int]]:
+    """Share two secrets among a party's neighbours and itself, and encrypt the neighbours' shares.
+
+    Args:
+        secrets: That of the party's own mask, and its private key.
+        threshold: How many shares give one.
+        session: The session.
+        sender: Number of the party.
+        agreed: Neighbour -> what the two parties' key pairs agree on.
+        random: Gives so many random bytes.
+
+    Returns:
+        For each neighbour in turn nonce, ciphertext and tag, 92 bytes, all joined; and the party's own two shares.
+    """
+    holders = (*agreed, sender)
+    shares = [share(secret, threshold, holders, random=random) for secret in secrets]
+    *dealt, kept = zip(*shares, strict=True)
+    sealed = []
+    for (receiver, key), pair in zip(agreed.items(), dealt, strict=True):
+        nonce = random(_NONCE_BYTES)
+        cipher, about = _cipher(session, sender, receiver, key)
+        sealed.append(nonce + cipher.encrypt(nonce, write_shares(pair), about))
+    return b"".join(sealed), kept
+
+
+def unseal(sealed: bytes, *, session: bytes, sender: int, receiver: int, agreed: bytes) -> tuple[int, int]:
+    """Decrypt two shares."""
+    cipher, about = _cipher(session, sender, receiver, agreed)
+    try:
+        opened = cipher.decrypt(sealed[:_NONCE_BYTES], sealed[_NONCE_BYTES:], about)
+    except InvalidTag:
+        raise PeerError(f"the shares from party {sender} were changed, or are not for party {receiver}") from None
+    return _pair(opened)
+
+
+def _pair(data: bytes) -> tuple[int, int]:
+    """The shares of a party's two secrets."""
+    own, mask = read_shares(data, 2)
+    return own, mask
+
+
+def _cipher(session: bytes, sender: int, receiver: int, key: bytes) -> tuple[ChaCha20Poly1305, bytes]:
+    """The cipher of one direction between two parties, and what a ciphertext is tied to."""
+    about = b"".join((session, field(Round.SHARES), field(sender), field(receiver)))
+    return cipher_of(HashDomain.AGGREGATION_CHANNEL, session, sender, receiver, key), about
+
+
+# --- The state machine of a party
 
 _ROLE = "party"
 _FIELDS = 12
@@ -314,7 +462,8 @@ class AggregationParty:
         party._next = Round(following[0]) if following else None
         party.declaration = declaration
         party._own = int.from_bytes(own, "little") if own else None
-        party._keys = (_key(keys[:KEY_BYTES]), _key(keys[KEY_BYTES:])) if keys else None
+        read_key = X25519PrivateKey.from_private_bytes
+        party._keys = (read_key(keys[:KEY_BYTES]), read_key(keys[KEY_BYTES:])) if keys else None
         party._session = session
         party._advertised = advertised
         party._agreed = read_table(agreed)
@@ -359,11 +508,3 @@ class AggregationParty:
         included = read_list(reader, self._settings)
         self._check(included, "the list of who is in the sum")
         return included
-
-
-_key = X25519PrivateKey.from_private_bytes
-
-
-def _pair(data: bytes) -> tuple[int, int]:
-    own, mask = read_shares(data, 2)
-    return own, mask

@@ -1,13 +1,23 @@
 """Public boolean circuits of two parties: kernels of pairs of people, and the noise that is added inside.
 
-Numbers of a `Builder` are combined by the functions of `arithmetic`; `kernels` and `sampling` are made of them, and so
+Numbers of a `Builder` are combined by the functions of `arithmetic`; kernels and `sampling` are made of them, and so
 are kernels of your own. XOR and NOT cost nothing: what a circuit costs is its AND gates.
 """
 
-from ogive.crypto.circuits.builder import Bit, Builder, Signed, Unsigned
-from ogive.crypto.circuits.circuit import Circuit, Gate, Level, Port
-from ogive.crypto.circuits.laws import LaplaceLaw, ResponseLaw
-from ogive.crypto.circuits.plain import arrange, evaluate, separate
+from ogive.crypto.circuits.circuit import (
+    Bit,
+    Builder,
+    Circuit,
+    Gate,
+    Level,
+    Port,
+    Signed,
+    Unsigned,
+    arrange,
+    evaluate,
+    separate,
+)
+from ogive.crypto.circuits.sampling import LaplaceLaw, ResponseLaw
 
 __all__ = [
     "Bit",

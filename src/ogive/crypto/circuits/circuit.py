@@ -1,8 +1,9 @@
-"""A public circuit of two parties: plain data that says nothing about how it is evaluated.
+"""Public circuits of two parties: their description, how they are built, and their evaluation in the clear.
 
-Wires are numbered: the garbler's inputs, the evaluator's inputs, then the output of every gate. Gates are ordered by
-the number of AND gates on the longest way to them, so that all AND gates of a level can be garbled in one go; within a
-level come its AND gates, and then the XOR and NOT gates, which cost nothing.
+A circuit is plain data that says nothing about how it is evaluated. Wires are numbered: the garbler's inputs, the
+evaluator's inputs, then the output of every gate. Gates are ordered by the number of AND gates on the longest way to
+them, so that all AND gates of a level can be garbled in one go; within a level come its AND gates, and then the XOR and
+NOT gates, which cost nothing.
 
 Source:
     `ustatistics.md`, section 8; `crypto.md`, section 8.
@@ -10,16 +11,19 @@ Source:
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from functools import cached_property
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
-from ogive.arrays import Int32, UInt8
+from ogive.core.arrays import Bool, Int32, Int64, UInt8, UInt64
 from ogive.crypto.domains import HashDomain, digest, number
+from ogive.errors import ParameterError, quoted
 
 
 class Gate(IntEnum):
@@ -157,3 +161,340 @@ class Circuit:
 def width_of(ports: Sequence[Port]) -> int:
     """Wires of several ports together."""
     return sum(port.width for port in ports)
+
+
+# --- Circuits under construction
+#
+# A bit is a node or its complement, so that NOT is free while building. Gates of constants and of equal or opposite
+# bits are never emitted, nor is a gate twice, nor one that no output depends on.
+
+FALSE, TRUE = 0, 1
+
+
+@dataclass(frozen=True, eq=False)
+class Bit:
+    """One bit of a circuit under construction; combine bits of one builder with &, |, ^ and ~.
+
+    Args:
+        builder: Where its gates go.
+        literal: Twice the number of the node, and one more for its complement.
+    """
+
+    builder: Builder
+    literal: int
+
+    def __and__(self, other: Bit) -> Bit:
+        return Bit(self.builder, self.builder.conjunction(self.literal, self._also_here(other)))
+
+    def __xor__(self, other: Bit) -> Bit:
+        return Bit(self.builder, self.builder.parity(self.literal, self._also_here(other)))
+
+    def __or__(self, other: Bit) -> Bit:
+        return ~(~self & ~other)
+
+    def __invert__(self) -> Bit:
+        return Bit(self.builder, self.literal ^ 1)
+
+    def _also_here(self, other: Bit) -> int:
+        if other.builder is not self.builder:
+            raise ParameterError("bits of different circuits cannot be combined: build both with one builder")
+        return other.literal
+
+
+@dataclass(frozen=True, eq=False)
+class Unsigned:
+    """A number from 0 to 2^width - 1.
+
+    Args:
+        bits: At least one, the least significant first.
+    """
+
+    bits: tuple[Bit, ...]
+
+    @property
+    def width(self) -> int:
+        return len(self.bits)
+
+
+@dataclass(frozen=True, eq=False)
+class Signed:
+    """A number from -2^(width - 1) to 2^(width - 1) - 1, in two's complement.
+
+    Args:
+        bits: At least one, the least significant first, the sign last.
+    """
+
+    bits: tuple[Bit, ...]
+
+    @property
+    def width(self) -> int:
+        """How many bits it has, with the sign."""
+        return len(self.bits)
+
+
+Value = Bit | Unsigned | Signed
+
+
+class Builder:
+    """A circuit under construction: make inputs, combine them, and `finish` with named outputs."""
+
+    def __init__(self) -> None:
+        # node 0 is the constant, and an input has no operands
+        self._operands: list[tuple[Gate, int, int] | None] = [None]
+        self._known: dict[tuple[Gate, int, int], int] = {}
+        self._ports: dict[str, list[Port]] = {"garbler": [], "evaluator": []}
+        self._input_nodes: dict[str, list[int]] = {"garbler": [], "evaluator": []}
+
+    def garbler(self, name: str, width: int) -> Unsigned:
+        """An input of the party that garbles.
+
+        Args:
+            name: Different from its other inputs.
+            width: Bits, at least one.
+
+        Raises:
+            ParameterError: the name is taken, or there is no bit.
+        """
+        return self._input("garbler", name, width)
+
+    def evaluator(self, name: str, width: int) -> Unsigned:
+        """An input of the party that evaluates.
+
+        Args:
+            name: Different from its other inputs.
+            width: Bits, at least one.
+
+        Raises:
+            ParameterError: the name is taken, or there is no bit.
+        """
+        return self._input("evaluator", name, width)
+
+    def constant(self, value: int, width: int) -> Unsigned:
+        """A public number; gates that read it are simplified away.
+
+        Args:
+            value: From 0 to 2^width - 1.
+            width: Bits, at least one.
+
+        Raises:
+            ParameterError: the number does not fit.
+        """
+        if width < 1 or not 0 <= value < 1 << width:
+            raise ParameterError(f"a constant must be from 0 to 2^width - 1, got {value} in {width} bits")
+        return Unsigned(tuple(Bit(self, value >> place & 1) for place in range(width)))
+
+    def conjunction(self, left: int, right: int) -> int:
+        """The literal of an AND; `Bit` calls it for &."""
+        left, right = sorted((left, right))
+        if left == FALSE or left == right ^ 1:
+            return FALSE
+        if left in (TRUE, right):
+            return right
+        return 2 * self._node(Gate.AND, left, right)
+
+    def parity(self, left: int, right: int) -> int:
+        """The literal of an XOR; `Bit` calls it for ^."""
+        complement = (left ^ right) & 1
+        left, right = sorted((left & ~1, right & ~1))
+        if left == right:
+            return complement
+        if left == FALSE:
+            return right ^ complement
+        return 2 * self._node(Gate.XOR, left, right) ^ complement
+
+    def finish(self, outputs: Mapping[str, Value]) -> Circuit:
+        """The circuit of everything that the outputs depend on.
+
+        Args:
+            outputs: What is opened to the aggregator, by name.
+
+        Raises:
+            ParameterError: there is no input, or no output, or an output belongs to another builder.
+        """
+        nodes = self._input_nodes["garbler"] + self._input_nodes["evaluator"]
+        if not nodes or not outputs:
+            raise ParameterError("a circuit must have an input and an output")
+        values = {name: (value,) if isinstance(value, Bit) else value.bits for name, value in outputs.items()}
+        if any(bit.builder is not self for bits in values.values() for bit in bits):
+            raise ParameterError("an output is of another circuit: build both with one builder")
+        wanted = [bit.literal for bits in values.values() for bit in bits]
+        gates = _Emitted(self._operands, nodes)
+        kinds, left, right, wires = gates.emit(wanted)
+        return Circuit(
+            garbler=tuple(self._ports["garbler"]),
+            evaluator=tuple(self._ports["evaluator"]),
+            outputs=tuple(Port(name, len(bits), isinstance(outputs[name], Signed)) for name, bits in values.items()),
+            kinds=np.array(kinds, np.uint8),
+            left=np.array(left, np.int32),
+            right=np.array(right, np.int32),
+            output_wires=np.array(wires, np.int32),
+        )
+
+    def _input(self, party: str, name: str, width: int) -> Unsigned:
+        if width < 1 or any(port.name == name for port in self._ports[party]):
+            raise ParameterError(
+                f"inputs of one party need different names and a bit at least, got {quoted(name)}, {width}"
+            )
+        self._ports[party].append(Port(name, width))
+        first = len(self._operands)
+        self._operands += [None] * width
+        self._input_nodes[party] += range(first, first + width)
+        return Unsigned(tuple(Bit(self, 2 * node) for node in range(first, first + width)))
+
+    def _node(self, kind: Gate, left: int, right: int) -> int:
+        key = (kind, left, right)
+        if key not in self._known:
+            self._known[key] = len(self._operands)
+            self._operands.append(key)
+        return self._known[key]
+
+
+class _Emitted:
+    """Gates of the nodes that are wanted, ordered by level."""
+
+    def __init__(self, operands: list[tuple[Gate, int, int] | None], inputs: list[int]) -> None:
+        self._operands = operands
+        self._inputs = inputs
+
+    def emit(self, wanted: list[int]) -> tuple[list[Gate], list[int], list[int], list[int]]:
+        """Kinds, left and right wires of the gates, and the wires of the literals that are wanted."""
+        # gates as (level, whether free, literal, kind, literals that it reads); a complement has a gate of its own
+        needed = self._needed(wanted)
+        level = dict.fromkeys((2 * node for node in self._inputs), 0)
+        found: list[tuple[int, bool, int, Gate, int, int]] = []
+
+        def complement(literal: int) -> int:
+            if literal & 1 and literal not in level:
+                level[literal] = level[literal ^ 1]
+                found.append((level[literal], True, literal, Gate.NOT, literal ^ 1, literal ^ 1))
+            return literal
+
+        constant = 2 * self._inputs[0]
+        if any(literal in (FALSE, TRUE) for literal in wanted):
+            level[FALSE] = 0
+            found.append((0, True, FALSE, Gate.XOR, constant, constant))
+        for node in needed:
+            operands = self._operands[node]
+            if operands is not None:
+                kind, left, right = operands
+                deepest = max(level[complement(left)], level[complement(right)]) + (kind == Gate.AND)
+                level[2 * node] = deepest
+                found.append((deepest, kind != Gate.AND, 2 * node, kind, left, right))
+        for literal in wanted:
+            complement(literal)
+        found.sort(key=lambda gate: gate[:2])  # stable: what a free gate reads stays before it
+        wire = {2 * node: place for place, node in enumerate(self._inputs)}
+        wire |= {gate[2]: len(self._inputs) + place for place, gate in enumerate(found)}
+        kinds = [gate[3] for gate in found]
+        left_wires = [wire[gate[4]] for gate in found]
+        return kinds, left_wires, [wire[gate[5]] for gate in found], [wire[literal] for literal in wanted]
+
+    def _needed(self, wanted: list[int]) -> list[int]:
+        """Nodes that the wanted literals depend on, each after what it reads."""
+        seen: set[int] = set()
+        waiting = [literal >> 1 for literal in wanted]
+        while waiting:
+            node = waiting.pop()
+            operands = self._operands[node]
+            if node not in seen and operands is not None:
+                seen.add(node)
+                waiting += [operands[1] >> 1, operands[2] >> 1]
+        return sorted(seen)
+
+
+# --- Evaluation in the clear, for many pairs at a time
+#
+# Secure evaluations are compared with it, and large simulations use it, where nobody has anything to hide. Wires hold
+# one bit a pair, 64 of them in a word.
+
+WORD = 64
+
+
+def evaluate(circuit: Circuit, garbler: Bool, evaluator: Bool) -> Bool:
+    """Outputs of a circuit for every pair, shape (pairs, output wires).
+
+    Args:
+        circuit: Which one.
+        garbler: Bits of the garblers, shape (pairs, garbler's wires); `arrange` makes them from numbers.
+        evaluator: Bits of the evaluators, shape (pairs, evaluator's wires).
+
+    Raises:
+        ParameterError: the arrays are of other shapes.
+    """
+    pairs = pairs_of(circuit, garbler, evaluator)
+    wires: list[UInt64 | None] = [*_packed(garbler), *_packed(evaluator), *[None] * circuit.gates]
+    gates = zip(circuit.kinds.tolist(), circuit.left.tolist(), circuit.right.tolist(), strict=True)
+    last = circuit.last_use.tolist()
+    for place, (kind, left, right) in enumerate(gates):
+        a, b = wires[left], wires[right]
+        assert a is not None
+        assert b is not None
+        wires[circuit.inputs + place] = ~a if kind == Gate.NOT else a & b if kind == Gate.AND else a ^ b
+        for read in (left, right):
+            if last[read] == place:
+                wires[read] = None
+    found = np.array([wires[wire] for wire in circuit.output_wires.tolist()])
+    bits = np.unpackbits(found.view(np.uint8), axis=1, count=pairs, bitorder="little")
+    return bits.T.astype(bool)
+
+
+def pairs_of(circuit: Circuit, garbler: Bool, evaluator: Bool) -> int:
+    """How many pairs there are inputs of."""
+    pairs = len(garbler)
+    if garbler.shape != (pairs, circuit.garbler_bits) or evaluator.shape != (pairs, circuit.evaluator_bits):
+        wanted = f"(pairs, {circuit.garbler_bits}) and (pairs, {circuit.evaluator_bits})"
+        raise ParameterError(f"`inputs` must have the shapes {wanted}, got {garbler.shape} and {evaluator.shape}")
+    return pairs
+
+
+def arrange(ports: tuple[Port, ...], values: Mapping[str, ArrayLike]) -> Bool:
+    """One party's inputs as bits in the order of its wires, shape (pairs, wires).
+
+    Args:
+        ports: The party's inputs.
+        values: By name: whole numbers of shape (pairs,), or bits of shape (pairs, width).
+
+    Raises:
+        ParameterError: names are others, or a number does not fit in the width of its input.
+    """
+    if {port.name for port in ports} != set(values):
+        raise ParameterError(f"`inputs` must be {', '.join(port.name for port in ports)}, got {', '.join(values)}")
+    return np.hstack([_bits_of(np.asarray(values[port.name]), port) for port in ports])
+
+
+def separate(ports: tuple[Port, ...], bits: Bool) -> dict[str, Int64]:
+    """Numbers of the outputs by name, each of shape (pairs,).
+
+    Args:
+        ports: The outputs, of at most 62 bits each.
+        bits: As `evaluate` gives them.
+
+    Raises:
+        ParameterError: an output is wider.
+    """
+    found, first = {}, 0
+    for port in ports:
+        if port.width >= WORD - 1:
+            raise ParameterError(f"`{port.name}` must have at most {WORD - 2} bits to be a number, got {port.width}")
+        weights = np.int64(1) << np.arange(port.width)
+        if port.signed:
+            weights[-1] = -weights[-1]
+        found[port.name] = bits[:, first : first + port.width].astype(np.int64) @ weights
+        first += port.width
+    return found
+
+
+def _bits_of(values: NDArray[Any], port: Port) -> Bool:
+    if values.dtype == np.bool_ and values.shape[1:] == (port.width,):
+        return values
+    if values.ndim != 1 or values.dtype.kind not in "iu" or port.width >= WORD:
+        raise ParameterError(f"`{port.name}` must be whole numbers of less than 64 bits, or {port.width} bits a pair")
+    if values.size and (values.min() < 0 or int(values.max()) >> port.width):
+        raise ParameterError(f"`{port.name}` must be from 0 to {(1 << port.width) - 1}")
+    return (values.astype(np.int64)[:, None] >> np.arange(port.width) & 1).astype(bool)
+
+
+def _packed(bits: Bool) -> UInt64:
+    """Bits of one wire a row, 64 pairs in a word."""
+    padded = np.pad(bits.T, ((0, 0), (0, -len(bits) % WORD)))
+    return np.ascontiguousarray(np.packbits(padded, axis=1, bitorder="little")).view(np.uint64)

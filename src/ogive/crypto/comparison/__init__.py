@@ -4,9 +4,8 @@ Also called distributed comparison functions. A client makes a pair of keys and 
 evaluate all keys at any public points, while clients are away, and their shares add up to the result.
 """
 
-from ogive.crypto.comparison.batch import KeyBatch, join
 from ogive.crypto.comparison.evaluation import evaluate, evaluate_sums
 from ogive.crypto.comparison.generation import generate
-from ogive.crypto.comparison.shape import KeyShape
+from ogive.crypto.comparison.keys import KeyBatch, KeyShape, join
 
 __all__ = ["KeyBatch", "KeyShape", "evaluate", "evaluate_sums", "generate", "join"]

@@ -16,15 +16,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ogive.arrays import UInt64
-from ogive.crypto.aes import Block, Blocks, Permutation, block_key
-from ogive.crypto.comparison.batch import KeyBatch
-from ogive.crypto.comparison.chunks import in_chunks
-from ogive.crypto.comparison.correcting import correct_leaf, correct_level
-from ogive.crypto.comparison.passes import flip_high
-from ogive.crypto.comparison.shape import KeyShape
-from ogive.crypto.streams import SEED_BYTES, words
-from ogive.crypto.wire import STUDY_BYTES
+from ogive.core.arrays import UInt64
+from ogive.crypto.aes import SEED_BYTES, Block, Blocks, Permutation, block_key, words
+from ogive.crypto.comparison.keys import KeyBatch, KeyShape, in_chunks
+from ogive.crypto.comparison.passes import correct_leaf, correct_level, flip_high
+from ogive.crypto.wire import check_study
 from ogive.errors import ParameterError
 
 CHUNK = 8192
@@ -60,8 +56,7 @@ def generate(
     amounts = None if payloads is None else _checked("payloads", payloads, shape.modulus)
     if amounts is not None and amounts.size != numbers.size:
         raise ParameterError(f"`payloads` must be as many as alphas, {numbers.size}, got {amounts.size}")
-    if not isinstance(study, bytes) or len(study) != STUDY_BYTES:
-        raise ParameterError(f"`study` must be a digest of {STUDY_BYTES} bytes")
+    check_study(study)
     n, dtype = numbers.size, shape.dtype
     roots = words(random(SEED_BYTES), 4 * n).reshape(2, n, 2)
     shared = {

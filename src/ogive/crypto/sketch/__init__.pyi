@@ -4,6 +4,6 @@ from .claims import Claim as Claim
 from .claims import StepClaim as StepClaim
 from .rejections import DEFAULT_TOLERATED as DEFAULT_TOLERATED
 from .rejections import most_rejected as most_rejected
-from .rounds import Check as Check
-from .uploads import Uploads as Uploads
+from .verifier import Check as Check
+from .verifier import Uploads as Uploads
 from .verifier import Verifier as Verifier

@@ -35,18 +35,7 @@ Source:
     `crypto.md`, sections 7, 8 and 10; `ustatistics.md`, 7.1.
 """
 
-from ogive.crypto.twoparty.aggregator import PairAggregator
-from ogive.crypto.twoparty.inputs import drawn_bits
-from ogive.crypto.twoparty.mailbox import Outgoing
-from ogive.crypto.twoparty.party import PairParty
-from ogive.crypto.twoparty.settings import AGGREGATOR, PairSettings, Participant
+from ogive.crypto.twoparty.messages import AGGREGATOR, Outgoing, PairSettings, Participant
+from ogive.crypto.twoparty.party import PairAggregator, PairParty, drawn_bits
 
-__all__ = [
-    "AGGREGATOR",
-    "Outgoing",
-    "PairAggregator",
-    "PairParty",
-    "PairSettings",
-    "Participant",
-    "drawn_bits",
-]
+__all__ = ["AGGREGATOR", "Outgoing", "PairAggregator", "PairParty", "PairSettings", "Participant", "drawn_bits"]

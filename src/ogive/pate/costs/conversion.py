@@ -14,11 +14,47 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ogive.arrays import Float64
-from ogive.checks import among
+from ogive.core.arrays import Float64
+from ogive.core.checks import among
 from ogive.errors import ParameterError
-from ogive.pate.costs.orders import check_orders
 from ogive.privacy import Rational, exact, number_text
+
+# --- The Renyi orders that costs are kept at, and which orders a caller may ask for
+
+LARGEST_ORDER = 1e6
+"""Costs at larger orders say nothing that an epsilon of ordinary size needs."""
+
+
+def _grid() -> Float64:
+    parts = [
+        np.arange(11, 20) / 10,
+        np.arange(4, 201) / 2,
+        np.geomspace(100, 500, 100)[1:],
+        np.geomspace(500, 1000, 20)[1:],
+    ]
+    grid = np.concatenate(parts)
+    grid.flags.writeable = False
+    return grid
+
+
+ORDERS: Float64 = _grid()
+"""1.1 to 1.9 by tenths, 2 to 100 by halves, then log-spaced to 500 (100 points) and to 1000 (20 points)."""
+
+
+def check_orders(orders: ArrayLike) -> Float64:
+    """Orders as an array, one order as an array of one."""
+    try:
+        found = np.atleast_1d(np.asarray(orders, dtype=np.float64))
+    except (TypeError, ValueError):
+        raise ParameterError("`orders` must be numbers above 1") from None
+    if found.ndim != 1 or found.size == 0 or not np.all((found > 1) & (found <= LARGEST_ORDER)):
+        raise ParameterError(f"`orders` must be numbers above 1 and at most {LARGEST_ORDER:g}, at least one of them")
+    if np.any(np.diff(found) <= 0):
+        raise ParameterError("`orders` must increase")
+    return found
+
+
+# --- The conversion
 
 Rule = Literal["paper", "tight"]
 
@@ -38,9 +74,6 @@ def epsilon_of_rdp(costs: ArrayLike, orders: ArrayLike, *, target_delta: Rationa
         orders: Increasing orders above 1.
         target_delta: Strictly between 0 and 1.
         rule: "tight" or "paper".
-
-    Raises:
-        ParameterError: an argument is out of range.
     """
     log_delta = math.log(check_delta(target_delta))
     grid, paid = _checked(costs, orders)
@@ -53,11 +86,7 @@ def epsilon_of_rdp(costs: ArrayLike, orders: ArrayLike, *, target_delta: Rationa
 
 
 def check_delta(value: Rational) -> float:
-    """A delta, if it is a number or the text of one strictly between 0 and 1.
-
-    Raises:
-        ParameterError: it is not.
-    """
+    """A delta, if it is a number or the text of one strictly between 0 and 1."""
     number = exact(value, "target_delta")
     if not 0 < number < 1:
         raise ParameterError(f"`target_delta` must be strictly between 0 and 1, got {number_text(number)}")

@@ -14,10 +14,9 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ogive.arrays import Bool, Float64, Int64
-from ogive.checks import among, whole
+from ogive.core.arrays import Bool, Float64, Int64
+from ogive.core.checks import among, whole
 from ogive.errors import ParameterError, UnsupportedError
-from ogive.pate import asking
 from ogive.pate.aggregators import (
     Aggregator,
     ConfidentGNMax,
@@ -25,25 +24,34 @@ from ogive.pate.aggregators import (
     InteractiveGNMax,
     LargestMargins,
     LNMax,
+    answer_sigma,
     check_aggregator,
 )
-from ogive.pate.costs import confident
-from ogive.pate.costs.conversion import Converted, Rule, check_delta, epsilon_of_rdp
+from ogive.pate.aggregators import check as asked_check
+from ogive.pate.aggregators import scaled as asked_scale
+from ogive.pate.costs import threshold as confident
+from ogive.pate.costs.answers import rdp_gnmax, rdp_lnmax
+from ogive.pate.costs.conversion import ORDERS, Converted, Rule, check_delta, check_orders, epsilon_of_rdp
 from ogive.pate.costs.exact import Check, is_feasible, rdp_exact
-from ogive.pate.costs.gnmax import rdp_gnmax
 from ogive.pate.costs.independent import gaussian_epsilon, gaussian_loss, independent_rdp, laplace_rdp
-from ogive.pate.costs.laplace import rdp_lnmax
-from ogive.pate.costs.losing import SCALE_BITS, Noise, logq_gnmax, logq_lnmax, unit_of
-from ogive.pate.costs.orders import ORDERS, check_orders
-from ogive.pate.costs.scores import check_probabilities, largest_excess
-from ogive.pate.costs.stated import PrivacyCost
-from ogive.pate.costs.statements import MODES, Mode, statement_of
+from ogive.pate.costs.losing import (
+    SCALE_BITS,
+    Noise,
+    check_probabilities,
+    largest_excess,
+    log_neighbour_bounds,
+    logq_gnmax,
+    logq_lnmax,
+    unit_of,
+)
+from ogive.pate.costs.stated import MODES, Mode, PrivacyCost, statement_of
 from ogive.pate.costs.threshold import check_tails, rdp_threshold
-from ogive.pate.sensitivity.neighbours import log_neighbour_bounds
 from ogive.pate.votes import check_answered, check_votes
 from ogive.privacy import GaussianDP, Rational
 
 _VOTE = 2**SCALE_BITS
+_ROWS = 1 << 12
+"""Queries whose costs are in memory at a time."""
 MOST_EXACT_CLASSES = 20
 """Most classes for which "auto" is exact: the work per query grows with their cube."""
 
@@ -172,9 +180,8 @@ def _is_quick(votes: Int64, aggregator: Aggregator, noise: Noise, group: int) ->
     queries, classes = votes.shape
     if noise == "discrete" or group != 1 or not isinstance(aggregator, GNMax | ConfidentGNMax):
         return False
-    sigma = float(aggregator.sigma if isinstance(aggregator, GNMax) else aggregator.sigma_2)
     quick = classes <= MOST_EXACT_CLASSES and queries * classes**3 <= MOST_EXACT_WORK
-    return quick and is_feasible(int(votes[0].sum()), classes, sigma)
+    return quick and is_feasible(int(votes[0].sum()), classes, float(answer_sigma(aggregator)))
 
 
 def _check_options(
@@ -224,12 +231,12 @@ def _independent(
         if rule is None and order is None and pure.value < found.value:
             return pure, "pure", rdp, answers
         return found, rule or "tight", rdp, answers
-    checked = isinstance(aggregator, ConfidentGNMax | InteractiveGNMax)
-    sigma_1 = aggregator.sigma_1 if isinstance(aggregator, ConfidentGNMax | InteractiveGNMax) else 1
-    sigma_2 = aggregator.sigma_2 if isinstance(aggregator, ConfidentGNMax | InteractiveGNMax) else aggregator.sigma
+    sigma_2 = aggregator.sigma if isinstance(aggregator, LargestMargins) else answer_sigma(aggregator)
     if sigma_2 is None:
         raise ParameterError("the cost of LargestMargins needs its sigma")
-    checks = queries if checked else 0
+    sigma_1, checks = Fraction(1), 0
+    if isinstance(aggregator, ConfidentGNMax | InteractiveGNMax):
+        sigma_1, checks = aggregator.sigma_1, queries
     rdp = independent_rdp(
         run.grid, checks=checks, sigma_1=float(sigma_1), answers=answers, sigma_2=float(sigma_2), group=run.group
     )
@@ -264,15 +271,11 @@ def _dependent(run: _Run, aggregator: Aggregator, mode: Mode) -> tuple[Float64, 
         logs = logq_lnmax(run.votes, float(aggregator.scale), noise=run.noise)
         return _total(run, lambda part: rdp_lnmax(logs[part], float(aggregator.scale) / run.group, run.grid))
     if isinstance(aggregator, GNMax):
-        return _gnmax(run, aggregator, mode)
+        if mode in ("exact", "exact_two_sided"):
+            return _total(run, _exact_costs(run, aggregator, two_sided=mode == "exact_two_sided"))
+        return _total(run, _answer_costs(run, float(aggregator.sigma), two_sided=mode == "joint_two_sided"))
     assert isinstance(aggregator, ConfidentGNMax | InteractiveGNMax)
     return _checked(run, aggregator, mode)
-
-
-def _gnmax(run: _Run, aggregator: GNMax, mode: Mode) -> tuple[Float64, float]:
-    if mode in ("exact", "exact_two_sided"):
-        return _total(run, _exact_costs(run, aggregator, two_sided=mode == "exact_two_sided"))
-    return _total(run, _answer_costs(run, float(aggregator.sigma), two_sided=mode == "joint_two_sided"))
 
 
 def _checked(run: _Run, aggregator: ConfidentGNMax | InteractiveGNMax, mode: Mode) -> tuple[Float64, float]:
@@ -320,9 +323,6 @@ def _answer_costs(run: _Run, sigma: float, *, two_sided: bool) -> Callable[[slic
     return lambda part: rdp_gnmax(logs[part], curve, run.grid)
 
 
-_ROWS = 1 << 12
-
-
 def _total(run: _Run, cost: Callable[[slice], Float64]) -> tuple[Float64, float]:
     """Sum of costs over queries, a bounded number of rows at a time; and the number of queries."""
     queries = run.votes.shape[0]
@@ -339,18 +339,15 @@ def drawn(aggregator: GNMax | ConfidentGNMax, noise: Noise) -> tuple[float, Chec
         aggregator: What is run.
         noise: Continuous noise has the stated scale; scaled noise has the next larger one that samplers accept, and
             its threshold is the next larger number of units.
-
-    Raises:
-        ParameterError: there is too little noise for integers to stand for continuous noise.
     """
     if isinstance(aggregator, GNMax):
         return _scale(aggregator.sigma, "sigma", noise), None
     threshold = aggregator.threshold
     if noise == "scaled":
-        threshold = Fraction(asking.check(threshold, aggregator.sigma_1).threshold, _VOTE)
+        threshold = Fraction(asked_check(threshold, aggregator.sigma_1).threshold, _VOTE)
     check = Check(float(threshold), _scale(aggregator.sigma_1, "sigma_1", noise))
     return _scale(aggregator.sigma_2, "sigma_2", noise), check
 
 
 def _scale(sigma: Fraction, name: str, noise: Noise) -> float:
-    return float(asking.scaled(sigma, name).sigma / _VOTE if noise == "scaled" else sigma)
+    return float(asked_scale(sigma, name).sigma / _VOTE if noise == "scaled" else sigma)

@@ -15,18 +15,22 @@ Source:
 
 from __future__ import annotations
 
+import threading
 from fractions import Fraction
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ogive.accounting.gaussian import DISTANCE, LEAST_SIGMA, epsilon_of_gaussian
-from ogive.arrays import Float64
-from ogive.errors import ParameterError
-from ogive.pate.costs.laplace import independent_lnmax
+from ogive.accounting import gaussian_rho
+from ogive.accounting.losses import DISTANCE, LEAST_SIGMA, epsilon_of_gaussian, largest_mu
+from ogive.core.arrays import Float64
+from ogive.core.checks import all_whole
+from ogive.errors import BudgetError, ParameterError, UnsupportedError, quoted
+from ogive.pate.aggregators import Aggregator, ConfidentGNMax, GNMax, InteractiveGNMax, answer_sigma, check_aggregator
+from ogive.pate.costs.answers import independent_lnmax
+from ogive.pate.costs.conversion import check_orders
 from ogive.pate.costs.losing import SCALE_BITS, Noise, unit_of
-from ogive.pate.costs.orders import check_orders
-from ogive.privacy import GaussianDP, Rational, exact
+from ogive.privacy import ApproxDP, GaussianDP, Rational, exact
 
 
 def gaussian_loss(
@@ -39,20 +43,7 @@ def gaussian_loss(
     group: int = 1,
     noise: Noise = "continuous",
 ) -> GaussianDP:
-    """The exact loss of checks and answers, both caps fixed beforehand.
-
-    Args:
-        checks: Most checks.
-        sigma_1: Of a check's noise, in votes.
-        answers: Most answers, or opened histograms.
-        sigma_2: Of the noise of every count of an answer, in votes.
-        classes: At least 2.
-        group: Number of teachers of one party.
-        noise: "continuous" or "scaled"; integer noise on plain votes has no such loss.
-
-    Raises:
-        ParameterError: an argument is out of range, or the noise is of plain integers.
-    """
+    """The exact loss of checks and answers, both caps fixed beforehand."""
     unit_of(noise)
     if noise == "discrete":
         raise ParameterError("integer noise on plain votes is not Gaussian; scale the votes, or use its Renyi costs")
@@ -73,38 +64,120 @@ def gaussian_loss(
 
 
 def gaussian_epsilon(loss: GaussianDP, target_delta: Rational) -> float:
-    """The exact epsilon of a loss with a delta; rounded up.
-
-    Raises:
-        ParameterError: delta is out of range, or the distance from Gaussian noise uses it up.
-    """
+    """The exact epsilon of a loss with a delta; rounded up."""
     found = epsilon_of_gaussian(loss, exact(target_delta, "target_delta"))
     near = float(found)
     return near if near >= found else float(np.nextafter(near, np.inf))
 
 
 def independent_rdp(
-    orders: ArrayLike,
-    *,
-    checks: int = 0,
-    sigma_1: float = 1.0,
-    answers: int = 0,
-    sigma_2: float = 1.0,
-    group: int = 1,
+    orders: ArrayLike, *, checks: int = 0, sigma_1: float = 1.0, answers: int = 0, sigma_2: float = 1.0, group: int = 1
 ) -> Float64:
-    """Renyi cost of checks and answers with Gaussian noise, continuous or of integers; shape (orders,).
-
-    Raises:
-        ParameterError: orders are out of range.
-    """
+    """Renyi cost of checks and answers with Gaussian noise, continuous or of integers; shape (orders,)."""
     grid = check_orders(orders)
     return grid * group**2 * (checks / (2 * sigma_1**2) + answers / sigma_2**2)
 
 
 def laplace_rdp(orders: ArrayLike, *, answers: int, scale: float, group: int = 1) -> Float64:
-    """Renyi cost of answers with Laplace noise; shape (orders,).
+    """Renyi cost of answers with Laplace noise; shape (orders,)."""
+    return answers * independent_lnmax(scale / group, orders)
+
+
+# --- A filter that stops a run before its budget is passed, whatever was asked and answered so far
+#
+# It pays for every check and every answer at its data-independent price, which no vote enters, so that where a run
+# ends tells nothing but the answers do. Gaussian mechanisms chosen by earlier outputs add up as fixed ones do, as long
+# as their sum stays within a number that was fixed before the first: docs/proofs/pate_costs.md. Costs that depend on
+# votes have no place here: the moment at which they pass a budget depends on votes too, and no bound counts that.
+#
+# Source:
+#     Rogers, Roth, Ullman and Vadhan 2016 (filters); Smith and Thakurta 2022, Theorem 1 (Gaussian mechanisms).
+
+_PAYING = threading.Lock()  # of all filters, so that one can be copied
+
+
+class PrivacyFilter:
+    """Privacy filter: the remaining budget while queries are asked one after another.
+
+    Args:
+        aggregator: The aggregator; it must have Gaussian noise and answer one query at a time.
+        epsilon: Epsilon of the budget.
+        target_delta: Delta of the budget.
+        classes: Number of classes.
+        group: Number of teachers of one party.
+        noise: "scaled", as `label` draws it, or "continuous".
 
     Raises:
         ParameterError: an argument is out of range.
+        UnsupportedError: the aggregator has Laplace noise, or releases histograms.
+
+    Example:
+        >>> budget = PrivacyFilter(GNMax(40), epsilon=1, target_delta=1e-5, classes=10)
+        >>> while budget.allows(answers=1):
+        ...     budget.pay(answers=1)
+        >>> budget.answers
+        57
     """
-    return answers * independent_lnmax(scale / group, orders)
+
+    def __init__(
+        self,
+        aggregator: Aggregator,
+        *,
+        epsilon: Rational,
+        target_delta: Rational,
+        classes: int,
+        group: int = 1,
+        noise: Noise = "scaled",
+    ) -> None:
+        check_aggregator(aggregator)
+        if not isinstance(aggregator, GNMax | ConfidentGNMax | InteractiveGNMax):
+            raise UnsupportedError(
+                f"a privacy filter charges single answers with Gaussian noise, not {quoted(aggregator)}"
+            )
+        self.granted = ApproxDP(epsilon, target_delta)
+        self.checks = 0
+        self.answers = 0
+        self._check = (
+            gaussian_loss(checks=1, sigma_1=aggregator.sigma_1, classes=classes, group=group, noise=noise)
+            if isinstance(aggregator, ConfidentGNMax | InteractiveGNMax)
+            else None
+        )
+        self._answer = gaussian_loss(
+            answers=1, sigma_2=answer_sigma(aggregator), classes=classes, group=group, noise=noise
+        )
+        # the most of both kinds' distances, so that whatever mixture is run stays within both sums; or in zCDP, which
+        # integers keep exactly
+        rates = [one.distance / one.mu_squared for one in (self._check, self._answer) if one is not None]
+        self._most = max(Fraction(largest_mu(self.granted, max(rates))) ** 2, 2 * gaussian_rho(self.granted).rho)
+
+    def allows(self, *, checks: int = 0, answers: int = 0) -> bool:
+        """Whether this number of further checks and answers fits; test both before a query is checked.
+
+        Raises:
+            ParameterError: a number is negative, or there are checks without a threshold.
+        """
+        return self._after(checks, answers) <= self._most
+
+    def pay(self, *, checks: int = 0, answers: int = 0) -> None:
+        """Charge checks and answers before they are made.
+
+        Raises:
+            BudgetError: they exceed the budget; nothing is charged.
+            ParameterError: a number is negative, or there are checks without a threshold.
+        """
+        with _PAYING:
+            if not self.allows(checks=checks, answers=answers):
+                raise BudgetError(
+                    f"{checks} checks and {answers} answers more do not fit after {self.checks} checks and "
+                    f"{self.answers} answers; end the run"
+                )
+            self.checks += checks
+            self.answers += answers
+
+    def _after(self, checks: int, answers: int) -> Fraction:
+        """Mu squared after more checks and answers."""
+        all_whole((checks, answers), "checks and answers", 0)
+        if checks and self._check is None:
+            raise ParameterError("this aggregator has no threshold, so it has no checks")
+        kinds = ((self.checks + checks, self._check), (self.answers + answers, self._answer))
+        return sum((times * one.mu_squared for times, one in kinds if one is not None), Fraction(0))

@@ -11,10 +11,12 @@ import math
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.special import log_ndtr
 
-from ogive.arrays import Float64, Int64
-from ogive.compiling import njit
+from ogive.core.arrays import Float64, Int64
+from ogive.core.compiling import njit
+from ogive.pate.costs.threshold import check_tails
 
 SIDE = 13.0
 """Standard deviations from a count beyond which its noise is left out, e^-84 of the mass."""
@@ -57,7 +59,7 @@ class Tables(NamedTuple):
 
     @staticmethod
     def make(teachers: int, sigma: float, unit: float) -> Tables:
-        """Tables for counts from 0 to a number of teachers, and noise on a grid of so many votes."""
+        """Tables for counts from 0 to a number of teachers, and noise on a grid of this many votes."""
         per_vote = max(1, math.ceil(1 / (_STEP * sigma)))
         place = 1 / (per_vote * sigma)
         stride = max(1, math.floor(_STEP / place))
@@ -95,20 +97,7 @@ def _dot(one: Float64, other: Float64, size: int) -> float:
 def _integrand(
     values: Int64, times: Int64, tables: Tables, total: Float64, start: int, which: int, out: Float64
 ) -> tuple[int, int, float]:
-    """The integrand of one class around its peak, over its peak.
-
-    Args:
-        values: Distinct counts.
-        times: How many classes have each.
-        tables: Of the noise.
-        total: Sum of `log_below` over all classes at every step from `start`.
-        start: Place of the first step, count 0 being place 0.
-        which: Index of the class's count.
-        out: Filled from 0.
-
-    Returns:
-        Place of the first step of the window, number of its steps, and ln of the peak.
-    """
+    """The integrand of one class around its peak, over its peak."""
     own = tables.middle - values[which] * tables.per_vote
     best, peak = 0, -np.inf
     for step in range(total.size):
@@ -150,13 +139,7 @@ def _complement(logs: Float64, times: Int64) -> float:
 
 @njit(error_model="numpy")
 def winning(values: Int64, times: Int64, tables: Tables) -> Float64:
-    """Ln of the chance of winning of a class with each distinct count.
-
-    Args:
-        values: Distinct counts in falling order.
-        times: How many classes have each.
-        tables: Of the noise.
-    """
+    """Ln of the chance of winning of a class with each distinct count."""
     start, total = _totals(values, times, tables)
     scratch = np.empty(2 * (tables.half // tables.stride) + 3)
     found = np.empty(values.size)
@@ -177,19 +160,7 @@ def _gather(table: Float64, tables: Tables, value: int, first: int, size: int, o
 
 @njit(error_model="numpy")
 def neighbours(values: Int64, times: Int64, tables: Tables, plain: Float64, giver: Float64, taker: Float64) -> Float64:
-    """Fill ln of the chances at every neighbour, where a class of count a gives a vote to one of count c.
-
-    Args:
-        values: Distinct counts in falling order.
-        times: How many classes have each.
-        tables: Of the noise.
-        plain: Filled with [a, c, u], the chance of a class of count u that keeps its votes.
-        giver: Filled with [a, c], that of the class that gives.
-        taker: Filled with [a, c], that of the class that takes.
-
-    Returns:
-        ln of the chances at the votes themselves.
-    """
+    """Fill ln of the chances at every neighbour, where a class of count a gives a vote to one of count c."""
     kinds = values.size
     start, total = _totals(values, times, tables)
     width = 2 * (tables.half // tables.stride) + 3
@@ -220,3 +191,56 @@ def neighbours(values: Int64, times: Int64, tables: Tables, plain: Float64, give
     if times[0] == 1:
         here[0] = _complement(here, times)
     return here
+
+
+# --- How far the chances under integer noise may be from those under continuous noise of the same scale
+#
+# Noise is discrete Gaussian on a grid of `unit` votes, and the first of equal counts wins. Then the chance that class i
+# wins lies between its continuous chances at one unit less and one unit more of its own votes. The log of a continuous
+# chance is concave in the votes, so that its slope, and with it what a unit changes, is at most what a whole vote
+# changes; and the slope changes by at most 1 / sigma^2 from one vote to the next.
+#
+# Source: docs/proofs/pate_costs.md, Section 8.
+
+
+def tails_of_check(highest: ArrayLike, threshold: float, sigma_1: float, *, unit: float) -> Float64:
+    """A check's ln Pr[pass], ln Pr[refuse], and how far integer noise may move each; shape (4, counts).
+
+    Args:
+        highest: Whole counts.
+        threshold: Votes that the count must reach with noise.
+        sigma_1: Of the check's noise, in votes; at least 1000 units.
+        unit: Grid of the noise in votes; 0 for continuous noise.
+    """
+    reached = unit * math.ceil(threshold / unit) - unit / 2 if unit else threshold
+    log_pass, log_refuse = check_tails(highest, reached, sigma_1)
+    distance = (np.asarray(highest, dtype=np.float64) - reached) / sigma_1
+    bound = (distance**2 + 3) * (unit / sigma_1) ** 2 / 11
+    # the likelier tail is the complement of the other
+    likelier = np.exp(-np.abs(log_pass - log_refuse))
+    passes, refuses = (np.where(log > math.log(0.5), bound * likelier, bound) for log in (log_pass, log_refuse))
+    return np.stack([log_pass, log_refuse, passes, refuses])
+
+
+@njit(error_model="numpy")
+def lifts_of_classes(here: Float64, giver: Float64, tables: Tables) -> Float64:
+    """How far ln of a class's chance may be off, at the votes and at every neighbour; by distinct counts."""
+    found = np.empty(here.size)
+    for which in range(here.size):
+        slope = max(here[which] - giver[which].max(), 0.0)
+        found[which] = tables.unit * (slope + tables.bend)
+    return found
+
+
+@njit(error_model="numpy")
+def lift_of_complement(logs: Float64, others: Float64, counts: Float64, lifts: Float64, lead: int, size: int) -> float:
+    """The same of the first class, whose chance is what the others leave, at the votes and at one neighbour."""
+    moved_here, moved_there = 0.0, 0.0
+    for outcome in range(size):
+        if outcome != lead:
+            moved = counts[outcome] * np.expm1(lifts[outcome])
+            moved_here += moved * np.exp(logs[outcome])
+            moved_there += moved * np.exp(others[outcome])
+    share = max(moved_here * np.exp(-logs[lead]), moved_there * np.exp(-others[lead]))
+    lift = float(lifts[lead])
+    return min(lift, -math.log1p(-share)) if share < 1 else lift

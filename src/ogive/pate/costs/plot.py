@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from ogive.accounting.rounding import shown_up
+from ogive.accounting.losses import shown_up
 from ogive.pate.costs.conversion import Rule, epsilon_of_rdp
 from ogive.pate.costs.stated import PrivacyCost
-from ogive.pictures import BLUE, GRAY, ORANGE, caption, legend, lighten, new_axes
+from ogive.showing.pictures import BLUE, GRAY, ORANGE, caption, legend, lighten, new_axes
 
 _MOST_TICKS = 9
 _HIGHEST = 4.0
@@ -18,16 +18,6 @@ def plot_cost(cost: PrivacyCost, ax: Any = None) -> Any:
     """Draw a cost at every Renyi order, what epsilon each order gives, and the one that counts.
 
     The picture is as private as the cost: unless `publishable`, as the votes.
-
-    Args:
-        cost: What to draw.
-        ax: Axes to draw into; new ones by default.
-
-    Returns:
-        Matplotlib axes.
-
-    Raises:
-        ParameterError: matplotlib is not installed.
     """
     axes = new_axes(ax)
     rule: Rule = "paper" if cost.rule == "paper" else "tight"

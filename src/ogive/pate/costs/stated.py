@@ -5,13 +5,146 @@ To price needs nothing of what files need, which is imported where files are wri
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal, get_args
 
-from ogive.pate.costs.losing import Noise
-from ogive.pate.costs.statements import Mode
-from ogive.rooms import room
+from ogive.accounting.losses import shown_up
+from ogive.core.rooms import room
+from ogive.errors import DataError, ParameterError, plain
+from ogive.pate.costs.conversion import check_orders
+from ogive.pate.costs.losing import SCALE_BITS, Noise
+
+# --- What a cost means, in sentences for readers
+
+Mode = Literal["independent", "joint", "joint_two_sided", "exact", "exact_two_sided", "realised", "expected"]
+"""How costs are counted, which decides what they mean."""
+MODES: tuple[Mode, ...] = get_args(Mode)
+
+_PRIVATE = (
+    "It is not differential privacy, it belongs in no budget, and it depends on the votes: do not publish it as it is."
+)
+
+_ADAPTIVE = (
+    "This holds for queries, and scores of a student, that were fixed, or drawn, without looking at votes or answers."
+)
+
+_NOISES: dict[Noise, str] = {
+    "continuous": "continuous noise",
+    "discrete": "integer noise on the votes",
+    "scaled": f"integer noise on the votes multiplied by 2^{SCALE_BITS}",
+}
+
+
+def statement_of(mode: str, *, epsilon: float, delta: float, noise: Noise, group: int, cap: int | None) -> str:
+    """What a cost says, its numbers rounded up, what it takes for granted, and whether it may be published."""
+    who = "one teacher" if group == 1 else f"one party with {group} teachers"
+    most, aside = shown_up(epsilon), shown_up(delta)
+    pair = f"epsilon = {most} and delta = {aside}"
+    closing = f"Computed for {_NOISES[noise]}."
+    if mode == "independent":
+        ended = "" if cap is None else f", where the run ends after {cap} answers"
+        return (
+            f"The run is differentially private with {pair}, replacing {who}{ended}. This holds for every data set and "
+            f"for queries that depend on earlier answers, and it may be published. {closing}"
+        )
+    if mode == "expected":
+        return (
+            f"Averaged over which queries pass, Renyi costs convert to {pair}, replacing {who}. This is the paper's "
+            f"figure, for reproduction: it is not a bound. {_PRIVATE} {closing}"
+        )
+    if mode == "realised":
+        return (
+            f"For the data set actually held, D, and for every neighbour D' ({who} replaced): with probability of at "
+            f"least 1 - {aside} over the run, ln(Pr_D[outputs] / Pr_D'[outputs]) <= {most}. This holds for "
+            "queries that depend on earlier answers, and at an order that was fixed before the run. "
+            f"{_PRIVATE} {closing}"
+        )
+    ways = "Pr[M(D) in Y] <= e^epsilon Pr[M(D') in Y] + delta"
+    if mode.endswith("two_sided"):
+        ways += " and Pr[M(D') in Y] <= e^epsilon Pr[M(D) in Y] + delta"
+    return (
+        f"For the data set actually held, D, for every neighbour D' ({who} replaced) and every set Y of complete "
+        f"outputs: {ways}, with {pair}. {_ADAPTIVE} {_PRIVATE} {closing}"
+    )
+
+
+# --- A stated cost read back from plain data, which need not be trusted
+
+_RULES = ("tight", "paper", "gaussian", "pure")
+_WITH_ORDER = ("tight", "paper")
+_ROOM = 1 + 1e-9  # sums of chances may exceed the number of queries by rounding
+
+
+def fields(data: Any, schema: str, names: Iterable[str]) -> dict[str, Any]:
+    """Checked arguments of a `PrivacyCost`, which has this schema and fields of these names, from plain data."""
+    from ogive.statistics.plain_json import Fields, is_whole
+
+    known = Fields.of(data, schema, "a privacy cost", names)
+    orders, rdp = _by_order(data)
+    mode, rule, order, queries = data["mode"], data["rule"], data["order"], data["queries"]
+    _check_word(mode, "mode", MODES)
+    _check_word(rule, "rule", _RULES)
+    _check_word(data["noise"], "noise", get_args(Noise))
+    if not is_whole(queries) or queries < 1:
+        raise DataError("the field 'queries' of a privacy cost must be a whole number from 1")
+    if (order is not None and order not in orders) or (order is None) is (rule in _WITH_ORDER):
+        raise DataError("the order of a privacy cost must be one of its orders, or null where its rule needs none")
+    if data["publishable"] is not (mode == "independent"):
+        raise DataError("a privacy cost is publishable where its mode is independent, and nowhere else")
+    return {
+        "epsilon": _from_zero(data, "epsilon", math.inf),
+        "delta": known.chance("delta"),
+        "mode": mode,
+        "rule": rule,
+        "order": None if order is None else float(order),
+        "noise": data["noise"],
+        "queries": queries,
+        "answers": _from_zero(data, "answers", queries * _ROOM),
+        "publishable": data["publishable"],
+        "statement": known.text("statement"),
+        "orders": orders,
+        "rdp": rdp,
+    }
+
+
+def _by_order(data: dict[str, Any]) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    """Orders and costs."""
+    from ogive.statistics.plain_json import is_number
+
+    lists = [data[name] for name in ("orders", "rdp")]
+    if not all(isinstance(each, list) and all(map(is_number, each)) for each in lists) or min(map(len, lists)) == 0:
+        raise DataError("orders and rdp of a privacy cost must be lists of finite numbers")
+    orders, rdp = (tuple(map(float, each)) for each in lists)
+    if len(orders) != len(rdp):
+        raise DataError(f"a privacy cost must have one rdp for each of its {len(orders)} orders, got {len(rdp)}")
+    if min(rdp) < 0:
+        raise DataError(f"rdp of a privacy cost must be numbers from 0, got {min(rdp):g}")
+    try:
+        check_orders(orders)
+    except ParameterError as problem:
+        raise DataError(f"a privacy cost: {plain(problem)}") from None
+    return orders, rdp
+
+
+def _check_word(value: Any, name: str, known: tuple[str, ...]) -> None:
+    if not isinstance(value, str) or value not in known:
+        raise DataError(f"the {name} of a privacy cost must be one of {', '.join(known)}")
+
+
+def _from_zero(data: dict[str, Any], name: str, most: float) -> float:
+    from ogive.statistics.plain_json import is_number
+
+    value = data[name]
+    if not is_number(value) or not 0 <= value <= most:
+        limit = "" if most == math.inf else f" to {data['queries']}"
+        raise DataError(f"the {name} of a privacy cost must be a number from 0{limit}")
+    return float(value)
+
+
+# --- The cost
 
 
 @dataclass(frozen=True)
@@ -83,9 +216,7 @@ class PrivacyCost:
         Raises:
             DataError: the data are not a privacy cost that this version can read.
         """
-        from ogive.pate.costs import stated_json
-
-        return PrivacyCost(**stated_json.fields(data, PrivacyCost.schema, PrivacyCost.__dataclass_fields__))
+        return PrivacyCost(**fields(data, PrivacyCost.schema, PrivacyCost.__dataclass_fields__))
 
     @staticmethod
     def from_json(source: str | bytes | Path) -> PrivacyCost:

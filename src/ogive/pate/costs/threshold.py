@@ -4,6 +4,11 @@ Both tails are computed by themselves: ln(1 - p) from ln p would lose every digi
 teacher moves the highest count by at most 1, and the divergence is convex in the neighbour's count, so both ends of
 that range give the exact cost.
 
+Throughout, `highest` are counts, or the rounded largest excess of an interactive check, shape (queries,), whole numbers
+where the noise is of integers; `threshold` is what a count must reach with noise of scale `sigma_1`, both in votes;
+`orders` are Renyi orders, increasing and above 1, and costs have the shape (queries, orders); a party has `group`
+teachers, all of which may change. Costs depend on private votes unless they are independent.
+
 Source:
     Papernot et al. 2018, Section 4.3 and Appendix A; the exact cost: docs/proofs/pate_costs.md.
 """
@@ -18,12 +23,12 @@ from numpy.typing import ArrayLike
 from scipy.optimize import minimize_scalar
 from scipy.special import log_ndtr
 
-from ogive.arrays import Float64
-from ogive.checks import among
+from ogive.core.arrays import Float64
+from ogive.core.checks import among
 from ogive.errors import ParameterError, quoted
-from ogive.pate.costs.gnmax import rdp_gnmax
+from ogive.pate.costs.answers import rdp_gnmax
+from ogive.pate.costs.conversion import check_orders
 from ogive.pate.costs.losing import Noise, check_scale, unit_of
-from ogive.pate.costs.orders import check_orders
 
 Mode = Literal["independent", "theorem3", "exact"]
 MODES: tuple[Mode, ...] = ("independent", "theorem3", "exact")
@@ -35,18 +40,7 @@ _LARGE = 40.0
 def check_tails(
     highest: ArrayLike, threshold: float, sigma_1: float, *, noise: Noise = "continuous"
 ) -> tuple[Float64, Float64]:
-    """Ln Pr[pass] and ln Pr[refuse] for each highest count.
-
-    Args:
-        highest: Counts, or the rounded largest excess of an interactive check; any shape. Whole numbers, where the
-            noise is of integers.
-        threshold: Votes that the count must reach with noise.
-        sigma_1: Of the check's noise.
-        noise: Which noise is meant.
-
-    Raises:
-        ParameterError: sigma_1, threshold or noise is out of range.
-    """
+    """Ln Pr[pass] and ln Pr[refuse] for each highest count, of any shape."""
     check_scale(sigma_1, "sigma_1")
     if not math.isfinite(threshold):
         raise ParameterError(f"`threshold` must be a finite number, got {quoted(threshold)}")
@@ -69,26 +63,7 @@ def rdp_threshold(
     group: int = 1,
     noise: Noise = "continuous",
 ) -> Float64:
-    """Renyi cost of each check at each order.
-
-    Args:
-        highest: Counts, shape (queries,).
-        threshold: Votes that the count must reach with noise.
-        sigma_1: Of the check's noise.
-        orders: Increasing orders above 1.
-        mode: "independent" of votes, by "theorem3" as in the paper, or "exact".
-        group: Teachers of one party, all of which may change.
-        noise: Which noise is meant.
-
-    Returns:
-        Shape (queries, orders).
-
-    Raises:
-        ParameterError: an argument is out of range.
-
-    Privacy:
-        Costs depend on private votes unless the mode is "independent".
-    """
+    """Renyi cost of each check at each order: "independent" of votes, by "theorem3" as in the paper, or "exact"."""
     grid = check_orders(orders)
     counts = np.atleast_1d(np.asarray(highest, dtype=np.float64))
     if among(mode, "mode", MODES) == "independent":
@@ -115,20 +90,7 @@ def sup_threshold(
     group: int = 1,
     noise: Noise = "continuous",
 ) -> Float64:
-    """The largest exact cost of a check, whatever the votes; shape (orders,).
-
-    Args:
-        threshold: Votes that the count must reach with noise.
-        sigma_1: Of the check's noise.
-        orders: Increasing orders above 1.
-        teachers: How many vote, so that counts go from 0 to that; None for any real count, which also covers
-            continuous noise of more variance than stated.
-        group: Number of teachers of one party.
-        noise: Which noise is meant.
-
-    Raises:
-        ParameterError: an argument is out of range, or any real count is asked of integer noise.
-    """
+    """The largest exact cost of a check, whatever the votes; shape (orders,)."""
     grid = check_orders(orders)
     if teachers is not None:
         counts = np.arange(teachers + 1)
@@ -136,7 +98,7 @@ def sup_threshold(
     if noise != "continuous":
         raise ParameterError("the largest cost over all real counts is that of continuous noise")
     check_scale(sigma_1, "sigma_1")
-    return np.array([_largest(group / sigma_1, order) for order in grid])
+    return np.array([_largest_at_order(group / sigma_1, order) for order in grid])
 
 
 def bit_divergence(here: tuple[Float64, Float64], there: tuple[Float64, Float64], orders: Float64) -> Float64:
@@ -170,29 +132,23 @@ def gain(log_chance: Float64, power: Float64) -> Float64:
     return np.asarray(found)
 
 
-def _largest(shift: float, order: float) -> float:
+def _largest_at_order(shift: float, order: float) -> float:
     """The largest cost of a bit of unit noise whose mean moves by `shift`, over all means."""
 
-    def cost(mean: float) -> float:
-        here = (log_ndtr(np.array([mean])), log_ndtr(np.array([-mean])))
+    def costs(means: Float64) -> Float64:
+        here = (log_ndtr(means), log_ndtr(-means))
         found = [
-            bit_divergence(
-                here, (log_ndtr(np.array([mean + move])), log_ndtr(np.array([-mean - move]))), np.array([order])
-            )
+            bit_divergence(here, (log_ndtr(means + move), log_ndtr(-means - move)), np.array([order]))
             for move in (-shift, shift)
         ]
-        return float(np.maximum(*found)[0, 0])
+        return np.asarray(np.maximum(*found)[:, 0])
+
+    def cost(mean: float) -> float:
+        return float(costs(np.array([mean]))[0])
 
     # a nearly certain bit costs most (order - 1) shift from its threshold
-    reach = 12 + order * shift
-    means = np.linspace(0, reach, 2000)
-    here = (log_ndtr(means), log_ndtr(-means))
-    rows = [
-        bit_divergence(here, (log_ndtr(means + move), log_ndtr(-means - move)), np.array([order]))
-        for move in (-shift, shift)
-    ]
-    best = float(means[np.maximum(*rows)[:, 0].argmax()])
-    step = means[1]
+    means = np.linspace(0, 12 + order * shift, 2000)
+    best, step = float(means[costs(means).argmax()]), means[1]
     found = minimize_scalar(lambda mean: -cost(mean), bounds=(best - step, best + step), options={"xatol": 1e-9})
     return max(cost(best), float(-found.fun))
 
@@ -208,3 +164,99 @@ def _integer_tails(distance: Float64, sigma: float) -> tuple[Float64, Float64]:
     # Pr[Z < -d] = Pr[Z >= d + 1]
     log_refuse = upper[places + 1 + reach]
     return log_pass - total, log_refuse - total
+
+
+# --- What a check and an answer cost together: four ways to count, of which two are bounds
+#
+# - `joint`: the step as one mechanism with classes + 1 outcomes. A bound for every neighbour, from the data set held to
+#   it.
+# - `joint_two_sided`: the same, and from every neighbour to the data set held.
+# - `realised`: the check always, the answer where there was one. A bound on the realised loss at one order fixed
+#   before.
+# - `expected`: the paper's average over passing. Not a bound, since the log of a mean is not the mean of logs.
+#
+# The votes enter as the highest count, which a teacher moves by at most 1, and as the cost of an answer.
+#
+# Source:
+#     Papernot et al. 2018, Section 4.3; proofs: docs/proofs/pate_costs.md.
+
+
+def joint(
+    highest: ArrayLike,
+    threshold: float,
+    sigma_1: float,
+    answers: ArrayLike,
+    orders: ArrayLike,
+    *,
+    group: int = 1,
+    noise: Noise = "continuous",
+) -> Float64:
+    """Renyi cost of each query, check and answer as one mechanism, from the data set held to every neighbour only.
+
+    `answers` are bounds on what an answer costs, shape (queries, orders) or (orders,).
+    """
+    return _largest_joint(highest, threshold, sigma_1, answers, orders, moves=(-group, group), noise=noise)
+
+
+def joint_two_sided(
+    highest: ArrayLike,
+    threshold: float,
+    sigma_1: float,
+    answers: ArrayLike,
+    orders: ArrayLike,
+    *,
+    group: int = 1,
+    noise: Noise = "continuous",
+) -> Float64:
+    """As `joint`, in both directions between the data set held and every neighbour."""
+    there = _largest_joint(highest, threshold, sigma_1, answers, orders, moves=(-group, group), noise=noise)
+    # the neighbour's highest count is any whole number in between
+    moves = tuple(range(-group, group + 1))
+    back = _largest_joint(highest, threshold, sigma_1, answers, orders, moves=moves, noise=noise, reverse=True)
+    return np.maximum(there, back)
+
+
+def expected(check: Float64, log_pass: Float64, answers: Float64) -> Float64:
+    """The paper's expected cost: what a check costs plus the chance of passing times what an answer costs."""
+    return check + np.exp(log_pass)[:, None] * answers
+
+
+def realised(check: Float64, answered: ArrayLike, answers: Float64) -> Float64:
+    """What was paid: the check for each query, the answer where there was one."""
+    return check + np.asarray(answered, dtype=bool)[:, None] * answers
+
+
+def _largest_joint(
+    highest: ArrayLike,
+    threshold: float,
+    sigma_1: float,
+    answers: ArrayLike,
+    orders: ArrayLike,
+    *,
+    moves: tuple[int, ...],
+    noise: Noise,
+    reverse: bool = False,
+) -> Float64:
+    """The largest divergence over neighbours' highest counts, as 1 plus what each outcome gains, where it is small."""
+    grid = check_orders(orders)
+    counts = np.atleast_1d(np.asarray(highest, dtype=np.float64))
+    paid = np.asarray(answers, dtype=np.float64) * (grid - 1)
+    if paid.shape not in ((grid.size,), (counts.size, grid.size)):
+        raise ParameterError(f"`answers` must have shape (queries, orders), got {np.shape(answers)}")
+    values, places = np.unique(counts, return_inverse=True)
+    found = np.zeros((counts.size, grid.size))
+    for move in moves:
+        here = check_tails(values, threshold, sigma_1, noise=noise)
+        there = check_tails(values + move, threshold, sigma_1, noise=noise)
+        if reverse:
+            here, there = there, here
+        passes, refuses = ((grid - 1) * (one - other)[:, None] for one, other in zip(here, there, strict=True))
+        log_pass, log_refuse = here[0][:, None], here[1][:, None]
+        refused = gain(log_refuse, refuses)
+        power = passes[places] + paid
+        logs = np.logaddexp((log_refuse + refuses)[places], log_pass[places] + power)
+        # near 0 by the gains, elsewhere by the logs, which do not overflow
+        small = logs < 0.5
+        logs[small] = np.log1p(refused[places][small] + gain(log_pass[places], power)[small])
+        np.maximum(found, logs / (grid - 1), out=found)
+    return found

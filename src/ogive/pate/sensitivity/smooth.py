@@ -9,22 +9,164 @@ Two forms, each the sum over queries of one function of the votes:
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 
-from ogive.arrays import Bool, Float64, Int64
-from ogive.checks import among, refuse_masked
+from ogive.core.arrays import Bool, Float64, Int64
+from ogive.core.checks import among, refuse_masked
 from ogive.errors import ParameterError, UnsupportedError
-from ogive.pate.aggregators import Aggregator, ConfidentGNMax, GNMax, InteractiveGNMax, check_aggregator
-from ogive.pate.costs.confident import joint
-from ogive.pate.costs.gnmax import GnmaxBound
-from ogive.pate.costs.losing import Noise, logq_gnmax
-from ogive.pate.costs.scores import check_probabilities, largest_excess
-from ogive.pate.costs.threshold import check_tails, sup_threshold
-from ogive.pate.sensitivity.sums import smooth_sensitivity_sum
-from ogive.pate.sensitivity.totals import Profile, answer_profile, joint_profile
+from ogive.pate.aggregators import Aggregator, ConfidentGNMax, GNMax, InteractiveGNMax, answer_sigma, check_aggregator
+from ogive.pate.costs.answers import GnmaxBound
+from ogive.pate.costs.losing import Noise, check_probabilities, largest_excess, logq_gnmax, unit_of
+from ogive.pate.costs.threshold import check_tails, joint, sup_threshold
+from ogive.pate.sensitivity.local_sensitivity import (
+    BOX_CELLS,
+    Cells,
+    Rivals,
+    add_box_profiles,
+    algorithm_profiles,
+    box_sensitivities,
+    cell_sensitivities,
+    landmarks,
+    range_profiles,
+    sorted_votes,
+)
+
+# --- Smooth sensitivity of a sum over queries
+#
+# One teacher may change its vote on every query, so the local sensitivities add; each is the largest within a distance
+# of AT MOST d, for a list of values at distance exactly d is not smooth once lists are added.
+#
+# Source: Papernot et al. 2018, Theorem 7.
+
+
+class Smoothed(NamedTuple):
+    """A smooth bound on local sensitivity, and the distance at which its maximum is taken. Both are private."""
+
+    value: float
+    distance: int
+
+
+def smooth_sensitivity_sum(profile: Float64, smoothness: float) -> Smoothed:
+    """The largest of e^(-b d) profile[d].
+
+    Privacy:
+        The number itself is private.
+    """
+    weighted = np.exp(-smoothness * np.arange(profile.size)) * profile
+    distance = int(np.argmax(weighted))
+    return Smoothed(float(weighted[distance]), distance)
+
+
+# --- Sums over queries of local sensitivities within d changed teachers, in bounded memory
+#
+# Queries with the same sorted votes are worked out once, and profiles are added as they come: never are there queries x
+# teachers x classes, nor all queries x teachers, at a time.
+
+Method = Literal["auto", "algorithms", "ranges"]
+
+_ENTRIES = 1 << 20
+
+
+@dataclass(frozen=True)
+class Profile:
+    """How much a cost may differ at a neighbour, within d changed teachers.
+
+    Fields:
+        values: Largest local sensitivity for d = 0, 1, ... as far as it grows, M-1, or M for "boxes"; summed over
+            queries; private.
+        method: "algorithms" (3 to 5), "ranges" or "boxes"; chosen by public numbers.
+        reason: Why the range maximum was used; None where it was asked for or Algorithms 3 to 5 hold.
+    """
+
+    values: Float64
+    method: str
+    reason: str | None = None
+
+
+def answer_profile(
+    votes: Int64,
+    bound: GnmaxBound,
+    *,
+    noise: Noise = "continuous",
+    method: Method = "auto",
+    weights: Float64 | None = None,
+) -> Profile:
+    """Profile of the sum of the costs of GNMax answers.
+
+    Args:
+        votes: Counts of the answered queries, shape (queries, classes), the same number of teachers in each.
+        bound: The cost of an answer.
+        noise: Of the counts.
+        method: "auto" takes Algorithms 3 to 5 where they hold, else the range maximum; "algorithms" takes them
+            wherever they end, for comparison.
+        weights: Of the queries; 1 by default. Pass chances are for planning only, as they depend on votes too.
+    """
+    among(method, "method", ("auto", "algorithms", "ranges"))
+    teachers, classes = int(votes[0].sum()), votes.shape[1]
+    rivals = Rivals.of(bound.sigma, teachers=teachers, classes=classes, tie_gap=unit_of(noise))
+    marks = landmarks(bound, classes)
+    total = np.zeros(teachers)
+    lowest = rivals.log_unanimous(classes)
+    if not marks.reached(lowest):
+        return Profile(total, "algorithms", marks.unmet(lowest))
+    reason = marks.unmet(lowest) if method == "auto" else None
+    if method == "algorithms" or (method == "auto" and reason is None):
+        for part, times in _distinct(sorted_votes(votes), teachers, weights):
+            total += times @ algorithm_profiles(part, rivals, marks)
+        return Profile(total, "algorithms")
+    cells = Cells.of(rivals, classes=classes)
+    sensitivities = cell_sensitivities(bound, cells, classes=classes)
+    for part, times in _distinct(sorted_votes(votes), teachers, weights):
+        total += times @ range_profiles(part, rivals, cells, sensitivities)
+    return Profile(total, "ranges", reason)
+
+
+def joint_profile(
+    votes: Int64,
+    values: Int64,
+    bound: GnmaxBound,
+    *,
+    log_pass: Float64,
+    log_refuse: Float64,
+    noise: Noise = "continuous",
+) -> Profile:
+    """Profile of the sum of the joint costs of a check and an answer.
+
+    Args:
+        votes: Counts of all queries, shape (queries, classes), the same number of teachers in each.
+        values: The check's value for every query, in [0, teachers], shape (queries,).
+        bound: The cost of an answer.
+        log_pass: As for `box_sensitivities`.
+        log_refuse: As for `box_sensitivities`.
+        noise: Of the counts.
+    """
+    teachers, classes = int(votes[0].sum()), votes.shape[1]
+    rivals = Rivals.of(bound.sigma, teachers=teachers, classes=classes, tie_gap=unit_of(noise))
+    cells = Cells.of(rivals, classes=classes, count=BOX_CELLS)
+    table = box_sensitivities(bound, cells, log_pass, log_refuse, classes=classes)
+    total = np.zeros(teachers + 1)
+    with_values = np.column_stack([sorted_votes(votes), values])
+    for part, times in _distinct(with_values, teachers, None):
+        add_box_profiles(
+            total, np.ascontiguousarray(part[:, :-1]), part[:, -1], times, rivals=rivals, cells=cells, table=table
+        )
+    return Profile(total, "boxes")
+
+
+def _distinct(rows: Int64, teachers: int, weights: Float64 | None) -> Iterator[tuple[Int64, Float64]]:
+    """Different rows with the sum of their weights, so many at a time that a profile of each fits."""
+    kinds, place = np.unique(rows, axis=0, return_inverse=True)
+    times = np.bincount(place.ravel(), weights=weights, minlength=kinds.shape[0]).astype(np.float64)
+    step = max(1, _ENTRIES // teachers)
+    for start in range(0, kinds.shape[0], step):
+        yield kinds[start : start + step], times[start : start + step]
+
+
+# --- The cost of a run and its smooth sensitivity
 
 Form = Literal["joint", "additive"]
 FORMS: tuple[Form, ...] = ("joint", "additive")
@@ -129,10 +271,8 @@ def _checks(votes: Int64, aggregator: Aggregator, order: float, noise: Noise) ->
 
 
 def _answer_sigma(aggregator: Aggregator) -> float:
-    if isinstance(aggregator, GNMax):
-        return float(aggregator.sigma)
-    if isinstance(aggregator, ConfidentGNMax | InteractiveGNMax):
-        return float(aggregator.sigma_2)
+    if isinstance(aggregator, GNMax | ConfidentGNMax | InteractiveGNMax):
+        return float(answer_sigma(aggregator))
     raise UnsupportedError(
         f"no smooth sensitivity is known for the cost of {type(aggregator).__name__}; "
         "publish its data-independent cost (`privacy_cost` with mode independent)"
@@ -140,11 +280,7 @@ def _answer_sigma(aggregator: Aggregator) -> float:
 
 
 def _check_form(
-    votes: Int64,
-    aggregator: Aggregator,
-    form: str,
-    answered: Bool | None,
-    probabilities: Float64 | None,
+    votes: Int64, aggregator: Aggregator, form: str, answered: Bool | None, probabilities: Float64 | None
 ) -> None:
     """Refuse what does not go together."""
     among(form, "form", FORMS)

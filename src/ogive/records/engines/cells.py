@@ -1,4 +1,4 @@
-"""Counts of combinations of codes, and the sums that they make.
+"""What an engine tells: counts of combinations of codes and the sums that they make, and a fingerprint of a table.
 
 An engine counts how many rows have the same codes in all columns that an aggregate reads. Each combination stands for
 all its rows: it is read by what reads rows of files (`records.contributions`), so that policies and messages are the
@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import decimal
 import functools
+import operator
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -17,8 +18,8 @@ import ibis
 import numpy as np
 import pyarrow as pa
 
-from ogive.arrays import Int64
 from ogive.columns import Binning, ReadColumn, may_drop
+from ogive.core.arrays import Int64
 from ogive.errors import DataError, UnsupportedError, plain, quoted
 from ogive.queries import (
     Aggregate,
@@ -33,10 +34,9 @@ from ogive.queries import (
     ValueCounts,
 )
 from ogive.records.arrow import kind_of
-from ogive.records.cell_choice import summed_bits
-from ogive.records.contributions import Summable, check_room, columns_of, contributor, group_places
-from ogive.records.engines.answers import answer, total
-from ogive.records.engines.bins import representatives, with_codes
+from ogive.records.bounding import summed_bits
+from ogive.records.cells import Columns, LabelCodes, declared_values
+from ogive.records.contributions import Summable, ValueSums, check_room, columns_of, contributor, group_places
 from ogive.records.engines.choosing import (
     Bound,
     kept,
@@ -44,17 +44,27 @@ from ogive.records.engines.choosing import (
     label_tie,
     of_group,
     one_label,
+    person_columns,
     person_groups,
     refuse,
     shared,
+    without_named,
 )
-from ogive.records.engines.conditions import without_named
-from ogive.records.engines.functions import utf8
-from ogive.records.engines.numbers import double, number, whole
-from ogive.records.engines.small_keys import Line, code_of_key, line_of, small_key
-from ogive.records.labels import Columns, LabelCodes, declared_values
+from ogive.records.engines.opening import answer, total
+from ogive.records.engines.values import (
+    Line,
+    code_of_key,
+    double,
+    function,
+    line_of,
+    number,
+    representatives,
+    small_key,
+    utf8,
+    whole,
+    with_codes,
+)
 from ogive.records.missing_words import MissingWords
-from ogive.records.values import ValueSums
 
 MOST_CELLS = 1 << 24
 """Combinations of codes that an engine may send, at most."""
@@ -74,7 +84,7 @@ class Counted(NamedTuple):
     amounts: Int64 | None = None
 
     def some(self, chosen: Any) -> Counted:
-        """Those of the combinations that are chosen, as numpy chooses them by an index."""
+        """Some of the combinations, by an index of numpy."""
         amounts = None if self.amounts is None else self.amounts[chosen]
         return Counted(tuple(column[chosen] for column in self.columns), self.counts[chosen], amounts)
 
@@ -94,16 +104,7 @@ class Asked(NamedTuple):
 
 
 class CellReader:
-    """Asks an engine for counts of cells.
-
-    Args:
-        table: Of an engine, as ibis has it.
-        types: Arrow types of its columns.
-        words: Numbers and dates that mean that a value is missing.
-        name: What messages call the table.
-        bound: How many rows are kept of each person; None where each row is one.
-        engine: Name of the engine in ibis, if there is one.
-    """
+    """Asks an engine for counts of cells, of all rows or of those that a bound keeps of each person."""
 
     def __init__(
         self,
@@ -122,12 +123,7 @@ class CellReader:
         self._engine = engine
 
     def sums(self, aggregate: Aggregate) -> Int64:
-        """The exact integers that a query needs, in the aggregate's shape.
-
-        Raises:
-            UnsupportedError: the aggregate is no sum over records.
-            DataError: a policy refuses what was found.
-        """
+        """The exact integers that a query needs, in the aggregate's shape."""
         if isinstance(aggregate, RowValues | Ballots):
             what = "votes" if isinstance(aggregate, Ballots) else "rows"
             raise UnsupportedError(
@@ -137,8 +133,7 @@ class CellReader:
         labels: dict[str, LabelCodes] = {}
         if isinstance(aggregate, Parted):
             return self._parted(aggregate, labels)
-        columns = columns_of(aggregate)
-        asked = Asked(columns, summed_bits(aggregate), (tuple(range(len(columns))),))
+        (asked,) = self._asked(aggregate)
         return _summed(aggregate, self._counted(asked, labels)[0], labels)
 
     def _parted(self, aggregate: Parted, labels: dict[str, LabelCodes]) -> Int64:
@@ -153,9 +148,11 @@ class CellReader:
                     found[number_] = _summed(each, here._replace(columns=here.columns[:-1]), labels).ravel()
         return np.concatenate(found)
 
-    def _asked(self, aggregate: Parted) -> list[Asked]:
-        """What is asked for the groups: in one question where rows are chosen, for they are chosen for all groups."""
+    def _asked(self, aggregate: Aggregate) -> list[Asked]:
+        """The questions for an aggregate: one for each kind of group, or for all where rows are chosen for all."""
         columns, bits = columns_of(aggregate), summed_bits(aggregate)
+        if not isinstance(aggregate, Parted):
+            return [Asked(columns, bits, (tuple(range(len(columns))),))]
         last, first, views = len(columns) - 1, 0, []
         for each in dict.fromkeys(aggregate.values):
             end = first + len(columns_of(each))
@@ -173,12 +170,7 @@ class CellReader:
         ]
 
     def _counted(self, asked: Asked, labels: dict[str, LabelCodes]) -> list[Counted]:
-        """The combinations that there are, of the columns of each view.
-
-        Args:
-            asked: What is read.
-            labels: Codes by column, to which those of all columns of labels are added.
-        """
+        """The combinations that there are, of the columns of each view."""
         found = self._answer(asked)
         if self._bound is not None:
             refuse(max(found.column("fault").to_pylist(), default=0), self._bound.person)
@@ -216,17 +208,12 @@ class CellReader:
             ) from None
 
     def questions(self, aggregate: Aggregate) -> tuple[Any, ...]:
-        """What an engine is asked for an aggregate that is a sum over records, as expressions of ibis."""
-        if isinstance(aggregate, Parted):
-            return tuple(map(self._question, self._asked(aggregate)))
-        columns = columns_of(aggregate)
-        return (self._question(Asked(columns, summed_bits(aggregate), (tuple(range(len(columns))),))),)
+        """The questions for an aggregate that is a sum over records, as expressions of ibis."""
+        return tuple(map(self._question, self._asked(aggregate)))
 
     def _answer(self, asked: Asked) -> Any:
         """What the engine counts, as an Arrow table; combinations come once for each group of persons."""
-        bound, groups = self._bound, 1
-        if bound is not None:
-            groups = person_groups(self._table, bound.engine)
+        groups = 1 if self._bound is None else person_groups(self._table, self._bound.engine)
         readers = [self if groups == 1 else self._of_group(group, groups) for group in range(groups)]
         found = pa.concat_tables([answer(reader._question(asked)) for reader in readers])
         if len(found) > MOST_CELLS:
@@ -249,9 +236,9 @@ class CellReader:
     def _question(self, asked: Asked) -> Any:
         """Of each view its combinations of codes, and how many rows have them."""
         table = self._coded(asked)
+        several = self._bound is not None
         if self._bound is not None:
             table = self._chosen(table, asked, self._bound)
-        several = self._bound is not None
         parts = [
             self._with_codes(_of_view(table, asked, number_, several=several), asked)
             for number_ in range(len(asked.views))
@@ -308,7 +295,7 @@ class CellReader:
         ties: list[Any] = []
         if bound.limit is None:
             (column,) = asked.columns
-            return shared(table.select("code_0", *_of_person(table)), "code_0", dropped=may_drop(column))
+            return shared(table.select("code_0", *person_columns(table)), "code_0", dropped=may_drop(column))
         for place, column in enumerate(asked.columns):
             code = f"code_{place}"
             cells.append(code)
@@ -325,7 +312,7 @@ class CellReader:
                 amount = f"amount_{place}"
                 cells.append(amount)
                 texts.append(lambda each, amount=amount: each[amount].cast("string"))
-        return kept(table.select(*cells, *_of_person(table)), cells, texts, ties, bound)
+        return kept(table.select(*cells, *person_columns(table)), cells, texts, ties, bound)
 
     def _value(self, column: ReadColumn, *, sums: bool) -> Any:
         """A column's numbers, or its labels as the engine hands them out; NaN is null where numbers are summed."""
@@ -339,19 +326,8 @@ class CellReader:
         return found
 
 
-def _of_person(table: Any) -> list[str]:
-    return [column for column in table.columns if column.startswith("person_")]
-
-
 def _of_view(table: Any, asked: Asked, number_: int, *, several: bool) -> Any:
-    """The combinations of codes of one view; columns of other views are null.
-
-    Args:
-        table: Of codes.
-        asked: The question.
-        number_: Of the view.
-        several: Whether a row of the table stands for several, as its column `rows` says, and else for itself.
-    """
+    """The combinations of codes of one view; columns of other views are null."""
     view = asked.views[number_]
     sums: dict[str, Any] = {"rows": table["rows"].sum().cast("int64") if several else table.count()}
     if several:
@@ -383,11 +359,7 @@ def _fixed_point(value: Any, substitute: float | None, bits: int) -> Any:
 
 
 def _summed(aggregate: Aggregate, counted: Counted, labels: Mapping[str, LabelCodes]) -> Int64:
-    """The sums of an aggregate of these combinations.
-
-    Raises:
-        DataError: a policy refuses one.
-    """
+    """The sums of an aggregate of these combinations."""
     match aggregate:
         case ValueCounts():
             values = ValueSums(aggregate, labels[aggregate.column.column])
@@ -418,3 +390,60 @@ def _probabilities(aggregate: GroupSums, counted: Counted, labels: Mapping[str, 
 
 def _cells(aggregate: Summable, counted: Counted, labels: Mapping[str, LabelCodes]) -> Int64:
     return contributor(aggregate, labels).of(counted.columns).cells
+
+
+# --- Fingerprints of whole tables
+#
+# The hashes are the engine's own, of 64 bits. They tell tables apart that differ by accident, and are no commitment.
+
+
+def fingerprint(table: Any, engine: str) -> tuple[int, str]:
+    """How many rows a table has, and the sum of the engine's hashes of its rows, which has no order."""
+    # 38 digits hold the sum of as many hashes as there can be rows
+    total = _HASHES[engine](table).cast("decimal(38, 0)").sum().cast("string")
+    found = answer(table.aggregate(rows=table.count(), total=total)).to_pylist()[0]
+    return int(found["rows"]), str(found["total"])
+
+
+def _of_values(table: Any) -> Any:
+    """DuckDB hashes values of every kind; those of a row are chained in the order of its columns."""
+    hashes = [function("hash", kind, returns="uint64")(table[column]) for column, kind in table.schema().items()]
+    return functools.reduce(function("hash", "uint64", "uint64", returns="uint64"), hashes)
+
+
+def _of_text(table: Any) -> Any:
+    """PostgreSQL hashes a row as text: each value as the server writes it, behind its length."""
+    parts = [_written(table[column], kind) for column, kind in table.schema().items()]
+    return function("hashtextextended", "string", "int64", returns="int64")(functools.reduce(operator.add, parts), 0)
+
+
+def _of_struct(table: Any) -> Any:
+    """Spark hashes values of every kind but maps, skips nulls, and goes on from the hash of the columns before.
+
+    So each value comes behind whether it is there; of maps only that is hashed. Zeros of both signs are one value.
+    """
+    parts = {}
+    for place, (column, kind) in enumerate(table.schema().items()):
+        parts[f"missing_{place}"] = table[column].isnull()
+        if not kind.is_map():
+            parts[f"value_{place}"] = table[column]
+    row = ibis.struct(parts)
+    return function("xxhash64", row.type(), returns="int64")(row)
+
+
+_WRITTEN = ("is_numeric", "is_boolean", "is_string", "is_date", "is_timestamp", "is_time", "is_uuid", "is_interval")
+"""Types whose values are cast to text; others are formatted."""
+
+
+def _written(column: Any, kind: Any) -> Any:
+    """A value as text behind its length, so that no two rows are written alike; n for null."""
+    if not any(getattr(kind, each)() for each in _WRITTEN):
+        text = column.isnull().ifelse(
+            ibis.null("string"), function("format", "string", kind, returns="string")("%s", column)
+        )
+    else:
+        text = column.cast("string") + ""  # of an enumeration, which is no text but the end of one
+    return (text.length().cast("string") + ":" + text).fill_null("n")
+
+
+_HASHES = {"duckdb": _of_values, "postgres": _of_text, "pyspark": _of_struct}

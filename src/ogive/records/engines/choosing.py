@@ -1,4 +1,6 @@
-"""At most some rows of each person, chosen by the engine: the choice of `records.cell_choice` as an expression.
+"""Which rows of an engine's table count: those of a public condition, and of each person at most some.
+
+What is chosen of a person's rows is what `records.bounding.ChoiceByCells` chooses, as an expression.
 
 One pass counts the rows of each person in each cell. Persons with few rows keep them all. The rows of others are
 numbered in each cell, ranked by MD5, and the lowest are kept. No row and no name leaves the engine.
@@ -8,17 +10,20 @@ from __future__ import annotations
 
 import functools
 import operator
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import ibis
 import pyarrow as pa
 
+from ogive.columns import LabelValue
+from ogive.columns.categories import trimmed
+from ogive.columns.predicates import All, Among, Comparison, Either, Missing, Not, Predicate
 from ogive.errors import DataError, quoted
-from ogive.records.cell_choice import FARTHEST, FINEST, MISSING, MOST_DIGITS, PREFIX
-from ogive.records.engines.functions import as_text, function, utf8
-from ogive.records.engines.numbers import double, whole
-from ogive.records.missing_words import USUAL
+from ogive.records.arrow import as_truth, compared_number, kind_of, named_numbers, type_words
+from ogive.records.bounding import FARTHEST, FINEST, MISSING, MOST_DIGITS, PREFIX
+from ogive.records.engines.values import as_text, double, function, number, utf8, whole
+from ogive.records.missing_words import USUAL, MissingWords
 from ogive.records.persons import missing_person
 from ogive.strategies.people import PERSON_UNITS
 
@@ -35,7 +40,6 @@ GROUP_ROWS = 1 << 22
 
 RANK_DIGITS = 16
 """Hexadecimal digits of a digest that rank a row."""
-
 
 _MD5 = {
     "duckdb": function("md5", "string", returns="string"),
@@ -86,6 +90,11 @@ def person_names(column: Any, kind: Any, engine: str) -> dict[str, Any]:
     }
 
 
+def person_columns(table: Any) -> list[str]:
+    """The columns of a table that `person_names` made."""
+    return [column for column in table.columns if column.startswith("person_")]
+
+
 def person_groups(table: Any, engine: str) -> int:
     """In how many groups of persons a table is asked, so that memory stays bounded whatever its length.
 
@@ -115,6 +124,7 @@ def canonical(text: Any) -> Any:
 
 
 def _fault(missing: Any, unclear: Any) -> Any:
+    """What `refuse` is given of each row: whether its person is missing, or unclear, or named."""
     return ibis.cases((missing, whole(_MISSING)), (unclear, whole(_UNCLEAR)), else_=whole(_NAMED))
 
 
@@ -124,11 +134,7 @@ def is_named(table: Any) -> Any:
 
 
 def refuse(fault: int, column: str) -> None:
-    """Refuse the worst fault of a person column.
-
-    Raises:
-        DataError: there is one.
-    """
+    """Refuse the worst fault of a person column."""
     if fault == _MISSING:
         raise DataError(missing_person(column))
     if fault == _UNCLEAR:
@@ -159,7 +165,7 @@ def label_tie(value: Any, kind: Any, engine: str) -> Any:
 
 
 def label_text(value: Any, kind: Any) -> Any:
-    """What `cell_choice.label_text` writes for each label that `one_label` has found."""
+    """What `records.bounding.label_text` writes for each label that `one_label` returns."""
     if pa.types.is_boolean(kind):
         found = value.isnull().ifelse(ibis.null("string"), value.ifelse("1", "0"))
     elif pa.types.is_integer(kind):
@@ -187,21 +193,14 @@ def _is_small(number: Any) -> Any:
 
 
 def _in_steps(number: Any) -> Any:
+    """A number in units of 1 / `FINEST`, as `records.bounding.label_text` writes one that is not short and whole."""
     near = ibis.cases((number > double(FARTHEST), double(FARTHEST)), (number < double(-FARTHEST), double(-FARTHEST)),
                       else_=number)  # fmt: skip
     return ibis.literal("f") + (near * double(FINEST)).floor().cast("int64").cast("string")
 
 
 def kept(table: Any, cells: Sequence[str], texts: Sequence[Any], ties: Sequence[Any], bound: Bound) -> Any:
-    """Cells of the rows that are kept, with how many of one person are in each: a column `rows`.
-
-    Args:
-        table: Of one row for each row, with the columns of `Bound.named`.
-        cells: Names of the columns that make up a cell.
-        texts: What makes of a table what is written for each of them.
-        ties: What makes of a table numbers that may be written alike though they differ, and that then decide.
-        bound: How many rows are kept.
-    """
+    """Cells of the rows that are kept, with how many of one person are in each: a column `rows`."""
     assert bound.limit is not None, "not all rows are kept"
     person, counted = _of_each(table, cells)
     counted = counted.mutate(all_rows=counted["rows"].sum().over(ibis.window(group_by=person)).cast("int64"))
@@ -222,13 +221,7 @@ def kept(table: Any, cells: Sequence[str], texts: Sequence[Any], ties: Sequence[
 
 
 def shared(table: Any, place: str, *, dropped: bool) -> Any:
-    """Places of the rows of each person, with the person's units in each of them: a column `rows`.
-
-    Args:
-        table: Of one row for each row, with the columns of `Bound.named`.
-        place: Name of the column by which rows of a person are ordered.
-        dropped: Whether missing values are no rows.
-    """
+    """Places of the rows of each person, with the person's units in each of them: a column `rows`."""
     person, counted = _of_each(table, [place])
     if dropped:
         there = (counted[place] == whole(MISSING)).ifelse(whole(0), counted["rows"].cast("int64"))
@@ -249,11 +242,101 @@ def shared(table: Any, place: str, *, dropped: bool) -> Any:
 
 def _of_each(table: Any, cells: Sequence[str]) -> tuple[list[str], Any]:
     """The columns that name a person, and how many rows each person has in each cell."""
-    person = [column for column in table.columns if column.startswith("person_")]
+    person = person_columns(table)
     return person, table.group_by([*person, *cells]).aggregate(rows=table.count())
 
 
 def _rounded(part: Any, rows: Any) -> Any:
-    """What `records.shares` computes; engines divide whole numbers in different ways, but not multiples."""
+    """What `add_shares` computes; engines divide whole numbers in different ways, but not multiples."""
     above, below = part * whole(2 * PERSON_UNITS) + rows, rows * whole(2)
     return ((above - above % below) / below).cast("int64")
+
+
+# --- Public conditions, which hold for the rows that `records.parts` takes
+
+_COMPARED: dict[str, Callable[[Any, Any], Any]] = {
+    "==": operator.eq,
+    "!=": operator.ne,
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+}
+
+
+def holds(where: Predicate, table: Any, types: Mapping[str, Any], words: MissingWords, engine: str) -> Any:
+    """Whether a condition holds, true or false and never null."""
+    match where:
+        case All():
+            return functools.reduce(operator.and_, [holds(part, table, types, words, engine) for part in where.parts])
+        case Either():
+            return functools.reduce(operator.or_, [holds(part, table, types, words, engine) for part in where.parts])
+        case Not():
+            return ~holds(where.part, table, types, words, engine)
+        case Missing():
+            return _missing(table[where.column], types[where.column], words, engine)
+        case Comparison():
+            return _compared(table[where.column], types[where.column], where.sign, where.value, words, engine)
+        case Among():
+            column, kind = table[where.column], types[where.column]
+            each = [_compared(column, kind, "==", value, words, engine) for value in where.values]
+            return functools.reduce(operator.or_, each)
+
+
+def _missing(column: Any, kind: Any, words: MissingWords, engine: str) -> Any:
+    unit = None if pa.types.is_null(kind) else kind_of(kind)
+    if unit is None or pa.types.is_boolean(kind) or pa.types.is_integer(kind):
+        return without_named(column, kind, words, engine).isnull()
+    return _number(column, kind, unit, words).isnull()
+
+
+def _compared(column: Any, kind: Any, sign: str, value: LabelValue, words: MissingWords, engine: str) -> Any:
+    if pa.types.is_null(kind):
+        return ibis.literal(False)
+    value, unit = as_truth(value, kind), kind_of(kind)
+    if unit is None:
+        # bytes, since a column may take capitals for small letters
+        text = as_text(without_named(column, kind, words, engine), engine)
+        same = utf8(text.strip(), engine) == utf8(ibis.literal(trimmed(str(value))), engine)
+        return _sure(same if sign == "==" else ~same)
+    if pa.types.is_integer(kind) and not isinstance(value, str | float):
+        # exact, where floats would take numbers beyond 2^53 for their neighbors
+        return _sure(_COMPARED[sign](column, whole(int(value))) & ~_missing(column, kind, words, engine))
+    numbers = _number(column, kind, unit, words)
+    if unit == "number" and isinstance(value, int) and (near := int(float(value))) != value:
+        # no float is that number: those up to the nearest one below it are less, all others are more
+        below = numbers <= double(near) if near < value else numbers < double(near)
+        found = {"==": numbers.isnull(), "!=": numbers.notnull(), "<": below, "<=": below}.get(sign, ~below)
+        return _sure(found & numbers.notnull())
+    return _sure(_COMPARED[sign](numbers, double(compared_number(value, unit))))
+
+
+def without_named(column: Any, kind: Any, words: MissingWords, engine: str | None) -> Any:
+    """A column of texts or whole numbers, null where a named word or number says that a value is missing.
+
+    Columns of truth values, and of what is neither, are as they are.
+    """
+    if not words.named or pa.types.is_null(kind) or pa.types.is_boolean(kind):
+        return column
+    unit = kind_of(kind)
+    if unit is None:
+        if type_words(kind) != "text":
+            return column
+        column = as_text(column, engine)
+        folded = column.strip().lower()
+        plain = folded.re_search(r"^-?[0-9]+[.]0+$").ifelse(folded.re_replace(r"[.]0+$", ""), folded)  # 9.0 is 9
+        named = plain.isin(sorted(words.texts))
+    elif pa.types.is_integer(kind):
+        named = column.isin([whole(each) for each in sorted(words.whole_numbers) if abs(each) < 1 << 63])
+    else:
+        named = number(column, kind, unit, ()).isin([double(each) for each in named_numbers(words, unit)])
+    return named.fill_null(False).ifelse(ibis.null(column.type()), column)
+
+
+def _number(column: Any, kind: Any, unit: str, words: MissingWords) -> Any:
+    return number(column, kind, unit, named_numbers(words, unit))
+
+
+def _sure(condition: Any) -> Any:
+    """False where a condition is null."""
+    return condition.fill_null(False)

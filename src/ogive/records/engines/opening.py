@@ -1,18 +1,448 @@
-"""Connections to engines, through ibis: the extra `engines`."""
+"""Engines, through ibis (the extra `engines`): how tables are named, how they are reached, how answers differ."""
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Any
+import atexit
+import contextlib
+import functools
+import logging
+import os
+import re
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import warnings
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qsl
 
+from ogive.core.types import is_of_loaded
 from ogive.errors import DataError, ParameterError, plain, quoted
-from ogive.interfaces import is_of_loaded
-from ogive.records.engines.address import FILES, Address
-from ogive.records.engines.answers import one_line, quiet_pyspark
-from ogive.records.engines.spark import spark_session
-from ogive.records.engines.spark_address import SparkAddress
 
-_INSTALL = "pip install 'ogive[engines]'"
+if TYPE_CHECKING:
+    from sqlalchemy import URL
+
+# --- Addresses of Spark: `spark://host:7077/?table=visits`, `spark:local[2]?parquet=/data/visits/*.parquet`
+
+CLUSTER = "spark://host:7077/?table=visits"
+LOCAL = "spark:local[2]?parquet=/data/visits.parquet"
+PREFIX = "spark:"
+"""What addresses of Spark begin with, and no path and no other address does."""
+
+_SPARK_ADDRESS = re.compile(r"spark:(?:(?P<cluster>//[^/?#]+)/?|(?P<local>[^/?#]+))(?:\?(?P<query>[^#]*))?")
+_CLUSTER_PLACES = re.compile(r"//[A-Za-z0-9._-]+:[0-9]+(,[A-Za-z0-9._-]+:[0-9]+)*")
+_LOCAL = re.compile(r"local(\[([1-9][0-9]*|\*)\])?")
+_WILD = re.compile(r"[*?\[{]")
+
+
+@dataclass(frozen=True)
+class SparkAddress:
+    """Where a table of Spark lies.
+
+    Fields:
+        master: As Spark calls it, such as "spark://host:7077", "local[2]" or "local[*]".
+        table: Name of a table or view in Spark's catalog; None for files.
+        parquet: Path of Parquet files, which may have wildcards; None for a table of the catalog.
+        schema: The database that a table lies in, or the catalog and the database; None for the current one.
+        settings: Spark's own, such as "spark.executor.memory"; they are shown nowhere, since they may hold secrets.
+    """
+
+    master: str
+    table: str | None
+    parquet: str | None
+    schema: str | None = None
+    settings: dict[str, str] = field(default_factory=dict, repr=False)
+
+    @staticmethod
+    def of(text: str) -> SparkAddress:
+        """Read an address."""
+        found = _SPARK_ADDRESS.fullmatch(text)
+        place = "" if found is None else found["cluster"] or found["local"]
+        if found is None or not (_CLUSTER_PLACES if found["cluster"] else _LOCAL).fullmatch(place):
+            raise ParameterError(
+                f"the address of a table of Spark must be like {CLUSTER} or {LOCAL}; for another master, start "
+                "Spark and give a table of ibis"
+            )
+        parts = parse_qsl(found["query"] or "", keep_blank_values=True)
+        named = dict(parts)
+        for name, value in parts:
+            if name not in ("table", "parquet", "schema") and not name.startswith("spark."):
+                raise ParameterError(
+                    f"the address of a table of Spark takes table, parquet, schema and settings such as "
+                    f"spark.executor.memory, got {quoted(name)}"
+                )
+            if not value or len(parts) > len(named):
+                raise ParameterError(f"the address of a table of Spark must say once what {quoted(name)} is")
+        table, parquet, schema = (named.pop(each, None) for each in ("table", "parquet", "schema"))
+        if (table is None) == (parquet is None):
+            raise ParameterError(
+                f"the address must name either a table of Spark or Parquet files, for example {CLUSTER} or {LOCAL}"
+            )
+        if parquet is not None and schema is not None:
+            raise ParameterError("the address names Parquet files, which lie in no schema; leave schema out")
+        if parquet is not None and "://" not in parquet:
+            parquet = str(Path(parquet).absolute())
+        return SparkAddress(f"spark:{place}" if found["cluster"] else place, table, parquet, schema, named)
+
+    @property
+    def engine(self) -> str:
+        """The engine, "spark"."""
+        return "spark"
+
+    @property
+    def is_cluster(self) -> bool:
+        """Whether Spark runs elsewhere, and not in this machine alone."""
+        return "://" in self.master
+
+    @property
+    def place(self) -> str:
+        """Where Spark runs, as messages show it."""
+        return f"{self.master}/" if self.is_cluster else f"{PREFIX}{self.master}"
+
+    @property
+    def name(self) -> str:
+        """What messages call the table: without Spark's settings."""
+        if self.parquet is not None:
+            return f"{self.place}?parquet={self.parquet}"
+        return f"{self.place}?table={self.table}" + ("" if self.schema is None else f"&schema={self.schema}")
+
+    @property
+    def called(self) -> str:
+        """What the data set is called: the name of the table, of the file, or of the folder before the wildcards."""
+        return name_of_files(self.parquet) if self.table is None else self.table
+
+
+def name_of_files(pattern: str | None) -> str:
+    """The name of a file, or of the folder before the wildcards of its path."""
+    path = PurePosixPath(str(pattern))
+    while _WILD.search(path.name):
+        path = path.parent
+    return path.name.removesuffix(".parquet")
+
+
+# --- Addresses of databases: `postgresql://host/db?table=visits`, `duckdb://?parquet=s3://bucket/*.parquet`
+
+EXAMPLES = {
+    "postgresql": "postgresql://user@host/database?table=visits",
+    "duckdb": "duckdb:///file.duckdb?table=visits",
+}
+"""An address of each database."""
+FILES = "duckdb://?parquet=s3://bucket/visits/*.parquet"
+"""An address of files that DuckDB reads."""
+
+_ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
+_SAME = {"postgres": "postgresql"}
+_OWN = ("table", "schema", "parquet")
+
+
+def is_address(data: object) -> bool:
+    """Whether something names a table of an engine, or of any other place with a URL."""
+    return isinstance(data, str) and (data.startswith(PREFIX) or _ADDRESS.match(data) is not None)
+
+
+def address_of(text: str) -> Address | SparkAddress:
+    """Read an address of any engine."""
+    return SparkAddress.of(text) if text.startswith(PREFIX) else Address.of(text)
+
+
+@dataclass(frozen=True)
+class Address:
+    """Where a table lies.
+
+    Fields:
+        engine: "postgresql" or "duckdb".
+        url: Of the database, with its password; it is shown nowhere.
+        table: Name of the table or view; None for files.
+        schema: The schema that it lies in; None for the first one of the connection's search path that has it.
+        parquet: Path of Parquet files, which may have wildcards and lie in an object store; None for a table.
+    """
+
+    engine: str
+    url: URL
+    table: str | None
+    schema: str | None = None
+    parquet: str | None = None
+
+    @staticmethod
+    def of(text: str) -> Address:
+        """Read an address."""
+        from sqlalchemy import make_url
+        from sqlalchemy.exc import ArgumentError
+
+        try:
+            url = make_url(text)
+        except (ArgumentError, ValueError):
+            raise ParameterError(f"the address of a table must be like {EXAMPLES['postgresql']}") from None
+        engine = _SAME.get(url.drivername.lower(), url.drivername.lower())
+        if engine not in EXAMPLES:
+            raise ParameterError(
+                f"no engine is called {quoted(url.drivername)}; tables lie in files, or in an engine such as "
+                + " or ".join((*EXAMPLES.values(), CLUSTER))
+            )
+        named = dict(url.query)
+        for each in _OWN:
+            if each in named and (not isinstance(named[each], str) or not named[each]):
+                raise ParameterError(f"the address of a table must name one {each}, for example {EXAMPLES[engine]}")
+        if "parquet" in named:
+            if engine != "duckdb" or url.database or url.host or set(named) != {"parquet"}:
+                raise ParameterError(f"the address of Parquet files must be like {FILES}")
+            path = str(named["parquet"])
+            return Address(engine, url, None, parquet=path if "://" in path else str(Path(path).absolute()))
+        if "table" not in named:
+            raise ParameterError(f"the address must name a table of {engine}, for example {EXAMPLES[engine]}")
+        if not url.database:
+            what = "file" if engine == "duckdb" else "database"
+            raise ParameterError(f"the address must name a {what} of {engine}, for example {EXAMPLES[engine]}")
+        if engine == "duckdb" and (url.host or url.username or set(named) - set(_OWN)):
+            raise ParameterError(f"the address of a file must be like {EXAMPLES[engine]}, with three or four slashes")
+        schema = named.get("schema")
+        return Address(engine, url, str(named["table"]), None if schema is None else str(schema))
+
+    @property
+    def called(self) -> str:
+        """What the data set is called: the table's name, or that of the files."""
+        return name_of_files(self.parquet) if self.table is None else self.table
+
+    @property
+    def place(self) -> str:
+        """The database, as messages show it."""
+        return self.name.partition("?")[0]
+
+    @property
+    def rest(self) -> dict[str, str]:
+        """What the address says to the engine's driver, such as `sslmode`."""
+        return {name: str(value) for name, value in self.url.query.items() if name not in _OWN}
+
+    @property
+    def name(self) -> str:
+        """What messages call the table: without user, password and what is said to the driver."""
+        if self.parquet is not None:
+            return f"duckdb://?parquet={self.parquet}"
+        host = self.url.host or ""
+        port = f":{self.url.port}" if self.url.port else ""
+        table = self.table if self.schema is None else f"{self.table}&schema={self.schema}"
+        return f"{self.engine}://{host}{port}/{self.url.database}?table={table}"
+
+
+def shown(data: object) -> str:
+    """A path or an address as messages show it, without a password."""
+    return address_of(data).name if isinstance(data, str) and is_address(data) else str(data)
+
+
+# --- Sessions of Spark: the extra `spark`
+#
+# A process has one context of Spark. An address uses the one that runs, in a session of its own, or starts one, whose
+# Java process writes nothing to the terminal and ends with this one.
+
+_CLUSTER = "spark://"
+_REACHED_SECONDS = 10.0
+_started: dict[str, str] = {}
+"""Settings that Spark was started with here, to some of which it adds its own."""
+
+
+def spark_session(address: SparkAddress) -> Any:
+    """A session of Spark on the master of an address."""
+    try:
+        from pyspark import SparkContext
+        from pyspark.sql import SparkSession
+    except ModuleNotFoundError:
+        raise ParameterError(
+            "tables of Spark need pyspark and Java; install it with: pip install 'ogive[spark]'"
+        ) from None
+    check_reachable(address.master)
+    context = SparkContext._active_spark_context
+    if context is None:
+        return SparkSession(_start(address))
+    if context.master != address.master:
+        raise ParameterError(
+            f"Spark runs in this process on {quoted(context.master)}, and a process has one Spark; stop it before "
+            f"{plain(address.place)} is opened, or name that master"
+        )
+    session = SparkSession(context).newSession()
+    _set(session, context, address.settings)
+    return session
+
+
+def check_reachable(master: str) -> None:
+    """Refuse a cluster of which no master answers; Spark itself would wait, for minutes or for ever."""
+    if not master.startswith(_CLUSTER):
+        return
+    for place in master.removeprefix(_CLUSTER).split(","):
+        host, _, port = place.rpartition(":")
+        try:
+            socket.create_connection((host, int(port)), timeout=_REACHED_SECONDS).close()
+        except OSError:
+            continue
+        return
+    raise DataError(f"{plain(master)} cannot be reached; is a master of Spark running there?")
+
+
+def _set(session: Any, context: Any, settings: Mapping[str, str]) -> None:
+    """Give a session of a running context the settings of an address."""
+    known = {**dict(context.getConf().getAll()), **_started}
+    for name, value in settings.items():
+        if known.get(name) == value:
+            continue
+        if not session.conf.isModifiable(name):
+            raise ParameterError(
+                f"Spark runs in this process already and can no longer change {quoted(name)}; say it when Spark starts"
+            )
+        session.conf.set(name, value)
+
+
+def _start(address: SparkAddress) -> Any:
+    """A new context of Spark."""
+    from py4j.protocol import Py4JError
+    from pyspark import SparkConf, SparkContext
+    from pyspark.errors import PySparkException
+    from pyspark.java_gateway import launch_gateway
+
+    settings = {"spark.app.name": "ogive", "spark.ui.enabled": "false", "spark.ui.showConsoleProgress": "false"}
+    if not address.is_cluster:
+        if "JAVA_HOME" not in os.environ and shutil.which("java") is None:
+            raise DataError("Spark needs Java 17 or 21, and there is no java; install it, such as openjdk-17-jre")
+        settings |= _in_this_machine()
+        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # a cluster has its own
+    conf = SparkConf().setAll([*{**settings, **address.settings, "spark.master": address.master}.items()])
+    try:
+        gateway = SparkContext._gateway or launch_gateway(
+            conf, {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+        )
+        context = SparkContext(conf=conf, gateway=gateway)
+    except (PySparkException, Py4JError, OSError):
+        raise DataError(
+            f"{plain(address.place)} does not start; Spark needs Java 17 or 21, and settings that it knows"
+        ) from None
+    _started.update(address.settings)
+    return context
+
+
+def _in_this_machine() -> dict[str, str]:
+    """Settings of Spark in one machine: it listens to nobody else, and small questions are not cut into 200 parts."""
+    return {
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.driver.host": "127.0.0.1",
+        "spark.sql.shuffle.partitions": str(2 * (os.cpu_count() or 1)),
+        "spark.sql.warehouse.dir": _warehouse(),
+    }
+
+
+@functools.cache
+def _warehouse() -> str:
+    """A folder for tables that nobody makes, since Spark would make one in the current folder."""
+    folder = tempfile.mkdtemp(prefix="ogive-spark-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return folder
+
+
+# --- Answers of engines, which differ in how they are read, in sums and in failures
+
+_RAISED_BY = ("ibis", "sqlglot", "duckdb", "_duckdb", "psycopg", "pyarrow", "pyspark", "py4j")
+"""Packages whose errors are the engine's."""
+
+_LOST = ("AdminShutdown", "CrashShutdown", "Operational", "Interface", "IdleSessionTimeout")
+"""What psycopg reports of a connection that ended, and of every question after that."""
+
+_ZONE = "spark.sql.session.timeZone"
+
+
+@contextlib.contextmanager
+def one_line(name: str) -> Iterator[None]:
+    """Turn what an engine or its driver raises into a DataError, which shows no value of a record."""
+    try:
+        yield
+    except Exception as problem:
+        package = type(problem).__module__.partition(".")[0]
+        if package not in _RAISED_BY and not isinstance(problem, ConnectionError):
+            raise
+        found = _kind(problem)
+        if package == "psycopg" and found in _LOST:
+            raise DataError(
+                f"the connection to {plain(name)} was lost; open the table again, in a new session"
+            ) from None
+        if found == "InsufficientPrivilege":
+            raise DataError(f"{plain(name)} cannot be read: this user may not read it") from None
+        raise DataError(f"{plain(name)} cannot be read: its engine reports {found}") from None
+
+
+def _kind(problem: Exception) -> str:
+    """What went wrong, by the name of its type or of Spark's condition; the message of an engine may quote a record."""
+    conditions = [each for each in map(_condition, _causes(problem)) if each is not None]
+    return (conditions or [type(problem).__name__.removesuffix("Exception").removesuffix("Error") or "an error"])[-1]
+
+
+def _causes(problem: Exception) -> Iterator[Any]:
+    """A problem, and what it comes from in Java."""
+    yield problem
+    cause = getattr(problem, "java_exception", None)
+    with contextlib.suppress(Exception):  # the process of Java may have ended
+        while cause is not None:
+            yield cause
+            cause = cause.getCause()
+
+
+def _condition(problem: Any) -> str | None:
+    """The name that Spark has for what went wrong, if it has one."""
+    with contextlib.suppress(Exception):  # of Java, which has no such method
+        found = problem.getCondition()
+        return None if found is None else str(found)
+    return None
+
+
+def answer(question: Any) -> Any:
+    """What an engine answers to a table of ibis, as an Arrow table."""
+    backend = question.get_backend()
+    if backend.name != "pyspark":
+        return question.to_pyarrow()
+    session = backend._session
+    check_reachable(session.conf.get("spark.master", ""))
+    with quiet_pyspark():
+        if (zone := session.conf.get(_ZONE)) != "UTC":
+            raise DataError(f"the session of Spark has the time zone {zone}; set {_ZONE} to UTC")
+        backend._run_pre_execute_hooks(question)  # tables of memory and functions that the question needs
+        # by way of Arrow: ibis reads whole numbers as floats where there are nulls
+        return session.sql(backend.compile(question)).toArrow()
+
+
+def total(numbers: Any) -> Any:
+    """The sum of whole numbers, as text; where it leaves 64 bits, a wider number, or null on Spark.
+
+    There `sum` fails or is silently another number, as the session is set.
+    """
+    import ibis
+
+    on_spark = False
+    with contextlib.suppress(ibis.common.exceptions.IbisError):  # a question that is only written has no engine
+        on_spark = numbers.get_backend().name == "pyspark"
+    return (_spark_sum()(numbers) if on_spark else numbers.sum()).cast("string")
+
+
+@functools.cache
+def _spark_sum() -> Any:
+    import ibis
+
+    return ibis.udf.agg.builtin(lambda numbers: None, name="try_sum", signature=(("int64",), "int64"))
+
+
+@contextlib.contextmanager
+def quiet_pyspark() -> Iterator[None]:
+    """Keep pyspark from logging an error with the values that it met, and from warning of its own open sockets."""
+    log = logging.getLogger("SQLQueryContextLogger")
+    was, log.disabled = log.disabled, True
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ResourceWarning)
+            yield
+    finally:
+        log.disabled = was
+
+
+# --- Tables as ibis opens them
+
 ENGINES = ("duckdb", "postgres", "pyspark")
 """Engines by their names in ibis, on which sums were compared with those of files."""
 
@@ -23,11 +453,7 @@ def is_expression(data: object) -> bool:
 
 
 def engine_of(expression: Any) -> str:
-    """The name in ibis of the engine that a table lies in.
-
-    Raises:
-        ParameterError: it lies in none, or in one whose sums nobody has compared.
-    """
+    """The name in ibis of the engine that a table lies in."""
     import ibis
 
     try:
@@ -40,12 +466,7 @@ def engine_of(expression: Any) -> str:
 
 
 def open_address(address: Address | SparkAddress) -> Any:
-    """The table of an address, as ibis has it.
-
-    Raises:
-        ParameterError: ibis or a driver is not installed, or Spark already runs with another master.
-        DataError: there is no such file, database or table, or it cannot be read.
-    """
+    """The table of an address, as ibis has it."""
     try:
         import ibis
     except ModuleNotFoundError:
@@ -120,7 +541,7 @@ def _spark_files(connection: Any, path: str) -> Any:
 
 
 def _connect_duckdb(ibis: Any, address: Address) -> Any:
-    from ogive.records.engines.small_keys import KEY_BITS
+    from ogive.records.engines.values import KEY_BITS
 
     # groups of keys lie in an array, in their order
     settings = {"autoinstall_known_extensions": False, "perfect_ht_threshold": KEY_BITS}
@@ -144,11 +565,33 @@ def _connect_duckdb(ibis: Any, address: Address) -> Any:
             raise DataError(f"{plain(path)} is no database of DuckDB, or is damaged or cut short") from None
 
 
+_NOBODY = "lets nobody in by that name and password"
+_UNREACHED = "cannot be reached; check that its server runs"
+_UNKNOWN = "cannot be reached, or lets nobody in by that name and password"
+_CLOSED = (
+    ("no pg_hba.conf entry", "lets nobody in by that name from this machine"),
+    ("password authentication failed", _NOBODY),
+    ("no password supplied", _NOBODY),
+    ("SSL was required", "does not take the encryption that the address asks for"),
+    ("certificate verify failed", "has no certificate that the address takes"),
+    ("too many clients", "has too many connections; try again later"),
+    ("FATAL:  database", "is no database of that server"),
+    ("Connection refused", _UNREACHED),
+    ("timeout expired", _UNREACHED),
+    ("could not translate host name", _UNREACHED),
+    ("failed to resolve host", _UNREACHED),
+    ("No route to host", _UNREACHED),
+)
+"""Words of the driver in English, and why there is no connection in ours."""
+
+
 def _connect_postgresql(ibis: Any, address: Address) -> Any:
     try:
         import psycopg
     except ModuleNotFoundError:
-        raise ParameterError(f"tables of PostgreSQL need psycopg; install it with: {_INSTALL}") from None
+        raise ParameterError(
+            "tables of PostgreSQL need psycopg; install it with: pip install 'ogive[engines]'"
+        ) from None
     url = address.url
     try:
         return ibis.postgres.connect(
@@ -165,29 +608,6 @@ def _connect_postgresql(ibis: Any, address: Address) -> Any:
             f"{plain(address.place)} cannot be opened: PostgreSQL has no option {named}; one that it has is sslmode"
         ) from None
     except psycopg.OperationalError as problem:
-        raise DataError(f"{plain(address.place)} {_closed(str(problem))}") from None
-
-
-_NOBODY = "lets nobody in by that name and password"
-_UNREACHED = "cannot be reached; check that its server runs"
-_CLOSED = (
-    ("no pg_hba.conf entry", "lets nobody in by that name from this machine"),
-    ("password authentication failed", _NOBODY),
-    ("no password supplied", _NOBODY),
-    ("SSL was required", "does not take the encryption that the address asks for"),
-    ("certificate verify failed", "has no certificate that the address takes"),
-    ("too many clients", "has too many connections; try again later"),
-    ("FATAL:  database", "is no database of that server"),
-    ("Connection refused", _UNREACHED),
-    ("timeout expired", _UNREACHED),
-    ("could not translate host name", _UNREACHED),
-    ("failed to resolve host", _UNREACHED),
-    ("No route to host", _UNREACHED),
-)
-"""Words of the driver in English, and what is said instead."""
-
-
-def _closed(said: str) -> str:
-    """Why there is no connection, without what the driver says, which may hold secrets."""
-    unknown = "cannot be reached, or lets nobody in by that name and password"
-    return next((words for word, words in _CLOSED if word in said), unknown)
+        # what the driver says may hold secrets
+        why = next((words for said, words in _CLOSED if said in str(problem)), _UNKNOWN)
+        raise DataError(f"{plain(address.place)} {why}") from None

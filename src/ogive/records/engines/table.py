@@ -6,34 +6,23 @@ import hashlib
 import json
 import weakref
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pyarrow as pa
 
-from ogive.records.engines.address import address_of
-from ogive.records.engines.answers import answer, one_line
-from ogive.records.engines.opening import engine_of, is_locked, open_address
-
-if TYPE_CHECKING:
-    from ogive.arrays import Int64
-    from ogive.predicates import Predicate
-    from ogive.queries import Aggregate
-    from ogive.records.missing_words import MissingWords
+from ogive.columns.predicates import Predicate
+from ogive.core.arrays import Int64
+from ogive.queries import Aggregate, PersonShares
+from ogive.records.engines.opening import address_of, answer, engine_of, is_locked, one_line, open_address
+from ogive.records.missing_words import MissingWords
+from ogive.records.parts import check_condition
+from ogive.records.sources import TypedSource
 
 
-class EngineTable:
-    """One table of an engine. Its rows stay there: it counts them and sends cells.
+class EngineTable(TypedSource):
+    """One table of an engine. Its rows stay there: it counts them and sends cells."""
 
-    Args:
-        expression: The table as ibis has it.
-        name: What messages call it.
-        whole: The table of which these are some rows.
-        is_locked: Whether nobody can write to the table while it is open, so that it is hashed once.
-    """
-
-    has_names = True
     numbers_hint = "cast the column to numbers in a view of the table"
-    guesses_kinds = False
 
     def __init__(
         self, expression: Any, name: str, *, whole: EngineTable | None = None, is_locked: bool = False
@@ -47,12 +36,7 @@ class EngineTable:
 
     @staticmethod
     def of(data: Any) -> EngineTable:
-        """The table of an address or of an expression of ibis.
-
-        Raises:
-            ParameterError: it is of no engine that is known, or ibis is not installed.
-            DataError: it cannot be read.
-        """
+        """The table of an address or of an expression of ibis."""
         if not isinstance(data, str):
             return EngineTable(data, "the table")
         address = address_of(data)
@@ -82,16 +66,6 @@ class EngineTable:
         """Arrow type of a column, from the engine's catalog."""
         return self._types[column]
 
-    def number_remedy(self, column: str) -> str:
-        """Nothing: an engine's numbers have a type."""
-        return ""
-
-    def wrong_line(self, column: str, unit: str) -> None:
-        """A table of an engine has no lines."""
-
-    def offset_line(self, column: str) -> None:
-        """A table of an engine has no lines; its types say the zone."""
-
     def rows(self) -> int:
         """Number of rows, which the engine counts."""
         with one_line(self.name):
@@ -116,7 +90,7 @@ class EngineTable:
             return self._whole.digest()
         if self._locked is not None:
             return self._locked
-        from ogive.records.engines.fingerprint import fingerprint
+        from ogive.records.engines.cells import fingerprint
 
         with one_line(self.name):
             counted = fingerprint(self._expression, self._engine)
@@ -128,13 +102,8 @@ class EngineTable:
         return found
 
     def filtered(self, where: Predicate, words: MissingWords) -> EngineTable:
-        """The rows that satisfy a condition.
-
-        Raises:
-            DataError: a column of the condition holds nothing that its values can be compared with.
-        """
-        from ogive.records.engines.conditions import holds
-        from ogive.records.filtering import check_condition
+        """The rows that satisfy a condition."""
+        from ogive.records.engines.choosing import holds
 
         check_condition(where, self, words)
         with one_line(self.name):
@@ -142,15 +111,7 @@ class EngineTable:
         return EngineTable(chosen, self.name, whole=self)
 
     def persons(self, person: str, words: MissingWords) -> int:
-        """How many persons there are.
-
-        Args:
-            person: Column with the person's identifier.
-            words: Words and numbers that mean that a person is missing, beside the usual words.
-
-        Raises:
-            DataError: a person is unclear, or the engine fails.
-        """
+        """How many persons there are."""
         from ogive.records.engines.choosing import is_named, of_group, person_groups, person_names, refuse
 
         kind = self._types[person]
@@ -169,19 +130,7 @@ class EngineTable:
     def aggregate(
         self, aggregate: Aggregate, words: MissingWords, *, person: str | None = None, limit: int = 1
     ) -> Int64:
-        """The exact integers that a query needs, of columns that fit it.
-
-        Args:
-            aggregate: What is asked.
-            words: Words, numbers and dates that mean that a value is missing.
-            person: Column with the person's identifier; None where each row is one.
-            limit: Most rows that are kept of one person.
-
-        Raises:
-            UnsupportedError: the aggregate is no sum over records.
-            DataError: a policy refuses what was found, or the engine fails.
-        """
-        from ogive.queries import PersonShares
+        """The exact integers that a query needs, of columns that fit it."""
         from ogive.records.engines.cells import CellReader
 
         bound = None
@@ -196,7 +145,7 @@ class EngineTable:
 
     def _with_persons(self, person: str, words: MissingWords) -> Any:
         """The table, in which a person is null where a named word or number says that it is missing."""
-        from ogive.records.engines.conditions import without_named
+        from ogive.records.engines.choosing import without_named
 
         column = self._expression[person]
         named = without_named(column, self._types[person], words, self._engine)

@@ -5,17 +5,19 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
-from ogive.grids import Grid
+from ogive.columns.grids import Grid
+from ogive.errors import DataError
 from ogive.privacy import Adjacency
 from ogive.provenance import Provenance
 from ogive.statistics.base import Estimate
-from ogive.statistics.bounds.noise import reach, sum_reach
-from ogive.statistics.bounds.outward import AT_BOTH_ENDS, extended, needed_beside
-from ogive.statistics.curve.bins import lower_ends
+from ogive.statistics.bounds.noise import AT_BOTH_ENDS, extended, needed_beside, reach, sum_reach
+from ogive.statistics.curve import estimate as curve_json
+from ogive.statistics.curve.readings import lower_ends
+from ogive.statistics.plain_json import Fields, check_price, is_whole
 from ogive.strategies import LeastSquaresTree
 
 
@@ -58,7 +60,7 @@ class BoundsEstimate(Estimate):
 
     @cached_property
     def _kept(self) -> tuple[int, int] | None:
-        """First and last bin that is taken to hold records."""
+        """First and last bin that count as holding records."""
         bins = np.flatnonzero(np.array(self.counts) >= self.threshold)
         if not len(bins):
             return None
@@ -143,3 +145,65 @@ class BoundsEstimate(Estimate):
         held = np.flatnonzero(inside)
         empty = len(inside) if not len(held) else held[0] + len(inside) - 1 - held[-1]
         return {"outside": float(1 - inside.sum() / max(exact.sum(), 1)), "too_wide": float(empty)}
+
+
+# --- Plain data, which need not be trusted
+
+SCHEMA = BoundsEstimate.schema
+
+_NEEDED = (
+    "column", "grid", "counts", "strategy", "adjacency", "total", "false_alarm", "confidence_level", "low", "high",
+    "provenance",
+)  # fmt: skip
+
+
+def to_dict(estimate: BoundsEstimate) -> dict[str, Any]:
+    """Plain data of bounds; the ends and what lies outside follow from the counts."""
+    defined, provenance = estimate.defined, estimate.provenance
+    return {
+        "schema": SCHEMA,
+        "column": estimate.column,
+        "grid": estimate.grid.to_dict(),
+        "counts": list(estimate.counts),
+        "strategy": None if estimate.strategy is None else estimate.strategy.to_dict(),
+        "adjacency": estimate.adjacency.value,
+        "total": estimate.total,
+        "false_alarm": estimate.false_alarm,
+        "confidence_level": estimate.confidence_level,
+        **({} if estimate.beside is None else {"beside": estimate.beside}),
+        "low": estimate.low if defined else None,
+        "high": estimate.high if defined else None,
+        "records_outside": estimate.records_outside,
+        "provenance": None if provenance is None else provenance.to_dict(),
+    }
+
+
+def from_dict(data: Any) -> BoundsEstimate:
+    """Rebuild from plain data, which need not be trusted."""
+    known = Fields.of(data, SCHEMA, "bounds", _NEEDED)
+    counts = data["counts"]
+    if not isinstance(counts, list) or not counts or not all(map(is_whole, counts)):
+        raise DataError("the field 'counts' of bounds must be a list of whole numbers")
+    grid = curve_json.read_grid(data["grid"], len(counts))
+    if grid.unit != "number":
+        raise DataError("the grid of bounds must hold numbers")
+    strategy = None if data["strategy"] is None else curve_json.read_strategy(data["strategy"], grid.bins)
+    if strategy is not None and not (isinstance(strategy, LeastSquaresTree) and strategy.blocks == (1,)):
+        raise DataError("the strategy of bounds must count every bin once")
+    adjacency, provenance = known.adjacency(), known.provenance()
+    check_price(provenance, [(strategy, adjacency)])
+    estimate = BoundsEstimate(
+        column=known.text("column"),
+        grid=grid,
+        counts=tuple(counts),
+        strategy=strategy,
+        adjacency=adjacency,
+        total=known.total(),
+        false_alarm=known.chance("false_alarm"),
+        confidence_level=known.chance("confidence_level"),
+        provenance=provenance,
+        beside=known.chance("beside") if "beside" in data else None,
+    )
+    if (data["low"], data["high"]) != ((estimate.low, estimate.high) if estimate.defined else (None, None)):
+        raise DataError("the bounds contradict the counts they were read from")
+    return estimate

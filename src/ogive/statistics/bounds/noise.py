@@ -1,4 +1,4 @@
-"""Noise of independent counts: which law serves a guarantee, how far one draw and sums of draws may reach.
+"""Noise of independent counts: which law serves a guarantee, how far it may reach, and which counts go on beyond it.
 
 All tails are rounded up, so that what is promised of them holds.
 """
@@ -6,6 +6,7 @@ All tails are rounded up, so that what is promised of them holds.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from fractions import Fraction
 
 import numpy as np
@@ -27,12 +28,7 @@ _SUMMED = 64
 
 
 def flat_strategy(binning: Binning, terms: Terms, *, chance: float) -> LeastSquaresTree:
-    """Every bin counted once, with the noise whose `reach` is shortest among those that meet the terms.
-
-    Raises:
-        ScaleError: the noise is larger than can be drawn.
-        UnsupportedError: the trust model does not serve the query.
-    """
+    """Every bin counted once, with the noise whose `reach` is shortest among those that meet the terms."""
     found: list[LeastSquaresTree] = []
     failed: list[tuple[PureDP | ZeroConcentratedDP, ScaleError]] = []
     moved = 2 if terms.adjacency is Adjacency.REPLACE else 1
@@ -58,11 +54,6 @@ def reach(law: Law, size: int, chance: float) -> int:
 
     Exact for Laplace noise and for Gaussian noise of small sigma, to floating point; for large sigma at most one
     part in a thousand too large.
-
-    Args:
-        law: Discrete Laplace or discrete Gaussian.
-        size: How many draws there are.
-        chance: In (0, 1).
     """
     each = -math.expm1(math.log1p(-chance) / size) / _ROOM
     low, high = 0, 1
@@ -114,3 +105,38 @@ def sum_reach(law: Law, terms: int, chance: float) -> float:
         - np.log(-np.expm1(-(share + 1) / scale))
     )
     return float(np.min((terms * log_moment + needed) * scale / share)) * _ROOM
+
+
+# --- Bins beside those that certainly hold records
+#
+# A bin that lies d places beyond the bounds extends them if noise alone would reach its count with probability at most
+# c / 4^(d - 1). The probability falls as the harm grows: bounds that are d bins of base 2 too wide cost 2^d times the
+# noise. No bin needs more than one that is taken by itself. Noise makes the bounds too wide with probability at most
+# that of any bin passing the threshold by itself, plus 2 (c + c / 4 + ...) = 8 c / 3.
+#
+# Source:
+#     `docs/proofs/together.md`.
+
+FURTHER = 4
+"""How many times smaller the probability is one place further off."""
+
+AT_BOTH_ENDS = 2 * FURTHER / (FURTHER - 1)
+"""The probabilities of all places at both ends together, in those of the first."""
+
+
+def needed_beside(law: Law, size: int, chance: float, most: int) -> tuple[int, ...]:
+    """The noisy counts from which on a bin extends the bounds, by its distance from them, 1 first."""
+    needed: list[int] = []
+    while len(needed) < size:
+        count = reach(law, 1, chance / FURTHER ** len(needed)) if not needed or needed[-1] < most else most
+        needed.append(min(count, most))
+    return tuple(needed)
+
+
+def extended(counts: Sequence[int], needed: Sequence[int]) -> int:
+    """By how many of the bins beyond a bound it moves outwards."""
+    taken = 0
+    for place, count in enumerate(counts, start=1):
+        if count >= needed[place - taken - 1]:
+            taken = place
+    return taken

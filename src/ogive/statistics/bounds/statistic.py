@@ -18,15 +18,16 @@ from typing import Any, ClassVar, TypedDict
 import numpy as np
 
 from ogive.columns import Binning, Missing
+from ogive.columns.grids import Grid
+from ogive.core.parameters import added, one_of
 from ogive.errors import ParameterError, quoted
-from ogive.grids import Grid
-from ogive.parameters import added, one_of
 from ogive.privacy import exact
 from ogive.queries import Answer, CurveQuery, Query
 from ogive.statistics.base import Terms
 from ogive.statistics.bounds.estimate import BoundsEstimate
 from ogive.statistics.bounds.noise import flat_strategy
 from ogive.statistics.confidence import check_level
+from ogive.statistics.options import Command
 
 SMALLEST, LARGEST = 2.0**-20, 1 << 63  # a float would be read as its decimal digits, which are not 2^63
 FALSE_ALARM = 0.01
@@ -138,3 +139,17 @@ class Bounds:
             confidence_level=self.confidence_level,
             beside=self.beside,
         )
+
+
+# --- For the command line
+
+COMMAND = Command(
+    help={
+        "smallest": "Smallest magnitude that is told apart, public; 2^-20 by default. Smaller ones are rounded away "
+        "from 0.",
+        "beside": "Largest probability that a bin without records, next to the bounds, extends them; a bin one place "
+        "further off has a quarter of that. Without it every bin must pass the threshold of --false-alarm.",
+        "largest": "Largest magnitude that is told apart, public; 2^63 by default. Larger ones count as this one.",
+    },
+    groups=dict.fromkeys(("smallest", "largest", "base", "beside"), "Question"),
+)

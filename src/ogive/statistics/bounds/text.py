@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+from ogive.statistics.base import Card
 from ogive.statistics.bounds.estimate import BoundsEstimate
-from ogive.statistics.showing import Card
 
 
 def summary(estimate: BoundsEstimate) -> str:
@@ -35,3 +37,16 @@ def card(estimate: BoundsEstimate) -> Card:
     """What notebooks show."""
     lines = summary(estimate).split("\n")[1:]
     return Card(f"Bounds of {estimate.column}", [("privacy", estimate.caption)], notes=lines)
+
+
+# --- Columns of a data frame
+
+
+def columns(estimate: BoundsEstimate) -> dict[str, Any]:
+    """Column, both bounds, and how many records may lie outside."""
+    return {
+        "column": [estimate.column],
+        "low": [estimate.low],
+        "high": [estimate.high],
+        "records_outside": [estimate.records_outside],
+    }

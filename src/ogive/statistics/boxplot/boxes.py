@@ -8,26 +8,27 @@ the curve is flat, the first point counts; within a bin of numbers or times, mas
 from __future__ import annotations
 
 import bisect
+import dataclasses
 import math
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from ogive.accounting import gaussian_rho, pure_epsilon
-from ogive.arrays import Float64
 from ogive.columns import Binning, LabelValue
-from ogive.grids import Grid
+from ogive.columns.grids import Grid
+from ogive.core.arrays import Float64
 from ogive.privacy import ApproxDP, Privacy, PureDP, ZeroConcentratedDP
 from ogive.queries import Answer, QuantileScore, Query, design_joint, design_noisy_max, design_sparse_vector
 from ogive.statistics.base import FEWEST, Terms
-from ogive.statistics.curve.bins import lower_ends
-
-if TYPE_CHECKING:
-    from ogive.statistics.curve.estimate import Curve
-
+from ogive.statistics.confidence import check_level
+from ogive.statistics.curve import readings as curve_bins
+from ogive.statistics.curve.bands.simultaneous import interval_simulations
+from ogive.statistics.curve.estimate import Curve
+from ogive.statistics.curve.readings import lower_ends
 
 WHISKER = 1.5
 """Whiskers reach to the outermost values within so many times the box's height of it."""
@@ -201,14 +202,6 @@ def five_numbers(
 ) -> Generator[Query, Answer, Box]:
     """Find both ends, each by a selection of its own, and then the quartiles between them.
 
-    Args:
-        binning: Column and grid; candidates are its bins, and of the chosen one the middle is told.
-        group: What the box is of.
-        terms: What all five may cost together.
-        shares: Of the lower end, the first quartile, the median, the third quartile and the upper end.
-        beyond: How many records may lie beyond each end.
-        together: Whether one selection of the three quartiles has the shares of all of them.
-
     Privacy: the losses of three or five selections add up to at most `terms.privacy`.
     """
     grants, concentrated = selection_grants(terms.privacy, shares)
@@ -242,3 +235,34 @@ def five_numbers(
         records=None if answer.total is None else float(answer.total),
         flat=min(found) == max(found),
     )
+
+
+# --- Intervals of a box, by inverting the band of its curve
+#
+# With the stated confidence the band holds the whole true curve, and where it does, the true quantile of every share
+# lies between the points at which the band's two ends reach that share. So the three intervals of a box hold at once,
+# whatever was asked of the curve besides. An end is moved to the box's own number where smoothing left that outside,
+# which only widens the interval. Proof: `docs/proofs/boxes.md`.
+
+CONFIDENCE_LEVEL = 0.95
+"""Chance that the intervals of one box hold the population's quartiles and median, all three."""
+
+
+def with_intervals(box: Box, curve: Curve, terms: Terms) -> Box:
+    """The box of a curve with its intervals; as it is where there is no box, or no interval is wanted.
+
+    Privacy:
+        Post-processing.
+    """
+    if not box.defined or terms.simulations == 0:
+        return box
+    simulations = interval_simulations(curve.strategy, check_level(CONFIDENCE_LEVEL), terms.simulations)
+    rows = terms.unit.max_rows_per_person
+    band = curve.band(CONFIDENCE_LEVEL, simulations=simulations, rows_per_person=rows)
+    low, high = curve_bins.quantile_interval(np.array(QUARTERS), band)
+    number = curve.grid.number
+    ends = [
+        Interval(min(number(a), at), max(number(b), at))
+        for a, b, at in zip(low, high, (box.q1, box.median, box.q3), strict=True)
+    ]
+    return dataclasses.replace(box, intervals=Intervals(*ends))

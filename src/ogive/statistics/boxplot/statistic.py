@@ -3,30 +3,30 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from dataclasses import KW_ONLY, dataclass
 from fractions import Fraction
 from typing import Any, ClassVar, Literal, TypedDict, get_args
 
 import numpy as np
 
-from ogive.checks import among, truth, whole
 from ogive.columns import Binning, LabelValue, Missing
+from ogive.columns.grids import Bound, Grid, GridName
+from ogive.core.checks import among, truth, whole
+from ogive.core.parameters import added, one_of
 from ogive.errors import ParameterError, quoted
-from ogive.grids import Bound, Grid, GridName
-from ogive.parameters import added, one_of
 from ogive.privacy import Adjacency, PrivacyUnit, Rational, exact
 from ogive.queries import Answer, GroupBinning, Query
 from ogive.queries.joint import MOST_BINS
-from ogive.queries.sparse_vector import MAX_BEYOND
+from ogive.queries.selection import MAX_BEYOND
 from ogive.statistics.base import Terms
-from ogive.statistics.boxplot.boxes import NUMBERS, Box, box_of, five_numbers
+from ogive.statistics.boxplot.boxes import NUMBERS, Box, box_of, five_numbers, with_intervals
 from ogive.statistics.boxplot.estimate import Boxplots
-from ogive.statistics.boxplot.intervals import with_intervals
 from ogive.statistics.curve.estimate import Curve
-from ogive.statistics.ecdf.statistic import DEFAULT_BINS, Ecdf, make_grid
+from ogive.statistics.ecdf.statistic import DEFAULT_BINS, HELP, OWNER_HELP, Ecdf, make_grid
 from ogive.statistics.methods.choose import Method
-from ogive.statistics.methods.groups import ask_groups
+from ogive.statistics.methods.together import ask_groups
+from ogive.statistics.options import Command, Picture
 
 BoxMethod = Literal["resample", "five_numbers"]
 BOX_METHODS: tuple[BoxMethod, ...] = get_args(BoxMethod)
@@ -253,3 +253,69 @@ def _shares(given: Any) -> tuple[Fraction, ...]:
         written = ", ".join(str(share) for share in given)
         raise ParameterError(f"`shares` must be five numbers above 0 that add up to 1, got {written}")
     return shares
+
+
+# --- For the command line
+
+
+def _check(given: Mapping[str, Any], trust: str) -> None:
+    """Refuse options of the method that is not taken; a plan, which compares both methods, takes all."""
+    five = given.get("method") == "five_numbers"
+    for name, usual, of_five in (
+        ("shares", None, True),
+        ("beyond", 0, True),
+        ("quartiles", "together", True),
+        ("curve", "auto", False),
+    ):
+        if given.get(name, usual) != usual and of_five is not five:
+            owner = "five_numbers" if of_five else "resample"
+            raise ParameterError(f"--{name} belongs to --method {owner}; leave it out, or use that method")
+
+
+def _check_violins(given: Mapping[str, Any]) -> None:
+    if given.get("method") == "five_numbers":
+        raise ParameterError("--violins needs a whole curve, which --method resample releases")
+
+
+COMMAND = Command(
+    names={"groups": "by-groups"},
+    help=HELP
+    | {
+        "method": "resample: box, whiskers and outliers of one private curve. five_numbers: both ends and the three "
+        "quartiles; no outliers.",
+        "curve": "How resample releases the curve; a method of ogive ecdf.",
+        "groups": "All values of that column, public; also those that no record has.",
+        "public_groups": (
+            "Each record's group is public knowledge: only the value is hidden, with less noise. The default if "
+            "--public declares the column."
+        ),
+        "shares": (
+            "Shares of the budget of five_numbers for the lower end, the three quartiles and the upper end; a fifth "
+            "each by default."
+        ),
+    },
+    groups=dict.fromkeys(
+        ("by", "groups", "public_groups", "method", "curve", "shares", "beyond", "quartiles"), "Boxes"
+    ),
+    check=_check,
+    picture=Picture(
+        "violins",
+        "Draw violins with --plot; their width is the slope of the released curves.",
+        {"kind": "violin"},
+        _check_violins,
+    ),
+    owner_help={
+        "missing": OWNER_HELP["missing"],
+        "public_groups": "Required with --by: owners send their group unprotected, and only the value is hidden.",
+        "method": "Boxes are computed from curves, the only thing that owners can report.",
+        "curve": "What owners report of the curve, as for ecdf.",
+    },
+    owners={
+        "missing": ("refuse", "low", "high"),
+        "method": ("resample",),
+        "curve": ("auto", "reports", "histogram"),
+        "shares": (),
+        "beyond": (),
+        "expected_records": (),
+    },
+)

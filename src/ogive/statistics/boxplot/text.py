@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from ogive.privacy import Adjacency
-from ogive.statistics.boxplot.boxes import NUMBERS, Box, Interval
+from ogive.showing.axis import shown
+from ogive.statistics.base import Card
+from ogive.statistics.boxplot.boxes import CONFIDENCE_LEVEL, NUMBERS, Box, Interval, Intervals
 from ogive.statistics.boxplot.estimate import PUBLIC_GROUPS, Boxplots
-from ogive.statistics.boxplot.intervals import CONFIDENCE_LEVEL
-from ogive.statistics.curve.shown import shown
-from ogive.statistics.showing import Card
 
 LOUD = 0.1
 """Noise, as a share of the records, from which quartiles are imprecise."""
@@ -135,3 +136,21 @@ def card(boxplots: Boxplots) -> Card:
         rows(boxplots),
         notes(boxplots),
     )
+
+
+# --- Columns of a data frame
+
+
+def columns(boxplots: Boxplots) -> dict[str, Any]:
+    """Group, five numbers, ends of intervals, records beyond the whiskers, and records; None where not told."""
+    boxes = boxplots.boxes
+    found: dict[str, Any] = {} if boxplots.by is None else {boxplots.by: [box.group for box in boxes]}
+    for name in NUMBERS:
+        found[name] = [boxplots.grid.label(getattr(box, name)) if box.told else None for box in boxes]
+    for name in Intervals._fields:
+        intervals = [getattr(box.intervals, name, None) if box.told else None for box in boxes]
+        for place, end in enumerate(("low", "high")):
+            found[f"{name}_{end}"] = [None if ends is None else boxplots.grid.label(ends[place]) for ends in intervals]
+    for name in ("below", "above", "records"):
+        found[name] = [getattr(box, name) for box in boxes]
+    return found

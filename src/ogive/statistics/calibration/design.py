@@ -13,13 +13,16 @@ on D is as large as sampling error, or at 100 records where that is more.
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from dataclasses import dataclass
+from decimal import Decimal
 from fractions import Fraction
 
 from ogive.accounting import loss_per_row
-from ogive.errors import ParameterError
+from ogive.errors import ParameterError, ScaleError
 from ogive.noise import DiscreteLaplace, round_up_scale
-from ogive.privacy import Adjacency, PrivacyUnit, PureDP, ZeroConcentratedDP
+from ogive.privacy import Adjacency, ApproxDP, Privacy, PrivacyUnit, PureDP, ZeroConcentratedDP
 from ogive.queries import GroupSums, GroupSumsQuery
 from ogive.statistics.methods.unbiased import candidates, mean_variance
 from ogive.strategies import PathNoise, design_path
@@ -76,11 +79,7 @@ def difference_variance(granted: Granted, *, form: str, adjacency: Adjacency) ->
 
 
 def sums_query(groups: GroupSums, form: str, granted: Granted, unit: PrivacyUnit) -> GroupSumsQuery:
-    """Noise for the group sums of a guarantee for one record: equal on "counts", unequal on "difference".
-
-    Raises:
-        ScaleError: the noise would be too large to be drawn.
-    """
+    """Noise for the group sums of a guarantee for one record: equal on "counts", unequal on "difference"."""
     query = _designed(groups, form, granted, unit.adjacency)
     row = loss_per_row(query.price(unit), unit.max_rows_per_person)
     if isinstance(row, ZeroConcentratedDP) and isinstance(granted, ZeroConcentratedDP) and row.rho > granted.rho:
@@ -108,9 +107,6 @@ def paper_noise(bins: int, granted: Granted) -> tuple[PathNoise, Fraction]:
     """The paper's thresholds and its one noise scale, in records: eps' = epsilon / (L + 9).
 
     Its exact price is smaller: (L + 4) eps' or less under REPLACE, since a record moves the sums by 4, not 8.
-
-    Raises:
-        ParameterError: the guarantee is not pure.
     """
     if not isinstance(granted, PureDP):
         raise ParameterError("the paper's constants are for pure privacy, for example `privacy=PureDP(1)`")
@@ -124,3 +120,62 @@ def paper_query(groups: GroupSums, scale: Fraction) -> GroupSumsQuery:
     """4 Q noises of one scale on the sums of half-open groups."""
     fine = DiscreteLaplace(round_up_scale(scale * (1 << groups.bits)))
     return GroupSumsQuery(groups, fine, DiscreteLaplace(scale), form="counts")
+
+
+# --- The smallest guarantee whose noise can be drawn
+#
+# Each measurement has only a share of the guarantee, and its own refusal knows only that share, so what would do for
+# the whole release is found by trying: designs depend on public numbers alone.
+
+_LARGEST = 6  # as a power of ten; every design can be drawn far below
+
+
+def check_scales(privacy: Privacy, what: str, design: Callable[[Privacy], None]) -> None:
+    """Refuse a guarantee whose noise cannot be drawn, naming the smallest one of the same type that can."""
+    if _fits(privacy, _amount(privacy), design):
+        return
+    name = "rho" if isinstance(privacy, ZeroConcentratedDP) else "epsilon"
+    enough = smallest_that_fits(privacy, design)
+    advice = f"use at least {name} = {enough}" if enough else f"use a larger {name}"
+    if isinstance(privacy, ApproxDP) and enough:
+        advice += " at this delta"
+    raise ScaleError(f"{privacy} for {what} needs noise above 2^47, the largest scale that can be drawn; {advice}")
+
+
+def smallest_that_fits(privacy: Privacy, design: Callable[[Privacy], None]) -> str | None:
+    """Two digits of epsilon or rho, with which the design succeeds; None if none does."""
+    # from the power of ten above it; nothing below 10^-20 can be drawn
+    exponent = math.ceil(math.log10(max(1e-20, float(_amount(privacy)))))
+    while not _fits(privacy, Fraction(10) ** exponent, design):
+        exponent += 1
+        if exponent > _LARGEST:
+            return None
+    # between one power of ten and the next: the first of 10, 11, ..., 100 tenths that fits
+    low, high = 10, 100
+    while low < high:
+        middle = (low + high) // 2
+        if _fits(privacy, middle * Fraction(10) ** (exponent - 2), design):
+            high = middle
+        else:
+            low = middle + 1
+    return f"{float(Decimal(high).scaleb(exponent - 2)):g}"
+
+
+def _fits(privacy: Privacy, amount: Fraction, design: Callable[[Privacy], None]) -> bool:
+    try:
+        design(_with_amount(privacy, amount))
+    except ScaleError:
+        return False
+    return True
+
+
+def _amount(privacy: Privacy) -> Fraction:
+    return privacy.rho if isinstance(privacy, ZeroConcentratedDP) else privacy.epsilon
+
+
+def _with_amount(privacy: Privacy, amount: Fraction) -> Privacy:
+    if isinstance(privacy, PureDP):
+        return PureDP(amount)
+    if isinstance(privacy, ZeroConcentratedDP):
+        return ZeroConcentratedDP(amount)
+    return ApproxDP(amount, privacy.delta)

@@ -20,10 +20,9 @@ from fractions import Fraction
 import numpy as np
 from scipy.special import betainccinv, betaincinv
 
-from ogive.arrays import Float64
+from ogive.core.arrays import Float64
 from ogive.noise import KeyedSource
-from ogive.statistics.calibration.sums import Measured, Sums
-from ogive.statistics.calibration.within import Within
+from ogive.statistics.calibration.sums import Measured, Sums, Within
 from ogive.statistics.confidence import check_level
 from ogive.statistics.curve.bands.simultaneous import upper_quantile
 
@@ -43,16 +42,7 @@ def share_intervals(
     confidence_level: float,
     rows_of_one: int = 1,
 ) -> tuple[Float64, Float64]:
-    """Ends of the intervals for each group's chance of a positive label, each shape (Q,).
-
-    Args:
-        sums: Published counts, as measured and made consistent.
-        within: Ends of the groups.
-        measured: Noise of the counts.
-        total: Number of records where that is public.
-        confidence_level: Of all intervals together, above 0 and at most 0.9999.
-        rows_of_one: Most records of one person, which may all be alike: so many count as one for sampling.
-    """
+    """Ends of the intervals for each group's chance of a positive label, each shape (Q,)."""
     groups = sums.expected.shape[-1]
     tail = 1 - check_level(confidence_level)
     margins = Margins(0.0, 0.0, 0.0)

@@ -3,7 +3,7 @@
 If labels are independent with the predicted probabilities, a group's deviation D is a centered sum of
 independent 0-1 variables of variance V = sum p (1 - p), plus noise of a public law. V is estimated from what is
 published: the number of records of the group from the sums, the spread of p within it from the curve of
-probabilities, the mean of p from both (`calibration_within`). Sampled deviations are binomial with this mean and
+probabilities, the mean of p from both (`Within`). Sampled deviations are binomial with this mean and
 variance.
 
 Where the difference itself was measured, its noise is independent of that of the expected counts, so these are
@@ -21,10 +21,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ogive.arrays import Float64
+from ogive.core.arrays import Float64
 from ogive.noise import KeyedSource
-from ogive.statistics.calibration.sums import Measured, Sums, statistic
-from ogive.statistics.calibration.within import Within
+from ogive.statistics.calibration.sums import Measured, Sums, Within, statistic
 
 SIMULATIONS, FEWEST_SIMULATIONS = 9999, 999
 _SIMULATED_VALUES = 20_000_000  # fewer simulations where there are so many groups
@@ -64,15 +63,6 @@ def bootstrap_p_value(
     simulations: int | None = None,
 ) -> float:
     """Share of releases of a right model whose statistic is at least the observed one; counts the release itself.
-
-    Args:
-        observed: Published statistic.
-        sums: Published counts, sharpened.
-        within: What the curve says about the groups.
-        measured: Noise of the release.
-        total: Number of records where that is public.
-        floor: Smallest expected count to divide by.
-        simulations: Number of simulated releases, R; by default 9999, fewer for more than 500 groups.
 
     Privacy:
         Post-processing.

@@ -12,18 +12,19 @@ from typing import Any, ClassVar, Literal, TypedDict
 import numpy as np
 
 from ogive.accounting import loss_per_row
-from ogive.arrays import Float64, Int64
-from ogive.checks import among, is_whole, whole
 from ogive.columns import Binning, Label, LabelValue, Missing
+from ogive.columns.grids import Grid
+from ogive.core.arrays import Float64, Int64
+from ogive.core.checks import among, is_whole, whole
+from ogive.core.parameters import one_of
 from ogive.errors import ParameterError, UnsupportedError, quoted
-from ogive.grids import Grid
-from ogive.parameters import one_of
 from ogive.privacy import Privacy, Rational, exact
 from ogive.queries import Answer, CurveQuery, GroupSums, GroupSumsQuery, Query
-from ogive.queries.group_sums import FORMS, FormName
-from ogive.statistics.base import Terms, canonical_class
+from ogive.queries.sums import FORMS, FormName
+from ogive.statistics.base import Terms, as_values, canonical_class
 from ogive.statistics.calibration.design import (
     Granted,
+    check_scales,
     default_split,
     difference_variance,
     divide,
@@ -32,14 +33,14 @@ from ogive.statistics.calibration.design import (
     sums_query,
 )
 from ogive.statistics.calibration.estimate import Calibration
-from ogive.statistics.calibration.smallest import check_scales
 from ogive.statistics.calibration.sums import CONSTANTS, Constants, Measured
 from ogive.statistics.confidence import check_level
 from ogive.statistics.curve.estimate import Curve
-from ogive.statistics.curve.inverse import bisect_points
+from ogive.statistics.curve.readings import bisect_points
 from ogive.statistics.ecdf.statistic import DEFAULT_BINS
 from ogive.statistics.methods.base import curve_from
 from ogive.statistics.methods.unbiased import UNBIASED_METHODS, UnbiasedName, choose, grants
+from ogive.statistics.options import Command
 from ogive.strategies import Strategy
 
 DEFAULT_GROUPS = 10
@@ -118,7 +119,7 @@ class HosmerLemeshow:
         if not isinstance(self.probability, str):
             raise ParameterError(f"`probability` must be a column's name, got {quoted(self.probability)}")
         for name in ("positive", "negative"):
-            object.__setattr__(self, name, _as_tuple(getattr(self, name)))
+            object.__setattr__(self, name, as_values(getattr(self, name)))
         if self.negative is None and self.positive == (1,):
             object.__setattr__(self, "negative", (0,))
         among(self.constants, "constants", CONSTANTS)
@@ -254,14 +255,7 @@ class HosmerLemeshow:
 
 
 def group_bounds(curve: Curve, groups: int, *, raw: Int64 | None = None) -> Grid:
-    """Ends of half-open groups at the quantiles q / Q of a curve; equal ends are merged, the last is 1.
-
-    Args:
-        curve: Distribution of the probabilities.
-        groups: Wanted number of groups, Q.
-        raw: Noisy counts at or below every threshold, to be bisected as they are, as the paper does; their
-            crossings are put in order by a running maximum.
-    """
+    """Ends of half-open groups at the quantiles q / Q of a curve; equal ends are merged, the last is 1."""
     targets = np.arange(1, groups) / groups
     if raw is None:
         points = np.searchsorted(curve.probabilities, targets, side="left")
@@ -282,9 +276,15 @@ def _bisect(values: Float64, targets: Float64) -> Int64:
         return found
 
 
-def _as_tuple(value: Any) -> Any:
-    """The values of a class as a tuple of Python's own; None stays."""
-    if value is None:
-        return None
-    values = value if isinstance(value, tuple | list | set | frozenset | np.ndarray) else (value,)
-    return tuple(item.item() if isinstance(item, np.generic) else item for item in values)
+# --- For the command line
+
+COMMAND = Command(
+    names={"df": "degrees-of-freedom"},
+    help={
+        "method": "How the limits of the groups are found: auto, path, tree_ls, hat_ls, sqrt, symmetric or ring.",
+        "split": "Share of the budget that finds the groups, between 0 and 1; the best one by default.",
+        "df": "Of the chi-square reference: by default one for each group; fitted for two fewer, where the model was "
+        "fitted on these records; or a number.",
+    },
+    groups={"groups": "Question"},
+)

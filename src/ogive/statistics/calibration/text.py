@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
-from ogive.digits import number, p_value
+from ogive.core.digits import number, p_value
+from ogive.statistics.base import Card
 from ogive.statistics.calibration.estimate import Calibration, CalibrationGroup
-from ogive.statistics.showing import Card
 
 
 def summary(calibration: Calibration) -> str:
@@ -78,3 +79,45 @@ def _shares(group: CalibrationGroup) -> tuple[str, str, str]:
         "-" if math.isnan(each) else number(each, high - low) for each in (group.mean_predicted, group.observed_share)
     )
     return predicted, observed, f"{number(low, high - low)} to {number(high, high - low)}"
+
+
+# --- A line in a table of groups
+
+
+def line_about(found: Calibration) -> str:
+    """What was released."""
+    return f"calibration of {found.probability} for {found.label.column}"
+
+
+def line_titles(found: Calibration) -> tuple[str, ...]:
+    """Headings of the cells."""
+    return "records", "expected", "observed", "statistic", "p-value"
+
+
+def line_cells(found: Calibration) -> tuple[str, ...]:
+    """Number of records, expected and observed positives, and the test."""
+    known = "" if found.total is not None or not found.private else "about "
+    size = found.sums.expected.sum()
+    shown = f"{known}{size:,.0f}", f"{found.sums.expected[1].sum():,.0f}", f"{found.sums.observed[1].sum():,.0f}"
+    if not found.defined:
+        return (*shown, "-", "-")
+    return (*shown, f"{found.statistic:.2f}", p_value(found.p_value, 3).removeprefix("= "))
+
+
+# --- Columns of a data frame
+
+
+def columns(calibration: Calibration) -> dict[str, Any]:
+    """Ends of each group, its estimated counts, predicted and observed shares, and the interval of the latter."""
+    groups = calibration.groups
+    return {
+        "low": [group.low for group in groups],
+        "high": [group.high for group in groups],
+        "records": [sum(group.expected) for group in groups],
+        "expected_positives": [group.expected[1] for group in groups],
+        "observed_positives": [group.observed[1] for group in groups],
+        "mean_predicted": [group.mean_predicted for group in groups],
+        "observed_share": [group.observed_share for group in groups],
+        "interval_low": [group.interval[0] for group in groups],
+        "interval_high": [group.interval[1] for group in groups],
+    }

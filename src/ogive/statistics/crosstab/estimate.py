@@ -3,36 +3,33 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from ogive.columns import Domain, LabelValue, Listed
-from ogive.contrast import Number, difference, ratio
-from ogive.errors import ParameterError, quoted
+from ogive.errors import DataError, ParameterError, plain, quoted
 from ogive.provenance import Provenance
 from ogive.queries import CellsQuery, MomentsQuery
 from ogive.statistics.base import FEWEST, OF_COUNT, Estimate
 from ogive.statistics.confidence import check_level
+from ogive.statistics.contrast import Number, difference, ratio
 from ogive.statistics.crosstab.independence import Independence, independence
-from ogive.statistics.histogram.estimate import Interval, names_of
-from ogive.statistics.sums.measured import Measured, Reading
-from ogive.statistics.sums.stated import query_of
-from ogive.statistics.sums.tables import count_reading, share_reading
+from ogive.statistics.histogram.estimate import Interval, ends, names_of
+from ogive.statistics.plain_json import Fields, is_text
+from ogive.statistics.sums import measured as sums
+from ogive.statistics.sums.estimate import check_cost, read_table, read_values
+from ogive.statistics.sums.measured import Measured, Reading, count_reading, query_of, share_reading
 
 Numbers = tuple[tuple[float, ...], ...]
 Intervals = tuple[tuple[Interval, ...], ...]
 
 
 def of_both(missing: str | Mapping[str, str], row: str, column: str) -> tuple[str, str]:
-    """What a missing value means in each of two columns; an error where policies by column leave one out.
-
-    Raises:
-        ParameterError: a policy is for a column that is not in the table.
-    """
+    """What a missing value means in each of two columns; an error where policies by column leave one out."""
     if not isinstance(missing, Mapping):
         return missing, missing
     for name in missing:
@@ -360,3 +357,80 @@ def _logit(share: float) -> float:
     if not 0 < share < 1:
         return -math.inf if share <= 0 else math.inf
     return math.log(share / (1 - share))
+
+
+# --- Plain data, which need not be trusted
+
+_NEEDED = ("row", "column", "rows", "columns", "measured", "other", "missing", "confidence_level", "provenance")
+
+
+def to_dict(estimate: CrosstabEstimate) -> dict[str, Any]:
+    """Plain data of a cross table; the results follow from what was measured, and are there for other programs."""
+    provenance = estimate.provenance
+    return {
+        "schema": estimate.schema,
+        "row": estimate.row,
+        "column": estimate.column,
+        "rows": list(estimate.rows),
+        "columns": list(estimate.columns),
+        "measured": sums.to_dict(estimate.measured),
+        "other": estimate.other,
+        "missing": estimate.missing if isinstance(estimate.missing, str) else dict(estimate.missing),
+        "confidence_level": estimate.confidence_level,
+        "results": {
+            "row_names": list(estimate.row_names),
+            "column_names": list(estimate.column_names),
+            "counts": [_finite(row) for row in estimate.counts],
+            "count_intervals": [[ends(each) for each in row] for row in estimate.count_intervals()],
+            "row_totals": _finite(estimate.row_totals),
+            "column_totals": _finite(estimate.column_totals),
+            "row_shares": [_finite(row) for row in estimate.row_shares],
+            "column_shares": [_finite(row) for row in estimate.column_shares],
+        },
+        "provenance": None if provenance is None else provenance.to_dict(),
+    }
+
+
+def from_dict(data: Any) -> CrosstabEstimate:
+    """Rebuild from plain data, which need not be trusted."""
+    known = Fields.of(data, CrosstabEstimate.schema, "a cross table", _NEEDED)
+    rows, columns = (read_values(data[name], known) for name in ("rows", "columns"))
+    other, missing = known.text("other"), _policies(known)
+    provenance = known.provenance()
+    try:
+        policies = of_both(missing, known.text("row"), known.text("column"))
+        sizes = [
+            len(values) + (other == "count") + (policy == "count")
+            for values, policy in zip((rows, columns), policies, strict=True)
+        ]
+        estimate = CrosstabEstimate(
+            known.text("row"),
+            known.text("column"),
+            read_table(data["measured"], known, math.prod(sizes)),
+            rows=rows,
+            columns=columns,
+            other=other,
+            missing=missing,
+            confidence_level=known.chance("confidence_level"),
+            provenance=provenance,
+        )
+        _ = estimate.listed
+        query = estimate.query
+    except ParameterError as problem:
+        raise DataError(f"{known.what} contradicts itself: {plain(problem)}") from None
+    check_cost(provenance, query, estimate.measured, known)
+    return estimate
+
+
+def _policies(known: Fields) -> str | dict[str, str]:
+    """What a missing value meant: a word, or one for each column."""
+    given = known.data["missing"]
+    if not isinstance(given, dict):
+        return known.text("missing")
+    if not all(is_text(each) for pair in given.items() for each in pair):
+        raise DataError(f"the field 'missing' of {known.what} must be a short text, or one for each column")
+    return given
+
+
+def _finite(values: Iterable[float]) -> list[float | None]:
+    return [value if math.isfinite(value) else None for value in values]

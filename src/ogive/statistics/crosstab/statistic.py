@@ -8,12 +8,13 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, TypedDict
 
 from ogive.columns import LISTING_POLICIES, Domain, LabelValues, Listed, ListingPolicy
-from ogive.parameters import one_of
+from ogive.core.parameters import one_of
 from ogive.queries import Answer, Query
 from ogive.statistics.base import Terms
 from ogive.statistics.confidence import check_level
 from ogive.statistics.crosstab.estimate import CrosstabEstimate, of_both
 from ogive.statistics.histogram.statistic import declared
+from ogive.statistics.options import Command
 from ogive.statistics.sums.ask import ask_table
 
 MOST_CELLS = 2500
@@ -108,3 +109,19 @@ class Crosstab:
             missing=self._policies,
             confidence_level=self.confidence_level,
         )
+
+
+# --- For the command line
+
+COMMAND = Command(
+    help={
+        "rows": "The values of the first column, public: words, or one word with commas.",
+        "columns": "The values of the second column, public: words, or one word with commas.",
+    },
+    groups=dict.fromkeys(("rows", "columns", "other", "missing"), "What is measured"),
+    owner_help={
+        "other": "What a value that is not declared means: refuse or count.",
+        "missing": "What a missing value means: refuse or count.",
+    },
+    owners={"other": ("refuse", "count"), "missing": ("refuse", "count")},
+)

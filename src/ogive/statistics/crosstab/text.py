@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 import math
+from typing import Any
 
+from ogive.statistics.base import Card, aligned, level
 from ogive.statistics.crosstab.estimate import Association, CrosstabEstimate
 from ogive.statistics.histogram.text import percent
-from ogive.statistics.showing import Card, aligned
 
 _LONG = 40
 _LEAST = 0.001
@@ -89,11 +91,6 @@ def p_text(value: float) -> str:
     return f"p < {_LEAST}" if value < _LEAST else f"p = {value:.3f}"
 
 
-def level(found: CrosstabEstimate) -> str:
-    """The confidence level in percent."""
-    return f"{100 * found.confidence_level:g} %"
-
-
 def _points(found: Association) -> str:
     if math.isnan(found.value):
         return "undefined"
@@ -105,3 +102,48 @@ def _ratio(found: Association) -> str:
         return "undefined"
     high = f"{found.high:.2f}" if found.high < 1e4 else "no bound"
     return f"{found.value:.2f} ({found.low:.2f} to {high})"
+
+
+# --- A line in a table of groups
+
+
+def line_about(found: CrosstabEstimate) -> str:
+    """What was released."""
+    return f"cross table of {found.row} and {found.column}, with shares of the rows"
+
+
+def line_titles(found: CrosstabEstimate) -> tuple[str, ...]:
+    """Headings of the cells."""
+    names = itertools.product(found.row_names, found.column_names)
+    return (*(f"{found.row} = {row}, {found.column} = {column}" for row, column in names), "independence")
+
+
+def line_cells(found: CrosstabEstimate) -> tuple[str, ...]:
+    """Counts with the share of the row, and the test of independence."""
+    pairs = zip(itertools.chain(*found.counts), itertools.chain(*found.row_shares), strict=True)
+    return (*(cell(count, share) for count, share in pairs), independence(found))
+
+
+# --- Columns of a data frame
+
+
+def columns(found: CrosstabEstimate) -> dict[str, Any]:
+    """Combinations with counts, shares, errors and the ends of intervals."""
+    names = list(itertools.product(found.row_names, found.column_names))
+
+    def flat(table: Any) -> list[Any]:
+        return [each for row in table for each in row]
+
+    counted, shares = flat(found.count_intervals()), flat(found.row_share_intervals())
+    return {
+        "row": [row for row, _ in names],
+        "column": [column for _, column in names],
+        "count": flat(found.counts),
+        "count_error": flat(found.noise_errors),
+        "count_low": [low for low, _ in counted],
+        "count_high": [high for _, high in counted],
+        "row_share": flat(found.row_shares),
+        "row_share_low": [low for low, _ in shares],
+        "row_share_high": [high for _, high in shares],
+        "column_share": flat(found.column_shares),
+    }

@@ -15,14 +15,262 @@ Source: Rizzo and Szekely 2016 for the energy distance; `scipy.stats` follows th
 
 from __future__ import annotations
 
+import datetime
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from ogive.checks import among
-from ogive.statistics.curve.distance_forms import Piecewise, axis_of, form
+from ogive.columns.axis import jumps, to_numbers
+from ogive.columns.grids import Grid
+from ogive.core.arrays import Float64
+from ogive.core.checks import among, any_whole, array_of
+from ogive.errors import ParameterError
+from ogive.provenance import publishable
+from ogive.statistics.curve.base import CurveBase
+
+# --- Curves, samples and known distributions as functions with knots
+
+ACCURACY = 1e-9
+"""How far, as a share, a known distribution may be from the lines that stand for it."""
+
+_CELLS = 1024  # to begin with
+_MOST_CELLS = 1 << 21
+_PROBES = (0.5, 0.3819660113, 0.7236067977)
+_SMALLEST = 1e-18  # beside zero floats get ever finer: a cell of this part of the axis is small enough
+
+
+@dataclass(frozen=True, eq=False)
+class Piecewise:
+    """A distribution function: 0 below its first knot, straight between knots, 1 from the last on.
+
+    Fields:
+        knots: Strictly increasing, shape (m,).
+        left: Limit from below at each knot, shape (m,); the first is 0.
+        right: Value at each knot, shape (m,); the last is 1.
+    """
+
+    knots: Float64
+    left: Float64
+    right: Float64
+
+    def at(self, places: Float64) -> tuple[Float64, Float64]:
+        """Limit from below and value at each place, each of the shape of `places`."""
+        before = np.searchsorted(self.knots, places, side="right") - 1
+        inside = (before >= 0) & (before < len(self.knots) - 1)
+        cell = np.clip(before, 0, max(len(self.knots) - 2, 0))
+        values = np.where(before < 0, 0.0, 1.0)
+        if len(self.knots) > 1:
+            low, high = self.knots[cell], self.knots[cell + 1]
+            share = (places - low) / (high - low)
+            line = self.right[cell] + share * (self.left[cell + 1] - self.right[cell])
+            values = np.where(inside, line, values)
+        here = self.knots[np.clip(before, 0, None)] == places
+        knot = np.clip(before, 0, None)
+        return np.where(here, self.left[knot], values), np.where(here, self.right[knot], values)
+
+    def quantile(self, shares: Float64) -> Float64:
+        """First place at which the function reaches each share in (0, 1), same shape."""
+        places, values = np.repeat(self.knots, 2), np.stack((self.left, self.right), axis=1).ravel()
+        after = np.clip(np.searchsorted(values, shares, side="left"), 1, len(values) - 1)
+        rise = values[after] - values[after - 1]
+        part = (shares - values[after - 1]) / np.where(rise > 0, rise, 1.0)
+        return np.asarray(places[after - 1] + np.clip(part, 0, 1) * (places[after] - places[after - 1]))
+
+
+@dataclass(frozen=True)
+class Axis:
+    """What two functions have in common.
+
+    Fields:
+        unit: "number", "date" or "datetime".
+        low, high: Where both are 0 and 1; None where samples are taken as they are.
+    """
+
+    unit: str
+    low: float | None = None
+    high: float | None = None
+
+    def numbers(self, values: Any) -> Float64:
+        """Values of a sample as numbers of the axis, clipped to its bounds, sorted."""
+        try:
+            array = array_of(values)
+            if array.ndim != 1 or not array.size:
+                raise ParameterError(f"a sample must be a list of at least one value, got shape {array.shape}")
+            numbers = to_numbers(Grid("linear", 0.0, 1.0, 1, self.unit), array)
+        except ParameterError as problem:
+            if "missing date" in str(problem) or "NaN" in str(problem):
+                raise ParameterError("a sample to compare with must have no missing values; leave them out") from None
+            raise
+        if self.unit != "number" and array.dtype.kind in "iuf":
+            raise ParameterError("numbers and dates do not compare; give both in one kind")
+        if self.low is None and not np.isfinite(numbers).all():
+            raise ParameterError("a sample with infinite values needs bounds to which they are clipped")
+        return np.sort(numbers if self.low is None else np.clip(numbers, self.low, self.high))
+
+
+def axis_of(a: Any, b: Any, bounds: tuple[Any, Any] | None) -> Axis:
+    """The axis on which two things can be compared."""
+    known = [Axis(item.grid.unit, item.grid.low, item.grid.high) for item in (a, b) if isinstance(item, CurveBase)]
+    if bounds is not None:
+        if not isinstance(bounds, tuple | list) or len(bounds) != 2:
+            raise ParameterError("`bounds` must be the two ends of the axis, for example `bounds=(0, 120)`")
+        ends = Grid.linear(*bounds, bins=1)
+        known.append(Axis(ends.unit, ends.low, ends.high))
+    for other in known[1:]:
+        if other != known[0]:
+            raise ParameterError(f"these have different bounds and do not compare: {_words(known[0])}, {_words(other)}")
+    if known:
+        return known[0]
+    if any(is_known(item) for item in (a, b)):
+        raise ParameterError("a known distribution needs bounds to be compared within, for example `bounds=(0, 120)`")
+    units = {_unit(item) for item in (a, b)}
+    if len(units) > 1 and "number" in units:
+        raise ParameterError("numbers and dates do not compare; give both in one kind")
+    return Axis("datetime" if "datetime" in units else units.pop())
+
+
+def _words(axis: Axis) -> str:
+    grid = Grid("linear", axis.low or 0.0, axis.high or 0.0, 1, axis.unit)
+    return f"{grid.label(grid.low)} to {grid.label(grid.high)}"
+
+
+def _unit(sample: Any) -> str:
+    """The kind of the values of a sample, by its type or its first value."""
+    array = array_of(sample)
+    if array.dtype.kind == "M":
+        return "date" if array.dtype == np.dtype("datetime64[D]") else "datetime"
+    first = array.ravel()[0] if array.size and array.dtype == object else None
+    if isinstance(first, datetime.datetime):
+        return "datetime"
+    return "date" if isinstance(first, datetime.date) else "number"
+
+
+def is_known(item: Any) -> bool:
+    """Whether this is a known distribution: it has a `cdf` method, or is a function."""
+    return not isinstance(item, CurveBase) and (callable(getattr(item, "cdf", None)) or callable(item))
+
+
+def form(item: Any, axis: Axis, between: str | None) -> Piecewise:
+    """A curve, sample or known distribution as a function that is straight between its knots."""
+    if isinstance(item, CurveBase):
+        return of_curve(item, between)
+    if is_known(item):
+        return of_known(item.cdf if hasattr(item, "cdf") else item, axis)
+    numbers = axis.numbers(item)
+    knots, last = np.unique(numbers, return_index=True)
+    right = np.append(last[1:], len(numbers)) / len(numbers)
+    return steps(knots, right)
+
+
+def steps(knots: Float64, right: Float64) -> Piecewise:
+    """A function that keeps its value between knots."""
+    return Piecewise(knots, np.concatenate(([0.0], right[:-1])), right)
+
+
+def of_curve(curve: CurveBase, between: str | None) -> Piecewise:
+    """What a curve says, with its mass on thresholds ("steps") or even within bins ("lines").
+
+    By default what its grid means: on integers and dates there is nothing between two values.
+    """
+    curve.check_defined()
+    grid = curve.grid
+    if between is None:
+        between = "steps" if grid.kind == "integers" or grid.unit == "date" else "lines"
+    places = jumps(grid) if between == "steps" else grid.thresholds
+    knots, last = np.unique(places[::-1], return_index=True)
+    right = curve.probabilities[::-1][last]
+    if between == "steps":
+        return steps(knots, right)
+    if grid.low < knots[0]:
+        knots, right = np.concatenate(([grid.low], knots)), np.concatenate(([0.0], right))
+    left = right.copy()
+    left[0] = 0.0  # where the first threshold is the lower bound itself, its bin is a point
+    return Piecewise(knots, left, right)
+
+
+def of_known(function: Callable[[Any], Any], axis: Axis) -> Piecewise:
+    """Lines that follow a known distribution to within `ACCURACY`, its jumps as jumps.
+
+    Cells are halved, down to neighboring floats where it jumps, until three places within each lie on its line. A
+    cell over which the function rises by less than the accuracy cannot hide anything, since it does not decrease.
+    """
+    low, high = float(axis.low or 0.0), float(axis.high or 0.0)
+    knots = np.linspace(low, high, _CELLS + 1)
+    values = _ask(function, knots)
+    start, end = knots[:-1], knots[1:]
+    low_values, high_values = values[:-1], values[1:]
+    done: list[tuple[Float64, ...]] = []
+    cells = 0
+    while len(start):
+        inside = [_ask(function, start + part * (end - start)) for part in _PROBES]
+        for value in inside:
+            if np.any(value < low_values - ACCURACY) or np.any(value > high_values + ACCURACY):
+                raise ParameterError("a distribution function must not decrease")
+        gaps = [
+            np.abs(v - low_values - part * (high_values - low_values)) for part, v in zip(_PROBES, inside, strict=True)
+        ]
+        rough = np.maximum.reduce(gaps) > ACCURACY / 2
+        middle = np.where((start < 0) & (end > 0), 0.0, start + (end - start) / 2)
+        tiny = (middle <= start) | (middle >= end) | (end - start <= _SMALLEST * (high - low))
+        split = rough & ~tiny
+        done.append((start[~split], end[~split], low_values[~split], high_values[~split], tiny[~split]))
+        cells += int((~split).sum())
+        if cells + 2 * int(split.sum()) > _MOST_CELLS:
+            raise ParameterError("this function has too many jumps to be compared; give a sample of it instead")
+        middle = middle[split]
+        between = _ask(function, middle)
+        start, end = np.concatenate((start[split], middle)), np.concatenate((middle, end[split]))
+        low_values, high_values = (
+            np.concatenate((low_values[split], between)),
+            np.concatenate((between, high_values[split])),
+        )
+    starts, ends, first, last, jump = (np.concatenate(parts) for parts in zip(*done, strict=True))
+    order = np.argsort(starts)
+    starts, ends, first, last, jump = (part[order] for part in (starts, ends, first, last, jump))
+    knots = np.append(starts, ends[-1])
+    right = np.append(first, 1.0)
+    left = np.append(0.0, last)
+    # a jump lies at the upper end of a cell too small to halve, exactly: functions continue from the right
+    left[1:][jump] = first[jump]
+    return Piecewise(knots, left, right)
+
+
+def _ask_singly(function: Callable[[Any], Any], places: Float64) -> Float64:
+    """Evaluate a function place by place, for functions that take one number at a time."""
+    try:
+        return np.array([float(function(place)) for place in places.tolist()])
+    except (TypeError, ValueError):
+        raise ParameterError("a distribution function must take one number and return one") from None
+
+
+def _ask(function: Callable[[Any], Any], places: Float64) -> Float64:
+    if not places.size:
+        return places
+    try:
+        values = np.asarray(function(places), dtype=np.float64)
+        if values.shape != places.shape:
+            raise TypeError
+    except (TypeError, ValueError):
+        values = _ask_singly(function, places)
+    if not np.all((values >= -ACCURACY) & (values <= 1 + ACCURACY)):
+        raise ParameterError("a distribution function must lie between 0 and 1 within the bounds")
+    return np.clip(values, 0.0, 1.0)
+
+
+def may_be_shown(other: Any) -> bool:
+    """Whether what a curve is compared with may be published: a private release, or a known distribution."""
+    return publishable(other.provenance) if isinstance(other, CurveBase) else is_known(other)
+
+
+def quantile_pairs(curve: CurveBase, other: Any, points: Any) -> tuple[Float64, Float64]:
+    """Quantiles of a curve and of another distribution at shares (i - 1/2) / points, as numbers of the grid."""
+    any_whole(points, "points", 1, 10_000)
+    axis = axis_of(curve, other, None)
+    shares = (np.arange(points) + 0.5) / points
+    return form(curve, axis, None).quantile(shares), form(other, axis, None).quantile(shares)
 
 
 @dataclass(frozen=True)

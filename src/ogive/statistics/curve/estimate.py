@@ -2,26 +2,30 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any, Unpack
 
 import numpy as np
 
-from ogive import pictures
-from ogive.axis import last_at_or_below, plain, to_labels, to_numbers, to_shares
-from ogive.checks import among
-from ogive.errors import ParameterError
-from ogive.pictures import Style
-from ogive.rooms import room
+from ogive.columns.axis import last_at_or_below, plain, to_labels, to_numbers, to_shares
+from ogive.columns.grids import MAX_BINS, Grid
+from ogive.core.arrays import Int64
+from ogive.core.checks import among
+from ogive.core.rooms import room
+from ogive.errors import DataError, ParameterError, quoted
+from ogive.errors import plain as plain_words
+from ogive.showing import pictures
+from ogive.showing.pictures import Style
 from ogive.statistics.confidence import TARGETS, Target
-from ogive.statistics.curve import bins as curve_bins
-from ogive.statistics.curve import distance_forms
-from ogive.statistics.curve import shape as curve_shape
-from ogive.statistics.curve.base import CurveBase
-from ogive.statistics.curve.bins import QuantileInterval
-from ogive.statistics.curve.merging.merge import merge
-from ogive.statistics.curve.shape import CurveMoments
-from ogive.statistics.curve.steps import CurveFunction
+from ogive.statistics.curve import distances, readings
+from ogive.statistics.curve.base import CurveBase, CurveFunction
+from ogive.statistics.curve.batches import MOST_BATCHES, check_merged, read_batches
+from ogive.statistics.curve.merging import merge
+from ogive.statistics.curve.readings import CurveMoments, QuantileInterval
+from ogive.statistics.plain_json import LONGEST_TEXT, Fields, check_price, is_number, is_whole
+from ogive.strategies import strategy_from_dict
 from ogive.strategies.base import noise_share
+from ogive.strategies.people import counts_people
 
 
 class Curve(CurveBase):
@@ -112,7 +116,7 @@ class Curve(CurveBase):
             ParameterError: an argument is out of range.
             UnsupportedError: no narrowing band is known for this curve or target.
         """
-        return curve_bins.quantile_interval(to_shares(p), self.band(confidence_level, target=target, width=width))
+        return readings.quantile_interval(to_shares(p), self.band(confidence_level, target=target, width=width))
 
     # Error
 
@@ -176,7 +180,7 @@ class Curve(CurveBase):
 
     # Bins
 
-    def histogram(self, edges: Any = None) -> curve_bins.Histogram:
+    def histogram(self, edges: Any = None) -> readings.Histogram:
         """Shares and counts between thresholds, by differences.
 
         Args:
@@ -186,11 +190,11 @@ class Curve(CurveBase):
         Raises:
             ParameterError: an edge is no threshold, or the number does not divide N.
         """
-        return curve_bins.histogram(self.grid, self.probabilities, self.records, edges)
+        return readings.histogram(self.grid, self.probabilities, self.records, edges)
 
     def mean(self) -> Any:
         """Mean of the values clipped to the bounds, with the mass of a bin at its midpoint."""
-        return to_labels(self.grid, curve_bins.mean(self.grid, self.probabilities))
+        return to_labels(self.grid, readings.mean(self.grid, self.probabilities))
 
     def moments(self, order: int = 4) -> CurveMoments:
         """Mean, variance and means of powers up to an order, of values clipped to the bounds.
@@ -208,7 +212,7 @@ class Curve(CurveBase):
         Privacy:
             Post-processing.
         """
-        return curve_shape.moments(self, order)
+        return readings.moments(self, order)
 
     def sample(self, size: int, *, rng: np.random.Generator | int | None = None) -> Any:
         """Draw synthetic values from the curve, shape (size,).
@@ -222,7 +226,7 @@ class Curve(CurveBase):
         Raises:
             ParameterError: size is not a whole number of at least 0.
         """
-        return curve_bins.draw(self.grid, self.probabilities, size, np.random.default_rng(rng))
+        return readings.draw(self.grid, self.probabilities, size, np.random.default_rng(rng))
 
     # Showing
 
@@ -245,7 +249,7 @@ class Curve(CurveBase):
             style: Of the curve; see `ogive.plots.Style`.
         """
         options = {"confidence_level": confidence_level, "target": target, "width": width}
-        return room(type(self), "plot").draw(self, ax, **options, **style)
+        return room(type(self), "picture").draw(self, ax, **options, **style)
 
     def plot_histogram(self, bins: int | None = None, ax: Any = None) -> Any:
         """Draw the share of the records in groups of bins; returns matplotlib axes.
@@ -258,8 +262,8 @@ class Curve(CurveBase):
             ParameterError: there are fewer bins, or the curve is not defined.
         """
         self.check_defined()
-        edges, shares = curve_shape.groups(self.grid, self.probabilities, bins)
-        return room(type(self), "plot_shape").plot_shares(self, edges, shares, ax)
+        edges, shares = readings.groups(self.grid, self.probabilities, bins)
+        return room(type(self), "picture").plot_shares(self, edges, shares, ax)
 
     def plot_qq(self, other: Any, ax: Any = None, *, points: int = 99, name: str | None = None) -> Any:
         """Draw quantiles of this curve against those of another distribution; returns matplotlib axes.
@@ -276,8 +280,140 @@ class Curve(CurveBase):
         Raises:
             ParameterError: the other is on another axis, or one of the two is not defined.
         """
-        ours, others = distance_forms.quantile_pairs(self, other, points)
-        axes = room(type(self), "plot_shape").plot_quantiles(self, ours, others, name or "compared", ax)
-        if not distance_forms.may_be_shown(other):
+        ours, others = distances.quantile_pairs(self, other, points)
+        axes = room(type(self), "picture").plot_quantiles(self, ours, others, name or "compared", ax)
+        if not distances.may_be_shown(other):
             pictures.keep_private(axes)
         return axes
+
+
+# --- Plain data, which need not be trusted
+
+SCHEMA = Curve.schema
+
+_NEEDED = ("column", "grid", "adjacency", "total", "smoothing", "strategy", "raw", "cumulative", "provenance")
+# "1e999999999" is a short text and, as an exact number, fills the memory
+_EXPONENT = re.compile(r"[eE]\s*[+-]?\d*\d{4}")
+
+
+def to_dict(curve: Curve) -> dict[str, Any]:
+    """Plain data of a curve; thresholds are implied by the grid, shares by the counts."""
+    data: dict[str, Any] = {
+        "schema": SCHEMA,
+        "column": curve.column,
+        "grid": curve.grid.to_dict(),
+        "adjacency": curve.adjacency.value,
+        "total": curve.total,
+        "smoothing": curve.smoothing,
+        "strategy": None if curve.strategy is None else curve.strategy.to_dict(),
+        "raw": curve.raw.tolist(),
+        "cumulative": curve.cumulative.tolist(),
+        "provenance": None if curve.provenance is None else curve.provenance.to_dict(),
+    }
+    if curve.measured is not None:
+        data["measured"] = curve.measured.tolist()
+    if curve.people:
+        data["counted"] = "people"
+    if curve.merged:
+        data["batches"] = [batch.to_dict() for batch in curve.merged]
+    return data
+
+
+def from_dict(data: Any) -> Curve:
+    """Rebuild from plain data, which need not be trusted."""
+    known = Fields.of(data, SCHEMA, "a curve", _NEEDED)
+    raw = known.numbers("raw")
+    grid = read_grid(data["grid"], len(raw))
+    strategy = None if data["strategy"] is None else read_strategy(data["strategy"], len(raw))
+    total, provenance = known.total(), known.provenance()
+    merged = read_batches(data["batches"]) if "batches" in data else ()
+    adjacency = known.adjacency()
+    people = _counts_people(data)
+    if strategy is not None and counts_people(strategy) is not people:
+        raise DataError("this curve contradicts itself: it counts people in some places only")
+    check_merged(strategy, total, provenance, merged)
+    check_price(provenance, [(strategy, adjacency)])
+    return Curve(
+        column=known.text("column"),
+        grid=grid,
+        adjacency=adjacency,
+        total=total,
+        smoothing=known.text("smoothing"),
+        strategy=strategy,
+        raw=raw,
+        cumulative=known.numbers("cumulative"),
+        provenance=provenance,
+        measured=None if data.get("measured") is None else read_measured(data["measured"], len(raw)),
+        merged=merged,
+        people=people,
+    )
+
+
+def _counts_people(data: dict[str, Any]) -> bool:
+    if data.get("counted", "people") != "people":
+        raise DataError(f"the field 'counted' of a curve is 'people' or absent, got {quoted(data['counted'])}")
+    return "counted" in data
+
+
+def read_measured(data: Any, size: int) -> Int64:
+    """Noisy measurements, not more of them than a strategy of that size could need."""
+    if not isinstance(data, list) or not 1 <= len(data) <= 8 * size + 64 or not all(map(is_whole, data)):
+        raise DataError("the field 'measured' of a curve must be a list of whole numbers, one a measurement")
+    return np.array(data, dtype=np.int64)
+
+
+def read_grid(data: Any, size: int | None = None) -> Grid:
+    """A grid of the wanted size; by default one that stands alone, with at most 2^24 thresholds."""
+    if size is None:
+        size = data.get("bins") if isinstance(data, dict) else None
+    if not is_whole(size) or not 1 <= size <= MAX_BINS:
+        raise DataError(f"a grid needs a number of bins from 1 to {MAX_BINS}")
+    # the size is compared before anything is built from it
+    if not isinstance(data, dict) or not all(is_number(data.get(name)) for name in ("low", "high")):
+        raise DataError("the field 'grid' must be an object with finite numbers low and high")
+    if not is_whole(data.get("bins")) or data["bins"] != size:
+        raise DataError(f"an estimate with {size} values needs a grid with bins = {size}")
+    listed = data.get("thresholds", [])
+    if not isinstance(listed, list) or len(listed) not in (0, size) or not all(map(is_number, listed)):
+        raise DataError(f"the thresholds of the grid must be {size} finite numbers")
+    grid = Grid.from_dict(data)
+    if grid.to_dict() != {**data, "low": float(data["low"]), "high": float(data["high"])}:
+        raise DataError("the grid contradicts itself")
+    try:
+        grid.label(grid.low), grid.label(grid.high)
+    except OverflowError:
+        raise DataError("the grid holds dates that no calendar has") from None
+    return grid
+
+
+def read_strategy(data: Any, size: int) -> Any:
+    """A strategy of the wanted size, or a refusal; nothing in it may be larger than that calls for."""
+    _check_plain(data, size, depth=0)
+    if not isinstance(data, dict) or data.get("size") != size:
+        raise DataError(f"an estimate with {size} values needs a strategy with size = {size}")
+    try:
+        return strategy_from_dict(data)
+    except ParameterError:
+        raise
+    except (LookupError, TypeError, ValueError, ArithmeticError, AttributeError) as problem:
+        raise DataError(f"the strategy cannot be read: {plain_words(problem)}") from None
+
+
+def _check_plain(data: Any, size: int, depth: int) -> None:
+    """Refuse numbers and texts whose mere reading could exhaust time or memory."""
+    if depth > 8:
+        raise DataError("the strategy is nested too deeply")
+    match data:
+        case dict() | list():
+            if len(data) > 8 * size + 64 + MOST_BATCHES:
+                raise DataError("the strategy holds longer lists than its size calls for")
+            for item in data.values() if isinstance(data, dict) else data:
+                _check_plain(item, size, depth + 1)
+        case str():
+            if len(data) > LONGEST_TEXT or _EXPONENT.search(data):
+                raise DataError("the strategy holds a number that is too large")
+        case None | bool():
+            pass
+        case _:
+            if not is_number(data):
+                raise DataError("the strategy holds a number that is too large")

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from ogive.arrays import Float64
+from ogive.columns.grids import Grid
+from ogive.core.arrays import Float64
 from ogive.errors import ParameterError
-from ogive.grids import Grid
 from ogive.provenance import Provenance
 from ogive.statistics.curve.bands.simultaneous import Band
 from ogive.statistics.curve.estimate import Curve
@@ -112,15 +112,7 @@ class Figures:
 
 
 def figures_of(curve: Curve, truth: Curve | None) -> Figures:
-    """Read off a curve what a report shows.
-
-    Args:
-        curve: As released, with its provenance.
-        truth: An exact curve on the same thresholds, or None.
-
-    Raises:
-        ParameterError: the truth is private or on other thresholds.
-    """
+    """Read off a curve what a report shows."""
     exact = exact_shares(curve, truth)
     assert curve.provenance is not None
     common = Figures(curve.column, curve.grid, curve.provenance, _quantiles_of(curve, exact), truth=exact)
@@ -128,11 +120,7 @@ def figures_of(curve: Curve, truth: Curve | None) -> Figures:
 
 
 def exact_shares(estimate: Any, truth: Curve | None) -> Float64 | None:
-    """The exact share at each threshold, where the truth is given.
-
-    Raises:
-        ParameterError: the truth is private or on other thresholds than the estimate.
-    """
+    """The exact share at each threshold, where the truth is given."""
     if truth is None:
         return None
     if not isinstance(truth, Curve) or truth.private or truth.grid != estimate.grid:

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import numpy as np
+
 from ogive.provenance import trust_rows
+from ogive.showing.axis import shown
+from ogive.statistics.base import Card
+from ogive.statistics.contrast import Number
+from ogive.statistics.curve import readings as curve_bins
+from ogive.statistics.curve.batches import SHOWN, list_batches
 from ogive.statistics.curve.estimate import Curve
-from ogive.statistics.curve.merging.batches import SHOWN, list_batches
-from ogive.statistics.curve.shown import shown
-from ogive.statistics.showing import Card
 from ogive.strategies.base import LOUD
 from ogive.strategies.people import CountedPeople
 from ogive.strategies.summed import SummedStrategies
@@ -90,3 +96,48 @@ def list_shares(curve: Curve) -> str | None:
         shares = [f"{batch.words} {share}" for batch, share in zip(curve.batches, shares, strict=False)]
     more = [f"and {len(strategy.weights) - SHOWN} more"] if len(strategy.weights) > SHOWN else []
     return ", ".join(shares + more) + "; records have different weights"
+
+
+# --- A line in a table of groups
+
+_QUARTERS = (0.25, 0.5, 0.75)
+
+
+def line_about(curve: Curve) -> str:
+    """What was released."""
+    return f"distribution of {curve.column}"
+
+
+def line_titles(curve: Curve) -> tuple[str, ...]:
+    """Headings of the cells."""
+    return "records", "Q1", "median", "Q3"
+
+
+def line_cells(curve: Curve) -> tuple[str, ...]:
+    """Number of records and quartiles."""
+    if not curve.told:
+        return "0", "-", "-", "-"
+    size = f"{curve.records:.0f}" if curve.total is not None or not curve.private else f"about {curve.records:.0f}"
+    return size, *(shown(curve.grid, curve.grid.number(curve.quantile(share))) for share in _QUARTERS)
+
+
+def line_number(curve: Curve, confidence_level: float, probability: float) -> Number:
+    """A quantile, with an interval that holds it."""
+    name = f"{'median' if probability == 0.5 else f'{100 * probability:g} % quantile'} of {curve.column}"
+    if not curve.told:
+        return Number(name, np.nan, curve.grid.low, curve.grid.high, probability=probability)
+    low, high = curve_bins.quantile_interval(np.array([probability]), curve.band(confidence_level))
+    return Number(name, float(curve.quantile(probability)), float(low[0]), float(high[0]), probability=probability)
+
+
+# --- Columns of a data frame
+
+
+def columns(curve: Curve) -> dict[str, Any]:
+    """Threshold, and the count and share of the records at or below it."""
+    labels = curve.labels
+    return {
+        "threshold": labels if curve.grid.unit == "number" else labels.tolist(),
+        "count": curve.cumulative,
+        "share": curve.probabilities,
+    }

@@ -9,8 +9,8 @@ from functools import partial
 from typing import Any
 
 from ogive.columns import LabelValue
-from ogive.digits import number
-from ogive.statistics.curve.shown import shown as at_threshold
+from ogive.core.digits import number
+from ogive.showing.axis import shown as at_threshold
 from ogive.statistics.describe.estimate import DescribeEstimate
 from ogive.statistics.describe.variables import KNOWN, Number, Share, Variable
 from ogive.statistics.histogram.estimate import HistogramEstimate
@@ -262,7 +262,7 @@ def _what_is_noisy(found: DescribeEstimate) -> str:
         return (
             "The numbers n are public and exact; all others carry noise"
             if found.groups
-            else ("The number n is public and exact; all others carry noise")
+            else "The number n is public and exact; all others carry noise"
         )
     if public[0]:
         return "The number of all records is public and exact; all other numbers carry noise"

@@ -23,7 +23,7 @@ from ogive.strategies import Strategy
 _BASIS = "errors: largest standard deviations of the noise, in the units of the column or in percent"
 _OF_NUMBERS = f"; of the median if values are spread evenly over the bounds; of the SD {OF_SPREAD}"
 _GROUP = 1000
-"""Records of a group whose errors are told, where groups are found by the release."""
+"""Records of a group whose errors are shown, where groups are found by the release."""
 
 
 class Prediction(prediction.Prediction):
@@ -63,7 +63,7 @@ class Prediction(prediction.Prediction):
         return asked.by is not None and asked.groups is None
 
     def _size(self, found: DescribeEstimate) -> float:
-        """How many records a group has, of which the errors are told."""
+        """How many records a group has, for which the errors hold."""
         return min(_GROUP, self.setting.records) if self._open else self.setting.records / len(found.columns)
 
     def _basis(self, found: DescribeEstimate, size: float) -> Iterator[str]:
@@ -101,7 +101,7 @@ _NAMES = {"mean": "mean", "quantiles": "median", "proportion": "%", "histogram":
 
 
 def _unit(variable: Variable, part: str) -> tuple[float, str]:
-    """What an error as a share of the range is multiplied by, and what is said of it."""
+    """What an error as a share of the range is multiplied by, and the words for it."""
     if not isinstance(variable, Number) or part == KNOWN:
         return 100.0, ""
     if variable.bounds is None:

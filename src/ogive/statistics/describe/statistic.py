@@ -10,11 +10,11 @@ from dataclasses import KW_ONLY, dataclass
 from fractions import Fraction
 from typing import Any, ClassVar, TypedDict
 
-from ogive.checks import among, truth
 from ogive.columns import LabelValue, Missing, Schema
+from ogive.columns.grids import Bound
+from ogive.core.checks import among, truth
+from ogive.core.parameters import added, python_only
 from ogive.errors import DataError, OgiveError, ParameterError, UnsupportedError, plain, quoted
-from ogive.grids import Bound
-from ogive.parameters import added, python_only
 from ogive.privacy import Adjacency, PrivacyUnit, Rational, exact
 from ogive.queries import Answer, Query
 from ogive.queries.aggregates import check_groups
@@ -22,7 +22,6 @@ from ogive.statistics.base import OF_QUARTILES, Estimate, Terms
 from ogive.statistics.bounds.estimate import BoundsEstimate
 from ogive.statistics.confidence import check_level
 from ogive.statistics.describe.estimate import DescribeEstimate
-from ogive.statistics.describe.unmet import unmet
 from ogive.statistics.describe.variables import (
     COUNTED_ANYWAY,
     SHARE_OF_BOUNDS,
@@ -31,14 +30,14 @@ from ogive.statistics.describe.variables import (
     Search,
     Share,
     Variable,
+    unmet,
     weighted,
 )
-from ogive.statistics.groups.conditions import check_conditions
+from ogive.statistics.groups.conditions import check_conditions, stated
 from ogive.statistics.groups.found import ask_found, check_open
-from ogive.statistics.groups.stated import stated
 from ogive.statistics.methods.base import owners_answer
-from ogive.statistics.methods.groups import Divided, Groups, ask_parts
-from ogive.statistics.methods.together import Asked, Procedure, ask_together, check_served
+from ogive.statistics.methods.together import Asked, Divided, Groups, Procedure, ask_parts, ask_together, check_served
+from ogive.statistics.options import Command
 from ogive.statistics.sums.lattice import Lattice
 
 _MOST_LISTED = 12
@@ -194,13 +193,13 @@ class Describe:
             )
 
     def _given(self, name: str) -> dict[str, Any]:
-        """What was given by column."""
+        """An option that is given by column."""
         given: dict[str, Any] = getattr(self, name)
         return given
 
     @property
     def _named(self) -> tuple[str, ...]:
-        """The columns of which something is said."""
+        """The columns that options name."""
         policies = tuple(self.missing) if isinstance(self.missing, Mapping) else ()
         named = (*self._given("bounds"), *self._given("values"), *self.numbers, *self._given("weights"), *policies)
         return tuple(name for name in named if name != OTHERS)
@@ -396,11 +395,7 @@ class Describe:
 
 
 def _names(given: Any, parameter: str) -> tuple[str, ...]:
-    """Names of columns, each once.
-
-    Raises:
-        ParameterError: these are none.
-    """
+    """Names of columns, each once."""
     names = (given,) if isinstance(given, str) else given
     if not isinstance(names, tuple | list) or not all(isinstance(name, str) for name in names):
         raise ParameterError(f"`{parameter}` must be names of columns, got {quoted(given)}")
@@ -427,11 +422,7 @@ def _no_column(name: str, schema: Schema) -> str:
 
 
 def _between(name: str, given: Any) -> tuple[float, float]:
-    """The bounds of a column as plain numbers.
-
-    Raises:
-        ParameterError: these are none.
-    """
+    """The bounds of a column as plain numbers."""
     try:
         lattice = Lattice.of(given, None)
     except ParameterError as problem:
@@ -441,11 +432,7 @@ def _between(name: str, given: Any) -> tuple[float, float]:
 
 
 def _listed(name: str, given: Any) -> tuple[LabelValue, ...]:
-    """The values of a column that are counted.
-
-    Raises:
-        ParameterError: there is none.
-    """
+    """The values of a column that are counted."""
     listed = given.tolist() if hasattr(given, "tolist") else given
     listed = tuple(listed) if isinstance(listed, tuple | list) else (listed,)
     if not listed:
@@ -465,7 +452,7 @@ _UNDESCRIBED = {
     "times": "dates and times have no mean here; release their median with quantiles",
     "no values at all": "a column without values has nothing to describe",
 }
-"""Why columns that hold something are left out, where that is not said by what they hold."""
+"""Why columns that hold something are left out, where their kind does not say it."""
 
 _READ: dict[str, Callable[[str, Any], Any]] = {
     "bounds": _between,
@@ -479,3 +466,26 @@ _EXAMPLES = {
     "values": "`values={'died': 'yes'}`",
     "weights": "`weights={'age': 2}`",
 }
+
+
+# --- For the command line
+
+COMMAND = Command(
+    names={"groups": "by-groups"},
+    help={
+        "groups": "The values of that column, public: all of them, also those that no record has. A word stands for "
+        "the number or truth value that it writes, which is also the text. By default those that enough records have "
+        "are found, which needs --delta.",
+        "columns": "The variables, in the order of the table. By default all columns but those of persons and groups.",
+        "public_groups": (
+            "Each record's group is public knowledge: only the other values are hidden, with less noise. The default "
+            "if --public declares the column."
+        ),
+    },
+    groups={
+        **dict.fromkeys(
+            ("columns", "bounds", "values", "numbers", "missing", "count_missing", "weights", "search"), "Variables"
+        ),
+        **dict.fromkeys(("by", "groups", "public_groups"), "Groups"),
+    },
+)

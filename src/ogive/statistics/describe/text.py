@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
+from ogive.statistics.base import Card
 from ogive.statistics.describe.estimate import DescribeEstimate
-from ogive.statistics.describe.lines import Line, lines, notes, titles
+from ogive.statistics.describe.lines import Line, columns_of, lines, notes, titles
+from ogive.statistics.describe.variables import KNOWN
 from ogive.statistics.groups.text import WIDEST
-from ogive.statistics.showing import Card
+from ogive.statistics.histogram.estimate import HistogramEstimate
+from ogive.statistics.quantiles.estimate import QuantileEstimates
+from ogive.statistics.sums.estimate import MeanEstimate, NumberEstimate, ProportionEstimate
 
 _GAP = "  "
 _INNER = "  "
@@ -71,3 +76,71 @@ def card(found: DescribeEstimate) -> Card:
     title = about(found)
     rows = [(line.indented, *line.cells) for line in lines(found)]
     return Card(title, [("privacy", found.caption)], ("Variable", *titles(found)), rows, notes(found))
+
+
+# --- Columns of a data frame
+
+_QUARTILES = ("q1", "median", "q3")
+
+
+def columns(found: DescribeEstimate) -> dict[str, Any]:
+    """The variable, the value that is counted, the group, the number's name, the number, its error and its interval.
+
+    The group of all records is None. The standard error of an SD is that of its noise alone.
+    """
+    names = ("variable", "value", "group", "statistic", "estimate", "standard_error", "low", "high")
+    rows = []
+    for variable in found:
+        counted = str(getattr(variable, "positive", "")) or None
+        for group in columns_of(found):
+            parts = found.of(variable.column, group)
+            for part, estimate in parts.items():
+                shown = None if group is None else str(group)
+                if part == KNOWN:
+                    rows.append((variable.column, None, shown, "missing", *_missing(estimate)))
+                elif isinstance(estimate, HistogramEstimate):
+                    rows += [(variable.column, row[0], shown, *row[1:]) for row in _categories(estimate)]
+                elif not (found.bounded(variable.column) and _has_records(parts, estimate)):
+                    rows += [(variable.column, counted, shown, row[0], *(None,) * 4) for row in _rows(estimate)]
+                else:
+                    rows += [(variable.column, counted, shown, *row) for row in _rows(estimate)]
+    return {name: [row[place] for row in rows] for place, name in enumerate(names)}
+
+
+def _has_records(parts: Mapping[str, Any], estimate: Any) -> bool:
+    """Whether noise leaves records; of none there is no median, whatever is read off the noise."""
+    return not isinstance(estimate, QuantileEstimates) or parts["mean"].defined
+
+
+def _rows(estimate: Any) -> Iterator[tuple[str, float | None, float | None, float | None, float | None]]:
+    if isinstance(estimate, QuantileEstimates):
+        for name, value, low, high in zip(_QUARTILES, estimate.numbers, estimate.low, estimate.high, strict=True):
+            yield name, value, None, low, high
+        return
+    assert isinstance(estimate, NumberEstimate)
+    if isinstance(estimate, MeanEstimate | ProportionEstimate):
+        yield "n", max(0.0, estimate.records), None, None, None
+    if not estimate.defined:
+        yield estimate.what, None, None, None, None
+        return
+    yield estimate.what, estimate.value, estimate.standard_error, *estimate.interval()
+    if isinstance(estimate, MeanEstimate):
+        yield "sd", estimate.standard_deviation, estimate.standard_deviation_error, None, None
+
+
+def _missing(known: Any) -> tuple[float | None, ...]:
+    """The share of the records without a value, its error and interval."""
+    if not known.defined:
+        return (None,) * 4
+    low, high = known.interval()
+    return 1 - known.value, known.standard_error, 1 - high, 1 - low
+
+
+def _categories(found: HistogramEstimate) -> Iterator[tuple[str | None, str, float | None, Any, Any, Any]]:
+    """How many records there are, and the share of each category."""
+    yield None, "n", max(0.0, found.records), None, None, None
+    for category, share, error, (low, high) in zip(
+        found.categories, found.shares, found.standard_errors, found.intervals(), strict=True
+    ):
+        told = (share, error, low, high) if found.defined else (None, None, None, None)
+        yield category, "proportion", *told

@@ -13,23 +13,21 @@ from typing import Any, cast
 
 import numpy as np
 
+from ogive.columns.grids import Grid
 from ogive.errors import ParameterError, ScaleError, UnsupportedError
-from ogive.grids import Grid
 from ogive.privacy import PrivacyUnit
 from ogive.queries import CurveQuery, PeopleQuery, ReportsQuery
 from ogive.statistics.base import Terms
 from ogive.statistics.curve.estimate import Curve
 from ogive.statistics.ecdf.statistic import Ecdf
-from ogive.statistics.methods.base import LARGEST_PREDICTED, CurveTask
+from ogive.statistics.methods.base import EVERY, LARGEST_PREDICTED, REFERENCES, CurveTask, Shapes, typical
 from ogive.statistics.methods.choose import MethodName, as_method, predicted_errors
-from ogive.statistics.methods.expected_error import typical
 from ogive.statistics.methods.plan import (
     CurvePrediction,
     decided_by_noise,
     errors_of_one_curve,
     strategy_errors,
 )
-from ogive.statistics.methods.reference_shapes import EVERY, REFERENCES, Shapes
 from ogive.statistics.prediction import Errors, Rehearsal, Setting
 from ogive.strategies import ReportedHistogram, ReportedTree
 
@@ -63,13 +61,7 @@ def curve_is_decided(rehearsal: Rehearsal) -> bool:
 
 
 def curve_errors(curve: Ecdf, rehearsal: Rehearsal, setting: Setting) -> Errors:
-    """Errors of a curve before smoothing, and its energy distance where the public shapes tell it.
-
-    Args:
-        curve: What would be released.
-        rehearsal: Of its questions.
-        setting: What is planned for.
-    """
+    """Errors of a curve before smoothing, and its energy distance where the public shapes tell it."""
     strategy = cast(Curve, rehearsal.estimate).strategy
     adjacency, last = setting.unit.adjacency, rehearsal.queries[-1]
     of_one = errors_of_one_curve(rehearsal.queries, adjacency, setting.records)

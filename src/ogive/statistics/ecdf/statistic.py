@@ -7,11 +7,11 @@ from collections.abc import Generator
 from dataclasses import KW_ONLY, dataclass
 from typing import ClassVar, Literal, Protocol, TypedDict, TypeVar, get_args
 
-from ogive.checks import among
 from ogive.columns import Binning, Missing
+from ogive.columns.grids import GRIDS, Bound, Grid, GridName
+from ogive.core.checks import among
+from ogive.core.parameters import added, one_of
 from ogive.errors import ParameterError, quoted
-from ogive.grids import GRIDS, Bound, Grid, GridName
-from ogive.parameters import added, one_of
 from ogive.queries import Answer, Query
 from ogive.statistics.base import Terms
 from ogive.statistics.curve.estimate import Curve
@@ -27,6 +27,7 @@ from ogive.statistics.methods.choose import (
     released,
     uncountable,
 )
+from ogive.statistics.options import Command
 from ogive.strategies import Strategy
 from ogive.strategies.smoothing import SMOOTHINGS, Smooth, unsmoothable
 
@@ -37,16 +38,7 @@ Counted = Literal["rows", "people"]
 
 
 def make_grid(bounds: tuple[Bound, Bound] | None, bins: int, grid: Grid | GridName) -> Grid:
-    """The grid that a user described by bounds and bins, or gave.
-
-    Args:
-        bounds: Smallest and largest possible value; needed unless `grid` is a Grid.
-        bins: Number of thresholds, for linear and geometric grids.
-        grid: "linear", "geometric", "integers", "hours", "days", "weeks", "months", or a Grid to take as it is.
-
-    Raises:
-        ParameterError: the description is incomplete or contradicts itself.
-    """
+    """The grid that a user described by bounds and bins, or gave."""
     if isinstance(grid, Grid):
         if bounds is not None:
             raise ParameterError("give either bounds or a grid with its own thresholds, not both")
@@ -186,3 +178,41 @@ class Ecdf:
             )
         task = CurveTask(self.binning(), terms, self.smooth, self.expected_records, people)
         return (yield from released(self.method, task))
+
+
+# --- For the command line
+
+OWNERS = {
+    "missing": ("refuse", "low", "high"),
+    "method": ("auto", "reports", "histogram"),
+    "expected_records": (),
+}
+"""What is left of a curve's options where owners are asked."""
+
+OWNER_HELP = {
+    "missing": "What a missing value means: an error, the lower bound, the upper bound, or the value that is named.",
+    "method": "reports (the choice of auto): where in a hierarchy over all thresholds a value lies. histogram: in "
+    "which of a few groups.",
+}
+"""Of a curve's options, in few words."""
+
+HELP = {
+    "missing": "What a missing value means: refuse (an error), low or high (the lower or the upper bound), a public "
+    "value (within the bounds, as which it counts), or drop (not counted; --adjacency add_or_remove only).",
+    "expected_records": "A public guess of the number of records; for auto and the methods that need it, if that "
+    "number is private. It is never taken from the records.",
+}
+
+COUNTED = {
+    "counted": "rows, or people: all rows of a person (--person) share one weight, so the noise is that of one row "
+    "each and the curve that of a random row of a random person; --max-rows-per-person has no effect then.",
+}
+"""Of a curve alone."""
+
+COMMAND = Command(
+    help=HELP | COUNTED,
+    groups={"counted": "Options of methods"},
+    owners=OWNERS | {"counted": ()},
+    owner_help=OWNER_HELP,
+    compared="quantile",
+)

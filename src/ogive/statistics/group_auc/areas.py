@@ -15,13 +15,18 @@ from fractions import Fraction
 
 import numpy as np
 
-from ogive.arrays import Float64
+from ogive.core.arrays import Float64
 from ogive.noise import DiscreteGaussian, DiscreteLaplace
-from ogive.noise.simulated import draw_public
+from ogive.noise.laws import draw_public
 from ogive.statistics.confidence import simulations_needed
-from ogive.statistics.roc.interval import auc_interval
-from ogive.statistics.roc.noise import FEWEST_SIMULATIONS, MOST_SIMULATIONS, SIMULATED_VALUES, pairs_at_ends
-from ogive.statistics.ustatistic.means.generic import on_simplex
+from ogive.statistics.roc.area import (
+    FEWEST_SIMULATIONS,
+    MOST_SIMULATIONS,
+    SIMULATED_VALUES,
+    auc_interval,
+    pairs_at_ends,
+)
+from ogive.statistics.ustatistic.means import on_simplex
 
 _SEED = 0x67726F7570  # public and fixed
 
@@ -105,12 +110,7 @@ class Classes:
         return float(np.sqrt(np.mean(errors**2)) / np.prod(self.sizes))
 
     def interval(self, tail: Fraction, target: str) -> tuple[float, float]:
-        """Ends for the area of the exact scores.
-
-        Args:
-            tail: Error probability, half of it on each side.
-            target: "population" or "sample".
-        """
+        """Ends for the area of the exact scores."""
         nodes = self.counts.shape[1] * sum(self.draws)
         usual = min(MOST_SIMULATIONS, max(FEWEST_SIMULATIONS, SIMULATED_VALUES // nodes))
         simulations = simulations_needed(1 - tail, share=Fraction(1, 2), nodes=nodes, usual=usual)

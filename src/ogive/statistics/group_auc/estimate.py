@@ -8,23 +8,26 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from ogive.arrays import Float64
-from ogive.checks import among
 from ogive.columns import Binning, Domain, Label, LabelValue, Listed
-from ogive.contrast import Number, difference
-from ogive.errors import ParameterError, quoted
+from ogive.core.arrays import Float64
+from ogive.core.checks import among
+from ogive.errors import DataError, ParameterError, plain, quoted
 from ogive.privacy import Adjacency
 from ogive.provenance import Provenance
 from ogive.queries import Cells, CellsQuery
 from ogive.statistics.base import OF_RANGE, Estimate
 from ogive.statistics.confidence import TARGETS, Target, check_level
+from ogive.statistics.contrast import Number, difference
 from ogive.statistics.group_auc.areas import Classes
 from ogive.statistics.histogram.estimate import names_of
+from ogive.statistics.plain_json import Fields, check_query
 from ogive.statistics.roc.points import ORIENTATIONS
+from ogive.statistics.sums import measured as sums
+from ogive.statistics.sums.estimate import check_number_of_values, read_measured
 from ogive.statistics.sums.measured import Measured
 
 MOST_GROUPS = 30
@@ -46,11 +49,7 @@ class Area(NamedTuple):
 
 
 def check_groups(listed: Listed) -> None:
-    """Refuse more groups than there are tables of.
-
-    Raises:
-        ParameterError: there are too many.
-    """
+    """Refuse more groups than there are tables of."""
     if listed.size > MOST_GROUPS:
         raise ParameterError(f"at most {MOST_GROUPS} groups can be compared, got {listed.size}; join some of them")
 
@@ -382,3 +381,66 @@ class GroupAucEstimate(Estimate):
         if self.measured.law is None:
             return None
         return CellsQuery(Cells(self.domain), self.measured.law, self.measured.bits)
+
+
+# --- Plain data, which need not be trusted
+
+_NEEDED = ("score", "group", "label", "positive_when", "measured", "confidence_level", "provenance")
+
+
+def to_dict(estimate: GroupAucEstimate) -> dict[str, Any]:
+    """Plain data of areas; the results follow from what was measured, and are there for other programs."""
+    provenance = estimate.provenance
+    return {
+        "schema": estimate.schema,
+        "score": estimate.score.to_dict(),
+        "group": estimate.group.to_dict(),
+        "label": estimate.label.to_dict(),
+        "positive_when": estimate.positive_when,
+        "measured": sums.to_dict(estimate.measured),
+        "confidence_level": estimate.confidence_level,
+        "results": {
+            "groups": list(estimate.names),
+            "sizes": [list(each) for each in estimate.sizes],
+            "areas": [[_area(each) for each in row] for row in estimate.table()],
+        },
+        "provenance": None if provenance is None else provenance.to_dict(),
+    }
+
+
+def from_dict(data: Any) -> GroupAucEstimate:
+    """Rebuild from plain data, which need not be trusted."""
+    known = Fields.of(data, GroupAucEstimate.schema, "areas between groups", _NEEDED)
+    provenance = known.provenance()
+    try:
+        score = Binning.from_dict(_column("score", ("column", "grid", "missing", "outside"), known))
+        group = Listed.from_dict(_column("group", ("column", "values", "other", "missing"), known))
+        label = known.label()
+        size = Domain((score, group, label)).check_size(MOST_CELLS)
+        measured = read_measured(data["measured"], known, size=size, forms=("cells",))
+        check_number_of_values(measured, known, size)
+        estimate = GroupAucEstimate(
+            score,
+            group,
+            label,
+            measured,
+            positive_when=known.text("positive_when"),
+            confidence_level=known.chance("confidence_level"),
+            provenance=provenance,
+        )
+        query = estimate.query
+    except ParameterError as problem:
+        raise DataError(f"{known.what} contradict themselves: {plain(problem)}") from None
+    check_query(provenance, query, measured.adjacency)
+    return estimate
+
+
+def _column(name: str, needed: tuple[str, ...], known: Fields) -> dict[str, Any]:
+    data = known.data[name]
+    if not isinstance(data, dict) or set(data) != set(needed):
+        raise DataError(f"the {name} of {known.what} must have {', '.join(needed)}, and nothing else")
+    return data
+
+
+def _area(area: Area) -> dict[str, float | None]:
+    return {"value": area.value if math.isfinite(area.value) else None, "low": area.low, "high": area.high}

@@ -7,7 +7,6 @@ from collections.abc import Generator
 from dataclasses import KW_ONLY, dataclass
 from typing import ClassVar, TypedDict
 
-from ogive.checks import among
 from ogive.columns import (
     LISTING_POLICIES,
     Binning,
@@ -20,14 +19,16 @@ from ogive.columns import (
     Missing,
     OutsidePolicy,
 )
-from ogive.grids import Bound, Grid, GridName
-from ogive.parameters import one_of
+from ogive.columns.grids import Bound, Grid, GridName
+from ogive.core.checks import among
+from ogive.core.parameters import one_of
 from ogive.queries import Answer, Query
 from ogive.statistics.base import Terms, canonical_class
 from ogive.statistics.confidence import check_level
 from ogive.statistics.ecdf.statistic import make_grid
 from ogive.statistics.group_auc.estimate import MOST_CELLS, GroupAucEstimate, check_groups
 from ogive.statistics.histogram.statistic import declared
+from ogive.statistics.options import Command
 from ogive.statistics.roc.points import ORIENTATIONS, Orientation
 from ogive.statistics.roc.statistic import class_values
 from ogive.statistics.sums.ask import ask_cells
@@ -159,3 +160,15 @@ class GroupAuc:
             positive_when=self.positive_when,
             confidence_level=self.confidence_level,
         )
+
+
+# --- For the command line
+
+COMMAND = Command(
+    help={
+        "group_values": "The groups, public: words, or one word with commas.",
+        "other": "What a group that is not declared means: refuse, count or drop.",
+        "missing_group": "What a missing group means: refuse, count or drop.",
+    },
+    groups=dict.fromkeys(("group_values", "other", "missing_group"), "Groups that are compared"),
+)

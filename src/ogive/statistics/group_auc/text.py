@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import itertools
 import math
+from typing import Any
 
-from ogive.digits import number
+from ogive.core.digits import number
+from ogive.statistics.base import Card, aligned, level
 from ogive.statistics.group_auc.estimate import Area, GroupAucEstimate
-from ogive.statistics.showing import Card, aligned
 
 _LONG = 40
 _MOST_DIFFERENCES = 6
@@ -102,6 +103,35 @@ def difference(area: Area) -> str:
     return f"{'+' if area.value > 0 else ''}{value} ({low} to {high})"
 
 
-def level(found: GroupAucEstimate) -> str:
-    """The confidence level in percent."""
-    return f"{100 * found.confidence_level:g} %"
+# --- A line in a table of groups
+
+
+def line_about(found: GroupAucEstimate) -> str:
+    """What was released."""
+    return f"AUC of {found.score.column} for {found.label.column} within groups of {found.group.column}"
+
+
+def line_titles(found: GroupAucEstimate) -> tuple[str, ...]:
+    """Headings of the cells."""
+    return tuple(f"{found.group.column} = {name}" for name in found.names)
+
+
+def line_cells(found: GroupAucEstimate) -> tuple[str, ...]:
+    """The area within each group, with its interval."""
+    return tuple(told(found.between(name, name)) for name in found.names)
+
+
+# --- Columns of a data frame
+
+
+def columns(found: GroupAucEstimate) -> dict[str, Any]:
+    """Groups of positives and negatives, with the area and the ends of its interval."""
+    areas = list(itertools.chain(*found.table()))
+    pairs = list(itertools.product(found.names, found.names))
+    return {
+        "positives": [group for group, _ in pairs],
+        "negatives": [group for _, group in pairs],
+        "auc": [area.value for area in areas],
+        "auc_low": [area.low for area in areas],
+        "auc_high": [area.high for area in areas],
+    }

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, ClassVar, Generic, Self, TypeVar
+from typing import Any, ClassVar, Generic, Self, TypeVar, get_args
 
-from ogive.columns import LabelValue
-from ogive.contrast import Kind, check_probability, difference, ratio
-from ogive.errors import ParameterError
+from ogive.columns import MAX_GROUPS, LabelValue
+from ogive.core.rooms import room
+from ogive.errors import DataError, ParameterError, plain, quoted
 from ogive.provenance import Provenance
-from ogive.rooms import room
+from ogive.queries.aggregates import check_groups
+from ogive.queries.discovery import LARGEST_THRESHOLD
 from ogive.statistics.base import Estimate
 from ogive.statistics.confidence import check_level
-from ogive.statistics.groups.compared import check_compared, place_of
+from ogive.statistics.contrast import Kind, check_probability, difference, ratio
 from ogive.statistics.groups.conditions import condition
-from ogive.statistics.groups.contrasts.contrast import Contrast
+from ogive.statistics.groups.contrasts.contrast import Contrast, check_compared, place_of
+from ogive.statistics.kinds import read_estimate
+from ogive.statistics.plain_json import Fields
 
 CONFIDENCE_LEVEL = 0.95
 """Of comparisons of estimates that have no level of their own."""
@@ -63,11 +67,7 @@ class GroupEstimates(Estimate, Generic[MemberT]):
     contrasts: tuple[Contrast, ...] = ()
 
     def __getitem__(self, group: LabelValue) -> MemberT:
-        """The estimate of one group.
-
-        Raises:
-            ParameterError: there is no such group.
-        """
+        """The estimate of one group."""
         return self.estimates[place_of(group, self.by, self.groups)]
 
     def __iter__(self) -> Iterator[tuple[LabelValue, MemberT]]:
@@ -171,14 +171,14 @@ class GroupEstimates(Estimate, Generic[MemberT]):
     def _contrast(
         self, kind: Kind, group: LabelValue, other: LabelValue, probability: float, confidence_level: float | None
     ) -> Contrast:
-        line = room(type(self.estimates[0]), "line")
-        if not hasattr(line, "number"):
-            raise ParameterError(f"{line.about(self.estimates[0])} has no number to compare between groups")
+        text = room(type(self.estimates[0]), "text")
+        if not hasattr(text, "line_number"):
+            raise ParameterError(f"{text.line_about(self.estimates[0])} has no number to compare between groups")
         check_compared(group, other, self.by, self.groups)
         check_probability(probability)
         usual = getattr(self.estimates[0], "confidence_level", CONFIDENCE_LEVEL)
         level = usual if confidence_level is None else float(check_level(confidence_level))
-        one, two = (line.number(self[each], level, probability) for each in (group, other))
+        one, two = (text.line_number(self[each], level, probability) for each in (group, other))
         compared = difference if kind == "difference" else ratio
         value, error, low, high = compared(one, two, level)
         numbers = value, error, low, high, level, one.probability
@@ -214,3 +214,101 @@ def of_group(provenance: Provenance, by: str, group: LabelValue, estimate: Estim
     measured = (estimate, getattr(estimate, "curve", None), getattr(estimate, "measured", None))
     totals = (getattr(each, "total", None) for each in measured)
     return dataclasses.replace(provenance, where=where, total=next((each for each in totals if each is not None), None))
+
+
+# --- Plain data, which need not be trusted
+
+MOST_CONTRASTS = 1000
+"""Of one file, which a stranger may have written: each takes a moment to compute."""
+
+_CONTRAST = ("kind", "group", "other", "probability", "confidence_level")
+_NEEDED = ("by", "groups", "estimates", "public_groups", "provenance")
+
+
+def to_dict(found: GroupEstimates[Any]) -> dict[str, Any]:
+    """Plain data of estimates of groups."""
+    return {
+        "schema": GroupEstimates.schema,
+        "by": found.by,
+        "groups": list(found.groups),
+        "public_groups": found.public_groups,
+        **({} if found.threshold is None else {"threshold": found.threshold}),
+        "estimates": [estimate.to_dict() for estimate in found.estimates],
+        **({"contrasts": [_contrast(each) for each in found.contrasts]} if found.contrasts else {}),
+        "provenance": None if found.provenance is None else found.provenance.to_dict(),
+    }
+
+
+def read_groups(by: str, listed: Any) -> tuple[Any, ...]:
+    """The field 'groups' of plain data, checked."""
+    if not isinstance(listed, list) or not 1 <= len(listed) <= MAX_GROUPS:
+        raise DataError(f"the field 'groups' must be a list of 1 to {MAX_GROUPS} values")
+    try:
+        check_groups(by, tuple(listed))
+    except (ParameterError, TypeError):
+        raise DataError("the field 'groups' must list different numbers, texts or truth values") from None
+    return tuple(listed)
+
+
+def from_dict(data: Any) -> GroupEstimates[Any]:
+    """Rebuild from plain data, which need not be trusted."""
+    known = Fields.of(data, GroupEstimates.schema, "estimates of groups", _NEEDED)
+    by, listed, held, public = known.text("by"), data["groups"], data["estimates"], data["public_groups"]
+    groups = read_groups(by, listed)
+    if not isinstance(held, list) or len(held) != len(listed):
+        raise DataError("the field 'estimates' must hold an estimate for each group")
+    if not isinstance(public, bool):
+        raise DataError("the field 'public_groups' must be true or false")
+    threshold = known.whole("threshold", 2, LARGEST_THRESHOLD) if "threshold" in data else None
+    provenance = known.provenance(*((by,) if public else ()))
+    if any(isinstance(each, dict) and each.get("schema") == GroupEstimates.schema for each in held):
+        raise DataError("groups have no groups of their own")
+    estimates = tuple(read_estimate(each) for each in held)
+    if len({type(estimate) for estimate in estimates}) > 1:
+        raise DataError("the estimates of all groups must be of one kind")
+    for group, estimate in zip(listed, estimates, strict=True):
+        mine = estimate.provenance
+        wanted = None
+        if provenance is not None:
+            wanted = of_group(provenance, by, group, estimate)
+        if mine != wanted:
+            raise DataError("the provenance of each group must be that of the release, with the group's condition")
+    estimate = GroupEstimates(by, groups, estimates, public, provenance, threshold)
+    if "contrasts" not in data:
+        return estimate
+    rows = known.rows("contrasts", "a contrast of groups", _CONTRAST, nonempty=True)
+    if len(rows) > MOST_CONTRASTS:
+        raise DataError(f"the field 'contrasts' must hold at most {MOST_CONTRASTS} contrasts")
+    return estimate.with_contrasts(*(_read_contrast(row, estimate) for row in rows))
+
+
+def _contrast(found: Contrast) -> dict[str, Any]:
+    """Plain data of a contrast; the results follow from the estimates, and are there for other programs."""
+    ends = (found.standard_error, found.low, found.high)
+    error, low, high = (each if math.isfinite(each) else None for each in ends)
+    return {
+        "kind": found.kind,
+        "group": found.group,
+        "other": found.other,
+        "what": found.what,
+        "probability": found.probability,
+        "confidence_level": found.confidence_level,
+        "value": found.value if found.defined else None,
+        "standard_error": error,
+        "interval": [low, high],
+    }
+
+
+def _read_contrast(row: Fields, found: GroupEstimates[Any]) -> Contrast:
+    """A contrast, computed anew from the estimates."""
+    kind, group, other = row.text("kind"), row.data["group"], row.data["other"]
+    if kind not in get_args(Kind):
+        raise DataError(f"the kind of {row.what} must be {' or '.join(get_args(Kind))}, got {quoted(kind)}")
+    if not all(isinstance(each, LabelValue) for each in (group, other)):
+        raise DataError(f"the groups of {row.what} must be numbers, texts or truth values")
+    compared = found.difference if kind == "difference" else found.ratio
+    probability = 0.5 if row.data["probability"] is None else row.number("probability", 1)
+    try:
+        return compared(group, other, probability=probability, confidence_level=row.chance("confidence_level"))
+    except ParameterError as problem:
+        raise DataError(f"{row.what}: {plain(problem)}") from None

@@ -12,10 +12,10 @@ from fractions import Fraction
 from typing import Any, TypeVar
 
 from ogive.columns import LabelValue, OpenCategories
-from ogive.columns.values import trimmed
+from ogive.columns.categories import trimmed
+from ogive.columns.predicates import Among
 from ogive.errors import DataError, ParameterError, quoted
 from ogive.local.classes import MAX_CLASSES
-from ogive.predicates import Among
 from ogive.privacy import ApproxDP, PureDP, is_one_line
 from ogive.queries import Answer, Query
 from ogive.statistics.base import Estimate, Statistic, Terms
@@ -37,20 +37,6 @@ def ask_found(
 ) -> Generator[Query, Answer, tuple[FoundT, int | None]]:
     """Find the groups of a column, then ask of the records of those that were found.
 
-    Args:
-        by: The column.
-        alone: What is asked of each group, for a look at its columns before anything is paid.
-        named: What is asked once the groups are named.
-        terms: What all of it may cost.
-
-    Returns:
-        The estimate, and the least noisy number of records with which a group was found; None where all were.
-
-    Raises:
-        ParameterError: the guarantee has no delta.
-        UnsupportedError: no curator sees all records.
-        DataError: no group was found.
-
     Privacy:
         A quarter of epsilon with all of delta, and a pure guarantee of the rest.
     """
@@ -62,19 +48,15 @@ def ask_found(
     groups = tuple(name for name in reversed(named_once.values()) if not isinstance(name, str) or is_one_line(name))
     if not groups:
         raise DataError(
-            f"no value of column {quoted(by)} has so many records that it is found, about "
-            f"{discovered.threshold}; use a larger guarantee, or name the groups, for example `{EXAMPLE}`"
+            f"no value of column {quoted(by)} reaches the threshold of about "
+            f"{discovered.threshold} records; use a larger guarantee, or name the groups, for example `{EXAMPLE}`"
         )
     found = yield from Subset(named(groups), Among(by, groups), public=False).questions(rest)
     return found, discovered.threshold
 
 
 def check_open(by: str, public: bool | None) -> None:
-    """Refuse groups that nobody has named where they would have to be known.
-
-    Raises:
-        ParameterError: they are to be public, or the column is no name.
-    """
+    """Refuse groups that nobody has named where they would have to be known."""
     OpenCategories(by)
     if public:
         raise ParameterError(f"groups that everybody may know are named, for example `{EXAMPLE}`")

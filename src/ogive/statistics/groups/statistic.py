@@ -9,21 +9,20 @@ from typing import ClassVar, Generic
 
 import numpy as np
 
-from ogive.checks import truth
 from ogive.columns import LabelValue
+from ogive.core.checks import truth
 from ogive.errors import ParameterError, UnsupportedError, quoted
 from ogive.privacy import Adjacency, PrivacyUnit
 from ogive.queries import Answer, Query
 from ogive.queries.aggregates import check_groups
 from ogive.statistics.base import EstimateT, Statistic, Terms, check_statistic, settled
-from ogive.statistics.groups.conditions import check_conditions
+from ogive.statistics.groups.conditions import check_conditions, stated
 from ogive.statistics.groups.estimate import GroupEstimates
 from ogive.statistics.groups.found import EXAMPLE, ask_found, check_open, unplanned
-from ogive.statistics.groups.stated import stated
 from ogive.statistics.groups.subset import Subset
 from ogive.statistics.histogram.statistic import Histogram
 from ogive.statistics.methods.base import owners_answer
-from ogive.statistics.methods.groups import Groups, Parts, ask_parts, shared_terms
+from ogive.statistics.methods.together import Groups, Parts, ask_parts, shared_terms
 
 _ALONE = {
     "boxplot": "a boxplot has groups of its own, `Boxplot(..., by=...)`",

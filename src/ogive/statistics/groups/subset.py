@@ -7,17 +7,16 @@ from collections.abc import Generator
 from dataclasses import dataclass
 from typing import Any, ClassVar, Generic
 
-from ogive.checks import truth
+from ogive.columns.predicates import Predicate, columns_of, predicate
+from ogive.core.checks import truth
 from ogive.errors import ParameterError, UnsupportedError, quoted
-from ogive.predicates import Predicate, columns_of, predicate
 from ogive.privacy import Adjacency, PrivacyUnit, is_one_line
 from ogive.provenance import LONGEST_WHERE
 from ogive.queries import Answer, Query
 from ogive.statistics.base import EstimateT, Statistic, Terms, check_statistic, describe, settled
-from ogive.statistics.groups.conditions import OfGroups
-from ogive.statistics.groups.stated import stated
+from ogive.statistics.groups.conditions import OfGroups, stated
 from ogive.statistics.methods.base import owners_answer
-from ogive.statistics.methods.groups import OWNERS_ALL, Parts, Satisfying, ask_parts, shared_terms
+from ogive.statistics.methods.together import OWNERS_ALL, Parts, Satisfying, ask_parts, shared_terms
 
 
 @dataclass(frozen=True)

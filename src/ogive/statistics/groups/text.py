@@ -1,16 +1,15 @@
 """Estimates of groups for people: a small table.
 
-The cells of a line are those of the module `line` beside the class of the estimates.
+The cells of a line are those of the module `text` beside the class of the estimates.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from ogive.rooms import room
-from ogive.statistics.base import Estimate
+from ogive.core.rooms import room
+from ogive.statistics.base import Card, Estimate, aligned
 from ogive.statistics.groups.estimate import GroupEstimates
-from ogive.statistics.showing import Card, aligned
 
 _SHOWN, _LONG = 4, 40
 
@@ -56,17 +55,29 @@ def notes(found: GroupEstimates[Any]) -> list[str]:
 
 def about(found: GroupEstimates[Any]) -> str:
     """What was released of each group."""
-    return str(room(type(found.estimates[0]), "line").about(found.estimates[0]))
+    return str(room(type(found.estimates[0]), "text").line_about(found.estimates[0]))
 
 
 def titles_of(found: GroupEstimates[Any]) -> tuple[str, ...]:
     """Headings of a line for each group."""
     first: Estimate = found.estimates[0]
-    titles: tuple[str, ...] = room(type(first), "line").titles(first)
+    titles: tuple[str, ...] = room(type(first), "text").line_titles(first)
     return titles
 
 
 def cells(estimate: Estimate) -> tuple[str, ...]:
     """The cells of a group's line."""
-    found: tuple[str, ...] = room(type(estimate), "line").cells(estimate)
+    found: tuple[str, ...] = room(type(estimate), "text").line_cells(estimate)
     return found
+
+
+# --- Columns of a data frame
+
+
+def columns(found: GroupEstimates[Any]) -> dict[str, Any]:
+    """The group, then what the frame of its estimate has."""
+    each = [room(type(estimate), "text").columns(estimate) for estimate in found.estimates]
+    sizes = [max(len(values) for values in part.values()) for part in each]
+    name = "group" if found.by in each[0] else found.by
+    groups = [group for group, size in zip(found.groups, sizes, strict=True) for _ in range(size)]
+    return {name: groups, **{column: [value for part in each for value in part[column]] for column in each[0]}}

@@ -6,22 +6,53 @@ import math
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
-from typing import ClassVar
+from statistics import NormalDist
+from typing import Any, ClassVar
 
-from ogive.columns import Domain, LabelValue, Listed, OpenCategories
-from ogive.errors import ParameterError, quoted
+from ogive.columns import MAX_LISTED, Domain, LabelValue, Listed, OpenCategories
+from ogive.errors import DataError, ParameterError, plain, quoted
 from ogive.noise import DiscreteLaplace
 from ogive.provenance import Provenance
 from ogive.queries import CellsQuery, DiscoveryQuery, MomentsQuery, ValueCounts
+from ogive.queries.discovery import LARGEST_THRESHOLD
 from ogive.statistics.base import OF_COUNT, Estimate
 from ogive.statistics.confidence import check_level
 from ogive.statistics.discovery import shown_interval
-from ogive.statistics.histogram.found import share_interval
-from ogive.statistics.sums.measured import LinearForm, Measured, Reading
-from ogive.statistics.sums.stated import query_of
-from ogive.statistics.sums.tables import count_reading, share_reading
+from ogive.statistics.plain_json import Fields
+from ogive.statistics.sums import measured as sums
+from ogive.statistics.sums.estimate import check_cost, read_table, read_values
+from ogive.statistics.sums.measured import Measured, Reading, count_reading, query_of, share_reading
 
 Interval = tuple[float, float]
+
+# --- Intervals of values that are shown only if their noisy count reached a threshold
+#
+# Source:
+#     `docs/proofs/discovery.md`.
+
+
+def share_interval(
+    counted: Interval, records: Interval, size: float, *, threshold: int, confidence_level: float
+) -> Interval:
+    """The share of a value in the population, given that it is shown.
+
+    Wilson's interval of the lowest and of the highest share that the records may have. A value of fewer records than
+    the threshold is mostly shown where the sample has more of it than the population, so a lower end below the
+    threshold is no end at all, and is 0. A value of the threshold or more is shown in at least half of all samples,
+    which at most doubles the chance that its lower end is too high. So the interval fails with at most the chance that
+    the number of records is outside of its interval and one and a half times that of Wilson's.
+    """
+    low = _wilson(min(1.0, counted[0] / max(1.0, records[1])), size, confidence_level)[0]
+    high = _wilson(min(1.0, counted[1] / max(1.0, records[0])), size, confidence_level)[1]
+    return low if low * size >= threshold else 0.0, high
+
+
+def _wilson(share: float, size: float, confidence_level: float) -> Interval:
+    normal = NormalDist().inv_cdf((1 + confidence_level) / 2) ** 2
+    size = max(1.0, size)
+    middle = (share + normal / (2 * size)) / (1 + normal / size)
+    reach = math.sqrt(normal * share * (1 - share) / size + normal**2 / (4 * size**2)) / (1 + normal / size)
+    return max(0.0, middle - reach), min(1.0, middle + reach)
 
 
 @dataclass(frozen=True, repr=False)
@@ -159,7 +190,7 @@ class HistogramEstimate(Estimate):
         part = 1 - (1 - level) / 3
         records = (self.records, self.records)
         if self.measured.total is None:
-            whole = Reading(self.measured, self.measured.records, self._one, low=0.0, high=math.inf)
+            whole = Reading(self.measured, self.measured.records, self.measured.one, low=0.0, high=math.inf)
             records = whole.interval(1 - (1 - level) / 6, sampling=False)
         found = self._counted(part)
         lowest = [self.threshold or 0] * len(self.values) + [0] * (len(found) - len(self.values))
@@ -195,11 +226,6 @@ class HistogramEstimate(Estimate):
     def _selected(self) -> bool:
         """Whether what is shown was chosen by its noisy count."""
         return self.threshold is not None and self.measured.law is not None
-
-    @property
-    def _one(self) -> LinearForm:
-        """The number 1, of which a count is a multiple."""
-        return LinearForm((0.0,) * len(self.measured.values), 1.0)
 
     @property
     def noise_beside(self) -> str:
@@ -267,3 +293,82 @@ def names_of(values: Sequence[LabelValue], other: str, missing: str) -> tuple[st
     named = [str(value).lower() if isinstance(value, bool) else str(value) for value in values]
     counted = [name for name, policy in (("other", other), ("missing", missing)) if policy == "count"]
     return (*named, *(f"({name})" if name in named else name for name in counted))
+
+
+# --- Plain data, which need not be trusted
+
+_NEEDED = ("column", "values", "measured", "other", "missing", "confidence_level", "provenance")
+
+
+def to_dict(estimate: HistogramEstimate) -> dict[str, Any]:
+    """Plain data of a histogram; the results follow from what was measured, and are there for other programs."""
+    provenance, defined = estimate.provenance, estimate.defined
+    undefined = [None] * len(estimate.categories)
+    return {
+        "schema": estimate.schema,
+        "column": estimate.column,
+        "values": list(estimate.values),
+        "measured": sums.to_dict(estimate.measured),
+        "other": estimate.other,
+        "missing": estimate.missing,
+        **({} if estimate.threshold is None else {"threshold": estimate.threshold}),
+        "confidence_level": estimate.confidence_level,
+        "results": {
+            "categories": list(estimate.categories),
+            "counts": list(estimate.counts),
+            "noise_errors": list(estimate.noise_errors),
+            "count_intervals": [ends(each) for each in estimate.count_intervals()],
+            "shares": list(estimate.shares) if defined else undefined,
+            "standard_errors": list(estimate.standard_errors) if defined else undefined,
+            "intervals": [list(each) for each in estimate.intervals()] if defined else undefined,
+        },
+        "provenance": None if provenance is None else provenance.to_dict(),
+    }
+
+
+def from_dict(data: Any) -> HistogramEstimate:
+    """Rebuild from plain data, which need not be trusted."""
+    known = Fields.of(data, HistogramEstimate.schema, "a histogram", _NEEDED)
+    values = read_values(data["values"], known)
+    other, missing = known.text("other"), known.text("missing")
+    size = len(values) + (other == "count") + (missing == "count")
+    provenance = known.provenance()
+    threshold = known.whole("threshold", 1, LARGEST_THRESHOLD) if "threshold" in data else None
+    try:
+        estimate = HistogramEstimate(
+            known.text("column"),
+            read_table(data["measured"], known, size),
+            values=values,
+            other=other,
+            missing=missing,
+            confidence_level=known.chance("confidence_level"),
+            provenance=provenance,
+            threshold=threshold,
+        )
+        if threshold is None:
+            _ = estimate.listed
+        else:
+            _check_found(estimate, known)
+        query = estimate.query
+    except ParameterError as problem:
+        raise DataError(f"{known.what} contradicts itself: {plain(problem)}") from None
+    check_cost(provenance, query, estimate.measured, known)
+    return estimate
+
+
+def _check_found(estimate: HistogramEstimate, known: Fields) -> None:
+    """Refuse categories that could not have been found."""
+    measured, values = estimate.measured, estimate.values
+    OpenCategories(estimate.column, estimate.missing)
+    counted = measured.form == "cells" and measured.bits == 0 and estimate.other == "refuse"
+    if not counted or (measured.law is not None and not isinstance(measured.law, DiscreteLaplace)):
+        raise DataError(f"the categories of {known.what} were found, so they are whole counts with Laplace noise")
+    if min(measured.values[: len(values)]) < (estimate.threshold or 0):
+        raise DataError(f"{known.what} has a category that was found with fewer records than the threshold")
+    if len(set(values)) < len(values) or len(values) > MAX_LISTED:
+        raise DataError(f"the categories of {known.what} must be at most {MAX_LISTED}, each of them once")
+
+
+def ends(interval: tuple[float, float]) -> list[float | None]:
+    """Both ends of an interval; None where there is no bound."""
+    return [each if math.isfinite(each) else None for each in interval]

@@ -20,7 +20,7 @@ class Prediction(prediction.Prediction):
     deciding = (NOISE,)
     metrics: ClassVar[Mapping[str, Metric]] = {
         NOISE: Metric("noise of a count", "largest standard deviation of the noise of a count, in records"),
-        THRESHOLD: Metric(THRESHOLD, "records; values with fewer than about so many will probably not be shown"),
+        THRESHOLD: Metric(THRESHOLD, "records; values with fewer records will probably not be shown"),
         "share": Metric("share", "largest distance from an exact count, as a share of the records, simulated"),
     }
 

@@ -7,15 +7,16 @@ from collections.abc import Generator
 from dataclasses import KW_ONLY, dataclass
 from typing import ClassVar, TypedDict
 
-from ogive.checks import among
 from ogive.columns import LISTING_POLICIES, MAX_LISTED, LabelValue, LabelValues, Listed, ListingPolicy, OpenCategories
+from ogive.core.checks import among
+from ogive.core.parameters import one_of
 from ogive.errors import DataError, ParameterError, quoted
-from ogive.parameters import one_of
 from ogive.queries import Answer, Query
 from ogive.statistics.base import Terms
 from ogive.statistics.confidence import check_level
 from ogive.statistics.discovery import discover
 from ogive.statistics.histogram.estimate import HistogramEstimate
+from ogive.statistics.options import Command
 from ogive.statistics.sums.ask import ask_table
 from ogive.statistics.sums.measured import Measured
 
@@ -108,8 +109,8 @@ class Histogram:
         values = found.most(MAX_LISTED)
         if not values:
             raise DataError(
-                f"no value of column {quoted(self.column)} has so many records that it is found, about "
-                f"{found.threshold}; use a larger guarantee, or declare the categories, {_EXAMPLE}"
+                f"no value of column {quoted(self.column)} reaches the threshold of about "
+                f"{found.threshold} records; use a larger guarantee, or declare the categories, {_EXAMPLE}"
             )
         counts = [found.counts[value] for value in values]
         return HistogramEstimate(
@@ -133,11 +134,7 @@ _EXAMPLE = "for example `values=('A', 'B', 'C')`"
 
 
 def declared(values: object, parameter: str) -> tuple[LabelValue, ...]:
-    """The categories that a user declared, as a tuple.
-
-    Raises:
-        ParameterError: there are none, or it is no list.
-    """
+    """The categories that a user declared, as a tuple."""
     if values is None:
         raise ParameterError(
             f"declare the categories, for example `{parameter}=('A', 'B', 'C')`; they are public, never read from "
@@ -147,3 +144,19 @@ def declared(values: object, parameter: str) -> tuple[LabelValue, ...]:
     if not isinstance(listed, list | tuple | range):
         raise ParameterError(f"`{parameter}` must be a list of categories such as ('A', 'B'), got {quoted(values)}")
     return tuple(getattr(each, "item", lambda each=each: each)() for each in listed)
+
+
+# --- For the command line
+
+COMMAND = Command(
+    help={
+        "values": "The categories, public, in the order in which they are shown: words, or one word with commas. By "
+        "default those that enough records have are found, which needs --delta."
+    },
+    groups=dict.fromkeys(("values", "other", "missing"), "What is measured"),
+    owner_help={
+        "other": "What a value that is not declared means: refuse or count.",
+        "missing": "What a missing value means: refuse or count.",
+    },
+    owners={"other": ("refuse", "count"), "missing": ("refuse", "count")},
+)

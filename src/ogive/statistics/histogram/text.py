@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
-from ogive.digits import number
+from ogive.core.digits import number
+from ogive.statistics.base import Card, aligned, level
 from ogive.statistics.histogram.estimate import HistogramEstimate
-from ogive.statistics.showing import Card, aligned
 
 _SHOWN, _LONG = 4, 40
 
@@ -77,11 +78,48 @@ def note(found: HistogramEstimate) -> str:
     )
 
 
-def level(found: HistogramEstimate) -> str:
-    """The confidence level in percent."""
-    return f"{100 * found.confidence_level:g} %"
-
-
 def percent(share: float) -> str:
     """A share in percent."""
     return f"{100 * share:.1f} %"
+
+
+# --- A line in a table of groups
+
+
+def line_about(found: HistogramEstimate) -> str:
+    """What was released."""
+    return f"histogram of {found.column} with {level(found)} intervals of the shares"
+
+
+def line_titles(found: HistogramEstimate) -> tuple[str, ...]:
+    """Headings of the cells: the categories."""
+    return found.categories
+
+
+def line_cells(found: HistogramEstimate) -> tuple[str, ...]:
+    """Count of each category, and its share with the interval."""
+    if not found.defined:
+        return ("-",) * len(found.categories)
+    rows = zip(found.counts, found.shares, found.intervals(), strict=True)
+    return tuple(
+        f"{count:,.0f} ({percent(share)}, {100 * low:.1f} to {100 * high:.1f})" for count, share, (low, high) in rows
+    )
+
+
+# --- Columns of a data frame
+
+
+def columns(found: HistogramEstimate) -> dict[str, Any]:
+    """Categories with counts, shares, errors and the ends of intervals."""
+    intervals, counted = found.intervals(), found.count_intervals()
+    return {
+        "category": list(found.categories),
+        "count": list(found.counts),
+        "count_error": list(found.noise_errors),
+        "count_low": [low for low, _ in counted],
+        "count_high": [high for _, high in counted],
+        "share": list(found.shares),
+        "share_error": list(found.standard_errors),
+        "share_low": [low for low, _ in intervals],
+        "share_high": [high for _, high in intervals],
+    }

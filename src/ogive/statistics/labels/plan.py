@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from ogive.arrays import Int64
+from ogive.core.arrays import Int64
 from ogive.errors import ParameterError
 from ogive.queries import Aggregate, Ballots
 from ogive.records.imagined import Shape
@@ -31,11 +31,7 @@ class AgreeingTeachers:
     words = "an assumed model: seven of ten teachers agree in every query; give `like=` for other votes that are public"
 
     def sums(self, aggregate: Aggregate) -> Int64:
-        """Votes per query and class.
-
-        Raises:
-            ParameterError: something other than votes is asked for.
-        """
+        """Votes per query and class."""
         if not isinstance(aggregate, Ballots):
             raise ParameterError("teachers have nothing but votes")
         queries, classes = aggregate.shape
@@ -58,11 +54,7 @@ class Prediction(prediction.Prediction):
 
     @classmethod
     def imagined(cls, records: int, assumed: Mapping[str, float]) -> Shape:
-        """Votes of which most agree.
-
-        Raises:
-            ParameterError: something is said of scores.
-        """
+        """Votes of which most agree."""
         for name, value in assumed.items():
             raise ParameterError(f"votes have no scores; leave out `{name}={value:g}`, or give votes with `like=`")
         return AgreeingTeachers(records)

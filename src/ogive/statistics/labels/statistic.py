@@ -8,10 +8,10 @@ from typing import Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 
-from ogive.arrays import Int64
-from ogive.checks import array_of
+from ogive.core.arrays import Int64
+from ogive.core.checks import array_of
+from ogive.core.types import KeptByType
 from ogive.errors import ParameterError, quoted
-from ogive.interfaces import KeptByType
 from ogive.queries import Answer, Ballots, LabelsQuery, Query, VotesQuery
 from ogive.queries.labels import NOT_ASKED
 from ogive.statistics.base import Terms, describe
@@ -27,11 +27,7 @@ class Aggregator(Protocol, metaclass=KeptByType):
     def query(
         self, ballots: Ballots, terms: Terms, *, max_answers: int | None = None, probabilities: Any = None
     ) -> LabelsQuery | VotesQuery:
-        """What is asked of the votes.
-
-        Raises:
-            ParameterError: parameters do not fit each other or the terms.
-        """
+        """What is asked of the votes."""
         ...
 
     def labels(self, opened: Int64, *, probabilities: Any = None) -> Int64:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
+from ogive.statistics.base import Card
 from ogive.statistics.labels.estimate import LabelsEstimate
-from ogive.statistics.showing import Card
 
 _SHOWN_CLASSES = 12
 
@@ -40,3 +42,12 @@ def card(estimate: LabelsEstimate) -> Card:
     rows.append(("no label", f"{int((estimate.labels < 0).sum()):,}"))
     head = f"Labels of {len(estimate.labels):,} {'query' if len(estimate.labels) == 1 else 'queries'}"
     return Card(head, [("privacy", estimate.caption)], ("class", "queries"), rows, summary(estimate).split("\n")[1:])
+
+
+# --- Columns of a data frame
+
+
+def columns(estimate: LabelsEstimate) -> dict[str, Any]:
+    """Number of the query, its label (-1 for none), whether teachers gave it, and by how much its votes lead."""
+    found = {"query": np.arange(len(estimate.labels)), "label": estimate.labels, "taught": estimate.taught}
+    return found if estimate.margins is None else {**found, "margin": estimate.margins}

@@ -8,26 +8,192 @@ instance with others. From noisy measurements to a curve it is the same way for 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Generator
+import math
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Protocol, runtime_checkable
+from functools import lru_cache
+from typing import Any, ClassVar, NamedTuple, Protocol, runtime_checkable
+
+import numpy as np
 
 from ogive.accounting import pure_epsilon
 from ogive.columns import Binning, Domain
+from ogive.columns.grids import Grid
+from ogive.core.arrays import Float64, Int64
+from ogive.core.types import KeptByType
 from ogive.errors import ParameterError, ScaleError, UnsupportedError
-from ogive.grids import Grid
-from ogive.interfaces import KeptByType
 from ogive.local.tree import TreeOracle
 from ogive.noise import DiscreteLaplace, too_much_noise
-from ogive.privacy import Privacy, PureDP
+from ogive.noise.base import Law
+from ogive.noise.laws import draw_public
+from ogive.privacy import Adjacency, Privacy, PureDP
 from ogive.queries import Answer, CurveQuery, PeopleQuery, Query, ReportsQuery, RowValues
 from ogive.statistics.base import Terms
 from ogive.statistics.curve.estimate import Curve
-from ogive.statistics.methods.reference_shapes import Expected, Shapes
 from ogive.strategies import CountedPeople, GroupedHistogram, Strategy
 from ogive.strategies.base import approximates
 from ogive.strategies.people import PERSON_UNITS
 from ogive.strategies.smoothing import default_smoothing, smooth, unsmoothable
+
+# --- Public shapes of data
+#
+# Seven reference shapes stand for columns as they often are: `auto` ranks methods by their errors on these. Nineteen
+# harder ones stand for what misleads a method that measures little: records on one value or on a few, heavy tails,
+# empty stretches, and all records in a thousandth of the bounds, also close to one end. `auto` takes no method that
+# fails on any of them.
+#
+# Places are fractions of the axis of the bins' numbers. Those of the harder shapes are no simple fractions, so that no
+# shape suits the borders of a certain grid or of a certain number of groups; two lie at the ends, where columns often
+# do.
+
+SEED = 0x656E65726779
+_SPIKES = {0.05: 0.30, 0.20: 0.25, 0.35: 0.05, 0.50: 0.20, 0.77: 0.15, 0.95: 0.05}
+_SEVERAL = {0.0713: 0.35, 0.2361: 0.30, 0.5279: 0.20, 0.9017: 0.15}
+_ROUNDED = {0.0127 + 0.0771 * number: 1 / 13 for number in range(13)}
+
+
+def _atoms(u: Float64, masses: Mapping[float, float]) -> Float64:
+    found = np.zeros(len(u))
+    for place, mass in masses.items():
+        found += mass * (u >= place)
+    return found
+
+
+def _normal(z: Float64) -> Float64:
+    """The standard normal distribution function; its last digits enter the noise of what was measured before."""
+    from scipy.special import ndtr  # slow to import
+
+    found: Float64 = ndtr(z)
+    return found
+
+
+def _beta(u: Float64) -> Float64:
+    """The beta distribution function with parameters 2 and 5."""
+    from scipy.special import betainc  # slow to import
+
+    found: Float64 = betainc(2, 5, u)
+    return found
+
+
+def _tail(u: Float64, scale: float, power: float) -> Float64:
+    """A density that falls like a power of the distance from the lower bound."""
+    tail: Float64 = (1 - (1 + u / scale) ** -power) / (1 - (1 + 1 / scale) ** -power)
+    return tail
+
+
+def _within(u: Float64, low: float, high: float) -> Float64:
+    """Evenly between two places."""
+    return np.clip((u - low) / (high - low), 0.0, 1.0)
+
+
+_CURVES: dict[str, Callable[[Float64], Float64]] = {
+    "normal": lambda u: _normal(8 * u - 4),
+    "beta": _beta,
+    "uniform": lambda u: u,
+    "exponential": lambda u: -np.expm1(-8 * u),
+    "mixture": lambda u: (_normal((8 * u - 4 + 2) / 0.5) + _normal((8 * u - 4 - 2) / 0.5)) / 2,
+    "spikes": lambda u: _atoms(u, _SPIKES),
+    "narrow": lambda u: _normal((u - 0.5) / 0.0125),
+    "lowest": lambda u: _atoms(u, {0.0: 1.0}),
+    "constant": lambda u: _atoms(u, {0.3819: 1.0}),
+    "highest": lambda u: np.zeros(len(u)),
+    "zeros": lambda u: 0.92 + 0.08 * _tail(u, 0.06, 1.2),
+    "peak": lambda u: _atoms(u, {0.7135: 0.90}) + 0.10 * _normal((u - 0.3) / 0.1),
+    "half": lambda u: _atoms(u, {0.2764: 0.50}) + 0.50 * u,
+    "ends": lambda u: _atoms(u, {0.0: 0.60}),
+    "several": lambda u: _atoms(u, _SEVERAL),
+    "rounded": lambda u: 0.6 * _atoms(u, _ROUNDED) + 0.4 * _normal((u - 0.45) / 0.15),
+    "power": lambda u: _tail(u, 0.003, 1.1),
+    "lognormal": lambda u: _normal(np.log(u / 0.003) / 1.5),
+    "gap": lambda u: 0.6 * _within(u, 0.011, 0.083) + 0.4 * _within(u, 0.71, 0.745),
+    "slim": lambda u: _normal((u - 0.0313) / 0.003),
+    "thin": lambda u: _normal((u - 0.4142) / 0.0003),
+    "aside": lambda u: _normal((u - 0.8731) / 0.0015),
+    "edge": lambda u: _within(u, 0.0011, 0.0051),
+    "steep": lambda u: -np.expm1(-u / 0.004),
+    "near": lambda u: _within(u, 0.0097, 0.0103),
+    "corner": lambda u: _within(u, 0.9947, 0.9986),
+}
+
+REFERENCES = tuple(_CURVES)[:7]
+HARD = tuple(_CURVES)[7:]
+
+
+class Expected(NamedTuple):
+    """Expected errors of a published curve, each with one value for every shape.
+
+    Fields:
+        energy: Root mean squared energy distance from the population, sampling included.
+        ks: Mean of the largest error at any threshold against the records themselves, as a share of them.
+    """
+
+    energy: tuple[float, ...]
+    ks: tuple[float, ...]
+
+
+def energy_distances(curves: Float64, others: Float64) -> tuple[float, ...]:
+    """Root mean squared energy distance for each shape, of curves of shape (shapes, runs, N)."""
+    return tuple(np.sqrt(2 * np.mean((curves - others) ** 2, axis=(1, 2))).tolist())
+
+
+@dataclass(frozen=True)
+class Shapes:
+    """Some of the public shapes, and samples of each from fixed public random numbers.
+
+    Fields:
+        names: Which shapes.
+        runs: How many samples are imagined of each.
+    """
+
+    names: tuple[str, ...]
+    runs: int
+
+    def curves(self, size: int) -> Float64:
+        """Distribution functions at the upper ends of the bins, shape (shapes, N)."""
+        return _curves(self.names, size)
+
+    def counts(self, size: int, records: int) -> Int64:
+        """Imagined records per bin, shape (shapes, runs, N)."""
+        return _counts(self, size, records)
+
+    def errors(self, curves: Float64, counts: Int64) -> Expected:
+        """Errors of published shares of the imagined records, both of shape (shapes, runs, N)."""
+        own = np.cumsum(counts, axis=-1) / counts.sum(axis=-1, keepdims=True)
+        largest = np.abs(curves - own).max(axis=-1).mean(axis=-1)
+        population = self.curves(curves.shape[-1])[:, np.newaxis]
+        return Expected(energy_distances(curves, population), tuple(largest.tolist()))
+
+
+USUAL = Shapes(REFERENCES, 8)
+"""What methods are ranked by."""
+
+FIRST = Shapes(("lowest", "constant", "highest"), 8)
+"""What misleads most methods that measure little: a first and quick look."""
+
+EVERY = Shapes((*REFERENCES, *HARD), 32)
+"""What no method may fail on that `auto` takes."""
+
+
+@lru_cache(maxsize=32)
+def _curves(names: tuple[str, ...], size: int) -> Float64:
+    u = np.arange(1, size + 1) / size
+    curves = np.array([_CURVES[name](u) for name in names])
+    curves[:, -1] = 1.0
+    curves.flags.writeable = False
+    return curves
+
+
+@lru_cache(maxsize=64)
+def _counts(shapes: Shapes, size: int, records: int) -> Int64:
+    random = np.random.Generator(np.random.PCG64([SEED, records]))
+    shares = np.maximum(np.diff(shapes.curves(size), axis=1, prepend=0.0), 0.0)
+    drawn = [random.multinomial(records, share / share.sum(), size=shapes.runs) for share in shares]
+    counts = np.array(drawn, dtype=np.int64)
+    counts.flags.writeable = False
+    return counts
+
+
+# --- Curve methods
 
 LARGEST_PREDICTED = 4096
 NOISES = ("auto", "gaussian", "laplace")
@@ -98,26 +264,11 @@ class CurveMethod(Protocol, metaclass=KeptByType):
     """As in `Ecdf(method=...)` and on the command line."""
 
     def curve(self, task: CurveTask) -> Generator[Query, Answer, Curve]:
-        """Yield queries, receive answers, return the curve.
-
-        Raises:
-            ParameterError: the options do not fit the grid or the terms.
-            ScaleError: more noise would be needed than can be drawn.
-            UnsupportedError: the trust model cannot serve it.
-        """
+        """Yield queries, receive answers, return the curve."""
         ...
 
     def errors(self, task: CurveTask, shapes: Shapes, records: int) -> Expected:
-        """Predicted errors of the published curve on public shapes; what the records look like has no say in it.
-
-        Args:
-            task: What is designed for, with the number of records that is public or guessed.
-            shapes: What the records are imagined to look like.
-            records: How many are imagined.
-
-        Raises:
-            ParameterError, ScaleError, UnsupportedError: as `curve`.
-        """
+        """Predicted errors of the published curve on public shapes; what the records look like has no say in it."""
         ...
 
 
@@ -166,11 +317,7 @@ def curve_from(
 
 
 def measured_once(strategy: Strategy, task: CurveTask) -> Generator[Query, Answer, Curve]:
-    """Ask one query for a whole strategy and turn the answer into a curve.
-
-    Raises:
-        UnsupportedError: the smoothing or the trust model does not go with the strategy.
-    """
+    """Ask one query for a whole strategy and turn the answer into a curve."""
     query = CurveQuery(task.binning, strategy)
     reason = unsmoothable(strategy, task.smooth) or task.terms.refusal(query)
     if reason is not None:
@@ -180,11 +327,7 @@ def measured_once(strategy: Strategy, task: CurveTask) -> Generator[Query, Answe
 
 
 def allowed_grants(privacy: Privacy, noise: str) -> list[Privacy]:
-    """What noise is designed for: the guarantee itself, for Gaussian noise, and the pure one that implies it.
-
-    Raises:
-        ParameterError: Gaussian noise is wanted for a pure guarantee.
-    """
+    """What noise is designed for: the guarantee itself, for Gaussian noise, and the pure one that implies it."""
     if isinstance(privacy, PureDP):
         if noise == "gaussian":
             raise ParameterError(f"Gaussian noise cannot give {privacy}; use `ZeroConcentratedDP` or `ApproxDP`")
@@ -194,13 +337,7 @@ def allowed_grants(privacy: Privacy, noise: str) -> list[Privacy]:
 
 
 def designs(privacy: Privacy, noise: str, design: Callable[[Privacy], Strategy], *, what: str) -> list[Strategy]:
-    """One design for each kind of noise that is wanted and that the guarantee allows.
-
-    Raises:
-        ParameterError: Gaussian noise is wanted for a pure guarantee.
-        ParameterError: none can be drawn so finely.
-        ScaleError: all of them need more noise than can be drawn.
-    """
+    """One design for each kind of noise that is wanted and that the guarantee allows."""
     made: list[Strategy] = []
     failed: list[tuple[PureDP, ScaleError]] = []
     problem: ParameterError | None = None
@@ -214,3 +351,96 @@ def designs(privacy: Privacy, noise: str, design: Callable[[Privacy], Strategy],
     if not made:
         raise too_much_noise(privacy, what, failed) if problem is None or failed else problem
     return made
+
+
+# --- Predicted errors, from public quantities alone
+#
+# The error of a method that approximates depends on the shape of the data, so it is computed on the public shapes
+# above. Two errors are predicted: the energy distance from the population, sqrt(2 * integral of the
+# squared difference), in units of the distance between the bounds along the axis of the bins' numbers, so that sampling
+# counts as well as noise and bias; and the largest error at any threshold (KS) against the records themselves.
+#
+# Records are imagined from fixed public random numbers, noised, and smoothed as a release would be: what smoothing
+# does to the noise is measured and not guessed.
+
+_WIDE = 64.0  # variance from which a rounded normal number stands for discrete Gaussian noise
+
+
+def typical(energies: Sequence[float]) -> float:
+    """Geometric mean over the shapes; 0 where no shape has an error."""
+    if not any(energies):
+        return 0.0
+    return math.exp(sum(math.log(max(energy, 1e-150)) for energy in energies) / len(energies))
+
+
+@lru_cache(maxsize=512)
+def simulated_errors(strategy: Any, records: int, *, total_known: bool, shapes: Shapes) -> Expected:
+    """Predicted errors of the smoothed curve of a strategy."""
+    counts = shapes.counts(strategy.size, records)
+    random = np.random.Generator(np.random.PCG64([SEED, 1]))
+    total = records if total_known else None
+    curves = np.array([[simulated_curve(strategy, run, total, random) for run in runs] for runs in counts])
+    return shapes.errors(curves, counts)
+
+
+@lru_cache(maxsize=512)
+def noise_energy(strategy: Any, records: int, *, total_known: bool) -> float:
+    """What the noise alone adds to the error of a strategy's smoothed curve, in the same units.
+
+    The energy distance of a smoothed noisy curve from the smoothed one without noise, of the same records.
+    """
+    counts = USUAL.counts(strategy.size, records)
+    random = np.random.Generator(np.random.PCG64([SEED, 2]))
+    total = records if total_known else None
+    noisy, exact = (
+        np.array([[simulated_curve(strategy, run, total, each) for run in runs] for runs in counts])
+        for each in (random, None)
+    )
+    return typical(energy_distances(noisy, exact))
+
+
+def simulated_curve(
+    strategy: Strategy, counts: Int64, total: int | None, random: np.random.Generator | None
+) -> Float64:
+    """The smoothed shares of one imagined release, shape (N,); without noise where there is no generator."""
+    answer = strategy.measure(counts)
+    if random is not None:
+        answer = answer + strategy.spread(
+            tuple(public_noise(level.law, level.nodes, random) for level in strategy.levels)
+        )
+    elif not approximates(strategy):
+        return shares(np.cumsum(counts).astype(np.float64))
+    return shares(smooth(strategy, answer, total=total, kind=default_smoothing(strategy)))
+
+
+def shares(cumulative: Float64) -> Float64:
+    """A curve of shares from cumulative counts; all at the last threshold where there are none."""
+    last = cumulative[-1]
+    curve = np.minimum(cumulative / last, 1.0) if last > 0 else np.zeros(len(cumulative))
+    curve[-1] = 1.0
+    return curve
+
+
+def public_noise(law: Law, size: int, random: np.random.Generator) -> Int64:
+    """Noise of that law for a prediction, quickly: rounded normal numbers for wide Gaussian noise."""
+    if getattr(law, "sigma", None) is not None and law.variance >= _WIDE:
+        return np.rint(random.normal(0.0, math.sqrt(law.variance), size)).astype(np.int64)
+    drawn: Int64 = draw_public(law, (1, size), random)[0]
+    return drawn
+
+
+def strategy_errors(strategy: Strategy, task: CurveTask, shapes: Shapes, records: int) -> Expected:
+    """Predicted errors of a strategy's smoothed curve of this many records, under the terms of a task."""
+    hashable: Any = task.terms.noise_of(strategy)
+    known = task.terms.adjacency is Adjacency.REPLACE
+    return simulated_errors(hashable, records, total_known=known, shapes=shapes)
+
+
+def guessed(task: CurveTask) -> int:
+    """The number of records that a prediction is for."""
+    if task.records is None:
+        raise ParameterError(
+            "the number of records is private, so the error of this method is not predicted; "
+            "give a public guess as `expected_records`"
+        )
+    return max(1, task.records)

@@ -12,18 +12,27 @@ from typing import Any, Literal, cast, get_args
 
 import numpy as np
 
-from ogive.checks import among, whole
+from ogive.core.checks import among, whole
 from ogive.errors import ParameterError, ScaleError, UnsupportedError, quoted
 from ogive.queries import Answer, Query
 from ogive.statistics.curve.estimate import Curve
-from ogive.statistics.methods.adaptive import AdaptiveQuantiles
-from ogive.statistics.methods.base import CurveMethod, CurveTask, curve_from, owners_answer
-from ogive.statistics.methods.expected_error import guessed, strategy_errors, typical
-from ogive.statistics.methods.histogram import HistogramQueries
-from ogive.statistics.methods.projection import Projection
-from ogive.statistics.methods.reference_shapes import EVERY, FIRST, USUAL, Expected, Shapes
+from ogive.statistics.methods.base import (
+    EVERY,
+    FIRST,
+    USUAL,
+    CurveMethod,
+    CurveTask,
+    Expected,
+    Shapes,
+    curve_from,
+    guessed,
+    owners_answer,
+    strategy_errors,
+    typical,
+)
+from ogive.statistics.methods.few_numbers import HistogramQueries, Projection
 from ogive.statistics.methods.reports import Reports
-from ogive.statistics.methods.selected import PrivateSelection
+from ogive.statistics.methods.stepwise import AdaptiveQuantiles, PrivateSelection
 from ogive.statistics.methods.unbiased import UNBIASED_METHODS, UnbiasedName, choose
 from ogive.strategies import Strategy
 from ogive.strategies.base import approximates
@@ -51,11 +60,7 @@ _NO_ERROR = 1e-300  # in the place of an error of nothing, as on a single bin
 
 
 def as_method(method: Any) -> Method:
-    """A method in its one form: a curve method for its name, anything else as it is.
-
-    Raises:
-        ParameterError: it is no name of a method, no curve method and no strategy.
-    """
+    """A method in its one form: a curve method for its name, anything else as it is."""
     if isinstance(method, str):
         name = among(method, "method", get_args(MethodName))
         return CURVE_METHODS.get(name, cast(MethodName, name))
@@ -73,23 +78,14 @@ def plain_smoothing(method: Method, smooth: Smooth) -> Smooth:
 
 
 def check_expected(records: Any) -> None:
-    """Refuse a guess of the number of records that is no number of records.
-
-    Raises:
-        ParameterError: it is not None and no whole number of at least 1.
-    """
+    """Refuse a guess of the number of records that is no number of records."""
     if records is None:
         return
     whole(records, "expected_records", 1, MOST_EXPECTED)
 
 
 def released(method: Method, task: CurveTask) -> Generator[Query, Answer, Curve]:
-    """Release a curve by a method.
-
-    Raises:
-        ParameterError, ScaleError: the method does not fit the grid or the terms.
-        UnsupportedError: the trust model cannot serve it.
-    """
+    """Release a curve by a method."""
     resolved = as_method(method)
     task.terms.check_cells(task.size)
     if task.people:
@@ -221,11 +217,7 @@ def _most_records(task: CurveTask) -> int:
 
 
 def predicted_errors(method: Method, task: CurveTask, shapes: Shapes = USUAL) -> Expected:
-    """Predicted errors of a method on public shapes; "auto" is the best unbiased strategy here.
-
-    Raises:
-        ParameterError, ScaleError, UnsupportedError: the method does not fit, or the number of records is unknown.
-    """
+    """Predicted errors of a method on public shapes; "auto" is the best unbiased strategy here."""
     resolved, coarse, records = as_method(method), task.coarse, guessed(task)
     if isinstance(resolved, CurveMethod):
         return resolved.errors(coarse, shapes, records)

@@ -1,8 +1,8 @@
-"""How curves are planned: what their errors are called, and errors of one noisy curve before smoothing.
+"""How curves are planned: the names of their errors, and the errors of one noisy curve before smoothing.
 
 The raw estimate of the cumulative counts is the truth plus noise whose law is known, so its root mean squared error is
 exact and the same for every data set, and its largest error is simulated from the noise alone. Strategies that
-approximate have a bias too: `biased_errors`.
+approximate have a bias too; see below.
 
 Noise is drawn once for each shape of a strategy and scaled to the guarantee. A method asks for the same sums under each
 guarantee, with noise that is wider or narrower by one factor. Estimates are linear, so their errors have that factor
@@ -20,22 +20,23 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from ogive.core.arrays import Float64, Int64
 from ogive.noise import DiscreteGaussian, DiscreteLaplace
 from ogive.noise.base import Law
 from ogive.privacy import Adjacency
 from ogive.queries import CurveQuery, PeopleQuery, Query
+from ogive.queries.histograms import ThresholdQuery
 from ogive.queries.selection import NoisyMaxQuery
-from ogive.queries.threshold import ThresholdQuery
 from ogive.statistics import prediction
+from ogive.statistics.curve.bands.approximating import common_ends, some_thresholds
 from ogive.statistics.curve.bands.simultaneous import NoiseMaxima, one_sided_distances, simulate_maxima, upper_quantile
-from ogive.statistics.methods.biased_errors import approximate_errors
+from ogive.statistics.methods.base import EVERY, public_noise
 from ogive.statistics.prediction import CONFIDENCE, FEWEST_CURVES, Errors, Metric
-from ogive.strategies import Strategy
+from ogive.strategies import Approximating, Strategy
 from ogive.strategies.base import approximates
 
 _WIDE = 8.0  # standard deviation of integer noise that is as good as continuous
 _STEPS = 1 << 14  # scale of the first level's noise in the simulation; ratios of scales are rounded to one over it
-
 
 CURVE_METRICS = {
     "rmse": Metric(
@@ -78,15 +79,7 @@ def curve_errors(query: CurveQuery | PeopleQuery, adjacency: Adjacency, records:
 def strategy_errors(
     strategy: Strategy, adjacency: Adjacency, records: int, *, known: bool, whole: bool = True
 ) -> Errors:
-    """The same of what a strategy measures.
-
-    Args:
-        strategy: The strategy that is measured.
-        adjacency: Which data sets are adjacent.
-        records: How many records there are.
-        known: Whether the estimate is conditioned on their public number.
-        whole: Whether the curve is opened whole.
-    """
+    """The same of what a strategy measures."""
     if approximates(strategy):
         return approximate_errors(strategy, records, known=known, tail=1 - CONFIDENCE)
     maxima = noise_maxima(strategy, total_known=known, simulations=simulations_for(strategy))
@@ -107,13 +100,11 @@ def _half_width(maxima: NoiseMaxima, adjacency: Adjacency, records: int, *, whol
         # noise and sampling are independent, so every pair of draws counts
         sums = np.add.outer(maxima.above / records, one_sided_distances(records, _DISTANCES))
         return min(1.0, upper_quantile(sums.ravel(), tail / 2))
+    margin = upper_quantile(maxima.ratio if whole else maxima.either, tail / 2)
+    strays = math.sqrt(math.log(4 / tail) / (2 * max(1.0, records - margin)))
     if whole:
-        margin = upper_quantile(maxima.ratio, tail / 2)
-        strays = math.sqrt(math.log(4 / tail) / (2 * max(1.0, records - margin)))
         return min(1.0, margin / records + strays)
     # single points are not divided by the same noisy total, so the widest interval is that of the largest share
-    margin = upper_quantile(maxima.either, tail / 2)
-    strays = math.sqrt(math.log(4 / tail) / (2 * max(1.0, records - margin)))
     return min(1.0, ((1 + strays) * (records + margin) + margin) / records - 1)
 
 
@@ -150,13 +141,7 @@ class CurvePrediction(prediction.Prediction):
 
 
 def noise_maxima(strategy: Strategy, *, total_known: bool, simulations: int) -> NoiseMaxima:
-    """Largest errors of simulated releases of a strategy, in records.
-
-    Args:
-        strategy: The strategy that is measured.
-        total_known: Whether the number of records is public and used by the estimate.
-        simulations: Number of releases to simulate.
-    """
+    """Largest errors of simulated releases of a strategy, in records."""
     wide = _widened(strategy)
     if wide is None:
         return simulate_maxima(strategy, total_known=total_known, simulations=simulations)
@@ -183,3 +168,62 @@ def _widened(strategy: Any) -> Any:
 def _widened_law(law: Law, ratio: float) -> Law:
     steps = max(1, round(_STEPS * ratio))
     return DiscreteLaplace(Fraction(steps)) if isinstance(law, DiscreteLaplace) else DiscreteGaussian(Fraction(steps))
+
+
+# --- Errors of a curve whose estimate has a bias
+#
+# The noise is simulated, and the bias is that of every public shape of `methods.base`: a smooth distribution has
+# little bias, one with few distinct values has much. Every error is the largest over the shapes, with the smallest
+# beside it. Bands take long, so they are those of a normal distribution in the middle of the bounds and of a narrow one
+# aside.
+
+_SEED = 0x62696173
+_NOISES = 199  # simulated releases
+_PROGRAMS = 12  # thresholds at which the band is looked at
+_BAND_NOISES = 999
+_BANDS = ("normal", "aside")
+
+
+def approximate_errors(strategy: Approximating, records: int, *, known: bool, tail: Fraction) -> Errors:
+    """Errors of the raw curve by name; see `CURVE_METRICS` for what each says."""
+    total = records if known else None
+    counts = np.rint(np.diff(EVERY.curves(strategy.size), axis=1, prepend=0.0) * records).astype(np.int64)
+    counts[:, strategy.size // 2] += records - counts.sum(axis=1)  # rounding
+    counts = np.maximum(counts, 0)
+    truth = np.cumsum(counts, axis=1)
+    totals = [int(curve[-1]) if known else None for curve in truth]
+    answers = [strategy.measure(shape) for shape in counts]
+    bare = [strategy.estimate(answer, whole) for answer, whole in zip(answers, totals, strict=True)]
+    bias = np.array(bare) - truth
+    random = np.random.Generator(np.random.PCG64(_SEED))
+    drawn = tuple(public_noise(level.law, _NOISES * level.nodes, random) for level in strategy.levels)
+    nodes = tuple(noise.reshape(_NOISES, -1) for noise in drawn)
+    noise = strategy.estimate(strategy.spread(nodes), None if total is None else 0)
+    largest = [np.abs(noise + shape).max(axis=1) for shape in bias]
+    squared = float(np.mean(strategy.variance(total_known=known))) + np.mean(bias**2, axis=1)
+    values = {
+        "rmse": np.sqrt(squared),
+        "ks": np.array([np.mean(each) for each in largest]),
+        "ks_95": np.array([upper_quantile(each, tail) for each in largest]),
+    }
+    places = [EVERY.names.index(name) for name in _BANDS]
+    bands = [_approximating_half_width(strategy, bare[each], answers[each], totals[each], tail) for each in places]
+    errors = {name: each / records for name, each in values.items()}
+    return Errors.over_shapes({**errors, "band": np.array(bands)})
+
+
+def _approximating_half_width(
+    strategy: Approximating, raw: Float64, answer: Int64, total: int | None, tail: Fraction
+) -> float:
+    low, high = common_ends(
+        raw,
+        answer,
+        strategy=strategy,
+        total=total,
+        tail=tail,
+        target="population",
+        simulations=_BAND_NOISES,
+        programs=_PROGRAMS,
+    )
+    looked_at = some_thresholds(raw, _PROGRAMS)
+    return float(np.max((high - low)[looked_at])) / 2

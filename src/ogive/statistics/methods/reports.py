@@ -12,21 +12,18 @@ from fractions import Fraction
 from typing import ClassVar
 
 from ogive.accounting import loss_per_row, pure_epsilon
-from ogive.arrays import Int64
-from ogive.checks import among, whole
 from ogive.columns import Domain
+from ogive.core.arrays import Int64
+from ogive.core.checks import among, whole
 from ogive.errors import ParameterError, UnsupportedError
+from ogive.local.oracles import UnaryOracle
 from ogive.local.tree import TreeOracle
-from ogive.local.unary import UnaryOracle
 from ogive.privacy import Adjacency, PureDP
 from ogive.queries import Answer, Query, ReportsQuery, RowValues
 from ogive.queries.base import check_missing
 from ogive.statistics.curve.estimate import Curve
-from ogive.statistics.methods.base import ANY_REPORT, CurveTask, curve_from
-from ogive.statistics.methods.expected_error import strategy_errors
-from ogive.statistics.methods.reference_shapes import Expected, Shapes
-from ogive.strategies.reported.design import design_reports, expected_tree, read_reports
-from ogive.strategies.reported.strategy import ReportedTree
+from ogive.statistics.methods.base import ANY_REPORT, CurveTask, Expected, Shapes, curve_from, strategy_errors
+from ogive.strategies.reported import ReportedTree, design_reports, expected_tree, read_reports
 from ogive.strategies.smoothing import automatic_smoothing
 
 NODES = ("hadamard", "unary")
@@ -116,11 +113,7 @@ def report_epsilon(task: CurveTask) -> Fraction:
 
 
 def check_public_number(task: CurveTask) -> None:
-    """Refuse terms under which the number of reports would say too much.
-
-    Raises:
-        ParameterError: the terms keep the number of records private, or missing values are dropped.
-    """
+    """Refuse terms under which the number of reports would say too much."""
     if task.terms.adjacency is not Adjacency.REPLACE:
         raise ParameterError(
             "reports can be counted by anyone who receives them, so the number of records cannot be private; use "
@@ -130,13 +123,7 @@ def check_public_number(task: CurveTask) -> None:
 
 
 def reported_curve(oracle: TreeOracle, answer: Answer, task: CurveTask) -> Curve:
-    """The curve of some reports; post-processing.
-
-    Args:
-        oracle: How they were made.
-        answer: What they add up to, and how many they are.
-        task: Column, grid, terms and smoothing.
-    """
+    """The curve of some reports; post-processing."""
     strategy, values = read_reports(oracle, answer.values)
     told = Answer(values, answer.totals)
     smoothing: str = task.smooth

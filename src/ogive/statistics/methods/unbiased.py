@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Literal, get_args
 
 from ogive.accounting import gaussian_rho, loss_per_row, pure_epsilon
-from ogive.checks import among
+from ogive.core.checks import among
 from ogive.errors import ParameterError, ScaleError, UnsupportedError, quoted
 from ogive.noise import too_much_noise
 from ogive.privacy import Adjacency, ApproxDP, Privacy, PureDP, ZeroConcentratedDP
@@ -68,17 +68,6 @@ def candidates(
     """Every strategy of that method (or all) that meets the guarantee, best predicted error first.
 
     Strategies that would need more noise than can be drawn are left out.
-
-    Args:
-        size: Number of thresholds.
-        privacy: What all measurements together may cost.
-        adjacency: Which data sets are adjacent.
-        method: One of `UNBIASED_METHODS`, or "auto" for all of them.
-        rows: Number of records of one person that the guarantee protects together.
-
-    Raises:
-        ParameterError: no such method, or the method cannot meet this type of guarantee.
-        ScaleError: every strategy would need more noise than can be drawn.
     """
     among(method, "method", ("auto", *UNBIASED_METHODS))
     found: list[Strategy] = []
@@ -124,44 +113,21 @@ def choose(
     *,
     rows: int = 1,
 ) -> Strategy:
-    """The strategy with the smallest predicted error that the trust model can serve.
-
-    Args:
-        size: Number of thresholds.
-        privacy: What all measurements together may cost.
-        adjacency: Which data sets are adjacent.
-        method: "auto", one of `UNBIASED_METHODS`, or a designed strategy to take as it is.
-        refusal: Why the trust model cannot serve a strategy, or None.
-        rows: Number of records of one person that the guarantee protects together.
-
-    Raises:
-        ParameterError: no such method, or it cannot meet this type of guarantee, or the strategy is
-            for another number of thresholds.
-        ScaleError: every strategy would need more noise than can be drawn.
-        UnsupportedError: the trust model can serve none of them.
-    """
+    """The strategy with the smallest predicted error that the trust model can serve."""
     if not isinstance(method, str):
         return fitting(method, size)
     return first_served(candidates(size, privacy, adjacency, method, rows=rows), refusal)
 
 
 def fitting(strategy: Strategy, size: int) -> Strategy:
-    """A designed strategy as it is.
-
-    Raises:
-        ParameterError: it is for another number of thresholds.
-    """
+    """A designed strategy as it is."""
     if strategy.size != size:
         raise ParameterError(f"the strategy covers {strategy.size} thresholds but the grid has {size}")
     return strategy
 
 
 def first_served(strategies: Iterable[Strategy], refusal: Callable[[Strategy], str | None]) -> Strategy:
-    """The first strategy that the trust model can serve.
-
-    Raises:
-        UnsupportedError: it can serve none; for the reason of the last.
-    """
+    """The first strategy that the trust model can serve."""
     reason: str | None = None
     for strategy in strategies:
         reason = refusal(strategy)

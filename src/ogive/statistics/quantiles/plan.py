@@ -13,7 +13,7 @@ from ogive.statistics.base import Statistic, Terms
 from ogive.statistics.ecdf.plan import curve_errors, curve_is_decided
 from ogive.statistics.methods.plan import CURVE_METRICS, CurvePrediction, decided_by_noise, errors_of_one_curve
 from ogive.statistics.prediction import Errors, Metric, Setting
-from ogive.statistics.quantiles.expected import joint_ranks_off
+from ogive.statistics.quantiles.selection import joint_ranks_off
 from ogive.statistics.quantiles.statistic import Quantiles
 
 _EVENLY = "rank of {}: on average, if values are spread evenly over the bounds"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Generator, Sequence
 from contextlib import suppress
 from dataclasses import KW_ONLY, dataclass
@@ -11,30 +12,104 @@ from typing import ClassVar, Literal, TypedDict, cast, get_args
 
 import numpy as np
 
-from ogive.arrays import Int64
-from ogive.checks import among, refuse_masked
-from ogive.columns import Missing
+from ogive.columns import Binning, Missing
+from ogive.columns.grids import Bound, Grid, GridName
+from ogive.core.arrays import Float64, Int64
+from ogive.core.checks import among, refuse_masked
+from ogive.core.parameters import added, one_of
 from ogive.errors import ParameterError, quoted
-from ogive.grids import Bound, Grid, GridName
 from ogive.noise import Geometric
-from ogive.parameters import added, one_of
 from ogive.privacy import Rational, exact
 from ogive.queries import Answer, CurveQuery, JointQuantilesQuery, Query
 from ogive.queries.joint import MOST_BINS
 from ogive.statistics.base import Terms
 from ogive.statistics.confidence import check_level, simulations_needed
-from ogive.statistics.curve import bins as curve_bins
-from ogive.statistics.curve.bands.simultaneous import FEWEST_SIMULATIONS, interval_simulations
-from ogive.statistics.curve.bins import lower_ends
-from ogive.statistics.ecdf.statistic import DEFAULT_BINS, Ecdf, by_hand
+from ogive.statistics.curve import readings as curve_bins
+from ogive.statistics.curve.bands.simultaneous import (
+    FEWEST_SIMULATIONS,
+    interval_simulations,
+    one_sided_distances,
+    simulate_maxima,
+    simulations_for,
+    upper_quantile,
+)
+from ogive.statistics.curve.readings import bisect_points, lower_ends
+from ogive.statistics.ecdf.statistic import DEFAULT_BINS, HELP, OWNER_HELP, OWNERS, Ecdf, by_hand
 from ogive.statistics.methods.choose import METHODS, Method, MethodName, as_method
 from ogive.statistics.methods.unbiased import choose
-from ogive.statistics.quantiles.bisection import bisect_quantiles
-from ogive.statistics.quantiles.choice import Few, Selection, selection
+from ogive.statistics.options import Command
 from ogive.statistics.quantiles.estimate import CONFIDENCE_LEVEL, QuantileEstimates
-from ogive.statistics.quantiles.exponential import scores_of, select_quantiles
-from ogive.statistics.quantiles.joint import INTERVAL_SHARE, LARGEST_INTERVAL_SHARE, select_jointly, short_shares
+from ogive.statistics.quantiles.selection import (
+    INTERVAL_SHARE,
+    LARGEST_INTERVAL_SHARE,
+    Few,
+    Selection,
+    scores_of,
+    select_jointly,
+    select_quantiles,
+    selection,
+    short_shares,
+)
 from ogive.strategies import Pointwise, Strategy
+
+# --- Quantiles by bisection
+
+
+def bisect_quantiles(
+    binning: Binning, strategy: Pointwise, probabilities: Sequence[float], *, confidence_level: float
+) -> Generator[Query, Answer, tuple[Int64, Int64, Int64]]:
+    """Search for quantiles and for both ends of their intervals, together.
+
+    With a margin that holds for all points of the release at once, the first point whose noisy
+    share reaches p - margin is not above the quantile, and the first that reaches p + margin is not below
+    it; so the ends are found by the same search, and points visited adaptively are covered.
+
+    Returns:
+        0-based points (quantiles, lower ends, upper ends), each shape (len(probabilities),).
+    """
+    asked = strategy
+    answer = yield CurveQuery(binning, asked, (strategy.size - 1,))
+    total, noisy = answer.total, answer.noisy
+    strategy = answer.noise_of(strategy)
+    last = np.array([strategy.size - 1])
+    records = max(1.0, float(strategy.estimate_at(answer.values, last, None)[0])) if total is None else max(1, total)
+    wanted = np.array(probabilities)
+    lower, upper = _targets(strategy, wanted, records, total is not None, noisy, confidence_level)
+    targets = np.concatenate([wanted, lower, upper])
+    search = bisect_points(targets, size=strategy.size)
+    try:
+        points = next(search)
+        while True:
+            answer = yield CurveQuery(binning, asked, tuple(points.tolist()))
+            points = search.send(strategy.estimate_at(answer.values, points, None) / records)
+    except StopIteration as stop:
+        found, low, high = stop.value.reshape(3, -1)
+    # the noise may cross targets in another order than they have; quantiles increase with p
+    order = np.argsort(wanted, kind="stable")
+    for row, accumulate in ((found, np.maximum.accumulate), (low, np.maximum.accumulate)):
+        row[order] = accumulate(row[order])
+    high[order] = np.minimum.accumulate(high[order][::-1])[::-1]
+    return np.clip(found, low, np.maximum(low, high)), low, np.maximum(low, high)
+
+
+def _targets(
+    strategy: Pointwise, wanted: Float64, records: float, total_known: bool, noisy: bool, confidence_level: float
+) -> tuple[Float64, Float64]:
+    """Noisy shares below which a point is surely below the quantile, and from which on it surely is not."""
+    level = check_level(confidence_level)
+    tail = 1 - level
+    simulations = simulations_for(strategy, level)
+    maxima = simulate_maxima(strategy, total_known=False, simulations=simulations)
+    noise = 1.0 if noisy else 0.0
+    if total_known or not noisy:
+        sums = noise * maxima.above / records + one_sided_distances(math.floor(records), simulations)
+        margin = upper_quantile(sums, tail / 2)
+        return wanted - margin, wanted + margin
+    margin = upper_quantile(maxima.either, tail / 2)
+    fewest, most = max(1.0, records - margin), records + margin
+    strays = math.sqrt(math.log(4 / tail) / (2 * fewest))
+    return ((wanted - strays) * fewest - margin) / records, ((wanted + strays) * most + margin) / records
+
 
 DECILES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
 
@@ -132,7 +207,7 @@ class Quantiles:
         binning = self.ecdf().binning()
         object.__setattr__(self, "missing", binning.missing)
         size = binning.grid.bins
-        # refused before anything is paid for; no method of this package draws more values than four a threshold
+        # refused before anything is charged for; no method of this package draws more values than four a threshold
         if self.method == "exponential":
             scores_of(self.probabilities, size)
             return
@@ -285,3 +360,32 @@ class Quantiles:
             binning, strategy, self.probabilities, confidence_level=self.confidence_level
         )
         return self._at_bins(binning.grid, found, low, high)
+
+
+# --- For the command line
+
+
+def _with_clipping(estimates: QuantileEstimates) -> str:
+    return f"{estimates}\n{_clipping(estimates.grid)}"
+
+
+def _clipping(grid: Grid) -> str:
+    low, high = (f"{end:.6g}" if isinstance(end, float) else str(end) for end in map(grid.label, (grid.low, grid.high)))
+    return f"values outside {low} to {high} are clipped to these bounds, so no interval extends beyond them"
+
+
+COMMAND = Command(
+    help=HELP
+    | {
+        "probabilities": "Which quantiles, each between 0 and 1; the nine deciles by default. The price does not "
+        "depend on how many.",
+        "method": (
+            "A method of ogive ecdf, which releases a curve with all its quantiles, bisection, which opens only the "
+            "points it visits, or a selection of up to nine quantiles: exponential each by itself, joint all together."
+        ),
+    },
+    table=_with_clipping,
+    owners=OWNERS,
+    owner_help=OWNER_HELP,
+    compared="quantile",
+)

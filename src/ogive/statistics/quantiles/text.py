@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-from ogive.statistics.curve.bins import lower_ends
-from ogive.statistics.curve.shown import shown
+import math
+from typing import Any
+
+from ogive.errors import ParameterError
+from ogive.showing.axis import shown
+from ogive.statistics.base import Card
+from ogive.statistics.contrast import Number, check_probability
+from ogive.statistics.curve.readings import lower_ends
 from ogive.statistics.quantiles.estimate import QuantileEstimates
-from ogive.statistics.showing import Card
 
 _SHOWN = 3
 
@@ -58,3 +63,50 @@ def card(estimate: QuantileEstimates) -> Card:
     lines = [(f"{p:g}", *row) for p, row in zip(estimate.probabilities, rows(estimate), strict=True)]
     headings = ("probability", "value", f"{100 * estimate.confidence_level:g} % interval")
     return Card(f"Quantiles of {estimate.column}", [("privacy", estimate.caption)], headings, lines, notes(estimate))
+
+
+# --- A line in a table of groups
+
+
+def line_about(found: QuantileEstimates) -> str:
+    """What was released."""
+    return f"quantiles of {found.column} with {100 * found.confidence_level:g} % intervals"
+
+
+def line_titles(found: QuantileEstimates) -> tuple[str, ...]:
+    """Headings of the cells."""
+    return tuple("median" if share == 0.5 else f"{100 * share:g} %" for share in found.probabilities)
+
+
+def line_cells(found: QuantileEstimates) -> tuple[str, ...]:
+    """Each quantile with its interval."""
+    if not found.told:
+        return ("-",) * len(found.numbers)
+    return tuple(f"{number} ({interval})" for number, interval in rows(found))
+
+
+def line_number(found: QuantileEstimates, confidence_level: float, probability: float) -> Number:
+    """A released quantile with its interval."""
+    check_probability(probability, found.probabilities)
+    if confidence_level != found.confidence_level:
+        raise ParameterError(
+            f"quantiles have intervals of one level alone, `confidence_level={found.confidence_level:g}`"
+        )
+    at = found.probabilities.index(probability)
+    name = "median" if probability == 0.5 else f"{100 * probability:g} % quantile"
+    value, low, high = found.numbers[at], found.low[at], found.high[at]
+    if not found.told:
+        value, low, high = math.nan, found.grid.low, found.grid.high
+    return Number(f"{name} of {found.column}", value, low, high, probability=probability)
+
+
+# --- Columns of a data frame
+
+
+def columns(estimate: QuantileEstimates) -> dict[str, Any]:
+    """Probability, quantile, and the ends of its interval; None where noise leaves no records."""
+    low, high = zip(*estimate.intervals, strict=True)
+    told = {"value": estimate.values, "low": list(low), "high": list(high)}
+    if not estimate.told:
+        told = {name: [None] * len(low) for name in told}
+    return {"probability": list(estimate.probabilities), **told}

@@ -63,10 +63,6 @@ def class_candidates(
         public_labels: Whether classes are public.
         budget: "joint", or "split" for half of the grant each, each class designed on its own.
         method: A method of `Ecdf`, or "auto".
-
-    Raises:
-        ParameterError: the method cannot meet this type of guarantee.
-        ScaleError: every strategy would need more noise than can be drawn.
     """
     found: list[Strategy] = []
     failed: list[tuple[Loss, ScaleError]] = []
@@ -139,12 +135,6 @@ def choose_for_classes(
     """The strategy with the smallest predicted error for both classes that the trust model can serve.
 
     A designed strategy is taken as it is; `release` checks its price.
-
-    Raises:
-        ParameterError: the method cannot meet this type of guarantee, or the strategy is for another number
-            of thresholds.
-        ScaleError: every strategy would need more noise than can be drawn.
-        UnsupportedError: the trust model can serve none of them.
     """
     if not isinstance(method, str):
         return fitting(method, size)

@@ -11,27 +11,25 @@ from typing import Any, ClassVar, NamedTuple, Self, Unpack
 
 import numpy as np
 
-from ogive.arrays import Float64
-from ogive.axis import to_shares
-from ogive.checks import among
 from ogive.columns import Label
-from ogive.errors import ParameterError
-from ogive.grids import Grid
-from ogive.pictures import Style
+from ogive.columns.axis import to_shares
+from ogive.columns.grids import Grid
+from ogive.core.arrays import Float64
+from ogive.core.checks import among
+from ogive.core.rooms import room
+from ogive.errors import DataError, ParameterError
 from ogive.privacy import Adjacency
 from ogive.provenance import Provenance
-from ogive.rooms import room
+from ogive.showing.pictures import Style
 from ogive.statistics.base import Estimate
 from ogive.statistics.confidence import TARGETS, Target, check_level
 from ogive.statistics.curve.estimate import Curve
-from ogive.statistics.roc import partial, readings
-from ogive.statistics.roc import points as roc_points
-from ogive.statistics.roc.band import RocBand, whole_square
+from ogive.statistics.plain_json import Fields, check_price
+from ogive.statistics.roc import points, uncertainty
+from ogive.statistics.roc.area import RankTest
 from ogive.statistics.roc.designs import BUDGETS
-from ogive.statistics.roc.null import RankTest
-from ogive.statistics.roc.partial import PartialAuc, Rate
-from ogive.statistics.roc.readings import LiftBand, PrecisionRecallBand
-from ogive.statistics.roc.uncertainty import Uncertainty
+from ogive.statistics.roc.points import PartialAuc, Rate
+from ogive.statistics.roc.uncertainty import LiftBand, PrecisionRecallBand, RocBand, Uncertainty, whole_square
 from ogive.statistics.significance.result import ALTERNATIVES, Alternative, HypothesisTest, check_independent_records
 from ogive.strategies import Strategy
 
@@ -86,7 +84,7 @@ class RocEstimate(Estimate):
             other.column,
         ) or (one.total is None) != (other.total is None):
             raise ParameterError("the curves of both classes must be measured alike")
-        among(self.positive_when, "positive_when", roc_points.ORIENTATIONS)
+        among(self.positive_when, "positive_when", points.ORIENTATIONS)
         among(self.budget, "budget", BUDGETS)
         if self.total is not None and self.total < 0:
             raise ParameterError(f"the number of records must be at least 0, got {self.total}")
@@ -179,7 +177,7 @@ class RocEstimate(Estimate):
 
     def _rates(self, curve: Curve) -> Float64:
         if self.defined:
-            values = roc_points.rates(curve.cumulative, self.positive_when)
+            values = points.rates(curve.cumulative, self.positive_when)
         else:
             values = np.full(self.grid.bins + 1, np.nan)
         values.flags.writeable = False
@@ -188,7 +186,7 @@ class RocEstimate(Estimate):
     @cached_property
     def auc(self) -> float:
         """Area under the curve: chance that a random positive is ranked above a random negative, ties one half."""
-        return roc_points.area(self.fpr, self.tpr) if self.defined else math.nan
+        return points.area(self.fpr, self.tpr) if self.defined else math.nan
 
     @property
     def tie_bound(self) -> float:
@@ -197,7 +195,7 @@ class RocEstimate(Estimate):
         It is estimated from the released curve, so it is noisy too; `auc_interval` accounts for that noise. NaN where
         the curve is not defined.
         """
-        return roc_points.tie_bound(self.fpr, self.tpr) if self.defined else math.nan
+        return points.tie_bound(self.fpr, self.tpr) if self.defined else math.nan
 
     def __call__(self, fpr: Any) -> Any:
         """Share of true positives at shares of false positives in [0, 1]; straight lines between thresholds.
@@ -209,7 +207,7 @@ class RocEstimate(Estimate):
         if not self.defined:
             values = np.full(wanted.shape, np.nan)
         else:
-            values = roc_points.value_after(self.fpr, self.tpr, wanted.ravel()).reshape(wanted.shape)
+            values = points.value_after(self.fpr, self.tpr, wanted.ravel()).reshape(wanted.shape)
         return values.item() if values.ndim == 0 else values
 
     # Error
@@ -228,8 +226,8 @@ class RocEstimate(Estimate):
     def auc_interval(self, confidence_level: float | None = None, *, target: Target = "population") -> AucInterval:
         """Compute a confidence interval for the area of the exact scores, not only of their bins.
 
-        It includes noise, the effect of binning and, for the population, sampling error; see `roc_interval`. The level
-        is approximate and is tested by simulation.
+        It includes noise, the effect of binning and, for the population, sampling error. The level is approximate and
+        is tested by simulation.
 
         Args:
             confidence_level: Confidence level, above 0 and at most 0.9999; by default that of the statistic.
@@ -333,14 +331,14 @@ class RocEstimate(Estimate):
         Source:
             McClish 1989; docs/proofs/roc.md.
         """
-        start, end = partial.checked_range(min_fpr, max_fpr)
+        start, end = points.checked_range(min_fpr, max_fpr)
         level = self.confidence_level if confidence_level is None else confidence_level
         if (start, end) == (0.0, 1.0):
             value, ends = self.auc, tuple(self.auc_interval(level, target=target))
         else:
-            ends = partial.area_ends(self.band(level, target=target), start, end)
-            value = partial.partial_area(self.fpr, self.tpr, start, end) if self.defined else math.nan
-        return PartialAuc(start, end, *partial.around(value, *ends), float(level), target)
+            ends = points.area_ends(self.band(level, target=target), start, end)
+            value = points.partial_area(self.fpr, self.tpr, start, end) if self.defined else math.nan
+        return PartialAuc(start, end, *points.around(value, *ends), float(level), target)
 
     def sensitivity_at(
         self, specificity: float, *, confidence_level: float | None = None, target: Target = "population"
@@ -358,11 +356,11 @@ class RocEstimate(Estimate):
         Privacy:
             Post-processing.
         """
-        fpr = 1 - partial.checked_rate(specificity, "specificity")
+        fpr = 1 - points.checked_rate(specificity, "specificity")
         level = self.confidence_level if confidence_level is None else confidence_level
         low, high = self.band(level, target=target)(fpr)
-        tpr = partial.highest_within(self.fpr, self.tpr, fpr) if self.defined else math.nan
-        return partial.around(tpr, float(low), float(high))
+        tpr = points.highest_within(self.fpr, self.tpr, fpr) if self.defined else math.nan
+        return points.around(tpr, float(low), float(high))
 
     def specificity_at(
         self, sensitivity: float, *, confidence_level: float | None = None, target: Target = "population"
@@ -380,29 +378,29 @@ class RocEstimate(Estimate):
         Privacy:
             Post-processing.
         """
-        tpr = partial.checked_rate(sensitivity, "sensitivity")
+        tpr = points.checked_rate(sensitivity, "sensitivity")
         level = self.confidence_level if confidence_level is None else confidence_level
-        least, most = partial.rate_ends(self.band(level, target=target), tpr)
-        fpr = partial.first_reaching(self.fpr, self.tpr, tpr) if self.defined else math.nan
-        return partial.around(1 - fpr, 1 - most, 1 - least)
+        least, most = points.rate_ends(self.band(level, target=target), tpr)
+        fpr = points.first_reaching(self.fpr, self.tpr, tpr) if self.defined else math.nan
+        return points.around(1 - fpr, 1 - most, 1 - least)
 
-    def precision_recall(self) -> roc_points.PrecisionRecall:
+    def precision_recall(self) -> points.PrecisionRecall:
         """Precision and recall at every threshold, from the same two curves.
 
         Raises:
             ParameterError: a class has no records.
         """
         self._need_classes("precision and recall")
-        return roc_points.precision_recall(self.thresholds, self.fpr, self.tpr, *self.classes)
+        return points.precision_recall(self.thresholds, self.fpr, self.tpr, *self.classes)
 
-    def lift(self) -> roc_points.Lift:
+    def lift(self) -> points.Lift:
         """Gain and lift at every threshold, from the same two curves.
 
         Raises:
             ParameterError: a class has no records.
         """
         self._need_classes("lift")
-        return roc_points.lift(self.thresholds, self.fpr, self.tpr, *self.classes)
+        return points.lift(self.thresholds, self.fpr, self.tpr, *self.classes)
 
     def precision_recall_band(
         self, confidence_level: float = 0.95, *, target: Target = "population"
@@ -426,7 +424,7 @@ class RocEstimate(Estimate):
             docs/proofs/roc.md.
         """
         fpr, tpr, prevalence, level = self._readings(confidence_level, target, "precision and recall")
-        precision = readings.precision_ends(fpr, tpr, prevalence)
+        precision = uncertainty.precision_ends(fpr, tpr, prevalence)
         return PrecisionRecallBand(self.thresholds, tpr, precision, prevalence, level, target)
 
     def lift_band(self, confidence_level: float = 0.95, *, target: Target = "population") -> LiftBand:
@@ -446,12 +444,12 @@ class RocEstimate(Estimate):
             docs/proofs/roc.md.
         """
         fpr, tpr, prevalence, level = self._readings(confidence_level, target, "lift")
-        flagged, lift = (make(fpr, tpr, prevalence) for make in (readings.flagged_ends, readings.lift_ends))
+        flagged, lift = (make(fpr, tpr, prevalence) for make in (uncertainty.flagged_ends, uncertainty.lift_ends))
         return LiftBand(self.thresholds, flagged, tpr, lift, prevalence, level, target)
 
     def _readings(
         self, confidence_level: float, target: Target, what: str
-    ) -> tuple[readings.Ends, readings.Ends, readings.Prevalence, float]:
+    ) -> tuple[uncertainty.Ends, uncertainty.Ends, uncertainty.Prevalence, float]:
         tail = _tail(confidence_level)
         _check_target(target)
         self._need_classes(what)
@@ -465,7 +463,7 @@ class RocEstimate(Estimate):
         """Area between two ROC curves, in [0, 1]; NaN where one is not defined."""
         if not (self.defined and other.defined):
             return math.nan
-        return roc_points.distance(self.fpr, self.tpr, other.fpr, other.tpr)
+        return points.distance(self.fpr, self.tpr, other.fpr, other.tpr)
 
     def noise_share(self) -> float:
         """The larger of both classes' curves."""
@@ -505,7 +503,7 @@ class RocEstimate(Estimate):
             target: Target of the band, "population" or "sample".
             style: Of the curve; see `ogive.plots.Style`.
         """
-        return room(type(self), "plot").draw(self, ax, confidence_level=confidence_level, target=target, **style)
+        return room(type(self), "picture").draw(self, ax, confidence_level=confidence_level, target=target, **style)
 
     def plot_precision_recall(
         self,
@@ -527,7 +525,7 @@ class RocEstimate(Estimate):
             ParameterError: matplotlib is not installed, an argument is out of range, or a class has no records.
         """
         band = None if confidence_level is None else self.precision_recall_band(confidence_level, target=target)
-        return room(type(self), "plot").draw_precision_recall(self, self.precision_recall(), band, ax, **style)
+        return room(type(self), "picture").draw_precision_recall(self, self.precision_recall(), band, ax, **style)
 
     def plot_lift(
         self,
@@ -549,7 +547,7 @@ class RocEstimate(Estimate):
             ParameterError: matplotlib is not installed, an argument is out of range, or a class has no records.
         """
         band = None if confidence_level is None else self.lift_band(confidence_level, target=target)
-        return room(type(self), "plot").draw_lift(self, self.lift(), band, ax, **style)
+        return room(type(self), "picture").draw_lift(self, self.lift(), band, ax, **style)
 
 
 def _tail(confidence_level: float) -> Fraction:
@@ -558,3 +556,53 @@ def _tail(confidence_level: float) -> Fraction:
 
 def _check_target(target: Target) -> None:
     among(target, "target", TARGETS)
+
+
+# --- Plain data, which need not be trusted
+
+SCHEMA = RocEstimate.schema
+
+_NEEDED = (
+    "label", "positive_when", "total", "budget", "confidence_level", "negatives", "positives", "provenance",
+)  # fmt: skip
+
+
+def to_dict(estimate: RocEstimate) -> dict[str, Any]:
+    """Plain data of an estimate; its provenance is written once."""
+    return {
+        "schema": SCHEMA,
+        "label": estimate.label.to_dict(),
+        "positive_when": estimate.positive_when,
+        "total": estimate.total,
+        "budget": estimate.budget,
+        "confidence_level": estimate.confidence_level,
+        "negatives": {**estimate.negatives.to_dict(), "provenance": None},
+        "positives": {**estimate.positives.to_dict(), "provenance": None},
+        "provenance": None if estimate.provenance is None else estimate.provenance.to_dict(),
+    }
+
+
+def from_dict(data: Any) -> RocEstimate:
+    """Rebuild from plain data, which need not be trusted."""
+    known = Fields.of(data, SCHEMA, "a ROC curve", _NEEDED)
+    label, curve = known.label(), data["negatives"]
+    sizes = isinstance(curve, dict) and curve.get("total") is not None
+    provenance = known.provenance(*((label.column,) if sizes else ()))
+    return RocEstimate(
+        label=label,
+        positive_when=known.text("positive_when"),
+        total=known.total(),
+        budget=known.text("budget"),
+        confidence_level=known.chance("confidence_level"),
+        negatives=_class_curve(data["negatives"], provenance),
+        positives=_class_curve(data["positives"], provenance),
+        provenance=provenance,
+    )
+
+
+def _class_curve(data: Any, provenance: Provenance | None) -> Curve:
+    if isinstance(data, dict) and data.get("provenance") is not None:
+        raise DataError("the curves of the classes have no provenance of their own")
+    curve = dataclasses.replace(Curve.from_dict(data), provenance=provenance)
+    check_price(provenance, [(curve.strategy, curve.adjacency)])
+    return curve

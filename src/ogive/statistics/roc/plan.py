@@ -14,8 +14,8 @@ from ogive.statistics import prediction
 from ogive.statistics.curve.bands.simultaneous import upper_quantile
 from ogive.statistics.methods.plan import CURVE_METRICS, simulations_for
 from ogive.statistics.prediction import CONFIDENCE, Errors, Metric, Setting
+from ogive.statistics.roc.area import KNOWN_SIZES, KNOWN_SUM, NOTHING_KNOWN, simulate_noise
 from ogive.statistics.roc.designs import class_variance
-from ogive.statistics.roc.noise import KNOWN_SIZES, KNOWN_SUM, NOTHING_KNOWN, simulate_noise
 from ogive.statistics.roc.statistic import Roc
 
 
@@ -45,13 +45,7 @@ class Prediction(prediction.Prediction):
 
 
 def class_errors(query: ClassCurvesQuery, budget: str, setting: Setting) -> Errors:
-    """Errors of the raw cumulative counts of one class, as shares of all records; both classes have the same law.
-
-    Args:
-        query: For the counts of all classes.
-        budget: "joint", or "split" for half of the privacy each.
-        setting: What is planned for.
-    """
+    """Errors of the raw cumulative counts of one class, as shares of all records; both classes have the same law."""
     unit, strategy = setting.unit, query.strategy
     known = NOTHING_KNOWN
     if unit.adjacency is Adjacency.REPLACE:

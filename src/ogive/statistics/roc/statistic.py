@@ -9,12 +9,12 @@ from typing import Any, ClassVar, TypedDict
 
 import numpy as np
 
-from ogive.arrays import Float64, Int64
-from ogive.checks import among, truth
 from ogive.columns import Binning, Label, LabelValue, Missing, OutsidePolicy
+from ogive.columns.grids import Bound, Grid, GridName
+from ogive.core.arrays import Float64, Int64
+from ogive.core.checks import among, truth
+from ogive.core.parameters import one_of
 from ogive.errors import ParameterError, UnsupportedError, quoted
-from ogive.grids import Bound, Grid, GridName
-from ogive.parameters import one_of
 from ogive.privacy import Adjacency, PrivacyUnit
 from ogive.queries import Answer, ClassBinning, ClassCurvesQuery, Query
 from ogive.statistics.base import Terms, canonical_class
@@ -22,6 +22,7 @@ from ogive.statistics.confidence import check_level
 from ogive.statistics.curve.estimate import Curve
 from ogive.statistics.ecdf.statistic import DEFAULT_BINS, by_hand, make_grid
 from ogive.statistics.methods.unbiased import UNBIASED_METHODS, UnbiasedName
+from ogive.statistics.options import Command
 from ogive.statistics.roc.designs import BUDGETS, BudgetName, choose_for_classes
 from ogive.statistics.roc.estimate import RocEstimate
 from ogive.statistics.roc.points import ORIENTATIONS, Orientation
@@ -248,3 +249,30 @@ def _within(strategy: Strategy, values: Int64, total: int, kind: str) -> tuple[F
         return smooth(strategy, values, total=total, kind=kind, anchor=False), kind
     except ArithmeticError:
         return smooth(strategy, values, total=total, kind="isotonic", anchor=False), "isotonic"
+
+
+# --- For the command line
+
+
+def _table(estimate: Any) -> str:
+    """A ROC curve as text, with what to do on the command line where its area has no interval."""
+    from ogive.statistics.roc.text import summary
+
+    return summary(estimate, no_interval="no interval with this many thresholds; use fewer --bins for one")
+
+
+COMMAND = Command(
+    table=_table,
+    compared="number",
+    readings=True,
+    names={"budget": "division"},
+    help={
+        "public_labels": (
+            "Each record's class is public knowledge: only the score is hidden, with less noise. The default if "
+            "--public declares the column."
+        ),
+        "budget": "joint: one price covers both classes. split: half of it for each, as in the paper.",
+        "method": "auto (smallest predicted error), path, tree_ls, hat_ls, sqrt, symmetric or ring.",
+        "smooth": "auto, shrinkage, density, least_squares, least_absolute or isotonic.",
+    },
+)

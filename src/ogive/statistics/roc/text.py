@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
-from ogive.digits import number
+from ogive.core.digits import number
 from ogive.provenance import trust_rows
+from ogive.statistics.base import Card
+from ogive.statistics.contrast import Number
 from ogive.statistics.roc.estimate import RocEstimate
-from ogive.statistics.roc.partial import PartialAuc, Rate
-from ogive.statistics.showing import Card
+from ogive.statistics.roc.points import PartialAuc, Rate
 from ogive.statistics.significance.result import testable
 from ogive.statistics.significance.text import brief
 
@@ -18,7 +20,7 @@ _SHOWN = (0.05, 0.1, 0.2, 0.5)
 _QUICK = 1 << 16
 _DIGITS = 15
 """Enough to show any threshold as it is."""
-_NO_INTERVAL = "auc_interval() simulates an interval, which is slow with so many thresholds"
+_NO_INTERVAL = "auc_interval() simulates an interval, which is slow with this many thresholds"
 
 
 def facts(estimate: RocEstimate, no_interval: str = _NO_INTERVAL) -> list[tuple[str, str]]:
@@ -117,7 +119,7 @@ def _label(estimate: RocEstimate, place: float) -> str:
 
 
 def summary(estimate: RocEstimate, no_interval: str = _NO_INTERVAL) -> str:
-    """Some lines of plain text; `no_interval` is said of an area whose interval would take long."""
+    """Some lines of plain text; `no_interval` stands in place of an interval that would take long."""
     lines = [f"ROC curve of {estimate.score}"]
     lines += [f"  {name + ':' if name else '':<12}{value}" for name, value in facts(estimate, no_interval)]
     if estimate.defined:
@@ -138,3 +140,53 @@ def card(estimate: RocEstimate) -> Card:
         return Card(title, facts(estimate))
     headings = ("called positive", "sensitivity (TPR)", "specificity (TNR)")
     return Card(title, facts(estimate), headings, operating_points(estimate))
+
+
+# --- A line in a table of groups
+
+
+def line_about(found: RocEstimate) -> str:
+    """What was released."""
+    return f"ROC curve of {found.score} for {found.label.column}"
+
+
+def line_titles(found: RocEstimate) -> tuple[str, ...]:
+    """Headings of the cells."""
+    return "negatives", "positives", "AUC", f"{100 * found.confidence_level:.6g} % interval"
+
+
+def line_cells(found: RocEstimate) -> tuple[str, ...]:
+    """Numbers of both classes, and the area with its interval."""
+    known = "" if found.public_labels or not found.private else "about "
+    sizes = [f"{known}{size:.0f}" for size in found.classes]
+    if not found.defined:
+        return (*sizes, "-", "-")
+    ends = found.auc_interval()
+    area, low, high = (number(each, ends[1] - ends[0]) for each in (found.auc, *ends))
+    return (*sizes, area, f"{low} to {high}")
+
+
+def line_number(found: RocEstimate, confidence_level: float, probability: float) -> Number:
+    """The area under the curve with its interval."""
+    name = f"AUC of {found.score} for {found.label.column}"
+    if not found.defined:
+        return Number(name, math.nan, 0.0, 1.0)
+    low, high = found.auc_interval(confidence_level)
+    return Number(name, found.auc, low, high)
+
+
+# --- Columns of a data frame
+
+
+def columns(estimate: RocEstimate) -> dict[str, Any]:
+    """Threshold, shares of false and true positives; precision and lift too where both classes have records."""
+    found = {"threshold": estimate.thresholds, "fpr": estimate.fpr, "tpr": estimate.tpr}
+    if not estimate.defined:
+        return found
+    lift = estimate.lift()
+    return {
+        **found,
+        "precision": estimate.precision_recall().precision,
+        "flagged": lift.flagged,
+        "lift": lift.lift,
+    }

@@ -3,32 +3,307 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from ogive.arrays import Float64
+from ogive.columns.axis import to_shares
+from ogive.core.arrays import Float64, Int64
 from ogive.statistics.confidence import Target, simulations_needed
 from ogive.statistics.curve.bands.band import clustered_ends
-from ogive.statistics.curve.bands.simultaneous import band_ends, simulate_maxima, upper_quantile
+from ogive.statistics.curve.bands.simultaneous import (
+    band_ends,
+    one_sided_distances,
+    private_total_ends,
+    simulate_maxima,
+    tidy,
+    upper_quantile,
+)
 from ogive.statistics.curve.estimate import Curve
-from ogive.statistics.roc.band import RocBand, band_of_rates, class_ends
-from ogive.statistics.roc.interval import auc_interval
-from ogive.statistics.roc.noise import (
+from ogive.statistics.roc.area import (
     KNOWN_SIZES,
     KNOWN_SUM,
     MOST_SIMULATIONS,
     NOTHING_KNOWN,
+    RankTest,
     SimulatedNoise,
+    auc_interval,
     default_simulations,
     pull_of_total,
+    rank_test,
     share_excess,
     simulate_noise,
 )
-from ogive.statistics.roc.null import RankTest, rank_test
-from ogive.statistics.roc.readings import Ends, Prevalence, prevalence_of
 from ogive.statistics.significance.result import Alternative
+
+# --- The band of a ROC curve
+#
+# Each class gets half of the error probability. With confidence, the shares called positive at every
+# threshold j are then within [x_j-, x_j+] for the negatives and [y_j-, y_j+] for the positives. Nothing but
+# monotonicity carries over to the curve: whatever the curve does between thresholds,
+#
+#     R(u) >= y_j-  for every j with x_j+ <= u,        R(u) <= y_j+  for every j with x_j- > u,
+#
+# where R(u) is the largest share of true positives at a share of false positives of at most u.
+#
+# A class whose size is private has F_i = C_i / C_N, and its linear estimates R obey R_i - F_i R_N = e_i - F_i e_N, at
+# most max(e_i, e_i - e_N) above 0. For the population the sampling error of the class is added, so each side of
+# the band gets half of its error probability, and as width the quantile of the sum of two independent one-sided maxima
+#
+#     max over i of max(e_i, e_i - e_N) / R_N  +  max over t of F(t) - F0(t)   for as few records as noise allows.
+#
+# The bands of the classes count noise, sampling (for the population) and the noise in the class sizes. Union bounds
+# and worst cases at every threshold make the band conservative.
+
+
+def class_ends(raw: Float64, noise: SimulatedNoise, tail: Fraction, target: str) -> tuple[Float64, Float64]:
+    """Ends for the distribution function of one class of private size, at all thresholds at once, shape (N,) each.
+
+    Args:
+        raw: Linear estimates of the cumulative counts, shape (N,).
+        noise: Simulated for them.
+        tail: Error probability; for the population, one over the number of simulations more.
+        target: "population" or "sample".
+    """
+    low, high = private_total_ends(raw, noise.maxima, tail, "sample")
+    records = float(raw[-1])
+    if target == "population" and records > upper_quantile(noise.maxima.ratio, tail):
+        fewest = max(1, math.floor(records - float(np.abs(noise.last).max())))
+        sums = noise.ratio_above / records + one_sided_distances(fewest, len(noise.ratio_above))
+        low, high = tidy(raw / records, upper_quantile(sums, tail / 2))
+    low[-1] = high[-1] = 1.0
+    return low, high
+
+
+@dataclass(frozen=True, eq=False)
+class RocBand:
+    """Two step functions that enclose the whole ROC curve with the stated confidence.
+
+    Fields:
+        fpr: False positive rates at which an end may step, increasing from 0 to 1, shape (M,).
+        low, high: Ends from each fpr up to the next, shape (M,).
+        confidence_level: Lower limit of the probability that the band contains the whole curve.
+        target: "population" or "sample".
+    """
+
+    fpr: Float64
+    low: Float64
+    high: Float64
+    confidence_level: float
+    target: str
+
+    def __post_init__(self) -> None:
+        for values in (self.fpr, self.low, self.high):
+            values.flags.writeable = False
+
+    def __call__(self, fpr: Any) -> tuple[Any, Any]:
+        """Ends at any shares of false positives in [0, 1], each of the shape of fpr.
+
+        Raises:
+            ParameterError: a share is outside [0, 1].
+        """
+        wanted = to_shares(fpr, "fpr")
+        at = np.searchsorted(self.fpr, wanted, side="right") - 1
+        return self.low[at], self.high[at]
+
+    @property
+    def mean_width(self) -> float:
+        """Area between the two ends."""
+        return float(np.sum(np.diff(self.fpr) * (self.high - self.low)[:-1]))
+
+    def __str__(self) -> str:
+        """One line: what is held between the ends, and how far they are apart."""
+        return (
+            f"{self.confidence_level:.6g} band for the {self.target} ROC curve, {self.mean_width:.2g} wide on average"
+        )
+
+
+def band_of_rates(
+    fpr: tuple[Float64, Float64], tpr: tuple[Float64, Float64], confidence_level: float, target: str
+) -> RocBand:
+    """The band that follows from ends of both rates at every threshold, each pair low and high, shape (N + 1,)."""
+    steps = np.union1d(np.concatenate(fpr), (0.0, 1.0))
+    # ends may wiggle: the best lower end so far, and the best upper end from here on
+    order = np.argsort(fpr[1], kind="stable")
+    reached = np.concatenate(([0.0], np.maximum.accumulate(tpr[0][order])))
+    low = reached[np.searchsorted(fpr[1][order], steps, side="right")]
+    order = np.argsort(fpr[0], kind="stable")
+    capped = np.concatenate((np.minimum.accumulate(tpr[1][order][::-1])[::-1], [1.0]))
+    high = capped[np.searchsorted(fpr[0][order], steps, side="right")]
+    crossed = low > high  # the ends of the classes contradict each other: nothing is claimed there
+    low[crossed], high[crossed] = 0.0, 1.0
+    return RocBand(steps, low, high, confidence_level, target)
+
+
+def whole_square(confidence_level: float, target: str) -> RocBand:
+    """The trivial band, which holds every curve."""
+    return RocBand(np.array([0.0, 1.0]), np.zeros(2), np.ones(2), confidence_level, target)
+
+
+# --- Bands for precision and recall, and for gain and lift
+#
+# At threshold j a share x of the negatives and y of the positives is called positive, and a share p of the records is
+# positive. With confidence 1 - a, x and y lie within the ends of their classes at all thresholds at once, and p within
+# an interval: each of the three gets a third of a. What is read off them is monotone in each,
+#
+#     precision  p y / (p y + (1 - p) x)       rises with y and p, falls with x
+#     flagged    p y + (1 - p) x               rises with x and y, straight in p
+#     lift       1 / (p + (1 - p) x / y)       falls with x / y, monotone in p
+#
+# so that its ends are values at ends, and all of them hold at all thresholds at once with confidence 1 - a.
+#
+# The prevalence among the records follows from the noisy sizes of the classes, each within a quantile of its noise. For
+# the population, records are a random sample of it, and the interval is that of Clopper and Pearson at the ends of the
+# sizes, with half of the error probability for noise and half for sampling: their lower end rises with the number of
+# positives and falls with that of negatives, so it is smallest at the smallest of the one and the largest of the other.
+
+
+class Ends(NamedTuple):
+    """A lower and an upper end, at every threshold."""
+
+    low: Float64
+    high: Float64
+
+
+class Prevalence(NamedTuple):
+    """Ends for the share of positives."""
+
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, eq=False)
+class PrecisionRecallBand:
+    """Ends for precision and recall, which hold at all thresholds at once.
+
+    Fields:
+        thresholds: As of the ROC curve, shape (N + 1,).
+        recall: Ends of the share of the positives that are called positive, shape (N + 1,) each, not decreasing.
+        precision: Ends of the share of positives among those called positive, shape (N + 1,) each; the upper one is 1
+            where perhaps none is.
+        prevalence: Ends of the share of positives among all.
+        confidence_level: Probability that all ends hold at once, at least.
+        target: "population" or "sample".
+    """
+
+    thresholds: Float64
+    recall: Ends
+    precision: Ends
+    prevalence: Prevalence
+    confidence_level: float
+    target: Target
+
+    def outline(self, points: int = 400) -> tuple[Float64, Float64, Float64]:
+        """What to shade: recalls, and the least and the most precision of thresholds that may have each."""
+        return _outline(self.recall, self.precision, points)
+
+
+@dataclass(frozen=True, eq=False)
+class LiftBand:
+    """Ends for gain and lift, which hold at all thresholds at once.
+
+    Fields:
+        thresholds: As of the ROC curve, shape (N + 1,).
+        flagged: Ends of the share of all records that are called positive, shape (N + 1,) each, not decreasing.
+        captured: Ends of the share of the positives among them, shape (N + 1,) each, not decreasing.
+        lift: Ends of captured over flagged, shape (N + 1,) each; the upper one may be infinite.
+        prevalence: Ends of the share of positives among all.
+        confidence_level: Probability that all ends hold at once, at least.
+        target: "population" or "sample".
+    """
+
+    thresholds: Float64
+    flagged: Ends
+    captured: Ends
+    lift: Ends
+    prevalence: Prevalence
+    confidence_level: float
+    target: Target
+
+    def outline(self, points: int = 400) -> tuple[Float64, Float64, Float64]:
+        """What to shade: shares flagged, and the least and the most lift of thresholds that may flag each."""
+        return _outline(self.flagged, self.lift, points)
+
+
+def precision_ends(fpr: Ends, tpr: Ends, prevalence: Prevalence) -> Ends:
+    """Ends of the precision at every threshold; 0 and 1 where perhaps nothing is called positive."""
+
+    def at(y: Float64, x: Float64, p: float, nothing: float) -> Float64:
+        called = p * y + (1 - p) * x
+        return np.divide(p * y, called, out=np.full_like(called, nothing), where=called > 0)
+
+    low = at(tpr.low, fpr.high, prevalence.low, 0.0)
+    high = at(tpr.high, fpr.low, prevalence.high, 1.0)
+    # where none may be called positive, precision is 1 by convention
+    return Ends(low, np.where((fpr.low <= 0) & (tpr.low <= 0), 1.0, high))
+
+
+def flagged_ends(fpr: Ends, tpr: Ends, prevalence: Prevalence) -> Ends:
+    """Ends of the share of all records that are called positive."""
+
+    def at(x: Float64, y: Float64, p: float) -> Float64:
+        return p * y + (1 - p) * x
+
+    low = np.minimum(*(at(fpr.low, tpr.low, p) for p in prevalence))
+    high = np.maximum(*(at(fpr.high, tpr.high, p) for p in prevalence))
+    return Ends(low, high)
+
+
+def lift_ends(fpr: Ends, tpr: Ends, prevalence: Prevalence) -> Ends:
+    """Ends of the lift; where perhaps none is called positive its limit is 1 over the prevalence."""
+
+    def at(ratio: Float64, p: float) -> Float64:
+        # 0 times an infinite ratio is 0: all records are positive then
+        below = p + np.where(np.isinf(ratio), math.inf if p < 1 else 0.0, (1 - p) * np.where(np.isinf(ratio), 0, ratio))
+        return np.divide(1.0, below, out=np.full_like(below, math.inf), where=below > 0)
+
+    least = np.divide(fpr.low, tpr.high, out=np.where(fpr.low > 0, math.inf, 0.0), where=tpr.high > 0)
+    most = np.divide(fpr.high, tpr.low, out=np.full_like(fpr.high, math.inf), where=tpr.low > 0)
+    low = np.minimum(*(at(most, p) for p in prevalence))
+    high = np.maximum(*(at(least, p) for p in prevalence))
+    return Ends(low, high)
+
+
+def prevalence_of(
+    positives: tuple[float, float], negatives: tuple[float, float], tail: Fraction | None, rows_of_one: int = 1
+) -> Prevalence:
+    """Ends of the share of positives."""
+    fewest, most = positives
+    others_fewest, others_most = negatives
+    if tail is None:
+        low = fewest / (fewest + others_most) if fewest > 0 else 0.0
+        high = most / (most + others_fewest) if others_fewest > 0 else 1.0
+        return Prevalence(low, high)
+    from scipy.special import betaincinv  # slow to import
+
+    half = float(tail / 2)
+    fewest, most, others_fewest, others_most = (
+        size / rows_of_one for size in (fewest, most, others_fewest, others_most)
+    )
+    low = float(betaincinv(fewest, others_most + 1, half)) if fewest > 0 else 0.0
+    high = float(betaincinv(most + 1, others_fewest, 1 - half)) if others_fewest > 0 else 1.0
+    return Prevalence(low, high)
+
+
+def _outline(across: Ends, up: Ends, points: int) -> tuple[Float64, Float64, Float64]:
+    """Over places from 0 to 1, the least and the most of what thresholds there may have."""
+    places = np.linspace(0.0, 1.0, points)
+    # thresholds whose ends hold a place are neighbors, since ends do not decrease
+    first = np.minimum(np.searchsorted(across.high, places, side="left"), len(across.high) - 1)
+    last = np.maximum(np.searchsorted(across.low, places, side="right"), first + 1)
+    return places, _reduced(np.minimum, up.low, first, last), _reduced(np.maximum, up.high, first, last)
+
+
+def _reduced(function: np.ufunc, values: Float64, first: Int64, last: Int64) -> Float64:
+    padded = np.append(values, values[-1])
+    found: Float64 = function.reduceat(padded, np.stack([first, last], axis=1).ravel())[::2]
+    return found
+
+
+# --- All of it for one estimate
 
 _ROUNDING = 2.0**-40
 _DEVIATIONS = 3
@@ -36,15 +311,7 @@ _USUAL_TAIL = Fraction(1, 20)
 
 
 class Uncertainty:
-    """Errors of the two curves of one release, simulated once for each number of simulations.
-
-    Args:
-        negatives: Curve of that class.
-        positives: Curve of the other.
-        total: Number of records of both where that is public and the release used it, else None.
-        positive_when: "high" or "low".
-        rows_of_one: Most records of one person, which may all be alike.
-    """
+    """Errors of the two curves of one release, simulated once for each number of simulations."""
 
     def __init__(
         self, negatives: Curve, positives: Curve, *, total: int | None, positive_when: str, rows_of_one: int
@@ -90,7 +357,7 @@ class Uncertainty:
         return float(self.linear[:, -1].min()) > _DEVIATIONS * math.sqrt(variance)
 
     def interval(self, released: float, tail: Fraction, target: str) -> tuple[float, float]:
-        """Ends for the area under the curve; see `roc_interval`."""
+        """Ends for the area under the curve."""
         simulations = self._simulations(tail, Fraction(1, 2))
         return auc_interval(
             released,
@@ -105,7 +372,7 @@ class Uncertainty:
         )
 
     def band(self, tail: Fraction, target: str) -> RocBand:
-        """Ends for the whole curve; see `roc_band`. Each class gets half of the tail."""
+        """Ends for the whole curve. Each class gets half of the tail."""
         simulations = self._simulations(tail, Fraction(1, 4))
         fpr, tpr = (self._class_ends(k, tail / 2, target, simulations) for k in range(2))
         return band_of_rates(fpr, tpr, float(1 - tail), target)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from ogive import digits
-from ogive.statistics.showing import Card
+from typing import Any
+
+from ogive.core import digits
+from ogive.statistics.base import Card
 from ogive.statistics.significance.result import HypothesisTest
 
 
@@ -48,3 +50,19 @@ def sentence(found: HypothesisTest) -> str:
         return f"Whether {found.hypothesis} was not tested, since there is no statistic."
     counted = ", with the noise counted" if found.private else ""
     return f"Test that {found.hypothesis}: p {digits.p_value(found.p_value)}{counted}."
+
+
+# --- Columns of a data frame
+
+
+def columns(found: HypothesisTest) -> dict[str, Any]:
+    """The hypothesis, the statistic and the p-value."""
+    return {
+        "hypothesis": [found.hypothesis],
+        "name": [found.name],
+        "statistic": [found.statistic],
+        "expected": [found.expected],
+        "standard_error": [found.standard_error],
+        "p_value": [found.p_value],
+        "alternative": [found.alternative],
+    }

@@ -17,10 +17,9 @@ from typing import cast
 
 from ogive.accounting import loss_per_row, pure_epsilon
 from ogive.columns import Binning, Column, Domain, LabelValue, Listed, Membership, Missing
+from ogive.columns.grids import Grid
 from ogive.errors import UnsupportedError
-from ogive.grids import Grid
-from ogive.local.randomized_response import RandomizedResponse
-from ogive.local.unary import UnaryOracle
+from ogive.local.oracles import RandomizedResponse, UnaryOracle
 from ogive.privacy import Adjacency, PureDP
 from ogive.queries import (
     Answer,

@@ -9,8 +9,8 @@ from fractions import Fraction
 from typing import Any
 
 from ogive.columns import Binning, Missing
+from ogive.columns.grids import Bound, Grid
 from ogive.errors import ParameterError, quoted
-from ogive.grids import Bound, Grid
 from ogive.privacy import Rational, exact
 
 MOST_STEPS = 10_000
@@ -39,10 +39,6 @@ class Lattice:
 
         Without a step it is the smallest of 1, 2, 5, 10, ... and 0.5, 0.2, 0.1, ... with at most `MOST_STEPS` steps
         between the bounds.
-
-        Raises:
-            ParameterError: there are no bounds, or they are no increasing numbers, or the step is too small or too
-                large.
         """
         if not isinstance(bounds, tuple | list) or len(bounds) != 2:
             raise ParameterError(
@@ -73,11 +69,7 @@ class Lattice:
         return (self.high - self.low) / self.steps
 
     def grid(self) -> Grid:
-        """A grid with a bin around each number of the lattice.
-
-        Raises:
-            ParameterError: the step is finer than floating point.
-        """
+        """A grid with a bin around each number of the lattice."""
         half = self.step / 2
         low, high = float(self.low - half), float(self.high + half)
         try:
@@ -97,11 +89,7 @@ class Lattice:
         )
 
     def binning(self, column: str, missing: Missing) -> Binning:
-        """The values of a column on that grid.
-
-        Raises:
-            ParameterError: as `grid`, or `missing` is none of its words and no number within the bounds.
-        """
+        """The values of a column on that grid."""
         grid = self.grid()
         try:
             return Binning(column, grid, missing)

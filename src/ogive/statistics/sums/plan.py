@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
-from typing import cast
+from collections.abc import Mapping
+from typing import ClassVar, cast
 
 from ogive.statistics import prediction
-from ogive.statistics.prediction import Errors
-from ogive.statistics.sums.estimate import NumberEstimate
+from ogive.statistics.prediction import UNITS, Errors, Metric
+from ogive.statistics.sums.estimate import MeanEstimate, NumberEstimate
 
 NOISE = "noise"
+SPREAD = "sd_noise"
 
 SPREAD_SHARE = 0.1
 """The SD of values, as a share of the distance between the bounds, for which the noise of the SD is predicted."""
@@ -47,3 +49,51 @@ class NumberPrediction(prediction.Prediction):
     def _error(estimate: NumberEstimate, ratio: float, size: float) -> float:
         reading = estimate.reading
         return abs(reading.unit) * reading.deviation(ratio, sampling=False).standard_error / size
+
+
+class CountPrediction(NumberPrediction):
+    """The noise of a count for all records; with records given, its distance from the exact one too."""
+
+    metrics: ClassVar[Mapping[str, Metric]] = {
+        NOISE: Metric("noise of the count", "standard deviation of the noise of the count, in records"),
+        "count": Metric("count", "root mean squared distance from the exact count, simulated", squared=True),
+    }
+
+
+class SumPrediction(NumberPrediction):
+    """The noise of a sum for all records; with records given, its distance from the exact one too."""
+
+    metrics: ClassVar[Mapping[str, Metric]] = {
+        NOISE: Metric("noise of the sum", f"standard deviation of the noise of the sum, {UNITS}"),
+        "sum": Metric("sum", f"root mean squared distance from the exact sum, simulated, {UNITS}", squared=True),
+    }
+
+
+class ProportionPrediction(NumberPrediction):
+    """The noise of a proportion for all records; with records given, its distance from the exact one too."""
+
+    metrics: ClassVar[Mapping[str, Metric]] = {
+        NOISE: Metric("noise of the proportion", "standard deviation of the noise of the proportion, in shares of 1"),
+        "proportion": Metric("proportion", "root mean squared distance from the exact one, simulated", squared=True),
+    }
+
+
+class MeanPrediction(NumberPrediction):
+    """The noise of a mean and of the SD for all records; with records given, distance from the exact mean too."""
+
+    metrics: ClassVar[Mapping[str, Metric]] = {
+        NOISE: Metric("noise of the mean", f"standard deviation of the noise of the mean, {UNITS}"),
+        SPREAD: Metric(
+            "noise of the SD",
+            f"standard deviation of the noise of the SD, {UNITS}, {OF_SPREAD}",
+        ),
+        "mean": Metric("mean", f"root mean squared distance from the exact mean, simulated, {UNITS}", squared=True),
+    }
+
+    def errors(self) -> Errors:
+        """The noise of the mean, and that of the standard deviation where one is released."""
+        errors = super().errors()
+        estimate = cast(MeanEstimate, self.rehearsal.estimate)
+        if estimate.has_spread:
+            errors[SPREAD] = estimate.expected_spread_error(float(self.setting.records), SPREAD_SHARE)
+        return errors

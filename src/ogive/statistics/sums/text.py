@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from ogive.digits import number
-from ogive.statistics.showing import Card
+from typing import Any
+
+from ogive.core import digits
+from ogive.core.digits import number
+from ogive.statistics.base import Card, level
+from ogive.statistics.contrast import Number
 from ogive.statistics.sums.estimate import (
     CountEstimate,
     MeanEstimate,
@@ -94,11 +98,6 @@ def between(found: NumberEstimate, confidence_level: float | None = None) -> str
     return f"{shown(found, low)} to {shown(found, high)}"
 
 
-def level(found: NumberEstimate) -> str:
-    """The confidence level in percent."""
-    return f"{100 * found.confidence_level:g} %"
-
-
 def counted(found: NumberEstimate) -> str:
     """What the interval is for, and which errors it includes."""
     if isinstance(found, CountEstimate | SumEstimate):
@@ -149,3 +148,53 @@ def _off(found: NumberEstimate) -> str:
     """How far noise moves the standard deviation."""
     error = found.standard_deviation_error if isinstance(found, MeanEstimate) else None
     return f" (noise: +/- {number(error, error)})" if error else ""
+
+
+# --- A line in a table of groups
+
+
+def line_about(found: NumberEstimate) -> str:
+    """What was released."""
+    return f"{found.what} of {found.subject}"
+
+
+def line_titles(found: NumberEstimate) -> tuple[str, ...]:
+    """Headings of the cells."""
+    number = found.what, "standard error", f"{level(found)} interval"
+    if not isinstance(found, MeanEstimate | ProportionEstimate):
+        return number
+    spread = isinstance(found, MeanEstimate) and found.has_spread
+    return ("n", found.what, "SD", *number[1:]) if spread else ("n", *number)
+
+
+def line_cells(found: NumberEstimate) -> tuple[str, ...]:
+    """The number of records where it is known, the number with the standard deviation of the values, and its errors."""
+    records = [size(found)] if isinstance(found, MeanEstimate | ProportionEstimate) else []
+    if not found.defined:
+        return (*records, *(NOTHING,) * (len(line_titles(found)) - len(records)))
+    spread = deviation(found) if isinstance(found, MeanEstimate) else None
+    error = digits.number(found.standard_error, found.standard_error)
+    return (*records, shown(found, found.value), *([] if spread is None else [spread]), error, between(found))
+
+
+def line_number(found: NumberEstimate, confidence_level: float, probability: float) -> Number:
+    """The number with its interval and standard error; every number that there can be where noise leaves none."""
+    low, high = found.interval(confidence_level)
+    return Number(line_about(found), found.value, low, high, found.standard_error)
+
+
+# --- Columns of a data frame
+
+
+def columns(estimate: NumberEstimate) -> dict[str, Any]:
+    """The number, its errors, and the ends of its interval."""
+    low, high = estimate.interval()
+    return {
+        "statistic": [estimate.what],
+        "of": [estimate.subject],
+        "value": [estimate.value],
+        "standard_error": [estimate.standard_error],
+        "noise_error": [estimate.noise_error],
+        "low": [low],
+        "high": [high],
+    }

@@ -1,4 +1,4 @@
-"""What every method of measuring a pairwise statistic has in common.
+"""What every method of measuring a pairwise statistic has in common, and the shapes that they are compared on.
 
 A method is one query, an error that is predicted from public quantities alone, and what makes means of the answer.
 """
@@ -8,18 +8,20 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, ClassVar, Protocol, Self, TypeVar
 
 import numpy as np
+from scipy.special import betaincinv, ndtr
 
-from ogive.arrays import Float64
 from ogive.columns import Binning, Categories, Column, Domain, Label
+from ogive.core.arrays import Float64, Int64
+from ogive.core.parameters import completed, written_fields
 from ogive.errors import BudgetError, OgiveError, ParameterError, ScaleError, UnsupportedError
 from ogive.kernels.base import Measure
 from ogive.kernels.cells import widths
-from ogive.kernels.in_order import InOrder
+from ogive.kernels.surface import InOrder
 from ogive.kernels.triples import of_triples
-from ogive.parameters import completed, written_fields
 from ogive.queries import Answer, Query, RowValues
 from ogive.statistics.base import Terms
 from ogive.statistics.ustatistic.columns import Described, domain_of
@@ -27,7 +29,11 @@ from ogive.statistics.ustatistic.columns import Described, domain_of
 USUAL_RECORDS = 10_000
 """Records that methods and bins are chosen for where their number is private and nobody guessed it."""
 
-_ANY_BINS = 2
+ANY_BINS = 2
+"""Of a domain whose number of bins does not matter."""
+
+PATIENCE = 2
+"""How many numbers of bins in a row may be worse than the best before no more are tried; noise grows with bins."""
 
 DOES_NOT_FIT = (ParameterError, UnsupportedError, ScaleError, BudgetError)
 
@@ -61,6 +67,11 @@ class MeanTask:
         return max(2, self.expected or USUAL_RECORDS if known is None else known)
 
     @property
+    def number_of_classes(self) -> int:
+        """Of the classes that everybody may know; 0 where there are none."""
+        return 0 if self.classes is None else self.classes.size
+
+    @property
     def free(self) -> int:
         """How many columns leave their bins to the method."""
         return sum(each.free for each in self.columns)
@@ -68,7 +79,7 @@ class MeanTask:
     @property
     def exactly_binned(self) -> bool:
         """Whether every bin holds one value, as of categories and whole numbers, so that bins round nothing."""
-        return not any(widths(column).any() for column in self.domain(_ANY_BINS).columns)
+        return not any(widths(column).any() for column in self.domain(ANY_BINS).columns)
 
     def domain(self, bins: int) -> Domain:
         """The domain that kernels look at, with so many bins of the free columns."""
@@ -133,11 +144,7 @@ class MeanMethod(Protocol):
         ...
 
     def means(self, answer: Answer) -> KernelMeans:
-        """Means of the kernels from the answer.
-
-        Raises:
-            DataError: there are too few records, or a class is empty.
-        """
+        """Means of the kernels from the answer."""
         ...
 
 
@@ -200,22 +207,13 @@ def check_pairs(task: MeanTask, name: str) -> None:
 
 
 def check_simple(task: MeanTask, name: str) -> None:
-    """Refuse randomized rounding for a method without reports.
-
-    Raises:
-        ParameterError: it was asked for.
-    """
+    """Refuse randomized rounding for a method without reports."""
     if task.rounding != "simple":
         raise ParameterError(f"method {name} rounds nothing at random; leave out `rounding='randomized'`")
 
 
 def check_served(terms: Terms, query: Query) -> None:
-    """Refuse a query that cannot be asked, or that nobody could pay for.
-
-    Raises:
-        UnsupportedError: the trust model cannot answer it.
-        ParameterError: it does not fit the adjacency.
-    """
+    """Refuse a query that cannot be asked, or that nobody could pay for."""
     reason = terms.refusal(query)
     if reason is not None:
         raise UnsupportedError(reason)
@@ -223,15 +221,7 @@ def check_served(terms: Terms, query: Query) -> None:
 
 
 def best(makers: Iterable[Callable[[], MeanMethodT]], *, patience: int | None = None) -> MeanMethodT:
-    """The method with the smallest predicted error of those that fit.
-
-    Args:
-        makers: What makes each.
-        patience: Stop after so many in a row that are worse than the best; None tries all.
-
-    Raises:
-        ParameterError, UnsupportedError, ScaleError, BudgetError: none fits; why the first does not.
-    """
+    """The method with the smallest predicted error of those that fit."""
     found: MeanMethodT | None = None
     first: OgiveError | None = None
     worse = 0
@@ -252,13 +242,7 @@ def best(makers: Iterable[Callable[[], MeanMethodT]], *, patience: int | None = 
 
 
 def candidate_bins(columns: Sequence[Described], *, most: int, powers: bool = False) -> tuple[int, ...]:
-    """Numbers of bins to try for the free columns, so that symbols stay at most so many.
-
-    Args:
-        columns: Some of which may be free.
-        most: Largest number of symbols.
-        powers: Only powers of two.
-    """
+    """Numbers of bins to try for the free columns, so that symbols stay at most so many."""
     free = sum(each.free for each in columns)
     if not free:
         return (1,)
@@ -286,3 +270,124 @@ def farthest(task: MeanTask, domain: Domain, matrices: Sequence[Float64]) -> tup
             continue
         found.append(np.sqrt(kernel.spread(domain)) + np.abs(matrix - kernel.matrix(domain, "midpoint")))
     return tuple(found)
+
+
+# --- Public shapes of records
+#
+# Every column has one of a few distributions over its bounds, any two columns have a Gaussian copula with correlation
+# 1/2, and records of the positive class have larger values. Where bins round values, there are shapes besides that fill
+# only a part of the bounds, whose order few bins cannot tell.
+
+ROWS = 600
+SHAPES = ((2.0, 5.0), (1.0, 1.0))
+"""Parameters of the beta distributions that columns have."""
+
+NARROW = ((2.0, 30.0), (40.0, 40.0))
+"""The same of columns whose bins round: most values in a tenth of the bounds at one end, or a fifth in the middle."""
+
+_SEED = 0x75737461
+
+
+@dataclass(frozen=True, eq=False)
+class Reference:
+    """Imagined records of one shape.
+
+    Fields:
+        positions: Of every record in every column, in (0, 1), shape (rows, columns).
+        classes: Class of every record, shape (rows,), in 0..number-1.
+    """
+
+    positions: Float64
+    classes: Int64
+
+    def rows(self, domain: Domain) -> Float64:
+        """The records as numbers of a domain, shape (rows, columns)."""
+        columns = [self._column(column, number) for number, column in enumerate(domain.columns)]
+        return np.column_stack(columns).astype(np.float64)
+
+    def _column(self, column: Column, number: int) -> Float64:
+        positions = self.positions[:, number]
+        if isinstance(column, Label):
+            return np.minimum(self.classes, 1).astype(np.float64)
+        if isinstance(column, Categories):
+            return np.floor(positions * column.size)
+        assert isinstance(column, Binning), "statistics of pairs have no other columns"
+        grid = column.grid
+        if grid.kind == "linear":
+            return grid.low + positions * (grid.high - grid.low)
+        if grid.kind == "geometric":
+            ratio: Float64 = grid.low * (grid.high / grid.low) ** positions
+            return ratio
+        return grid.thresholds[np.floor(positions * grid.bins).astype(np.int64)]
+
+
+@lru_cache(maxsize=16)
+def references(columns: int, classes: int, rounding: tuple[bool, ...] = ()) -> tuple[Reference, ...]:
+    """Imagined records of every shape, the same ones at all times."""
+    rng = np.random.default_rng(_SEED)
+    common, own = rng.standard_normal(ROWS), rng.standard_normal((columns, ROWS))
+    hidden = common + rng.standard_normal(ROWS)
+    places = np.searchsorted(np.quantile(hidden, np.arange(1, classes) / classes), hidden) if classes else None
+    ranks = ndtr(np.sqrt(0.5) * (common + own))
+    shapes = [(shape,) * columns for shape in SHAPES]
+    if any(rounding):
+        shapes += [tuple(shape if each else SHAPES[-1] for each in rounding) for shape in NARROW]
+    return tuple(
+        Reference(
+            np.column_stack([_placed(*each) for each in zip(ranks, shape, strict=True)]),
+            np.zeros(ROWS, dtype=np.int64) if places is None else places.astype(np.int64),
+        )
+        for shape in shapes
+    )
+
+
+def _placed(ranks: Float64, shape: tuple[float, float]) -> Float64:
+    """Where a beta distribution has these ranks, below 1."""
+    found: Float64 = np.clip(betaincinv(*shape, ranks), 0.0, np.nextafter(1.0, 0.0))
+    return found
+
+
+@dataclass(frozen=True, eq=False)
+class ShapeMeans:
+    """What a measure is on one shape: its exact means, and how it changes with them.
+
+    Fields:
+        means: Exact means of the kernels, shape (m,).
+        gradient: Derivatives of the measure, shape (m,).
+        rows: The records, for which the domain's number of bins does not matter.
+        classes: Their classes.
+    """
+
+    means: Float64
+    gradient: Float64
+    rows: Float64
+    classes: Int64
+
+
+@lru_cache(maxsize=64)
+def shape_means(measure: Measure, domain: Domain, classes: int) -> tuple[ShapeMeans, ...]:
+    """A measure on every shape."""
+    found = []
+    rounding = tuple(bool(widths(column).any()) for column in domain.columns)
+    for reference in references(len(domain.columns), max(classes, 2), rounding):
+        rows = reference.rows(domain)
+        labels = reference.classes if classes else None
+        means = np.array([kernel.exact(rows, labels) for kernel in measure.kernels])
+        value = measure.of(means, columns=domain, records=ROWS)
+        gradient = np.where(np.isfinite(value.gradient), value.gradient, 0.0)
+        found.append(ShapeMeans(means, gradient, rows, reference.classes))
+    return tuple(found)
+
+
+def rounded_means(matrices: tuple[Float64, ...], symbols: Int64, classes: Int64 | None = None) -> Float64:
+    """Means of kernels over imagined records that were rounded to bins, shape (m,)."""
+    size = len(matrices[0])
+    if classes is not None:
+        ones, others = (np.bincount(symbols[classes == each], minlength=size) for each in (1, 0))
+        found: Float64 = np.array([ones @ matrix @ others for matrix in matrices]) / (ones.sum() * others.sum())
+        return found
+    counts = np.bincount(symbols, minlength=size).astype(np.float64)
+    rows = counts.sum()
+    sums = [counts @ matrix @ counts - counts @ np.diag(matrix) for matrix in matrices]
+    each: Float64 = np.array(sums) / (rows * (rows - 1))
+    return each

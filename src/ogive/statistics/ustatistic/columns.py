@@ -6,6 +6,7 @@ Where the number of bins is left to the method, a domain is made for any number 
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -13,9 +14,10 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from ogive.columns import Binning, Categories, Column, Domain, Label, LabelValue, Missing
+from ogive.columns.grids import Grid
 from ogive.errors import ParameterError, quoted
-from ogive.grids import Grid
-from ogive.kernels.base import Measure
+from ogive.kernels.base import Kernel, Measure
+from ogive.statistics.base import as_values
 from ogive.statistics.ecdf.statistic import make_grid
 
 AUTO = "auto"
@@ -83,11 +85,7 @@ class Described:
 
     @staticmethod
     def from_dict(data: Any) -> Described:
-        """Rebuild from `to_dict`.
-
-        Raises:
-            ParameterError: a field is missing or out of range.
-        """
+        """Rebuild from `to_dict`."""
         if not isinstance(data, dict) or not isinstance(data.get("free"), bool):
             raise ParameterError("a described column must be an object that says whether its bins are free")
         column = Domain.from_dict({"columns": [data]}).columns[0]
@@ -99,11 +97,7 @@ class Described:
 def described_columns(
     names: Sequence[str], *, bounds: Any, bins: Any, grid: Any, categories: Any, missing: Missing, outside: str
 ) -> tuple[Described, ...]:
-    """The numeric and categorical columns that a user described.
-
-    Raises:
-        ParameterError: a description is incomplete, contradicts itself, or names another column.
-    """
+    """The numeric and categorical columns that a user described."""
     for what, given in (("bounds", bounds), ("bins", bins), ("grid", grid), ("categories", categories)):
         if isinstance(given, Mapping):
             unknown = [str(name) for name in given if name not in names]
@@ -187,11 +181,7 @@ def _of_list(given: Any, name: str) -> tuple[LabelValue, ...] | None:
 
 
 def check_number(measure: Measure, names: Sequence[str]) -> None:
-    """Refuse no columns, and fewer or more than a measure that is known by name looks at, before any is described.
-
-    Raises:
-        ParameterError: there is none, or the number is another.
-    """
+    """Refuse no columns, and fewer or more than a measure that is known by name looks at, before any is described."""
     wanted = _TWO_COLUMNS.get(measure.name)
     if wanted is not None and len(names) != 2:
         name = measure.name.removesuffix("_private")
@@ -206,11 +196,7 @@ def check_number(measure: Measure, names: Sequence[str]) -> None:
 
 
 def classes_of(given: Sequence[Any], categories: Any) -> int:
-    """How many ordered classes the last column has.
-
-    Raises:
-        ParameterError: they are not listed.
-    """
+    """How many ordered classes the last column has."""
     if not given:
         return _FEWEST
     last = given[-1]
@@ -227,11 +213,7 @@ def classes_of(given: Sequence[Any], categories: Any) -> int:
 
 
 def described_label(name: str, positive: Any, negative: Any) -> Label:
-    """The column of two classes.
-
-    Raises:
-        ParameterError: a class has no values, or a value is in both.
-    """
+    """The column of two classes."""
     ones, others = as_values(positive), as_values(negative)
     assert ones is not None
     if others is None and ones == (1,):
@@ -240,18 +222,7 @@ def described_label(name: str, positive: Any, negative: Any) -> Label:
 
 
 def check_no_label(name: str | None, measure: Measure, positive: Any, negative: Any, *, public: bool) -> None:
-    """Refuse what is said of two classes where they are not said in this way.
-
-    Args:
-        name: The column of classes, which says itself which there are; None where there is none.
-        measure: What is asked.
-        positive: As in `Ustatistic`, 1 where nothing was said.
-        negative: The same, None where nothing was said.
-        public: Whether labels may be public, as they may where nothing was said.
-
-    Raises:
-        ParameterError: something was said.
-    """
+    """Refuse options of two classes where there are none, or a column says which they are."""
     reason = (
         f"{measure.name} has no label" if name is None else f"column {quoted(name)} says itself which classes it has"
     )
@@ -263,14 +234,50 @@ def check_no_label(name: str | None, measure: Measure, positive: Any, negative: 
         raise ParameterError(f"{reason}, so leave out `public_labels=False`")
 
 
-def as_values(given: Any) -> tuple[Any, ...] | None:
-    """The values of a class as a tuple of Python's own; None stays."""
-    if given is None:
-        return None
-    values = given if isinstance(given, tuple | list | set | frozenset | np.ndarray) else (given,)
-    return tuple(each.item() if isinstance(each, np.generic) else each for each in values)
-
-
 def domain_of(columns: Sequence[Described], bins: int) -> Domain:
     """The domain of some columns, with so many bins wherever their number is free."""
     return Domain(tuple(each.with_bins(bins) for each in columns))
+
+
+# --- The range of a measure
+
+_NARROWEST, _WIDEST = 1e-100, 1e100  # squares, and products of squares with numbers of pairs, are floating point
+
+_KNOWN = {
+    "gini_coefficient": (0.0, 1.0),
+    "kendall": (-1.0, 1.0),
+    "kendall_b": (-1.0, 1.0),
+    "gamma": (-1.0, 1.0),
+    "auc": (0.0, 1.0),
+    "auc_private": (0.0, 1.0),
+    "vus": (0.0, 1.0),
+}
+
+
+def value_range(measure: Measure, domain: Domain) -> tuple[float, float]:
+    """Smallest and largest value of a measure on a domain.
+
+    A measure of one kernel whose value is its mean has the kernel's range; ratios have limits of their own.
+    """
+    if measure.name in _KNOWN:
+        return _KNOWN[measure.name]
+    if measure.name == "collision":
+        return 0.0, math.log(domain.size)
+    if len(measure.kernels) == 1:
+        low, high = measure.kernels[0].range(domain)
+        return float(low), float(high)
+    return -math.inf, math.inf
+
+
+def check_reach(kernel: Kernel, domain: Domain) -> None:
+    """Refuse a kernel whose values are so large, or so close together, that errors cannot be computed."""
+    try:
+        with np.errstate(over="ignore"):
+            low, high = (float(end) for end in kernel.range(domain))
+    except OverflowError:
+        low, high = 0.0, math.inf
+    if not (high - low >= _NARROWEST and max(abs(low), abs(high)) <= _WIDEST):
+        raise ParameterError(
+            f"the kernel reaches from {low:g} to {high:g} here, which cannot be squared in floating point; "
+            "take units in which the bounds are nearer to 0 and 1"
+        )

@@ -24,13 +24,12 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import stdtr
 
-from ogive.arrays import Float64
+from ogive.core.arrays import Float64
 from ogive.errors import ParameterError
 from ogive.kernels import null_variance
 from ogive.privacy import PureDP
-from ogive.queries.degrees import MISSED
-from ogive.statistics.significance.result import Alternative, HypothesisTest, testable
-from ogive.statistics.significance.tails import p_value
+from ogive.queries.kernels import MISSED
+from ogive.statistics.significance.result import Alternative, HypothesisTest, p_value, testable
 from ogive.statistics.ustatistic.estimate import UstatisticEstimate
 
 TAU = ("kendall", "kendall_b", "gamma")
@@ -104,11 +103,7 @@ def tests_alone(estimate: UstatisticEstimate) -> bool:
 
 
 def independence(estimate: UstatisticEstimate, alternative: Alternative) -> HypothesisTest:
-    """Test that two columns are independent, or that scores of two classes are distributed alike.
-
-    Raises:
-        ParameterError: the measure has no such hypothesis, or the sampling error is not known.
-    """
+    """Test that two columns are independent, or that scores of two classes are distributed alike."""
     if estimate.kernel not in TAU + AUC:
         raise ParameterError(
             f"{estimate.title} has no value that tells of no relation; test that two estimates of it are equal, "
@@ -144,11 +139,7 @@ def independence(estimate: UstatisticEstimate, alternative: Alternative) -> Hypo
 
 
 def equality(one: UstatisticEstimate, other: UstatisticEstimate, alternative: Alternative) -> HypothesisTest:
-    """Test that two estimates of different records have one value.
-
-    Raises:
-        ParameterError: they are of different measures, or the sampling error of one is not known.
-    """
+    """Test that two estimates of different records have one value."""
     if other.kernel != one.kernel:
         raise ParameterError(f"{one.title} can be compared with an estimate of the same kernel, {one.kernel}, only")
     distance = one.value - other.value

@@ -15,7 +15,7 @@ from ogive.records.imagined import Shape
 from ogive.statistics import prediction
 from ogive.statistics.base import Statistic, Terms
 from ogive.statistics.prediction import Errors, Metric, Setting
-from ogive.statistics.ustatistic.reference_shapes import NARROW, SHAPES
+from ogive.statistics.ustatistic.base import NARROW, SHAPES
 from ogive.statistics.ustatistic.statistic import Ustatistic
 
 SHAPE_WORDS = (
@@ -57,11 +57,7 @@ class Prediction(prediction.Prediction):
 
     @classmethod
     def imagined(cls, records: int, assumed: Mapping[str, float]) -> Shape:
-        """Labeled records, which only say what is asked: errors are those on public reference shapes.
-
-        Raises:
-            ParameterError: something is said of the model.
-        """
+        """Labeled records, which only say what is asked: errors are those on public reference shapes."""
         for name, value in assumed.items():
             raise ParameterError(
                 "errors of statistics of pairs are those on public reference shapes; "

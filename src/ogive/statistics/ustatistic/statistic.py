@@ -4,26 +4,32 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Generator
+from collections.abc import Callable, Generator, Mapping
+from contextlib import suppress
 from dataclasses import KW_ONLY, dataclass
-from functools import cached_property
+from fractions import Fraction
+from functools import cached_property, partial
 from typing import Any, ClassVar, Literal, TypedDict, get_args
 
 import numpy as np
 
-from ogive.checks import among, truth
 from ogive.columns import Binning, Categories, Domain, Label, LabelValue, Missing, OutsidePolicy, is_value
+from ogive.columns.grids import Grid
+from ogive.core.checks import among, truth
+from ogive.core.parameters import completed, one_of, written_fields
 from ogive.errors import ParameterError, quoted
 from ogive.kernels import Kernel, measure_from_dict, measure_of
 from ogive.kernels.base import Measure
-from ogive.local.rounding import ROUNDINGS, Rounding
-from ogive.parameters import completed, one_of, written_fields
+from ogive.kernels.triples import of_triples
+from ogive.local.values import ROUNDINGS, Rounding
 from ogive.privacy import PrivacyUnit
-from ogive.queries import Answer, Query
+from ogive.queries import Answer, PairsQuery, Query, RowValues
 from ogive.statistics.base import Terms
 from ogive.statistics.confidence import check_level
+from ogive.statistics.methods.base import counts_records, owners_answer
 from ogive.statistics.methods.choose import check_expected
-from ogive.statistics.ustatistic.base import KernelMeans, MeanMethod, MeanTask, of_classes
+from ogive.statistics.options import Command
+from ogive.statistics.ustatistic.base import DOES_NOT_FIT, KernelMeans, MeanMethod, MeanTask, best, of_classes
 from ogive.statistics.ustatistic.columns import (
     AUTO,
     BinsOfEach,
@@ -34,17 +40,103 @@ from ogive.statistics.ustatistic.columns import (
     GridOfEach,
     check_no_label,
     check_number,
+    check_reach,
     classes_of,
     described_columns,
     described_label,
     domain_of,
+    value_range,
 )
-from ogive.statistics.ustatistic.curator.degrees import Degrees, counts_equal_pairs
+from ogive.statistics.ustatistic.curator import (
+    Counts,
+    Degrees,
+    Exact,
+    Kernels,
+    counts,
+    counts_equal_pairs,
+    degrees,
+    kernels,
+)
 from ogive.statistics.ustatistic.estimate import KernelMean, UstatisticEstimate
-from ogive.statistics.ustatistic.methods import METHODS, ByHand, UstatisticMethod, choose_method
-from ogive.statistics.ustatistic.pairs.options import Paired
-from ogive.statistics.ustatistic.reports.trees.options import HierarchyAuc
-from ogive.statistics.ustatistic.value_range import check_reach, value_range
+from ogive.statistics.ustatistic.pairs import Paired, PeoplesPairs, paired
+from ogive.statistics.ustatistic.reports.method import ORACLES, reports, surface, triples
+from ogive.statistics.ustatistic.reports.trees.method import Hierarchical, HierarchyAuc, hierarchical
+
+# --- Methods by name, and the choice among them
+
+BY_CURATORS: dict[str, Callable[[MeanTask], MeanMethod]] = {
+    Kernels.name: kernels,
+    Counts.name: counts,
+    Degrees.name: degrees,
+}
+"""What makes each method of those who see records, with its best number of bins where that is free."""
+
+
+def of_owners(task: MeanTask, name: str) -> MeanMethod:
+    """Reports of one oracle, for means over pairs or over triples, or for a volume under the ROC surface."""
+    if of_classes(task.measure):
+        return surface(task, name)
+    return triples(task, name) if of_triples(task.measure) else reports(task, name)
+
+
+BY_OWNERS: dict[str, Callable[[MeanTask], MeanMethod]] = {
+    **{name: partial(of_owners, name=name) for name in ORACLES},
+    Hierarchical.name: hierarchical,
+}
+"""The same of owners, who send reports."""
+
+BY_PAIRS: dict[str, Callable[[MeanTask], MeanMethod]] = {PeoplesPairs.name: paired}
+"""The same of people who meet in pairs."""
+
+UstatisticMethod = Literal["auto", "kernel", "cells", "degrees", "krr", "unary", "haar", "hierarchy", "paired"]
+METHODS = {**BY_CURATORS, **BY_OWNERS, **BY_PAIRS}
+
+ByHand = HierarchyAuc | Paired
+"""Methods with options."""
+
+# never asked; shows whether a trust model serves any query of its kind
+_ROWS = RowValues(Domain((Binning("x", Grid.linear(0, 1, bins=2)),)))
+_PROBE = PairsQuery(_ROWS, measure_of("collision"), False, Fraction(1), Fraction(0), "round_robin", 1, "response", 1)
+
+
+def pairs_answer(terms: Terms) -> bool:
+    """Whether the trust model asks pairs of people and nobody else."""
+    return terms.refusal(_PROBE) is None and not counts_records(terms)
+
+
+def choose_method(task: MeanTask, method: str | ByHand) -> MeanMethod:
+    """The named method, or the one with the smallest predicted error of those that fit; the exact one without privacy.
+
+    Of a curator's methods those that round values compete only where no other fits: how far rounding moves the value
+    depends on the records, so an interval that is right for all of them is wide.
+
+    Clipped degrees are taken where they err less than the best of the others on every reference shape.
+    """
+    if not task.terms.private:
+        return Exact(task)
+    if isinstance(method, HierarchyAuc):
+        return hierarchical(task, method)
+    if isinstance(method, Paired):
+        return paired(task, method)
+    if method != "auto":
+        return METHODS[method](task)
+    if pairs_answer(task.terms):
+        return paired(task)
+    if owners_answer(task.terms):
+        return best(partial(make, task) for make in BY_OWNERS.values())
+    if of_classes(task.measure) or of_triples(task.measure):
+        return kernels(task)
+    if not task.exactly_binned:
+        with suppress(*DOES_NOT_FIT):
+            return kernels(task)
+        return counts(task)
+    # counts first: more trust models can have them, so that it is of them one hears why nothing fits
+    found = best(partial(make, task) for make in (counts, kernels))
+    if counts_equal_pairs(task.measure):
+        with suppress(*DOES_NOT_FIT):
+            return degrees(task).unless_beaten(found)
+    return found
+
 
 Reading = Literal["average", "midpoint"]
 READINGS: tuple[Reading, ...] = get_args(Reading)
@@ -258,7 +350,7 @@ class Ustatistic:
 
     @property
     def _takes_labels_as_public(self) -> bool:
-        """Whether labels are public as it stands: that was said, or a method was asked for that knows no others."""
+        """Whether labels are public as it stands: by `public_labels`, or by a method that knows no others."""
         if self.public_labels is not None:
             return self.public_labels
         return isinstance(self.method, HierarchyAuc) or self.method == HierarchyAuc.name
@@ -423,3 +515,34 @@ def _name(column: Any) -> str:
 
 def _as_described(column: Any) -> Described:
     return column if isinstance(column, Described) else Described(column)
+
+
+# --- For the command line
+
+
+def _check(given: Mapping[str, Any], trust: str) -> None:
+    method = given.get("method", "auto")
+    if trust == "clear" and method not in ("auto", "kernel"):
+        raise ParameterError(f"--trust clear shows the exact value, so leave out --method {method}")
+
+
+COMMAND = Command(
+    negative={"public_labels": "private-labels"},
+    help={
+        "columns": "Names of the kernel's columns, in its order; for an AUC the score and the label.",
+        "kernel": "gini, gini_coefficient, variance, collision (entropy), collision_probability, kendall (tau-a), "
+        "kendall_b, gamma, auc, auc_private (as auc with --private-labels) or vus.",
+        "public_labels": "The label of an AUC is public; by default it is hidden too, unless --public declares it.",
+        "method": "auto (smallest predicted error), kernel, cells, degrees (of collisions), krr, unary, haar, "
+        "hierarchy or paired. The four from krr on are read off reports of owners, paired is what pairs of people "
+        "compute.",
+    },
+    groups=dict.fromkeys(("kernel", "categories", "matrix", "rounding"), "Question"),
+    check=_check,
+    owner_help={
+        "method": "What owners report: auto has the smallest predicted error, hierarchy is for an AUC with public "
+        "labels."
+    },
+    owners={"method": ("auto", "krr", "unary", "haar", "hierarchy"), "expected_records": ()},
+    people=True,
+)

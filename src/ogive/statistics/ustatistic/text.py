@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from ogive.digits import number
+from typing import Any
+
+from ogive.core.digits import number
 from ogive.provenance import trust_rows
-from ogive.statistics.showing import Card
+from ogive.statistics.base import Card
 from ogive.statistics.significance.text import brief
 from ogive.statistics.ustatistic.estimate import UstatisticEstimate
 from ogive.statistics.ustatistic.null import tests_alone
@@ -97,3 +99,18 @@ def bins(estimate: UstatisticEstimate) -> str:
 def _target(estimate: UstatisticEstimate) -> str:
     known = estimate.sampling_is_included or estimate.sampling_error is not None
     return "the population" if known else "these records"
+
+
+# --- Columns of a data frame
+
+
+def columns(estimate: UstatisticEstimate) -> dict[str, Any]:
+    """What was measured, its value, its error, and the ends of its interval."""
+    low, high = estimate.interval()
+    return {
+        "statistic": [estimate.title],
+        "value": [estimate.value],
+        "total_error": [estimate.total_error],
+        "low": [low],
+        "high": [high],
+    }

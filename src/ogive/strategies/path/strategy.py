@@ -5,7 +5,7 @@
 A point needs one aggregate of the records and one noise variable per level, so points can be
 opened one at a time, in any order, as long as a block's noise is drawn once and kept.
 The whole function is priced once. The shift that hides a record, and hence the price, is
-computed exactly in `path_constants` (Laplace) and `path_l2` (Gaussian); proofs are in
+computed exactly by `shift_cost` (Laplace) and `squared_shift` (Gaussian); proofs are in
 docs/proofs/path_noise.md.
 
 The tree covers all N points, also under REPLACE, where the last count is public: its noisy
@@ -24,15 +24,21 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ogive.arrays import Float64, Int64
-from ogive.checks import whole
+from ogive.core.arrays import Float64, Int64
+from ogive.core.checks import among, whole
 from ogive.errors import DataError, ParameterError, plain, quoted
-from ogive.noise import DiscreteGaussian, DiscreteLaplace, law_from_dict
+from ogive.noise import DiscreteGaussian, DiscreteLaplace, law_from_dict, round_up_root, round_up_scale
 from ogive.privacy import Adjacency, PureDP, ZeroConcentratedDP
-from ogive.strategies.base import Level
-from ogive.strategies.path.constants import shift_cost
-from ogive.strategies.path.l2 import grid_squared_shift
-from ogive.strategies.path.tree import PathTree
+from ogive.strategies.base import Level, check_privacy
+from ogive.strategies.path.tree import (
+    PathTree,
+    candidate_trees,
+    fine_bits,
+    grid_squared_shift,
+    shift_cost,
+    squared_shift,
+    uniform_tree,
+)
 
 MAX_BITS = 32
 MAX_ANSWER_BITS = 61
@@ -69,12 +75,7 @@ class PathNoise:
         return tuple(Level(nodes, self.law) for nodes in self.tree.nodes)
 
     def measure(self, counts: Int64) -> Int64:
-        """Cumulative counts times 2^bits, shape (..., N), of histograms, shape (..., N).
-
-        Raises:
-            DataError: there are so many records that the answers could overflow.
-            ParameterError: the last axis is not of length N.
-        """
+        """Cumulative counts times 2^bits, shape (..., N), of histograms, shape (..., N)."""
         return self._to_grid(self._totals(counts))
 
     def measure_at(self, counts: Int64, points: Int64) -> Int64:
@@ -154,11 +155,7 @@ class PathNoise:
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> PathNoise:
-        """Rebuild a strategy from `to_dict`.
-
-        Raises:
-            ParameterError: a field is missing or out of range.
-        """
+        """Rebuild a strategy from `to_dict`."""
         try:
             tree = PathTree(data["size"], tuple(data["radices"]), data["root"])
             law, bits = law_from_dict(data["law"]), data["bits"]
@@ -182,3 +179,89 @@ class PathNoise:
         if counts.size and int(np.abs(counts).max()) >> (MAX_ANSWER_BITS - self.bits):
             raise DataError(f"more than 2^{MAX_ANSWER_BITS - self.bits} records do not fit answers of 64 bits")
         return counts << self.bits
+
+
+# --- Choose the tree and the noise scale of path noise for a guarantee
+
+
+def design_path(
+    size: int,
+    *,
+    privacy: PureDP | ZeroConcentratedDP,
+    adjacency: Adjacency,
+    base: int | None = None,
+    root: bool | None = None,
+    constants: str = "exact",
+    gaussian: str = "fine",
+) -> PathNoise:
+    """Design path noise of least variance for a guarantee.
+
+    Args:
+        size: Number of bins, N.
+        privacy: Guarantee for the whole answer; Laplace noise for PureDP, Gaussian for zCDP.
+        adjacency: Which data sets are adjacent.
+        base: Children per block; None compares 2, 3, 4, 5, 8, 16 and base 2 with a wide top.
+        root: Whether the top block carries noise; None compares both.
+        constants: "exact", or "paper" for those of the paper: base 2, all levels, L + 1 terms to
+            hide a replaced record and ceil((L + 1) / 2) to hide an added one; the price of such a
+            strategy (`loss`) is then below `privacy`.
+        gaussian: "fine" uses a fine grid, on which the noise is as small as continuous Gaussian noise; "integer" adds
+            whole numbers to counts and needs more noise.
+
+    Returns:
+        A strategy whose `loss(adjacency)` is at most `privacy`.
+
+    Raises:
+        ParameterError: an argument is out of range, or "paper" is combined with a tree.
+    """
+    check_privacy(privacy, adjacency)
+    among(constants, "constants", ("exact", "paper"))
+    among(gaussian, "gaussian", ("fine", "integer"))
+    if constants == "paper":
+        if base not in (None, 2) or root not in (None, True):
+            raise ParameterError("the paper's constants are for base 2 with all levels; leave base and root out")
+        tree = uniform_tree(size, 2)
+        terms = tree.height + 1
+        cost = terms if adjacency is Adjacency.REPLACE else -(-terms // 2)
+        return PathNoise(tree, _law(privacy, cost, 1))
+    tree = best_tree(candidate_trees(size, base=base, root=root), privacy, adjacency, gaussian=gaussian)
+    return PathNoise(tree, *path_noise_law(tree, privacy, adjacency, gaussian=gaussian))
+
+
+def best_tree(
+    trees: tuple[PathTree, ...], privacy: PureDP | ZeroConcentratedDP, adjacency: Adjacency, *, gaussian: str
+) -> PathTree:
+    """The tree of least variance per point; of equals the first."""
+
+    def variance(tree: PathTree) -> float:
+        if isinstance(privacy, PureDP):
+            return tree.terms * shift_cost(tree, adjacency) ** 2
+        if gaussian == "integer":
+            return tree.terms * shift_cost(tree, adjacency)
+        return round(tree.terms * squared_shift(tree, adjacency), 9)
+
+    return min(trees, key=variance)
+
+
+def path_noise_law(
+    tree: PathTree,
+    privacy: PureDP | ZeroConcentratedDP,
+    adjacency: Adjacency,
+    *,
+    gaussian: str = "fine",
+    change: int = 1,
+) -> tuple[DiscreteLaplace | DiscreteGaussian, int]:
+    """Noise that hides changes of the counts by up to `change`, and the fractional bits of its grid."""
+    cost = shift_cost(tree, adjacency)
+    if isinstance(privacy, PureDP) or gaussian == "integer":
+        return _law(privacy, cost, change), 0
+    bits = fine_bits(tree, adjacency, change)
+    squared = grid_squared_shift(tree, adjacency, change << bits)
+    return DiscreteGaussian(round_up_root(squared / (2 * privacy.rho))), bits
+
+
+def _law(privacy: PureDP | ZeroConcentratedDP, terms: int, change: int) -> DiscreteLaplace | DiscreteGaussian:
+    """Noise for shifts of `terms` nodes by up to `change` each."""
+    if isinstance(privacy, PureDP):
+        return DiscreteLaplace(round_up_scale(terms * change / privacy.epsilon))
+    return DiscreteGaussian(round_up_root(terms * change * change / (2 * privacy.rho)))

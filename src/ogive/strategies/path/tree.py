@@ -1,4 +1,4 @@
-"""The tree of blocks over which path noise is laid.
+"""The tree of blocks over which path noise is laid, and its exact L1 and L2 constants.
 
 Level 0 holds the N points themselves, level l blocks of `sizes[l]` consecutive points, the
 last of them possibly short; the top block holds all points. Radices are listed from the
@@ -11,13 +11,15 @@ from __future__ import annotations
 import itertools
 import math
 from dataclasses import dataclass
-from functools import cached_property
+from fractions import Fraction
+from functools import cached_property, lru_cache
 
 import numpy as np
 
-from ogive.arrays import Float64, Int64
-from ogive.checks import all_whole, whole
+from ogive.core.arrays import Float64, Int64
+from ogive.core.checks import all_whole, whole
 from ogive.errors import ParameterError
+from ogive.privacy import Adjacency
 
 
 @dataclass(frozen=True)
@@ -102,11 +104,6 @@ def candidate_trees(size: int, *, base: int | None = None, root: bool | None = N
     """Trees worth comparing: bases 2, 3, 4, 5, 8, 16 with and without the root, and base 2 with top radix 4 or 8.
 
     Richer mixtures of radices gain at most 4 % in variance (tried over three top radices at N up to 2^15).
-
-    Args:
-        size: Number of points, N.
-        base: Keep to this base; None tries them all.
-        root: True or False keeps to trees with or without the root; None tries both.
     """
     trees = [
         uniform_tree(size, radix, root=kept)
@@ -117,3 +114,285 @@ def candidate_trees(size: int, *, base: int | None = None, root: bool | None = N
     if base in (None, 2) and root is not False:
         trees += [merged_top_tree(size, merged) for merged in (2, 3)]
     return tuple(dict.fromkeys(trees))
+
+
+# --- Exact L1 constants of path noise: how far noise must be shifted to hide one record
+#
+# Adjacent histograms change the cumulative counts by v: plus or minus one on an interval
+# (REPLACE) or on a suffix (ADD_OR_REMOVE). Shifting the node noise by chi with Z^T chi = v
+# hides the change, so with Laplace noise of scale s the loss is c / s, where
+#
+#     c = max over v of min { ||chi||_1 : Z^T chi = v }.
+#
+# Some chi with entries -1, 0 and 1 attains the minimum; c therefore also bounds ||chi||_2^2 for
+# integer noise. For Laplace noise no smaller price holds (docs/proofs/path_noise.md).
+#
+# A prefix of a block is summarized by two costs inside that block: A when the coefficients
+# of its ancestors sum to 0 and B when they sum to 1. Only Pareto-maximal pairs matter, and
+# they depend on how many children are covered, not on their sizes: the recursion below is
+# polylogarithmic in N.
+
+Pair = tuple[int, int]
+
+
+@lru_cache(maxsize=256)
+def shift_cost(tree: PathTree, adjacency: Adjacency) -> int:
+    """The exact constant c for a tree and an adjacency."""
+    return interval_cost(tree) if adjacency is Adjacency.REPLACE else half_open_cost(tree)
+
+
+def interval_cost(tree: PathTree) -> int:
+    """Largest cost of an interval of points: c_sub."""
+    return max(_inside(tree), _largest_prefix(tree), half_open_cost(tree))
+
+
+def half_open_cost(tree: PathTree) -> int:
+    """Largest cost of a suffix of the points: c_half."""
+    if tree.root:
+        return max(b for _, b in _Pairs(tree).of(tree.height, tree.size))
+    pairs, cost = _Pairs(tree), 0
+    for child, count, leaves in _child_kinds(tree, tree.height, tree.size):
+        cost = max([cost, *(count - 1 - child + b for _, b in pairs.of(tree.height - 1, leaves))])
+    return cost
+
+
+def _largest_prefix(tree: PathTree) -> int:
+    if tree.root:
+        return max(a for a, _ in _Pairs(tree).of(tree.height, tree.size))
+    pairs, cost = _Pairs(tree), 0
+    for child, _, leaves in _child_kinds(tree, tree.height, tree.size):
+        cost = max([cost, *(child + a for a, _ in pairs.of(tree.height - 1, leaves))])
+    return cost
+
+
+def _inside(tree: PathTree) -> int:
+    """Largest cost of an interval that meets at least two children of some block."""
+    pairs = _Pairs(tree)
+    worst = 1
+    for level, leaves in _blocks(tree):
+        count, last = tree.children(level, leaves)
+        omitted = level == tree.height and not tree.root
+        left = [(b, a) for a, b in pairs.of(level - 1, tree.sizes[level - 1])] if count > 1 else []
+        for final, right in ((True, pairs.of(level - 1, last)), (False, pairs.of(level - 1, tree.sizes[level - 1]))):
+            # children strictly between the two partial ones, the right one being the last child or not
+            for between in range(count - 1 if final else count - 2):
+                for a, b in left:
+                    for a2, b2 in right:
+                        without = between + a + a2
+                        through = 1 + (count - 2 - between) + b + b2
+                        worst = max(worst, without if omitted else min(without, through))
+    return worst
+
+
+def _blocks(tree: PathTree) -> set[tuple[int, int]]:
+    """(level, points) of every shape of block above the leaves: the full one and the last one."""
+    shapes = set()
+    for level in range(1, tree.height + 1):
+        full = tree.sizes[level]
+        shapes.add((level, (tree.size - 1) % full + 1))
+        if tree.size >= full:
+            shapes.add((level, full))
+    return shapes
+
+
+def _child_kinds(tree: PathTree, level: int, leaves: int) -> list[tuple[int, int, int]]:
+    """(child, number of children, points of that child) for every child of a block."""
+    count, last = tree.children(level, leaves)
+    full = tree.sizes[level - 1]
+    return [(child, count, full if child < count - 1 else last) for child in range(count)]
+
+
+class _Pairs:
+    """Memoized Pareto-maximal cost pairs (A, B) of the prefixes inside a block."""
+
+    def __init__(self, tree: PathTree) -> None:
+        self.tree = tree
+        self.known: dict[tuple[int, int], tuple[Pair, ...]] = {}
+
+    def of(self, level: int, leaves: int) -> tuple[Pair, ...]:
+        """Pairs of a block at `level` that holds `leaves` points."""
+        if (level, leaves) not in self.known:
+            self.known[level, leaves] = self._build(level, leaves)
+        return self.known[level, leaves]
+
+    def _build(self, level: int, leaves: int) -> tuple[Pair, ...]:
+        pairs = {(0, 1), (1, 0)}
+        if level > 0:
+            for child, count, inner in _child_kinds(self.tree, level, leaves):
+                for a, b in self.of(level - 1, inner):
+                    without = child + a
+                    through = count - 1 - child + b
+                    pairs.add((min(without, 1 + through), min(1 + without, through)))
+        return tuple(
+            pair
+            for pair in sorted(pairs)
+            if not any(other != pair and other[0] >= pair[0] and other[1] >= pair[1] for other in pairs)
+        )
+
+
+# --- Exact squared L2 constants of path noise
+#
+# With real-valued noise shifts the constant is Delta_2^2 = max over v of v^T K^{-1} v, where
+# K = Z^T Z. K^{-1} is also the covariance of the least-squares estimate of the points' bin
+# counts when every node's count is measured with unit variance, so v^T K^{-1} v is the
+# variance of one linear functional of independent measurements on a tree, and it obeys the
+# two-pass recursion of such estimates, for any radices and any N:
+#
+#     V = variance of a block's count from measurements inside the block,
+#     S = sum of V over its children (V = S / (1 + S) if the block is measured, else S),
+#     W = variance of the block's count from all measurements.
+#
+# For the indicator of a prefix (or suffix) inside a block let a be its regression on the
+# block's count and p its variance. If child c contains the end of the prefix and Q is the
+# sum of V over the children before it, then with eta = (S - W) / S^2
+#
+#     a = (a_c V_c + Q) / S,      p = p_c + Q - Q^2 eta - 2 eta Q V_c a_c,
+#
+# which is affine in (a_c, p_c). The variance of an interval whose ends lie in two children is
+# bilinear in their (a, p). Maxima are therefore attained at vertices of the upper convex hull
+# of the points (a, p), and carrying hulls instead of points makes the exact maximum over all
+# N^2 / 2 intervals a matter of milliseconds at any N.
+#
+# Noise is drawn in integers, so a shift must be integer too. `grid_squared_shift` bounds the
+# integer shifts; counted in ever finer units of a fixed-point grid it approaches the real one.
+
+
+@lru_cache(maxsize=256)
+def squared_shift(tree: PathTree, adjacency: Adjacency) -> float:
+    """Delta_2^2 for a tree and an adjacency, exact to floating point (relative error below 1e-12)."""
+    return interval_squared(tree) if adjacency is Adjacency.REPLACE else half_open_squared(tree)
+
+
+def half_open_squared(tree: PathTree) -> float:
+    """Largest v^T K^{-1} v over suffixes of the points."""
+    scan = _Scan(tree)
+    return float(scan.hull(tree.height, tree.size, scan.top, mirrored=True)[:, 1].max())
+
+
+def interval_squared(tree: PathTree) -> float:
+    """Largest v^T K^{-1} v over intervals of points."""
+    scan = _Scan(tree)
+    ends = (scan.hull(tree.height, tree.size, scan.top, mirrored=side)[:, 1].max() for side in (False, True))
+    return float(max(*ends, scan.interval(tree.height, tree.size, scan.top)))
+
+
+def grid_squared_shift(tree: PathTree, adjacency: Adjacency, change: int) -> int:
+    """Bound min ||chi||^2 over integer chi with Z^T chi = change v, for every v of the adjacency; rounded up.
+
+    Two arguments, of which the better counts.
+
+    * Shifts of +-change: c of them suffice, hence change^2 c.
+    * Round the real optimum on every node above the leaves up or down at random without bias,
+      independently, then correct the leaves so that Z^T chi = change v exactly; they become
+      integers. The difference d has mean 0, every node above the leaves contributes at most
+      1/4 to E ||d||^2 and every leaf at most (T - 1) / 4, so some rounding has
+      ||chi||^2 <= change^2 Delta_2^2 + (nodes above the leaves + N (T - 1)) / 4.
+    """
+    # the margin covers the rounding errors of the scan many times over
+    real = math.ceil(change * change * (Fraction(squared_shift(tree, adjacency)) * (1 + Fraction(1, 2**36))))
+    return min(change * change * shift_cost(tree, adjacency), real + math.ceil(_rounding_excess(tree)))
+
+
+def fine_bits(tree: PathTree, adjacency: Adjacency, change: int = 1) -> int:
+    """Fewest fractional bits at which rounding adds at most 2^-16 to the squared constant of changes by `change`."""
+    ratio = _rounding_excess(tree) / (change * change * squared_shift(tree, adjacency))
+    return max(0, math.ceil(8 + math.log2(ratio) / 2)) if ratio else 0
+
+
+def _rounding_excess(tree: PathTree) -> float:
+    """What rounding shifts to integers can add to their squared norm."""
+    return (sum(tree.nodes[1:]) + tree.size * (tree.terms - 1)) / 4
+
+
+class _Scan:
+    """Memoized recursion over the few shapes of blocks that a tree has.
+
+    A shape is (level, points, W): all full blocks of a level that hang off the same block of
+    the right edge are alike.
+    """
+
+    def __init__(self, tree: PathTree) -> None:
+        self.tree = tree
+        self.inner: dict[tuple[int, int], float] = {}
+        self.hulls: dict[tuple[int, int, float, bool], Float64] = {}
+        self.intervals: dict[tuple[int, int, float], float] = {}
+        self.top = self.own(tree.height, tree.size)
+
+    def own(self, level: int, leaves: int) -> float:
+        """V of a block."""
+        if level == 0:
+            return 1.0
+        if (level, leaves) not in self.inner:
+            total = self.below(level, leaves)
+            measured = self.tree.root or level < self.tree.height
+            self.inner[level, leaves] = total / (1 + total) if measured else total
+        return self.inner[level, leaves]
+
+    def below(self, level: int, leaves: int) -> float:
+        """S of a block."""
+        count, last = self.tree.children(level, leaves)
+        return (count - 1) * self.own(level - 1, self.tree.sizes[level - 1]) + self.own(level - 1, last)
+
+    def kinds(self, level: int, leaves: int, whole: float) -> tuple[float, float, list[tuple[int, float, float]]]:
+        """S, eta, and (points, V, W) of every child of a block whose W is `whole`."""
+        count, last = self.tree.children(level, leaves)
+        total = self.below(level, leaves)
+        eta = (total - whole) / (total * total)
+        widths = [self.tree.sizes[level - 1]] * (count - 1) + [last]
+        owns = [self.own(level - 1, width) for width in widths]
+        return total, eta, [(width, own, own - own * own * eta) for width, own in zip(widths, owns, strict=True)]
+
+    def hull(self, level: int, leaves: int, whole: float, *, mirrored: bool) -> Float64:
+        """Upper hull of (a, p) over the prefixes (mirrored: suffixes) inside a block, shape (vertices, 2)."""
+        key = (level, leaves, whole, mirrored)
+        if key not in self.hulls:
+            pieces = [np.array([[0.0, 0.0], [1.0, whole]])]
+            if level > 0:
+                total, eta, children = self.kinds(level, leaves, whole)
+                covered = 0.0
+                for width, own, own_whole in reversed(children) if mirrored else children:
+                    inner = self.hull(level - 1, width, own_whole, mirrored=mirrored)
+                    regression = (inner[:, 0] * own + covered) / total
+                    variance = inner[:, 1] + covered - covered * eta * (covered + 2 * own * inner[:, 0])
+                    pieces.append(np.column_stack((regression, variance)))
+                    covered += own
+            self.hulls[key] = _upper_hull(np.concatenate(pieces))
+        return self.hulls[key]
+
+    def interval(self, level: int, leaves: int, whole: float) -> float:
+        """Largest variance of an interval that meets two children of this block or of one below it."""
+        if level == 0:
+            return 0.0
+        key = (level, leaves, whole)
+        if key not in self.intervals:
+            _, eta, children = self.kinds(level, leaves, whole)
+            # full children are alike: a first one, the number between, and a second one say it all
+            seen = {(children[0], gap, children[gap + 1]) for gap in range(len(children) - 2)}
+            seen |= {(children[0], gap, children[-1]) for gap in range(len(children) - 1)}
+            worst = max(self.interval(level - 1, width, inner) for width, _, inner in {children[0], children[-1]})
+            for (width, own, inner), gap, (width2, own2, inner2) in seen:
+                left = self.hull(level - 1, width, inner, mirrored=True)
+                right = self.hull(level - 1, width2, inner2, mirrored=False)
+                between = gap * children[0][1]
+                first = left[:, 1] - 2 * eta * between * own * left[:, 0]
+                second = right[:, 1] - 2 * eta * between * own2 * right[:, 0]
+                cross = 2 * eta * own * own2 * np.outer(left[:, 0], right[:, 0])
+                both = first[:, None] + second[None, :] - cross
+                worst = max(worst, float(both.max()) + between - between * between * eta)
+            self.intervals[key] = worst
+        return self.intervals[key]
+
+
+def _upper_hull(points: Float64) -> Float64:
+    """Vertices of the upper convex hull of points (x, y), from left to right."""
+    hull: list[tuple[float, float]] = []
+    for x, y in sorted(map(tuple, points.tolist())):
+        while len(hull) >= 2:
+            (x1, y1), (x2, y2) = hull[-2:]
+            if (x2 - x1) * (y - y1) < (y2 - y1) * (x - x1):
+                break
+            hull.pop()
+        if hull and hull[-1][0] == x:
+            hull.pop()  # sorted, so the new point is higher
+        hull.append((x, y))
+    return np.array(hull)

@@ -3,17 +3,287 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from fractions import Fraction
 from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from ogive.arrays import Int64
-from ogive.compiling import njit
+from ogive.core.arrays import Float64, Int32, Int64
+from ogive.core.compiling import njit
+from ogive.errors import DataError
 from ogive.strategies.projection.form import Form
-from ogive.strategies.projection.sensitivity import certified
-from ogive.strategies.projection.whitening import whitening
+
+# --- How far one record can move whitened features, anywhere in [-1, 1], with a certificate
+#
+# The features are trigonometric polynomials of theta: of degree K + 1 with u = -cos(theta) for Legendre polynomials
+# and moments, with u = 2 theta / pi - 1 for sines, and of degree 4 with u = -cos(theta) on each piece of a spline. A
+# real trigonometric polynomial T of degree n satisfies |T(theta)| >= max |T| cos(n (theta - theta_0)) around a place
+# theta_0 of its largest absolute value, as long as n |theta - theta_0| <= pi / 2 (M. Riesz). So its largest value on a
+# grid of m steps in [0, pi] is at least cos(n pi / (2 m)) times the largest anywhere, once per variable. Cosines
+# integrate to sines and a linear function; there second derivatives bound what a grid may miss.
+# `docs/proofs/projection.md` has all of it.
+
+STEPS, ABSOLUTE_STEPS = 2000, 1000
+# far above what the rounding of the certificate itself may amount to
+_ROOM = 1e-9
+_ROWS = 512
+
+
+def certified(form: Form, whitening: Float64, *, replaced: bool) -> float:
+    """Bound what one record changes in the whitened features: squared L2 norm, or L1 norm if `form.absolute`."""
+    points, steps, order = grid(form)
+    rows = whitening @ form.record(points)
+    largest = (largest_absolute if form.absolute else largest_squared)(rows, differences=replaced)
+    if form.basis == "cosine":
+        bound = _with_curvature(form, whitening, points, largest, math.pi / steps, replaced=replaced)
+    else:
+        degree = order if form.absolute else 2 * order
+        bound = largest * math.cos(degree * math.pi / (2 * steps)) ** -(2 if replaced else 1)
+    return bound * (1 + _ROOM)
+
+
+def grid(form: Form) -> tuple[Float64, int, int]:
+    """Points of the certificate, its steps in theta (on each piece), and the degree of the features there."""
+    steps = ABSOLUTE_STEPS if form.absolute else STEPS
+    if form.basis == "legendre":
+        return cosine_points(steps), steps, form.degree + 1
+    if form.basis == "splines":
+        pieces = form.degree - 2
+        steps = max(steps // 10, steps * 4 // (5 * pieces))
+        return np.concatenate([(2 * k + 1 + cosine_points(steps)) / pieces - 1 for k in range(pieces)]), steps, 4
+    return 2 * np.arange(steps + 1) / steps - 1, steps, form.degree + 1
+
+
+def cosine_points(steps: int) -> Float64:
+    """Points u = -cos(pi j / steps), j = 0..steps."""
+    points: Float64 = -np.cos(np.pi * np.arange(steps + 1) / steps)
+    return points
+
+
+def largest_squared(rows: Float64, *, differences: bool) -> float:
+    """The largest squared L2 norm of a column, or of a difference of two columns."""
+    norms = np.einsum("ij,ij->j", rows, rows)
+    if not differences:
+        return float(norms.max())
+    largest = 0.0
+    for start in range(0, rows.shape[1], _ROWS):
+        part = slice(start, start + _ROWS)
+        squared = norms[part, None] + norms[None, start:] - 2 * (rows[:, part].T @ rows[:, start:])
+        largest = max(largest, float(squared.max()))
+    return largest
+
+
+def largest_absolute(rows: Float64, *, differences: bool) -> float:
+    """The largest L1 norm of a column, or of a difference of two columns."""
+    if not differences:
+        return float(np.abs(rows).sum(axis=0).max())
+    gaps = (np.abs(rows[:, start:] - rows[:, start : start + 1]).sum(axis=0).max() for start in range(rows.shape[1]))
+    return float(max(gaps))
+
+
+def _with_curvature(
+    form: Form, whitening: Float64, points: Float64, largest: float, step: float, *, replaced: bool
+) -> float:
+    """Bound the largest value from that on a grid of equal steps, for cosine features.
+
+    An inner maximum has slope 0, so the nearest point of the grid misses at most step^2 / 8 times the largest second
+    derivative, once per variable.
+    """
+    missed = step**2 / 8 * (2 if replaced else 1)
+    degree, counted = form.degree, int(form.counted)
+    weights = np.abs(whitening[:, counted:])
+    if form.absolute:
+        return largest + missed * 2 / math.pi * float((weights @ np.arange(degree + 1)).sum())
+    values = form.system.values(points, degree)
+    # cos(k theta) once more differentiated; sines at the points are cosines shifted by a quarter
+    turned = np.stack([k * np.sin(k * math.pi * (1 + points) / 2) for k in range(degree + 1)])
+    miss = 1 / math.cos(2 * degree * step / 2)
+    slope = miss * largest_squared(whitening[:, counted:] @ values, differences=False) * 4 / math.pi**2
+    bend = math.sqrt(miss * largest_squared(whitening[:, counted:] @ turned, differences=False)) * 2 / math.pi
+    # s^2 <= largest + 2 missed (slope + s bend) for s the largest norm itself
+    half = missed * bend
+    return (half + math.sqrt(half**2 + largest + 2 * missed * slope)) ** 2
+
+
+# --- The noise of least variance that hides one record: multiplicative algorithms with certified gaps
+#
+# Gaussian: among covariances S with v' S^-1 v <= 1 for all changes v, the trace is least at
+# S = tr(M^{1/2}) M^{1/2} for the weights xi on the changes that make tr(M^{1/2}) largest, M = sum of xi_j v_j v_j'.
+#
+# Laplace: among weights w with sum_k w_k |v_k| <= 1 for all changes v, the sum of w_k^-2 is least at w_k = s
+# a_k^{-1/3}, a = sum of xi_j |v_j|, s so that sum_k a_k w_k = 1, for the weights xi that make that sum largest.
+
+_TINY, _FORGOTTEN = 1e-18, 1e-12
+
+
+def changes(form: Form) -> Float64:
+    """What one record can change, between points of a coarse grid of the kind of the certificate's, shape (n, M)."""
+    steps = 80 if form.degree <= 14 else 120
+    points = cosine_points(steps) if form.basis == "legendre" else 2 * np.arange(steps + 1) / steps - 1
+    rows = form.record(points).T
+    if form.counted:
+        return np.ascontiguousarray(rows)
+    first, second = np.triu_indices(len(rows), 1)
+    return rows[first] - rows[second]
+
+
+def least_trace(vectors: Float64, *, gap: float = 1e-3) -> Float64:
+    """Covariance S of nearly least trace with v' S^-1 v <= 1 + gap for the given vectors, shape (M, M)."""
+
+    def best(weights: Float64, chosen: Float64) -> Float64:
+        moment = (chosen.T * weights) @ chosen + _TINY * np.eye(chosen.shape[1])
+        values, axes = np.linalg.eigh(moment)
+        roots = np.sqrt(values)
+        return np.asarray(roots.sum() * (axes * roots) @ axes.T)
+
+    def reached(shape: Float64, chosen: Float64) -> Float64:
+        return np.asarray(np.einsum("ij,ij->i", chosen @ np.linalg.inv(shape), chosen))
+
+    return _balanced(vectors, best, reached, gap)
+
+
+def least_spread(vectors: Float64, *, gap: float = 1e-3) -> Float64:
+    """Weights w of nearly least sum of w^-2 with sum_k w_k |v_k| <= 1 + gap for the given vectors, shape (M,)."""
+
+    def best(weights: Float64, chosen: Float64) -> Float64:
+        means = weights @ chosen
+        found = np.cbrt(1 / means)
+        return np.asarray(found / (means @ found))
+
+    def reached(found: Float64, chosen: Float64) -> Float64:
+        return np.asarray(chosen @ found)
+
+    return _balanced(np.abs(vectors), best, reached, gap)
+
+
+def _balanced(
+    vectors: Float64,
+    best: Callable[[Float64, Float64], Float64],
+    reached: Callable[[Float64, Float64], Float64],
+    gap: float,
+) -> Float64:
+    """Raise the weight of vectors that reach more than 1 and lower that of others, until none reaches 1 + gap.
+
+    Most weights tend to 0; their vectors are forgotten, since what is found is certified later anyway.
+    """
+    weights = np.full(len(vectors), 1 / len(vectors))
+    while True:
+        found = best(weights, vectors)
+        ratio = reached(found, vectors)
+        if ratio.max() < 1 + gap:
+            return found
+        weights = weights * ratio
+        kept = weights >= _FORGOTTEN
+        vectors, weights = vectors[kept], weights[kept] / weights[kept].sum()
+
+
+# --- Whitening: the linear map after which independent noise of one scale hides a record
+#
+# Noise of covariance S on the features is noise of covariance 1 on W times the features, where W' W = S^-1. How W was
+# found does not matter to privacy: what counts is that no change of a record moves W times the features by more than 1.
+#
+# Shapes are kept in a table, since parties must use the same integers and an optimum found anew would differ in its
+# last bits from machine to machine. `benchmarks/projection_shapes.py` writes the table; each entry is certified before
+# use.
+
+TABLE = Path(__file__).with_name("projection_shapes.npz")
+UNIT = 2.0**-20
+# for the rounding of the functions, which leaves them orthonormal to 1e-12 only
+_SHAPE_ROOM = 1e-9
+
+
+@lru_cache(maxsize=256)
+def whitening(form: Form) -> Float64:
+    """The certified whitening, lower triangular, shape (M, M); diagonal for Laplace noise; read only."""
+    if not form.absolute and form.noise != "shaped":  # multiples of the identity are in closed form, not in the table
+        matrix = np.eye(form.rows) * ((1 - _SHAPE_ROOM) / math.sqrt(isotropic_squared(form)))
+    else:
+        matrix = unpacked(form, _table()[key(form)])
+        if certified(form, matrix, replaced=not form.counted) > 1:
+            raise DataError(
+                f"the table {TABLE.name} is damaged: its noise would not hide a record; install ogive again"
+            )
+    matrix.flags.writeable = False
+    return matrix
+
+
+def isotropic_squared(form: Form) -> float:
+    """The largest squared L2 norm of what one record changes in the features themselves, in closed form."""
+    if form.noise == "moments":
+        if form.constants == "paper":
+            return (5 * form.degree + 8) / 2
+        return form.degree + 2 if form.counted else 4 * (form.degree // 2 + 1)
+    if form.system.pinned:
+        step, factor = (1, 4) if form.counted else (2, 16)
+        return form.counted + factor / math.pi**2 * sum(1 / k**2 for k in range(1, form.degree + 2, step))
+    return 2 + form.counted
+
+
+def computed(form: Form, *, gap: float = 1e-3) -> Float64:
+    """A nearly optimal whitening in whole multiples of 2^-20, scaled until it is certified; takes a second."""
+    if form.noise != "shaped":
+        matrix = np.eye(form.rows)
+    elif form.absolute:
+        matrix = np.diag(least_spread(changes(form), gap=gap))
+    else:
+        matrix = np.linalg.inv(np.linalg.cholesky(least_trace(changes(form), gap=gap)))
+    bound = certified(form, matrix, replaced=not form.counted)
+    matrix = matrix / (bound if form.absolute else math.sqrt(bound))
+    while True:
+        found = np.rint(matrix / UNIT) * UNIT
+        if certified(form, found, replaced=not form.counted) <= 1 - _SHAPE_ROOM:
+            return np.asarray(found)
+        matrix = matrix * (1 - 1e-6)
+
+
+def key(form: Form) -> str:
+    """Name of a form's table entry."""
+    law = "laplace" if form.absolute else "gaussian"
+    return f"{law}-{form.noise}-{form.basis}-{form.adjacency.value}-{form.degree}"
+
+
+def packed(form: Form, matrix: Float64) -> Int32:
+    """The numbers that make up a whitening, in units of 2^-20."""
+    if form.noise != "shaped":
+        numbers = matrix[0, :1]
+    elif form.absolute:
+        numbers = np.diag(matrix)
+    else:
+        numbers = matrix[np.tril_indices(form.rows)]
+    return np.rint(numbers / UNIT).astype(np.int32)
+
+
+def unpacked(form: Form, numbers: Int32) -> Float64:
+    """The whitening of `packed` numbers, shape (M, M)."""
+    values = numbers.astype(np.float64) * UNIT
+    if form.absolute:
+        return np.diag(np.broadcast_to(values, (form.rows,))).copy()
+    matrix = np.zeros((form.rows, form.rows))
+    matrix[np.tril_indices(form.rows)] = values
+    return matrix
+
+
+@lru_cache(maxsize=1)
+def _table() -> dict[str, Int32]:
+    with np.load(TABLE, allow_pickle=False) as stored:
+        names, lengths, numbers = stored["names"], stored["lengths"], stored["numbers"]
+    return dict(zip(names.tolist(), np.split(numbers, np.cumsum(lengths)[:-1]), strict=True))
+
+
+def write_table(entries: dict[str, Int32], path: Path = TABLE) -> None:
+    """Store packed whitenings by name."""
+    np.savez_compressed(
+        path,
+        names=np.array(list(entries)),
+        lengths=np.array([len(numbers) for numbers in entries.values()]),
+        numbers=np.concatenate(list(entries.values())),
+    )
+
+
+# --- The integers that one record adds
 
 EXHAUSTIVE = 1024
 """Up to so many bins all pairs of bins are compared; beyond, the certified bound is taken."""
@@ -41,11 +311,6 @@ def certified_change(form: Form, bits: int, *, replaced: bool | None = None) -> 
 
     Whitened features move by at most 1 under the adjacency that they were made for; rounding moves each integer by at
     most 1/2 + 2^-10 a record.
-
-    Args:
-        form: The strategy that is measured.
-        bits: Fractional bits.
-        replaced: Whether a record is replaced, or added or removed; by default what the form was made for.
     """
     replaced = not form.counted if replaced is None else replaced
     integers = Fraction(form.rows) if form.absolute else Fraction(math.isqrt(form.rows * 10**12) + 1, 10**6)

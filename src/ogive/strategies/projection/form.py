@@ -2,17 +2,78 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
-from ogive.arrays import Float64
-from ogive.checks import among, is_whole
+from ogive.core.arrays import Float64
+from ogive.core.checks import among, is_whole
 from ogive.errors import ParameterError, quoted
 from ogive.privacy import Adjacency
 from ogive.strategies.projection.bases import Basis, basis_named
-from ogive.strategies.projection.moments import LARGEST_DEGREE, from_moments, powers
+
+# --- Legendre coefficients from moments and back: c = A (1 - mu), mu_i the mean of u^i, i = 1..K+1
+#
+# A[k, i] = alpha_k beta_{k,i} is computed from exact rationals. Its entries alternate in sign and grow like 2.4^K, and
+# so does noise on the moments; `LARGEST_DEGREE` is where the digits end even without noise.
+
+LARGEST_DEGREE = 15
+
+
+def falling(r: Fraction, k: int) -> Fraction:
+    """The binomial coefficient r over k for a rational r."""
+    value = Fraction(1)
+    for j in range(k):
+        value *= (r - j) / Fraction(j + 1)
+    return value
+
+
+def alpha(k: int) -> float:
+    """2^k sqrt((2 k + 1) / 2)."""
+    return 2.0**k * math.sqrt((2 * k + 1) / 2)
+
+
+def beta(k: int, i: int) -> Fraction:
+    """Coefficient of t^i in P_k, over 2^k (i + 1)."""
+    return Fraction(math.comb(k, i), i + 1) * falling(Fraction(k + i - 1, 2), k)
+
+
+@lru_cache(maxsize=32)
+def from_moments(degree: int) -> Float64:
+    """A, lower triangular, shape (K + 1, K + 1); read only."""
+    matrix = np.zeros((degree + 1, degree + 1))
+    for k in range(degree + 1):
+        for i in range(k + 1):
+            matrix[k, i] = alpha(k) * float(beta(k, i))
+    matrix.flags.writeable = False
+    return matrix
+
+
+@lru_cache(maxsize=32)
+def to_moments(degree: int) -> Float64:
+    """The inverse of A from integrals: row i - 1 holds i (t^{i-1} | e_k), shape (K + 1, K + 1); read only."""
+    nodes, weights = np.polynomial.legendre.leggauss(degree + 2)
+    values = np.polynomial.legendre.legvander(nodes, degree) * np.sqrt((2 * np.arange(degree + 1) + 1) / 2)
+    powers = nodes[:, None] ** np.arange(degree + 1)
+    matrix = np.tril((powers * weights[:, None]).T @ values) * np.arange(1, degree + 2)[:, None]
+    matrix.flags.writeable = False
+    return np.asarray(matrix)
+
+
+def powers(u: Float64, degree: int) -> Float64:
+    """u, u^2, ..., u^(degree + 1), shape (degree + 1, n)."""
+    found = np.empty((degree + 1, len(u)))
+    found[0] = u
+    for k in range(degree):
+        found[k + 1] = found[k] * u
+    return found
+
+
+# --- The form of a projection
 
 MAX_DEGREE = 30
 NOISES = ("shaped", "isotropic", "moments")
@@ -30,9 +91,6 @@ class Form:
         constants: "exact", or the "paper"'s larger sensitivity of moments.
         adjacency: Under ADD_OR_REMOVE the number of records is measured before all others.
         absolute: Whether changes are measured by absolute values (for Laplace noise), not by squares.
-
-    Raises:
-        ParameterError: naming the field and what is allowed.
     """
 
     basis: str
@@ -99,11 +157,7 @@ class Form:
 
 
 def check_degree(degree: Any, basis: str, noise: str) -> None:
-    """Refuse a degree that a basis, or this kind of noise on it, does not have.
-
-    Raises:
-        ParameterError: it is no whole number in the range of both, or the noise is not for that basis.
-    """
+    """Refuse a degree that a basis, or this kind of noise on it, does not have."""
     least = basis_named(basis).least
     largest = LARGEST_DEGREE if noise == "moments" else MAX_DEGREE
     if noise == "moments" and basis != "legendre":

@@ -8,26 +8,72 @@ one scale suffices. Decoded, it is noise of covariance (W'W)^-1.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from ogive.accounting import discrete_loss
-from ogive.accounting.gaussian import LEAST_SIGMA
-from ogive.arrays import Float64, Int64
-from ogive.checks import whole
+from ogive.accounting import discrete_loss, gaussian_grant, gaussian_mu
+from ogive.accounting.losses import DISTANCE, LEAST_SIGMA
+from ogive.core.arrays import Float64, Int64
+from ogive.core.checks import whole
+from ogive.core.parameters import plain_fields
 from ogive.errors import DataError, ParameterError, quoted
-from ogive.noise import DiscreteGaussian, DiscreteLaplace, law_from_dict
+from ogive.noise import DiscreteGaussian, DiscreteLaplace, law_from_dict, round_up_root, round_up_scale
 from ogive.noise.base import Law
-from ogive.parameters import plain_fields
-from ogive.privacy import Adjacency, Loss, PureDP, check_adjacency
+from ogive.privacy import Adjacency, ApproxDP, Loss, Privacy, PureDP, ZeroConcentratedDP, check_adjacency
 from ogive.strategies.base import Level, batch, check_levels, histogram
-from ogive.strategies.projection.features import integer_features, largest_change
-from ogive.strategies.projection.form import Form
-from ogive.strategies.projection.summaries import Moments, moments_of
-from ogive.strategies.projection.whitening import whitening
+from ogive.strategies.projection.bases import basis_named
+from ogive.strategies.projection.features import integer_features, largest_change, whitening
+from ogive.strategies.projection.form import Form, to_moments
+
+# --- What a handful of noisy coefficients says besides the curve: moments, and a bound on the whole error
+
+
+class Moments(NamedTuple):
+    """Means of u, u^2, ..., u^(K+1) over the records, u in [-1, 1], and the standard deviations of their noise."""
+
+    values: Float64
+    noise_sd: Float64
+
+
+def moments_of(form: Form, sums: Float64, total: int | None, covariance: Float64) -> Moments:
+    """Means of powers from unwhitened sums of features.
+
+    Args:
+        form: What was measured; of Legendre polynomials.
+        sums: Shape (..., M).
+        total: Number of records where it is public; else the noisy one is taken, and its noise counted.
+        covariance: Of the noise in the sums, shape (M, M).
+    """
+    if form.basis != "legendre":
+        raise ParameterError(f"moments follow from the legendre basis only, not from {form.basis}")
+    if total is None and not form.counted:
+        raise ParameterError("moments need the number of records, which is public under `REPLACE`")
+    # power sums are `count` times the number of records plus `matrix` times the sums of features
+    if form.noise == "moments":
+        count, matrix = 0.0, np.eye(form.degree + 1)
+    else:
+        count, matrix = 1.0, -to_moments(form.degree)
+    noisy = total is None
+    if form.counted:
+        matrix = np.concatenate((np.full((form.degree + 1, 1), count if noisy else 0.0), matrix), axis=1)
+    records = sums[..., :1] if noisy else np.full((*sums.shape[:-1], 1), float(total or 0))
+    if np.any(records <= 0):
+        raise ParameterError("there are no moments: the noise leaves no records")
+    values = (sums @ matrix.T + (0.0 if noisy else count * records)) / records
+    # to first order the noise of a ratio is that of the numerator less the ratio times the denominator
+    slopes = np.broadcast_to(matrix, (*values.shape, form.rows)).copy()
+    if noisy:
+        slopes[..., 0] -= values
+    sd = np.sqrt(np.einsum("...i,ij,...j->...", slopes, covariance, slopes)) / records
+    return Moments(np.asarray(values), np.asarray(sd))
+
+
+# --- The strategy
 
 MAX_SIZE = 2**16
 MAX_BITS = 30
@@ -245,22 +291,131 @@ class OrthogonalProjection:
 
 
 def check_bits(bits: Any) -> int:
-    """Return fractional bits that there can be.
-
-    Raises:
-        ParameterError: they are no whole number, or too few or too many.
-    """
+    """Return fractional bits that there can be."""
     return whole(bits, "bits", 8, MAX_BITS)
 
 
 def check_size(size: Any) -> None:
-    """Refuse a size that is no number of bins, or more than `MAX_SIZE`.
-
-    Raises:
-        ParameterError: naming the value and what is allowed.
-    """
+    """Refuse a size that is no number of bins, or more than `MAX_SIZE`."""
     check_levels(size, (), (), what="sizes")
     if size > MAX_SIZE:
         raise ParameterError(
             f"a projection has no more detail than its degree; use fewer bins (at most {MAX_SIZE}), got {size}"
         )
+
+
+# --- Design of projections: degree, fractional bits and noise for a guarantee
+
+GUESSED_RECORDS = 10_000
+PAPER_DEGREE = 6
+LEAST_BITS = 20
+LAPLACE = 4.0
+
+
+def design_projection(
+    size: int,
+    *,
+    privacy: Privacy,
+    adjacency: Adjacency,
+    rows: int = 1,
+    records: int | None = None,
+    basis: str = "legendre",
+    degree: int | None = None,
+    noise: str = "shaped",
+    constants: str = "exact",
+    bits: int | None = None,
+) -> OrthogonalProjection:
+    """Choose degree and noise of a projection at the cost of `privacy`.
+
+    Args:
+        size: Number of bins, N, at most 2^16.
+        privacy: Privacy loss to spend, for all records of a person together.
+        adjacency: Under ADD_OR_REMOVE the number of records is measured too.
+        rows: Largest number of records of one person.
+        records: Public guess of the number of records, for the degree and the bits; 10 000 by default.
+        basis: Functions of the projection: "legendre", "sine" (F is 0 and 1 at the ends), "cosine" or cubic "splines".
+        degree: K, with K + 1 functions; by default from the records and the guarantee.
+        noise: "shaped" (covariance fitted to the change by one record), "isotropic", or "moments" (on raw moments, as
+            in the paper; legendre only).
+        constants: "exact", or "paper" for the paper's larger sensitivity of moments.
+        bits: Fractional bits of the integers; by default enough that rounding is far below the noise.
+
+    Raises:
+        ParameterError: an argument is of the wrong kind or out of range.
+        ScaleError: the noise for the guarantee is larger than can be drawn.
+
+    Privacy:
+        The loss for `rows` records is at most `privacy`.
+    """
+    check_size(size)
+    whole(rows, "rows", 1)
+    guess = GUESSED_RECORDS if records is None else records
+    whole(guess, "records", 1)
+    scale = noise_per_unit(privacy) * rows
+    if degree is None:
+        degree = PAPER_DEGREE if noise == "moments" else usual_degree(guess / scale)
+        degree = max(min(degree, size - 1), basis_named(basis).least)
+    form = Form(basis, degree, noise, constants, adjacency, isinstance(privacy, PureDP))
+    chosen = max(_bits(guess, scale), _bits_of_noise(privacy, scale, form.rows)) if bits is None else check_bits(bits)
+    if chosen > MAX_BITS:
+        way_out = {
+            ApproxDP: "a larger delta or a smaller epsilon, or PureDP, which implies it",
+            ZeroConcentratedDP: "a smaller rho, or PureDP",
+        }.get(type(privacy), "a smaller epsilon")
+        raise ParameterError(
+            f"{privacy} asks for more fractional bits of integer noise than there are ({MAX_BITS}); use {way_out}"
+        )
+    law = _law(privacy, largest_change(form, size, chosen), form.rows, rows)
+    return OrthogonalProjection(size, basis, degree, noise, constants, adjacency, chosen, law)
+
+
+def noise_per_unit(privacy: Any) -> float:
+    """Standard deviation of Gaussian noise over the sensitivity: g of the literature."""
+    match privacy:
+        case ApproxDP():
+            return 1 / gaussian_mu(privacy.epsilon, privacy.delta)
+        case ZeroConcentratedDP():
+            return 1 / math.sqrt(2 * privacy.rho)
+        case PureDP():
+            return LAPLACE / float(privacy.epsilon)
+        case _:
+            raise ParameterError(
+                f"`privacy` must be `PureDP`, `ApproxDP` or `ZeroConcentratedDP`, got {quoted(privacy)}"
+            )
+
+
+def usual_degree(ratio: float) -> int:
+    """The degree for a number of records over the noise per unit: more detail where the noise allows it."""
+    wanted: int = round(5 * ratio**0.16)
+    return min(max(wanted, 6), 30)
+
+
+def _bits(records: int, scale: float) -> int:
+    """So many that rounding moves no coefficient by more than 1/64 of its noise; never so many that sums overflow."""
+    wanted = math.ceil(math.log2(32 * records / scale))
+    room = 61 - records.bit_length()
+    chosen: int = max(LEAST_BITS, min(wanted, room, MAX_BITS))
+    return chosen
+
+
+def _bits_of_noise(privacy: Privacy, scale: float, integers: int) -> int:
+    """So many that integers stand for continuous noise, at a hundredth of a percent of delta or less."""
+    if isinstance(privacy, PureDP):
+        return LEAST_BITS
+    least = math.log2(LEAST_SIGMA / scale) + 0.01
+    if isinstance(privacy, ApproxDP):
+        # distances count 1 + e^epsilon times
+        grown = np.logaddexp(0, float(privacy.epsilon)) / math.log(2)
+        distance = math.log2(integers * DISTANCE) - 2 * math.log2(scale)
+        least = max(least, (distance + grown - math.log2(1e-4 * float(privacy.delta))) / 2)
+    return math.ceil(least)
+
+
+def _law(privacy: Privacy, change: Fraction, integers: int, rows: int) -> Law:
+    if isinstance(privacy, PureDP):
+        return DiscreteLaplace(round_up_scale(change * rows / privacy.epsilon))
+    if isinstance(privacy, ApproxDP):
+        per_unit = math.sqrt(change) * rows
+        mu = gaussian_grant(privacy, integers=integers, per_unit=per_unit)
+        return DiscreteGaussian(round_up_scale(Fraction(per_unit / mu) * (1 + Fraction(1, 10**12))))
+    return DiscreteGaussian(round_up_root(change * rows * rows / (2 * privacy.rho)))

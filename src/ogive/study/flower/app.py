@@ -11,7 +11,7 @@ from pathlib import Path
 from ogive.errors import ParameterError, plain
 from ogive.study.document import Study
 from ogive.study.flower.relay.quiet import QUIET
-from ogive.study.https.addresses import read_address
+from ogive.study.https.sending import read_address
 
 FLOWER = "1.41.0"
 """The version of Flower that the app was written and tested for."""
@@ -23,7 +23,6 @@ _COPIED = (
     "flower/relay/quiet.py",
     "https/mailbox.py",
     "local_client.py",
-    "limits.py",
 )
 """Files of `ogive.study`; in the app they lie side by side. The folder `relay` is no package of ogive: its files need
 Flower, so that whoever imports all of ogive passes them by."""
@@ -70,17 +69,7 @@ _ENVIRONMENT = """\
 
 
 def write_app(folder: Path, study: Study, *, url: str, service: str) -> None:
-    """Write the relay app of a study into a new folder, whole or not at all.
-
-    Args:
-        folder: To be made.
-        study: The study.
-        url: Of its service, as the SuperLink's machine reaches it.
-        service: Folder on the SuperLink's machine that holds `ca.pem` and the tokens of all parties.
-
-    Raises:
-        ParameterError: the folder is there already, or cannot be written; or the URL or the folder's name is none.
-    """
+    """Write the relay app of a study into a new folder, whole or not at all."""
     read_address(url, "the coordinator")
     for text in (url, service):
         if not text.isprintable() or '"' in text or "\\" in text:

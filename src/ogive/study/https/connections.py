@@ -1,8 +1,9 @@
-"""Connections that strangers open: each says what it wants soon and in few bytes, or it ends.
+"""What the services of a study share: limits on connections, responses, reports by POST, and values that many ask for.
 
-A process has a number of places for connections. Where all are taken and another connection comes, one of those ends of
-which no whole request is being answered, and no request whose sender has shown a token is coming: the oldest one of the
-network that has most of them. So connections that wait keep nobody out, however many there are.
+Strangers open connections; each says what it wants soon and in few bytes, or it ends. A process has a number of places
+for connections. Where all are taken and another connection comes, one of those ends of which no whole request is being
+answered, and no request whose sender has shown a token is coming: the oldest one of the network that has most of them.
+So connections that wait keep nobody out, however many there are.
 """
 
 from __future__ import annotations
@@ -14,12 +15,22 @@ import logging
 import resource
 import time
 from asyncio import constants, sslproto
-from typing import Any, ClassVar
+from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
+from concurrent.futures import Future
+from typing import Any, ClassVar, Generic, TypeVar
 
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import HTMLResponse, PlainTextResponse, Response
+from starlette.routing import BaseRoute
+from starlette.types import ASGIApp, Lifespan, Message, Receive, Scope, Send
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 from websockets.exceptions import InvalidState
+
+from ogive.errors import PeerError, RefusalError
+from ogive.study.submissions import ClosedError, NotEnrolledError, OtherReportError
 
 HEAD_SECONDS = 20.0
 """How long the head of a request may take to come, and a new connection to begin one."""
@@ -46,11 +57,7 @@ _SUBNET = 64
 
 
 class Places:
-    """Who has the connections of a process, and whose ends where one more comes.
-
-    Args:
-        most: How many there may be.
-    """
+    """Who has the connections of a process, and whose ends where one more comes."""
 
     def __init__(self, most: int) -> None:
         self._most = most
@@ -363,9 +370,6 @@ def limit(most: int) -> None:
 
     An encrypted connection takes 32 KB of memory for what it reads, two TLS records, instead of 256 KB: asyncio has no
     option for this, and allocates the whole buffer for each connection, also for one that says nothing.
-
-    Args:
-        most: How many connections there may be; fewer where the process may not open so many files.
     """
     Connection.places = Places(min(most, max(resource.getrlimit(resource.RLIMIT_NOFILE)[0] - OTHER_FILES, 1)))
     Encrypted.max_size = _READ_BYTES
@@ -379,3 +383,153 @@ def allow_files(count: int) -> None:
     wanted = count if most == resource.RLIM_INFINITY else min(count, most)
     if now != resource.RLIM_INFINITY and now < wanted:
         resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, most))
+
+
+# --- Responses that every service of a study gives
+
+_POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
+
+FAILED = "nothing more can be stored; find out why a write to the disk failed, and start the process again"
+"""What `/health` says where a store failed."""
+
+
+def exact(*, routes: Sequence[BaseRoute], lifespan: Lifespan[Starlette] | None = None) -> Starlette:
+    """An application whose paths are taken as they are: a redirect would name the host that the client has named."""
+    found = Starlette(routes=routes, lifespan=lifespan)
+    found.router.redirect_slashes = False
+    return found
+
+
+@contextlib.asynccontextmanager
+async def beside(work: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
+    """The lifespan of a service that does some work all the time."""
+    task = asyncio.create_task(work)
+    try:
+        yield
+    finally:
+        task.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await task
+
+
+def line(text: str, status: int) -> Response:
+    """One line for people."""
+    return PlainTextResponse(text + "\n", status_code=status)
+
+
+def html(page: str, *, more: str = "") -> Response:
+    """A page that is not kept, and loads nothing but what `more` of its policy allows."""
+    return HTMLResponse(
+        page,
+        headers={
+            "Content-Security-Policy": _POLICY + more,
+            "X-Content-Type-Options": "nosniff",
+            "Referrer-Policy": "no-referrer",
+            "Cache-Control": "no-store",
+        },
+    )
+
+
+# --- Reports that people send once each: first who it is, then a short body in a short time
+
+LOG = logging.getLogger("ogive.study")
+
+REPORT_SECONDS = 30.0
+"""How long the body of a report may take to come."""
+
+
+class Taking:
+    """The reports of a service, each sent by POST with its owner's credential."""
+
+    def __init__(
+        self, *, longest: int, person: Callable[[str], int], take: Callable[[int, bytes], Future[None]]
+    ) -> None:
+        self._longest = longest
+        self._person = person
+        self._take = take
+        self.counts = {"reports": 0, "refused": 0, "bytes_in": 0}
+
+    def before(self, others: ASGIApp, path: str) -> ASGIApp:
+        """An application that takes reports at a path, past the router, since they come by the thousand each second."""
+
+        async def application(scope: Scope, receive: Receive, send: Send) -> None:
+            if scope["type"] == "http" and scope["path"] == path:
+                response = await self.answer(Request(scope, receive))
+                await response(scope, receive, send)
+            else:
+                await others(scope, receive, send)
+
+        return application
+
+    async def answer(self, request: Request) -> Response:
+        """The answer to one report: 201 once it is durable, and one line if it is refused."""
+        if request.method != "POST":
+            return self.refused("reports are sent by POST", 405)
+        scheme, _, shown = request.headers.get("authorization", "").partition(" ")
+        try:
+            if scheme.lower() != "bearer":
+                raise NotEnrolledError
+            number = self._person(shown)
+        except NotEnrolledError:
+            return self.refused("this needs the credential of somebody who is enrolled in this study", 401)
+        is_known(request.scope)
+        try:
+            async with asyncio.timeout(REPORT_SECONDS):
+                report = await self._body(request)
+            if report is None:
+                return self.refused(f"a report of this study has {self._longest} bytes", 413)
+            await asyncio.wrap_future(self._take(number, report))
+        except TimeoutError:
+            return self.refused("the report came too slowly", 408)
+        except ClientDisconnect:
+            return self.refused("the report was cut off", 400)
+        except OtherReportError as problem:
+            return self.refused(str(problem), 409)
+        except ClosedError as problem:
+            return self.refused(str(problem), 410)
+        except PeerError as problem:
+            return self.refused(str(problem), 400)
+        except RefusalError as problem:
+            LOG.error("a report is not stored: %s", problem)
+            return self.refused("the report could not be stored now; send it again", 503)
+        self.counts["reports"] += 1
+        self.counts["bytes_in"] += len(report)
+        return Response(status_code=201)
+
+    async def _body(self, request: Request) -> bytes | None:
+        """The body; None if it is longer than a report."""
+        found = bytearray()
+        async for chunk in request.stream():
+            found += chunk
+            if len(found) > self._longest:
+                return None
+        return bytes(found)
+
+    def refused(self, text: str, status: int) -> Response:
+        """One line that says why nothing was stored."""
+        self.counts["refused"] += 1
+        return line(text, status)
+
+
+# --- What strangers ask for and the disk knows, read at most once a second, however many ask
+
+T = TypeVar("T")
+
+SECONDS = 1.0
+
+
+class Recent(Generic[T]):
+    """A value that is found in a thread, and given for a second."""
+
+    def __init__(self, find: Callable[[], T]) -> None:
+        self._find = find
+        self._one = asyncio.Lock()
+        self._found: tuple[float, T] | None = None
+
+    async def get(self) -> T:
+        """The value, at most `SECONDS` old."""
+        async with self._one:
+            if self._found is None or time.monotonic() - self._found[0] >= SECONDS:
+                begun = time.monotonic()
+                self._found = begun, await run_in_threadpool(self._find)
+            return self._found[1]

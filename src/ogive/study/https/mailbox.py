@@ -10,7 +10,7 @@ import time
 
 import httpx
 
-from ogive.study.limits import LONGEST
+from ogive.study.local_client import LONGEST
 
 STEP = "ogive-step-seconds"
 """The header in which a service says how long a step waits for those who have not answered."""
@@ -43,11 +43,7 @@ def quiet_client(context: ssl.SSLContext, headers: dict[str, str] | None = None)
 
 
 def read(response: httpx.Response, most: int) -> bytes:
-    """The body of a streamed response as it was sent, in a time that its length allows.
-
-    Raises:
-        Unavailable: it is packed or longer, or comes too slowly.
-    """
+    """The body of a streamed response as it was sent, in a time that its length allows."""
     if response.headers.get("content-encoding", "identity") != "identity":
         raise Unavailable("it sent something packed, which nobody asked for")
     found = bytearray()
@@ -79,22 +75,12 @@ class Mailbox:
         self._client = quiet_client(context, {"Authorization": f"Bearer {token}"})
 
     def question(self) -> bytes | None:
-        """What the party is to answer now; None if there is nothing to do.
-
-        Raises:
-            httpx.HTTPError, Unavailable: ask again later.
-            UnknownToken: asking again is of no use.
-        """
+        """What the party is to answer now; None if there is nothing to do."""
         status, found = self._post("question", b"", {"wait": str(self._wait)})
         return found if status == 200 else None
 
     def leave(self, reply: bytes) -> bool:
-        """Leave the party's reply; False if it is no reply to what the party is asked now.
-
-        Raises:
-            httpx.HTTPError, Unavailable: ask for the question again later.
-            UnknownToken: asking again is of no use.
-        """
+        """Leave the party's reply; False if it is no reply to what the party is asked now."""
         status, _ = self._post("reply", reply, {})
         return status not in (409, 413)
 

@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import base64
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
 from ogive.errors import ParameterError
-from ogive.html.document import PICTURES, document
-from ogive.html.markup import Html, tag
-from ogive.html.parts import fine, say, table
 from ogive.provenance import Provenance
 from ogive.report import chart_svg, render_report
-from ogive.report.totals import totals
+from ogive.report.budget import totals
+from ogive.showing.parts import PICTURES, Html, document, fine, say, table, tag
 from ogive.statistics.kinds import read_recorded
-from ogive.study.status import in_the_sum, is_connected
+from ogive.study.coordinator import in_the_sum, is_connected
+from ogive.study.https.connections import html, line
 
 REFRESH_SECONDS = 5
 
@@ -46,12 +50,7 @@ class Released:
 
 
 def status_page(told: dict[str, Any], released: Mapping[str, Released]) -> str:
-    """The page of a study, which the browser reads again every few seconds.
-
-    Args:
-        told: Of `status.status_of`.
-        released: By the name of the release.
-    """
+    """The page of a study, which the browser reads again every few seconds."""
     title = told["title"] or told["study"]
     connected = sum(is_connected(party) for party in told["parties"])
     return document(
@@ -164,3 +163,46 @@ def _agent(party: dict[str, Any]) -> str:
     if is_connected(party):
         return "connected"
     return f"last seen {time.strftime('%Y-%m-%d %H:%M', time.gmtime(party['seen']))} UTC"
+
+
+# --- What was released, as every service of a study gives it: as JSON, and as a page
+
+
+class Results:
+    """The releases of a study."""
+
+    def __init__(self, find: Callable[[str], dict[str, Any] | None]) -> None:
+        self._find = find
+        self._pictured: dict[str, Released] = {}
+        self._pages: dict[str, tuple[dict[str, Any], str]] = {}
+
+    def routes(self) -> list[Route]:
+        """Where they are."""
+        return [Route("/v1/releases/{name}", self._json), Route("/releases/{name}", self._page)]
+
+    async def pictured(self, states: list[dict[str, Any]]) -> dict[str, Released]:
+        """Those of some releases that are complete, by name, as the page of a study shows them; drawn once."""
+        for each in states:
+            name = each["name"]
+            if each["state"] == "released" and name not in self._pictured:
+                found = await run_in_threadpool(self._find, name)
+                if found is not None:
+                    self._pictured[name] = await run_in_threadpool(Released.of, found)
+        return self._pictured
+
+    async def _json(self, request: Request) -> Response:
+        found = await run_in_threadpool(self._find, request.path_params["name"])
+        return _none() if found is None else JSONResponse(found)
+
+    async def _page(self, request: Request) -> Response:
+        name = request.path_params["name"]
+        found = await run_in_threadpool(self._find, name)
+        if found is None:
+            return _none()
+        if name not in self._pages or self._pages[name][0] != found:
+            self._pages[name] = found, await run_in_threadpool(release_page, name, found)
+        return html(self._pages[name][1])
+
+
+def _none() -> Response:
+    return line("there is no such release yet", 404)

@@ -1,4 +1,4 @@
-"""Sending a report to the service that takes it, until it is acknowledged.
+"""Addresses of services, whom a client believes, and sending a report until it is acknowledged.
 
 Needs Python alone beside what makes the report.
 """
@@ -6,14 +6,47 @@ Needs Python alone beside what makes the report.
 from __future__ import annotations
 
 import http.client
+import re
 import ssl
 import time
 from pathlib import Path
 from types import TracebackType
 from typing import Self
+from urllib.parse import SplitResult, urlsplit
 
 from ogive.errors import ParameterError, PeerError, RefusalError, plain, quoted
-from ogive.study.https.addresses import read_address
+
+# --- Addresses of services, as people write them, and their certificates
+
+_PATH = re.compile(r"[!-~]*", re.ASCII)
+
+
+def read_address(url: str, whose: str) -> SplitResult:
+    """The parts of an address."""
+    try:
+        parts = urlsplit(url)
+        host, port = parts.hostname or "", parts.port
+        host.encode("idna")
+    except ValueError:  # UnicodeError is one
+        parts, host, port = urlsplit(""), "", None
+    more = parts.query or parts.fragment or parts.username is not None
+    written = _PATH.fullmatch(url if url.isascii() else parts.path) and not re.search(r"\s", url)
+    if parts.scheme != "https" or not host or port == 0 or more or not written:
+        raise ParameterError(
+            f"the address of {whose} must be such as https://study.example.org:8443, got {quoted(url)}"
+        )
+    return parts
+
+
+def believing(authority: Path | None) -> ssl.SSLContext:
+    """Believe certificates that an authority issued; None for those that the system trusts."""
+    try:
+        return ssl.create_default_context(cafile=None if authority is None else str(authority))
+    except OSError as problem:  # ssl.SSLError is one
+        raise ParameterError(f"the certificate {plain(authority)} cannot be used: {problem.strerror}") from None
+
+
+# --- Sending a report until it is acknowledged
 
 TRIES = 6
 _PAUSE = 0.5
@@ -25,43 +58,18 @@ _LATER = (408, 429, 500, 502, 503, 504)
 
 
 class Sender:
-    """A connection to the service that takes reports.
-
-    Args:
-        task: Digest of the study, or of the description that reports answer.
-        url: Of the server, such as "https://north.example.org:8443".
-        authority: File with the certificate that its certificate was issued with; None for those the system trusts.
-
-    Raises:
-        ParameterError: the URL is none, or the file cannot be read.
-    """
+    """A connection to the service that takes reports."""
 
     def __init__(self, task: bytes, url: str, *, authority: Path | None = None) -> None:
         parts = read_address(url, "a server")
-        try:
-            context = ssl.create_default_context(cafile=None if authority is None else str(authority))
-        except OSError as problem:
-            raise ParameterError(f"the certificate {plain(authority)} cannot be used: {problem.strerror}") from None
         self._url = url
         self._path = f"{parts.path.rstrip('/')}/v1/tasks/{task.hex()}/reports"
         self._connection = http.client.HTTPSConnection(
-            parts.hostname or "", parts.port or 443, timeout=SECONDS, context=context
+            parts.hostname or "", parts.port or 443, timeout=SECONDS, context=believing(authority)
         )
 
     def send(self, report: bytes, shown: str) -> bool:
-        """Send a report until it is acknowledged.
-
-        Args:
-            report: The report.
-            shown: Its owner's credential.
-
-        Returns:
-            False if this person's upload is stored already, from another report.
-
-        Raises:
-            PeerError: the server refuses it.
-            RefusalError: the server does not answer.
-        """
+        """Send a report until it is acknowledged."""
         headers = {"Authorization": f"Bearer {shown}", "Content-Type": "application/vnd.ogive.report"}
         problem = ""
         for tried in range(TRIES):

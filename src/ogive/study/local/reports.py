@@ -1,32 +1,37 @@
-"""The reports that a service takes: those that a device can send, one of each participant, each as it was sent.
+"""Reports of a collection: the store of a service, who may report, and sending from a device.
 
-The store holds whole reports, so it is read by `ogive local aggregate` as a file of them is.
+The store holds one report of each participant, as it was sent, so it is read by `ogive local aggregate` as a file of
+them is.
 """
 
 from __future__ import annotations
 
+import hmac
+import re
 from concurrent.futures import Future
 from pathlib import Path
 
 import numpy as np
 
-from ogive.errors import PeerError, RefusalError
-from ogive.local.codec import HEADER_BYTES, TAG_BYTES, VERSION, read_numbers
-from ogive.local.description import Description
-from ogive.study.submissions import Submissions
+from ogive.crypto.domains import HashDomain, digest, number
+from ogive.errors import ParameterError, PeerError, RefusalError, plain
+from ogive.local.description import HEADER_BYTES, TAG_BYTES, VERSION, Description, read_numbers
+from ogive.study.enrolment import (
+    SERVICE,
+    TOKENS,
+    check_host,
+    issue,
+    make_authority,
+    make_token,
+    new_folder,
+    write_private,
+)
+from ogive.study.https.sending import Sender
+from ogive.study.submissions import NotEnrolledError, Stored, Submissions
 
 
-class LocalReports:
-    """A store of reports to one description.
-
-    Args:
-        description: What was asked.
-        folder: Of the store, made if it is not there.
-        people: How many may report; they have the numbers from 0 on.
-
-    Raises:
-        RefusalError: the store cannot be used, or holds something else.
-    """
+class LocalReports(Stored):
+    """A store of reports to one description."""
 
     def __init__(self, description: Description, folder: Path, people: int) -> None:
         self._description = description
@@ -48,36 +53,8 @@ class LocalReports:
                 "report; name its own store"
             ) from None
 
-    def __len__(self) -> int:
-        """How many reports are stored."""
-        return len(self._kept)
-
-    @property
-    def usable(self) -> bool:
-        """Whether more can be stored before the process is started again."""
-        return self._kept.usable
-
-    @property
-    def size(self) -> int:
-        """How many bytes they take."""
-        return self._kept.size
-
-    @property
-    def by_hour(self) -> list[list[int]]:
-        """How many were stored in which of the last hours."""
-        return self._kept.by_hour
-
     def take(self, person: int, report: bytes) -> Future[None]:
-        """Store the report of a participant; the same one again is as good as the first time.
-
-        Returns:
-            Done when it is durable; with a `RefusalError` if it is not kept.
-
-        Raises:
-            PeerError: no device of this participant can send it.
-            OtherReportError: this participant sent another one.
-            RefusalError: too much waits to be stored.
-        """
+        """Store the report of a participant; the same one again is as good as the first time."""
         if self._number(report) != person:
             raise PeerError("the report has the number of another participant than the token")
         payloads = np.frombuffer(report, np.uint8, offset=HEADER_BYTES)[np.newaxis]
@@ -86,11 +63,7 @@ class LocalReports:
         return self._kept.take(person, report, report)
 
     def _number(self, report: bytes) -> int:
-        """The participant whom a report names.
-
-        Raises:
-            PeerError: it is no report of this collection.
-        """
+        """The participant whom a report names."""
         if len(report) != self._description.report_bytes:
             raise PeerError(f"a report of this collection has {self._description.report_bytes} bytes")
         if report[: 1 + TAG_BYTES] != self._front:
@@ -100,6 +73,115 @@ class LocalReports:
             raise PeerError(f"participants have the numbers 0 to {self._people - 1}")
         return number
 
-    def close(self) -> None:
-        """Let another process open the store."""
-        self._kept.close()
+
+# --- Who may report
+#
+# Each participant has a token, and the service knows a digest of it. A token is written NUMBER-SECRET, with the
+# participant's number, which is public, and 64 random hexadecimal digits. It is shown to the service of its collection
+# and to nobody else. The service keeps digests in the order of the numbers:
+#
+#     list = "OGENROL2" | digest of the description 32 | digests, 16 bytes each
+
+LIST = "enrolled"
+MOST = 1 << 24
+"""Participants of one service."""
+
+_MAGIC = b"OGENROL2"
+_FRONT = len(_MAGIC) + 32
+_DIGEST_BYTES = 16
+
+
+class Participants:
+    """The participants who may report, by digests of their tokens in the order of their numbers."""
+
+    def __init__(self, digests: bytes) -> None:
+        self._digests = digests
+
+    def __len__(self) -> int:
+        """How many there are."""
+        return len(self._digests) // _DIGEST_BYTES
+
+    def person(self, token: str) -> int:
+        """The number of the participant who has a token."""
+        written, _, secret = token.partition("-")
+        if not (written.isascii() and written.isdecimal() and len(written) <= len(str(MOST))):
+            raise NotEnrolledError
+        found, asked = int(written), _digest(int(written), secret)
+        kept = self._digests[found * _DIGEST_BYTES : (found + 1) * _DIGEST_BYTES]
+        if not hmac.compare_digest(kept, asked):
+            raise NotEnrolledError
+        return found
+
+    @staticmethod
+    def read(path: Path, description: Description) -> Participants:
+        """Read the list that `equip` made."""
+        try:
+            with path.open("rb") as file:
+                data = file.read(_FRONT + MOST * _DIGEST_BYTES + 1)
+        except OSError as problem:
+            raise ParameterError(
+                f"the list of who may report {plain(path)} cannot be read: {problem.strerror}; "
+                "ogive local devices makes it"
+            ) from None
+        front, digests = data[:_FRONT], data[_FRONT:]
+        if not front.startswith(_MAGIC) or len(front) < _FRONT or len(digests) % _DIGEST_BYTES:
+            raise ParameterError(f"{plain(path)} is no list of who may report; ogive local devices makes one")
+        found = Participants(digests)
+        if front != _MAGIC + description.digest or len(found) > description.participants:
+            raise ParameterError(f"{plain(path)} is the list of another collection")
+        return found
+
+
+def equip(folder: Path, description: Description, *, count: int, hosts: tuple[str, ...]) -> None:
+    """Make what a service and its participants need before they meet, in a new folder."""
+    if not 1 <= count <= min(description.participants, MOST):
+        raise ParameterError(f"`count` must be 1 to {min(description.participants, MOST)}, got {count}")
+    for host in hosts:
+        check_host(host)
+    secrets = [make_token() for _ in range(count)]
+    digests = b"".join(_digest(person, secret) for person, secret in enumerate(secrets))
+    tokens = "".join(f"{person}-{secret}\n" for person, secret in enumerate(secrets))
+    with new_folder(folder):
+        make_authority(folder, description.title or description.id)
+        issue(folder, SERVICE, hosts=hosts)
+        write_private(folder / LIST, _MAGIC + description.digest + digests)
+        write_private(folder / TOKENS, tokens.encode())
+
+
+def _digest(person: int, secret: str) -> bytes:
+    return digest(HashDomain.LOCAL_ENROLLED, number(person), secret.encode(), length=_DIGEST_BYTES)
+
+
+# --- Sending reports that were made on a device
+
+_MOST = 1 << 30
+_TOKEN = re.compile(r"[0-9]+-[0-9a-f]{64}", re.ASCII)
+
+
+def send(
+    description: Description, reports: Path, *, tokens: Path, connect: str, authority: Path | None = None
+) -> tuple[int, int]:
+    """Send the reports in a file, each with its participant's token; how many are new, and how many were stored."""
+    data, size = _read(reports), description.report_bytes
+    if len(data) > _MOST:
+        raise ParameterError(f"{plain(reports)} has more than {_MOST} bytes; send parts of it")
+    if not data or len(data) % size:
+        raise ParameterError(f"{plain(reports)} holds no reports to this description, of {size} bytes each")
+    numbers = read_numbers(np.frombuffer(data, np.uint8).reshape(-1, size)).tolist()
+    shown = {each.partition("-")[0]: each for each in _read(tokens).decode("ascii", errors="replace").split()}
+    for each in numbers:
+        if not _TOKEN.fullmatch(shown.get(str(each), "")):
+            raise ParameterError(f"{plain(tokens)} has no token of participant {each}; it begins with {each}-")
+    with Sender(description.digest, connect, authority=authority) as sender:
+        new = sum(
+            sender.send(data[place * size : (place + 1) * size], shown[str(each)]) for place, each in enumerate(numbers)
+        )
+    return new, len(numbers) - new
+
+
+def _read(path: Path) -> bytes:
+    try:
+        with path.open("rb") as file:
+            return file.read(_MOST + 1)
+    except OSError as problem:
+        raise ParameterError(f"cannot read {plain(path)}: {problem.strerror}") from None

@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from pathlib import Path
 from typing import Any
 
-from ogive.errors import ParameterError, quoted
+from ogive.errors import ParameterError, plain, quoted
 from ogive.provenance import trust_statement
-from ogive.study.common import Document, parse_toml, read_releases
-from ogive.study.fields import (
+from ogive.study.common import (
+    FORMAT,
+    LARGEST_FILE,
+    Document,
     check_fields,
     key_text,
+    parse_toml,
+    read_coordinator,
     read_key,
     read_name,
     read_privacy,
-    read_table,
+    read_releases,
     read_text,
     read_unit,
 )
-from ogive.trust.pairs.options import PairsOptions
+from ogive.trust.options import PairsOptions
 
 PAIRS = "pairs"
 
@@ -57,31 +63,21 @@ class PeopleStudy(Document):
         return _ASSUMPTION
 
     def number_of(self, key: bytes) -> int:
-        """The number of the person with this public key, from 1.
-
-        Raises:
-            ParameterError: nobody has it.
-        """
+        """The number of the person with this public key, from 1."""
         if key not in self.people:
             raise ParameterError(f"nobody in the study {self.name} has the key {key_text(key)}")
         return self.people.index(key) + 1
 
     @staticmethod
     def parse(text: bytes) -> PeopleStudy:
-        """Read a study from the bytes of its file, which need not be trusted.
-
-        Raises:
-            ParameterError: they are no study of people; one line says what is wrong.
-        """
+        """Read a study from the bytes of its file, which need not be trusted."""
         data = parse_toml(text)
         check_fields(data, "a study of pairs", _FIELDS)
         trust = read_text(data, "trust", "")
         if trust != PAIRS:
             raise ParameterError(f"the study's trust must be {PAIRS} here, got {quoted(trust)}")
         people = _people(data.get("people"))
-        coordinator = read_table(data, "coordinator")
-        check_fields(coordinator, "[coordinator]", {"key"})
-        key = read_key(coordinator.get("key"), "the coordinator")
+        key = read_coordinator(data)
         if key in people:
             raise ParameterError("the coordinator needs a key of its own, and this is that of a person")
         unit = read_unit(data)
@@ -123,3 +119,59 @@ def _deadline(given: Any) -> datetime:
             f"the study needs a deadline with a time zone, such as 2030-12-31T18:00:00Z, got {quoted(str(given))}"
         )
     return given
+
+
+# --- The file of a new study of people, with one release to be edited
+
+_TEXT = """\
+# What is computed, by whom, and at what price. Everybody reads the same bytes: compare `sha256sum` of the file.
+ogive-study = {format}
+name = "{name}"
+title = ""
+# people meet in pairs and show nobody their records; the service sees noisy values
+trust = "{trust}"
+# no pair begins after this
+deadline = {deadline}
+# what the release may cost the record of each person
+budget = {{ epsilon = 1 }}
+# the public key of each person, from ogive study keys
+people = [
+{people}
+]
+
+[coordinator]
+key = "{coordinator}"
+
+[[release]]
+name = "income"
+statistic = "ustat"
+privacy = {{ epsilon = 1 }}
+columns = "income"
+kernel = "gini"
+bounds = [0, 100000]
+"""
+
+
+def template(name: str, *, coordinator: str, people: Sequence[str], deadline: str) -> str:
+    """The text of a study of people, which `PeopleStudy.parse` reads."""
+    text = _TEXT.format(
+        format=FORMAT,
+        name=name,
+        trust=PAIRS,
+        deadline=deadline,
+        people="\n".join(f'  "{each}",' for each in people),
+        coordinator=coordinator,
+    )
+    PeopleStudy.parse(text.encode())
+    return text
+
+
+def read_people(path: Path) -> list[str]:
+    """The keys in a file, one a line."""
+    try:
+        with path.open(encoding="ascii") as file:
+            return file.read(LARGEST_FILE).split()
+    except OSError as problem:
+        raise ParameterError(f"the keys of the people {plain(path)} cannot be read: {problem.strerror}") from None
+    except UnicodeDecodeError:
+        raise ParameterError(f"{plain(path)} holds no keys; ogive study keys prints them") from None

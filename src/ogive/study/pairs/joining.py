@@ -10,7 +10,6 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import os
-import ssl
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -18,24 +17,82 @@ from typing import Any
 import numpy as np
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from ogive.arrays import Int64
 from ogive.columns import Schema
-from ogive.errors import DataError, ParameterError, PeerError, RefusalError, plain
+from ogive.core.arrays import Int64
+from ogive.errors import DataError, PeerError, RefusalError, ReleaseMismatchError, plain
 from ogive.ledger import Ledger, Reservation
 from ogive.noise.source import KEY_BYTES
 from ogive.privacy import Adjacency, PrivacyUnit
 from ogive.queries import Answer, PairsQuery
 from ogive.records import Records
-from ogive.runtime.pairs import Channel, Person, take_part
-from ogive.runtime.pairs.websocket import connect as open_channel
-from ogive.study.https.addresses import read_address
+from ogive.study.https.sending import believing, read_address
+from ogive.study.meeting import Channel, Person, take_part
+from ogive.study.meeting.websocket import connect as open_channel
 from ogive.study.pairs.document import PeopleStudy
-from ogive.study.pairs.meeting import Meeting
-from ogive.study.pairs.notes import Notes
+from ogive.study.pairs.terms import Meeting
 from ogive.study.paying import check_budget, payment_of
-from ogive.study.store import Store
+from ogive.study.store import Kept, Store
 from ogive.trust.base import Opening, TrustModel
-from ogive.trust.pairs.options import PairsOptions
+from ogive.trust.options import PairsOptions
+
+# --- Notes of what a person gave, which its ledger counts, so that older ones are found out
+#
+# Notes that were put back from a backup lack some, and would let a person give more halves than it paid for. Each note
+# takes the next number in the ledger, with a random value, and no number is taken twice. Notes that are found to be
+# older lose what the ledger knows them by, so that trying again changes nothing.
+
+_IDENTITY, _COUNT = "identity", "count"
+_VALUE_BYTES, _COUNT_BYTES = 16, 8
+_IDENTITY_NUMBER = 1
+
+
+class Notes:
+    """The notes of one person in one study."""
+
+    def __init__(self, store: Store, paid: Reservation) -> None:
+        self._store = store
+        self._paid = paid
+        fresh = os.urandom(_VALUE_BYTES)
+        with store.write() as kept:
+            self._identity = kept.put_new(_IDENTITY, fresh) or fresh
+            count = _counted(kept)
+        self._bind(_IDENTITY_NUMBER, self._identity)
+        self._bind(_IDENTITY_NUMBER + count, os.urandom(_VALUE_BYTES))  # before anybody is met
+
+    def note(self, token: bytes, value: bytes) -> bytes | None:
+        """Note a value for good unless the token has one, and say which it had; None for none."""
+        with self._store.write() as kept:
+            if kept.get(_IDENTITY) != self._identity:
+                raise self._others()
+            earlier = kept.put_new(f"note/{token.hex()}", value)
+            count = 0 if earlier is not None else _counted(kept)
+        if earlier is None:
+            self._bind(_IDENTITY_NUMBER + count, os.urandom(_VALUE_BYTES))
+        return earlier
+
+    def _bind(self, number: int, value: bytes) -> None:
+        try:
+            self._paid.bind(number, value)
+        except ReleaseMismatchError:
+            with self._store.write() as kept:
+                kept.drop_one(_IDENTITY)
+            raise self._others() from None
+
+    def _others(self) -> PeerError:
+        return PeerError(
+            f"the notes {plain(self._store.words)} are not those that belong to this ledger, or older ones, so what "
+            "was given is not known; this person takes part no more"
+        )
+
+
+def _counted(kept: Kept) -> int:
+    """The number of the next note."""
+    count = int.from_bytes(kept.get(_COUNT) or b"", "little") + 1
+    kept.put(_COUNT, count.to_bytes(_COUNT_BYTES, "little"))
+    return count
+
+
+# --- One person, until the study is over
 
 NOTES = ".pairs"
 """What the name of a ledger ends in as that of the notes beside it."""
@@ -46,15 +103,7 @@ _LATE_SECONDS = 120.0
 
 
 class OwnRecord(TrustModel):
-    """The record of one person, as what pays for its pairs.
-
-    Args:
-        meeting: What is computed.
-        record: Anything that `Records.of` reads, of one row.
-
-    Raises:
-        DataError, ParameterError: it is no record of the study.
-    """
+    """The record of one person, as what pays for its pairs."""
 
     options_type = PairsOptions
 
@@ -95,13 +144,7 @@ class OwnRecord(TrustModel):
 
 
 class OwnPairs(Opening[PairsQuery]):
-    """A person's part of one release; its noise is drawn in each pair.
-
-    Args:
-        record: The person's.
-        adjacency: Of the study.
-        secret: 32 bytes; nothing follows from it.
-    """
+    """A person's part of one release; its noise is drawn in each pair, and nothing follows from the secret."""
 
     def __init__(self, record: OwnRecord, adjacency: Adjacency, secret: bytes) -> None:
         self._record = record
@@ -151,7 +194,7 @@ def join(
         charged whatever comes of them.
     """
     number = study.number_of(key.public_key().public_bytes_raw())
-    address, context = _address(connect), _context(authority)
+    address, context = _address(connect), believing(authority)
     left = (study.deadline - datetime.now(UTC)).total_seconds()
     if left <= 0:
         raise RefusalError(f"no pair of this study begins after {study.deadline.isoformat()}; nothing was sent")
@@ -188,10 +231,3 @@ def _pay(meeting: Meeting, own: OwnRecord, ledger: str | Path) -> Reservation:
 def _address(connect: str) -> str:
     read_address(connect, "the service")
     return "wss://" + connect.removeprefix("https://").rstrip("/") + PATH
-
-
-def _context(authority: Path | None) -> ssl.SSLContext:
-    try:
-        return ssl.create_default_context(cafile=None if authority is None else str(authority))
-    except OSError as problem:  # ssl.SSLError is one
-        raise ParameterError(f"the certificate {plain(authority)} cannot be used: {problem.strerror}") from None

@@ -14,8 +14,13 @@ import json
 import logging
 import secrets
 import threading
+import time
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any, Protocol
+
+import httpx
+from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 
 from ogive.crypto.wire import Reader
 from ogive.errors import (
@@ -27,9 +32,12 @@ from ogive.errors import (
     ReleaseMismatchError,
     UnsupportedError,
     plain,
+    quoted,
 )
+from ogive.study.https.sending import believing, read_address
+from ogive.study.servers.document import ServersStudy
 from ogive.study.servers.node import Messages, Node
-from ogive.study.servers.sealing import disclose, enclose, envelope_bytes, sealing_key
+from ogive.study.servers.sealing import Arriving, disclose, enclose, envelope_bytes, sealing_key
 from ogive.study.servers.uploads import Relayed
 
 LOG = logging.getLogger("ogive.study")
@@ -51,11 +59,7 @@ def pack(fields: dict[str, Any], blobs: Sequence[bytes]) -> bytes:
 
 
 def unpack(data: bytes) -> tuple[dict[str, Any], list[bytes]]:
-    """The inverse of `pack`.
-
-    Raises:
-        PeerError: these are no fields and blobs.
-    """
+    """The inverse of `pack`."""
     reader = Reader(data, "request")
     try:
         fields = json.loads(reader.take(reader.number(4)))
@@ -74,26 +78,27 @@ def _heard(said: object) -> str:
     return plain("".join(each if each.isprintable() else " " for each in str(said)[:_LONGEST_SAID]))
 
 
+def _enclosed(node: Node, message: bytes, receiver: int) -> bytes:
+    """A message of this server in an envelope for another one."""
+    study, sealing = node.study.digest, node.study.servers[receiver].sealing
+    return enclose(message, study=study, sender=node.number, key=node.key, receiver=receiver, sealing=sealing)
+
+
+def _disclosed(node: Node, envelope: bytes, sender: int, own: X25519PrivateKey) -> bytes:
+    """The message of another server in an envelope for this one, whose sealing key is `own`."""
+    study, key = node.study.digest, node.study.servers[sender].key
+    return disclose(envelope, study=study, sender=sender, key=key, receiver=node.number, own=own)
+
+
 class Carrier(Protocol):
     """Carries one envelope to another server, and its response back."""
 
     def carry(self, envelope: bytes) -> bytes:
-        """The response.
-
-        Raises:
-            PeerError: none came.
-        """
-        ...
+        """The response."""
 
 
 class Peer:
-    """Another server, as server 0 asks it.
-
-    Args:
-        node: Server 0.
-        number: Of the other one.
-        carrier: Carries envelopes to it.
-    """
+    """Another server, as server 0 asks it."""
 
     def __init__(self, node: Node, number: int, carrier: Carrier) -> None:
         self._node = node
@@ -102,11 +107,7 @@ class Peer:
         self._sealing = sealing_key(node.key)
 
     def count(self, what: str, blobs: Sequence[bytes] = (), **fields: Any) -> int:
-        """The number that the other server answers with.
-
-        Raises:
-            PeerError, UnsupportedError: as of `ask`.
-        """
+        """The number that the other server answers with."""
         found, _ = self.ask(what, blobs, **fields)
         count = found.get("count")
         if not isinstance(count, int) or count < 0:
@@ -116,40 +117,11 @@ class Peer:
     def ask(
         self, what: str, blobs: Sequence[bytes] = (), *, wanted: int = 0, **fields: Any
     ) -> tuple[dict[str, Any], list[bytes]]:
-        """What the other server answers.
-
-        Args:
-            what: Is asked.
-            blobs: Sent with it.
-            wanted: How many blobs the answer must have.
-            **fields: Sent with it.
-
-        Raises:
-            PeerError: it did not answer, answered something else, or refused for now.
-            UnsupportedError: it refuses for good.
-        """
+        """What the other server answers."""
         node, study = self._node, self._node.study
         request = pack({"ask": what, "nonce": secrets.token_hex(_NONCE_BYTES), **fields}, blobs)
-        response = self._carrier.carry(
-            enclose(
-                request,
-                study=study.digest,
-                sender=node.number,
-                key=node.key,
-                receiver=self.number,
-                sealing=study.servers[self.number].sealing,
-            )
-        )
-        found, parts = unpack(
-            disclose(
-                response,
-                study=study.digest,
-                sender=self.number,
-                key=study.servers[self.number].key,
-                receiver=node.number,
-                own=self._sealing,
-            )
-        )
+        response = self._carrier.carry(_enclosed(node, request, self.number))
+        found, parts = unpack(_disclosed(node, response, self.number, self._sealing))
         if found.get("to") != hashlib.sha256(request).hexdigest():
             raise PeerError(f"server {self.number} answered another request")
         if "refused" in found:
@@ -161,11 +133,7 @@ class Peer:
 
 
 class Answering:
-    """A server that is asked by server 0.
-
-    Args:
-        node: The server.
-    """
+    """A server that is asked by server 0."""
 
     def __init__(self, node: Node) -> None:
         self._node = node
@@ -174,36 +142,19 @@ class Answering:
         self._one = threading.Lock()
 
     def bytes_of(self, front: bytes) -> int:
-        """How long the envelope is that begins so.
-
-        Raises:
-            PeerError: it is no request of server 0 to this one.
-        """
+        """How long the envelope is that begins so."""
         study = self._node.study
         return envelope_bytes(
             front, study=study.digest, sender=LEADER, key=study.servers[LEADER].key, receiver=self._node.number
         )
 
     def answer(self, envelope: bytes) -> bytes:
-        """The response to a request of server 0; a request that comes again gets the response that it got.
-
-        Raises:
-            PeerError: it is no request of server 0 to this one.
-        """
-        node, study = self._node, self._node.study
-        request = disclose(
-            envelope,
-            study=study.digest,
-            sender=LEADER,
-            key=study.servers[LEADER].key,
-            receiver=node.number,
-            own=self._sealing,
-        )
+        """The response to a request of server 0; a request that comes again gets the response that it got."""
+        request = _disclosed(self._node, envelope, LEADER, self._sealing)
         with self._one:
             return self._answer(request)
 
     def _answer(self, request: bytes) -> bytes:
-        node, study = self._node, self._node.study
         digest = hashlib.sha256(request).digest()
         if self._last is not None and self._last[0] == digest:
             return self._last[1]
@@ -212,14 +163,7 @@ class Answering:
         except OgiveError as problem:
             LOG.warning("a request of server 0 is refused: %s", problem)
             fields, blobs = {"refused": str(problem), "final": isinstance(problem, FINAL)}, []
-        response = enclose(
-            pack(fields | {"to": digest.hex()}, blobs),
-            study=study.digest,
-            sender=node.number,
-            key=node.key,
-            receiver=LEADER,
-            sealing=study.servers[LEADER].sealing,
-        )
+        response = _enclosed(self._node, pack(fields | {"to": digest.hex()}, blobs), LEADER)
         self._last = digest, response
         return response
 
@@ -257,41 +201,95 @@ class Answering:
 
     def _outgoing(self, messages: Messages) -> list[bytes]:
         """One blob for every other server in order, empty where there is no message; for server 0 as it is."""
-        node, study = self._node, self._node.study
         made = []
-        for receiver, server in enumerate(study.servers):
-            if receiver == node.number:
+        for receiver in range(len(self._node.study.servers)):
+            if receiver == self._node.number:
                 continue
             message = messages.get(receiver, b"")
-            if message and receiver != LEADER:
-                message = enclose(
-                    message,
-                    study=study.digest,
-                    sender=node.number,
-                    key=node.key,
-                    receiver=receiver,
-                    sealing=server.sealing,
-                )
-            made.append(message)
+            made.append(_enclosed(self._node, message, receiver) if message and receiver != LEADER else message)
         return made
 
     def _incoming(self, blobs: Sequence[bytes]) -> list[bytes]:
         """The messages of every other server in order, those that are none left out."""
-        node, study = self._node, self._node.study
-        others = [number for number in range(len(study.servers)) if number != node.number]
+        node = self._node
+        others = [number for number in range(len(node.study.servers)) if number != node.number]
         if len(blobs) != len(others):
             raise PeerError(f"there are {len(blobs)} messages, and {len(others)} other servers")
         found = []
         for sender, blob in zip(others, blobs, strict=True):
             if blob and sender != LEADER:
-                blob = disclose(
-                    blob,
-                    study=study.digest,
-                    sender=sender,
-                    key=study.servers[sender].key,
-                    receiver=node.number,
-                    own=self._sealing,
-                )
+                blob = _disclosed(node, blob, sender, self._sealing)
             if blob:
                 found.append(blob)
         return found
+
+
+# --- The connection of server 0 to another server
+
+SECONDS = 60.0
+"""After how long without an answer the same envelope is sent again: a connection may be lost without a word."""
+TRIES = 60
+"""How often; a server may verify millions of uploads before it answers."""
+CONNECT_SECONDS = 10.0
+BROKEN, PAUSE = 4, 0.1
+"""How often an envelope is sent whose connection breaks, and how many seconds more are waited each time."""
+ANSWER_SECONDS = 600.0
+"""How long an answer may take to come once it began."""
+_LONGEST_REFUSAL = 1000
+
+
+class HttpsCarrier:
+    """Carries envelopes to one server."""
+
+    def __init__(self, study: ServersStudy, number: int, url: str, *, authority: Path | None) -> None:
+        read_address(url, "a server")
+        context = believing(authority)
+        self._url = f"{url.rstrip('/')}/v1/tasks/{study.digest.hex()}/preparation_jobs"
+        self._name = url
+        self._study, self._number = study, number
+        self._client = httpx.Client(
+            verify=context,
+            timeout=httpx.Timeout(SECONDS, connect=CONNECT_SECONDS),
+            headers={"Accept-Encoding": "identity"},
+            trust_env=False,
+        )
+
+    def carry(self, envelope: bytes) -> bytes:
+        """The response."""
+        waited = broken = 0
+        while True:
+            try:
+                with self._client.stream("POST", self._url, content=envelope) as response:
+                    return self._read(response)
+            except httpx.ReadTimeout:  # the other server may still be at work, and answers what came first
+                waited += 1
+                reason = f"nothing came within {TRIES * SECONDS:.0f} s"
+            except httpx.HTTPError as problem:
+                broken += 1
+                reason = str(problem) or type(problem).__name__
+            if waited >= TRIES or broken >= BROKEN:
+                raise PeerError(f"no answer from {plain(self._name)}: {plain(reason)[:200]}")
+            time.sleep(PAUSE * broken)
+
+    def _read(self, response: httpx.Response) -> bytes:
+        """The body of a response, of which nothing more is kept than the server signed, and nothing is unpacked."""
+        if response.status_code != httpx.codes.OK:
+            said = next(response.iter_raw(), b"")[:_LONGEST_REFUSAL].decode(errors="replace")
+            raise PeerError(f"{plain(self._name)} answered {response.status_code}: {quoted(said)}")
+        arriving = Arriving(self._bytes_of)
+        end = time.monotonic() + ANSWER_SECONDS
+        for some in response.iter_raw():
+            if not arriving.add(some):
+                raise PeerError(f"{plain(self._name)} answers with more bytes than it states, or than any answer has")
+            if time.monotonic() > end:
+                raise PeerError(f"the answer of {plain(self._name)} did not come within {ANSWER_SECONDS:.0f} s")
+        return bytes(arriving)
+
+    def _bytes_of(self, front: bytes) -> int:
+        study = self._study
+        key = study.servers[self._number].key
+        return envelope_bytes(front, study=study.digest, sender=self._number, key=key, receiver=LEADER)
+
+    def close(self) -> None:
+        """Close the connection."""
+        self._client.close()

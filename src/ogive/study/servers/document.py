@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ogive.checks import whole
+from ogive.core.checks import whole
 from ogive.crypto.domains import HashDomain, digest
 from ogive.crypto.field import P
 from ogive.crypto.sketch.rejections import DEFAULT_TOLERATED
@@ -19,29 +19,34 @@ from ogive.crypto.wire import SESSION_BYTES
 from ogive.errors import OgiveError, ParameterError, UnsupportedError, quoted
 from ogive.privacy import ApproxDP, ZeroConcentratedDP
 from ogive.queries import Aggregate, Answer, Ballots, LinearQuery
-from ogive.queries.refined import asked_of, finest
+from ogive.queries.wrapped import asked_of, finest
 from ogive.statistics.base import innermost, settled
-from ogive.study.common import MOST_RECORDS, Document, StudyRelease, parse_toml, read_file, read_releases
-from ogive.study.course import Step, course, terms_of
-from ogive.study.fields import (
+from ogive.study.common import (
+    FORMAT,
+    MOST_RECORDS,
     SEALING,
+    Document,
+    StudyRelease,
     check_different,
     check_fields,
     key_text,
+    parse_toml,
+    read_file,
     read_key,
     read_name,
     read_privacy,
+    read_releases,
     read_tables,
     read_text,
     read_unit,
 )
+from ogive.study.course import Step, course, terms_of
 from ogive.study.servers.sealing import is_sealing_key
+from ogive.trust.modulus import check_range
+from ogive.trust.servers.clients import Singles
 from ogive.trust.servers.costs import decided
-from ogive.trust.servers.layout import Layout
 from ogive.trust.servers.options import ServersOptions, assumption
-from ogive.trust.servers.ranges import check_range
-from ogive.trust.servers.settings import AggregateUploads
-from ogive.trust.servers.singles import Singles
+from ogive.trust.servers.settings import AggregateUploads, Layout
 from ogive.trust.servers.uploads import AUTO, SUMS
 
 SERVERS = "servers"
@@ -104,11 +109,7 @@ class ServersStudy(Document):
         return tuple(AggregateUploads(Layout(each), decided(self.terms.uploads, each, self.records)) for each in found)
 
     def uploaded(self, query: LinearQuery) -> tuple[int, LinearQuery]:
-        """Which of `collected` answers a query, and the query as one about that.
-
-        Raises:
-            UnsupportedError: none does.
-        """
+        """Which of `collected` answers a query, and the query as one about that."""
         for number, collected in enumerate(self.collected):
             asked = asked_of(query, collected.layout.aggregate)
             if asked is not None:
@@ -136,11 +137,7 @@ class ServersStudy(Document):
         return tuple(sum(each.length for each in forms) for forms in self.messages)
 
     def number_of(self, key: bytes) -> int:
-        """The number of the server with this public key.
-
-        Raises:
-            ParameterError: no server has it.
-        """
+        """The number of the server with this public key."""
         for number, server in enumerate(self.servers):
             if server.key == key:
                 return number
@@ -148,20 +145,12 @@ class ServersStudy(Document):
 
     @staticmethod
     def read(path: str | Path) -> ServersStudy:
-        """Read a study from its file.
-
-        Raises:
-            ParameterError: the file cannot be read, or is no study of servers; one line says what is wrong.
-        """
+        """Read a study from its file."""
         return read_file(path, ServersStudy.parse)
 
     @staticmethod
     def parse(text: bytes) -> ServersStudy:
-        """Read a study from the bytes of its file, which need not be trusted.
-
-        Raises:
-            ParameterError: they are no study of servers; one line says what is wrong.
-        """
+        """Read a study from the bytes of its file, which need not be trusted."""
         study = ServersStudy.parse_to_upload(text)
         for release in study.releases:
             _check_course(study, release)
@@ -174,19 +163,12 @@ class ServersStudy(Document):
         What is uploaded follows from the study alone; methods and prices, which `read` follows to the end, do not
         change it. So a device loads little and waits for nothing. Where the servers did not check the study, they take
         no upload.
-
-        Raises:
-            ParameterError: the file cannot be read, or is no study of servers; one line says what is wrong.
         """
         return read_file(path, ServersStudy.parse_to_upload)
 
     @staticmethod
     def parse_to_upload(text: bytes) -> ServersStudy:
-        """`read_to_upload` of the bytes of a file.
-
-        Raises:
-            ParameterError: they are no study of servers; one line says what is wrong.
-        """
+        """`read_to_upload` of the bytes of a file."""
         data = parse_toml(text)
         trust = read_text(data, "trust", "")
         if trust != SERVERS:
@@ -251,12 +233,7 @@ def _options(data: Mapping[str, Any], servers: int) -> ServersOptions:
 
 
 def _check_course(study: ServersStudy, release: StudyRelease) -> None:
-    """Refuse a release that these servers cannot compute, or that asks for anything but what is uploaded.
-
-    Raises:
-        ParameterError: it cannot be computed; one line says why.
-        UnsupportedError: sums of so many records might be wrong.
-    """
+    """Refuse a release that these servers cannot compute, or that asks for anything but what is uploaded."""
     try:
         step = course(study, release, ())
     except OgiveError as problem:
@@ -277,11 +254,7 @@ def _check_course(study: ServersStudy, release: StudyRelease) -> None:
 
 
 def _uploaded(study: ServersStudy, release: StudyRelease) -> list[Aggregate]:
-    """What has to be uploaded for a release, whatever the sums will be.
-
-    Raises:
-        ParameterError: what it asks for follows from its first answer, and from no sums that can be uploaded before.
-    """
+    """What has to be uploaded for a release, whatever the sums will be."""
     return _whatever_sums(study, release, *(_without_noise(study, release, alike=alike) for alike in (True, False)))
 
 
@@ -358,3 +331,46 @@ def _imagined(study: ServersStudy, query: LinearQuery, *, alike: bool) -> Answer
     cells[0] += study.records % some.size
     totals = query.totals(sums, study.unit.adjacency)
     return Answer(query.measure(sums), totals, adding=len(study.servers), honest=study.terms.honest)
+
+
+# --- The file of a new study of servers, with one release to be edited
+
+_TEXT = """\
+# What is computed, by whom, and at what price. Everybody reads the same bytes: compare `sha256sum` of the file.
+ogive-study = {format}
+name = "{name}"
+title = ""
+# people split their record into shares for these servers, of which at least one must be honest
+trust = "{trust}"
+# about how many people will upload; what is uploaded and methods are chosen by it
+records = {records}
+# where organizations upload the sums of their records instead: how many there are, such as
+# parties = 4
+# how many uploads there are at the least before a release ends them; with fewer it is refused, and nothing is spent
+min_uploads = 1
+# what all releases together may cost the record of each person
+budget = {{ epsilon = 1 }}
+
+[unit]
+# "replace" makes the number of records public; "add_or_remove" keeps it private, and the servers have to as well
+adjacency = "replace"
+{servers}
+[[release]]
+name = "age"
+statistic = "ecdf"
+privacy = {{ epsilon = 1 }}
+column = "age"
+bounds = [0, 120]
+grid = "integers"
+"""
+
+
+def template(name: str, *, servers: Mapping[str, tuple[str, str]], records: int) -> str:
+    """The text of a study of servers, which `ServersStudy.parse` reads."""
+    written = "".join(
+        f'\n[[server]]\nname = "{each}"\nkey = "{key}"\nsealing = "{sealing}"\n'
+        for each, (key, sealing) in servers.items()
+    )
+    text = _TEXT.format(format=FORMAT, name=name, trust=SERVERS, records=records, servers=written)
+    ServersStudy.parse(text.encode())
+    return text

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from ogive.crypto.domains import HashDomain, digest, number
 from ogive.errors import ParameterError, plain
-from ogive.study.keys import new_folder, write_private
+from ogive.study.enrolment import new_folder, write_private
 from ogive.study.servers.document import ServersStudy
 
 TOKEN_BYTES = 32
@@ -36,11 +36,7 @@ def make_tokens(count: int) -> list[str]:
 
 
 def credential(token: str, *, study: bytes, server: int) -> bytes:
-    """What the owner of a token shows to a server, 32 bytes.
-
-    Raises:
-        ParameterError: it is no token.
-    """
+    """What the owner of a token shows to a server, 32 bytes."""
     try:
         key = bytes.fromhex(token)
     except ValueError:
@@ -58,11 +54,7 @@ def enrolled(tokens: Iterable[str], study: ServersStudy, server: int) -> bytes:
 
 
 class Enrolled:
-    """The list of one server: it numbers those who are enrolled, and knows nothing else of them.
-
-    Args:
-        digests: Of credentials, in increasing order, 16 bytes each.
-    """
+    """The list of one server, of digests of credentials in increasing order: it numbers those who are enrolled."""
 
     def __init__(self, digests: bytes) -> None:
         self._digests = digests
@@ -95,11 +87,7 @@ class Enrolled:
 
     @staticmethod
     def read(paths: Sequence[Path], study: ServersStudy, server: int) -> Enrolled:
-        """Read lists that `enrolled` made, of different people.
-
-        Raises:
-            ParameterError: a file cannot be read, or is no list of this server in this study.
-        """
+        """Read lists that `enrolled` made, of different people."""
         found = b"".join(_read(path, study, server) for path in paths)
         each = {found[start : start + DIGEST_BYTES] for start in range(0, len(found), DIGEST_BYTES)}
         return Enrolled(b"".join(sorted(each)))
@@ -125,16 +113,7 @@ def list_name(server: str) -> str:
 
 
 def enrol(folder: Path, study: ServersStudy, count: int) -> None:
-    """Make tokens for so many people, and the list of each server, in a new folder.
-
-    Args:
-        folder: To be made: the file `tokens` in it holds one token a line, and `NAME.enrolled` is for each server.
-        study: The study.
-        count: How many people may upload.
-
-    Raises:
-        ParameterError: the folder is there already or cannot be written.
-    """
+    """Make tokens for so many people, and the list of each server, in a new folder."""
     tokens = make_tokens(count)
     with new_folder(folder):
         for number_of, server in enumerate(study.servers):
@@ -143,11 +122,7 @@ def enrol(folder: Path, study: ServersStudy, count: int) -> None:
 
 
 def read_tokens(path: Path) -> list[str]:
-    """The tokens in a file, one a line.
-
-    Raises:
-        ParameterError: the file cannot be read, or holds something else.
-    """
+    """The tokens in a file, one a line."""
     try:
         with path.open(encoding="ascii") as file:
             tokens = file.read(_MOST).split()

@@ -1,12 +1,15 @@
-"""What a server keeps of each release: that it was asked for, the sums that were opened, why it is over."""
+"""What a server stores of each release: that it was asked for, the opened sums, why it is over; and its steps."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from ogive.crypto.wire import Reader
+from ogive.errors import RefusalError
 from ogive.queries import Answer
+from ogive.segments import Segments
 from ogive.statistics.base import Estimate
 from ogive.study.course import Step, course
 from ogive.study.frames import read_answers, write_answer
@@ -20,22 +23,12 @@ _CLOSED = "closed"
 
 
 def check_state(store: Store, study: ServersStudy) -> None:
-    """Refuse a state that no server of this study runs on.
-
-    Raises:
-        ParameterError: it is another state, or no server ran on it yet.
-        PeerError: it is of another study, or of another version of this one.
-    """
+    """Refuse a state that no server of this study runs on."""
     check(store, STUDY, study.digest, "a server's; name the --state that ogive study server")
 
 
 def request(store: Store, study: ServersStudy, name: str) -> None:
-    """Ask for a release; one that was asked for stays as it is.
-
-    Raises:
-        ParameterError: the study has no release of that name.
-        BudgetError: with the releases that were asked for, it costs more than the study's budget.
-    """
+    """Ask for a release; one that was asked for stays as it is."""
     study.release_named(name)
     with store.write() as kept:
         asked = [each.name for each in study.releases if is_requested(kept, each.name)]
@@ -143,10 +136,54 @@ def state(kept: Kept, study: ServersStudy, number: int, *, complete: bool) -> di
         word = "over"
     elif complete:
         word = "released"
-    return {
-        "name": release.name,
-        "privacy": str(release.privacy),
-        "state": word,
-        "opened": opened,
-        "reason": reason,
-    }
+    return {"name": release.name, "privacy": str(release.privacy), "state": word, "opened": opened, "reason": reason}
+
+
+# --- The number of steps, apart from the state, which shows that a state was lost or is an older one
+#
+# A server that forgot which material it used would use it for a second check, and that tells the other server the cells
+# of its clients. So the number of each step is in the state first, then here, and only then does anything of the step
+# leave. A state with a smaller number than the last one here is not the one that this server had.
+
+FOLDER = "steps"
+
+_STEPS, _NUMBER_BYTES = "steps", 8
+
+
+class Steps:
+    """The steps of one server."""
+
+    def __init__(self, folder: Path) -> None:
+        self._log = Segments(folder / FOLDER)
+        try:
+            self._noted = max((int.from_bytes(each, "little") for each in self._log), default=0)
+        except BaseException:
+            self._log.close()
+            raise
+
+    def check(self, kept: Kept, words: str) -> None:
+        """Refuse a state that took fewer steps."""
+        if _taken(kept) < self._noted:
+            raise RefusalError(
+                f"the state {words} is lost or an older one: this server took {self._noted} steps, and it knows of "
+                f"{_taken(kept)}; what is used twice would reveal records, so a new study is needed"
+            )
+
+    def take(self, kept: Kept) -> int:
+        """Count a step in the state; returns its number, which is to be noted once the state is durable."""
+        number = max(_taken(kept), self._noted) + 1
+        kept.put(_STEPS, number.to_bytes(_NUMBER_BYTES, "little"))
+        return number
+
+    def note(self, number: int) -> None:
+        """Note a step that is in the state."""
+        self._log.append([number.to_bytes(_NUMBER_BYTES, "little")])
+        self._noted = number
+
+    def close(self) -> None:
+        """Let another process open it."""
+        self._log.close()
+
+
+def _taken(kept: Kept) -> int:
+    return int.from_bytes(kept.get(_STEPS) or b"", "little")

@@ -13,7 +13,7 @@ from functools import partial
 from typing import TypeVar
 
 from ogive.errors import ParameterError, PeerError
-from ogive.segments.log import BEGINNING, Place
+from ogive.segments import BEGINNING, Place
 from ogive.study.servers.asking import FINAL, Peer
 from ogive.study.servers.document import ServersStudy
 from ogive.study.servers.kept import end, ended, is_requested, refuse, told, untold
@@ -30,13 +30,7 @@ _RELAYED_BYTES = 1 << 22
 
 
 class Leader:
-    """Server 0 of a study.
-
-    Args:
-        node: Its part as a server.
-        store: The same that the node has.
-        peers: The other servers, in their order.
-    """
+    """Server 0 of a study."""
 
     def __init__(self, node: Node, store: Store, peers: Sequence[Peer]) -> None:
         assert isinstance(node.uploads, Reports), "server 0 takes uploads"
@@ -57,19 +51,11 @@ class Leader:
         return self.node.study
 
     def relay(self) -> bool:
-        """Relay to every other server what it lacks; False if there was nothing.
-
-        Raises:
-            PeerError: one did not answer, or refused.
-        """
+        """Relay to every other server what it lacks; False if there was nothing."""
         return any(self._others(self._relay))
 
     def advance(self) -> bool:
-        """Go on with what was asked for; False if there is nothing to do.
-
-        Raises:
-            PeerError: a server did not answer; the call may be repeated.
-        """
+        """Go on with what was asked for; False if there is nothing to do."""
         self._tell()
         for number, release in enumerate(self.study.releases):
             with self._store.read() as kept:
@@ -192,11 +178,7 @@ class Leader:
                 self._told_ended.add(number)
 
     def _exchange(self, sent: _Sent) -> tuple[Messages, list[list[bytes]], bool]:
-        """One round of messages; also whether it was the last.
-
-        Raises:
-            PeerError: a server is at another step.
-        """
+        """One round of messages; also whether it was the last."""
         (own, done), found = self._everywhere(
             lambda: self.node.take([blob for blob in _received(sent, 0) if blob]),
             lambda peer: peer.ask("take", _received(sent, peer.number), wanted=len(self._peers)),

@@ -9,6 +9,7 @@ Learns: how many people upload, who of them fails the verification, and the sums
 
 from __future__ import annotations
 
+import hashlib
 import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
@@ -21,20 +22,21 @@ from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
-from ogive.crypto.domains import HashDomain
+from ogive.crypto.domains import HashDomain, digest
 from ogive.errors import DataError, ParameterError, PeerError, RefusalError, ReleaseMismatchError, plain
 from ogive.ledger import Account
 from ogive.noise.source import KEY_BYTES
-from ogive.privacy import Loss
+from ogive.privacy import Adjacency, Loss, PrivacyUnit
 from ogive.queries import Answer, LinearQuery
 from ogive.statistics.base import Estimate
 from ogive.study.course import Step, course
 from ogive.study.paying import check_budget, payment_of
 from ogive.study.servers.document import ServersStudy
 from ogive.study.servers.enrolment import Enrolled
-from ogive.study.servers.evaluating import Elsewhere, Workers
+from ogive.study.servers.evaluating import Elsewhere, Workers, batch_rows, open_uploads, opened_messages
 from ogive.study.servers.kept import (
     STUDY,
+    Steps,
     answers,
     close,
     closed,
@@ -46,16 +48,87 @@ from ogive.study.servers.kept import (
     own,
     state,
 )
-from ogive.study.servers.opened import batch_rows, open_uploads, opened_messages
-from ogive.study.servers.own import OwnUploads
 from ogive.study.servers.sealing import sealing_key
-from ogive.study.servers.steps import Steps
 from ogive.study.servers.uploads import Relayed, Reports
 from ogive.study.store import Store, begin
-from ogive.trust.servers.opening import opened_answer
-from ogive.trust.servers.preparation import Preparation
+from ogive.trust.base import Opening, TrustModel
+from ogive.trust.servers.model import opened_answer
+from ogive.trust.servers.options import ServersOptions
+from ogive.trust.servers.preparation import Preparation, ServerState
 from ogive.trust.servers.server import Server
-from ogive.trust.servers.state import ServerState
+from ogive.trust.servers.settings import question_digest
+
+# --- The uploads of one server, which pay for its part of a release
+
+
+class OwnUploads(TrustModel):
+    """What a server was sent of every aggregate; it answers with its own noise, and only all answers say anything.
+
+    `servers` gives the server of each aggregate in the order of `collected`, and `noise` is the secret of this server
+    from which its noise follows, 32 bytes.
+    """
+
+    options_type = ServersOptions
+
+    def __init__(self, study: ServersStudy, servers: Callable[[], list[Server]], noise: bytes) -> None:
+        self.options: ServersOptions = study.terms
+        self._study = study
+        self._servers = servers
+        self._noise = noise
+
+    def unit(self, adjacency: Adjacency) -> PrivacyUnit:
+        """As the study says."""
+        return self._study.unit
+
+    def count(self) -> int:
+        """How many clients are counted."""
+        return self._servers()[0].clients
+
+    def data_digest(self) -> bytes:
+        """SHA-256 of the sets of clients."""
+        found = hashlib.sha256(b"ogive uploads\n")
+        for server in self._servers():
+            found.update(_set_of(server))
+        return found.digest()
+
+    def resume(self, adjacency: Adjacency, *, secret: bytes) -> OwnAnswers:
+        """Go on with a release."""
+        return OwnAnswers(self._study, self._servers(), secret, self._noise)
+
+
+class OwnAnswers(Opening[LinearQuery]):
+    """A server's part of one release; its noise is a function of the server's own secret, not of the release's."""
+
+    def __init__(self, study: ServersStudy, servers: list[Server], secret: bytes, noise: bytes) -> None:
+        self._study = study
+        self._noise = noise
+        self._servers = servers
+        self.secret = secret
+
+    def context(self, query: LinearQuery) -> bytes:
+        """Digest of all that an answer follows from: the noise, the clients that are counted, and the question.
+
+        The ledger keeps it with the charge. A server that lost its state, or has an older one, would draw other noise
+        or count other clients for a charge that was made before; the ledger refuses that.
+        """
+        number, asked = self._study.uploaded(query)
+        server = self._servers[number]
+        counted = _set_of(server), server.dropped.astype("<i8").tobytes()
+        question = question_digest(asked, self._study.unit.adjacency)
+        return digest(HashDomain.UPLOAD_CONTEXT, self._noise, *counted, question)
+
+    def answer(self, query: LinearQuery) -> Answer:
+        """A single server's answer is a random number."""
+        raise NotImplementedError("the answers of all servers are added up")
+
+
+def _set_of(server: Server) -> bytes:
+    """Digest of the set of clients."""
+    assert server.state is not None, "a server that answers has a state"
+    return server.state.uploads
+
+
+# --- One server: its state, its account, and its part in every answer
 
 Messages = dict[int, bytes]
 """By the number of the server that each is for."""
@@ -92,12 +165,6 @@ class Node:
         enrolled: Who may upload.
         random: Gives so many random bytes.
         workers: Who evaluates uploads; None for this process.
-
-    Raises:
-        ParameterError: no server of the study has this key.
-        PeerError: the store is of another study.
-        RefusalError: the store of uploads cannot be used, or the state is lost or an older one.
-        LedgerError: the account is of another privacy unit.
     """
 
     def __init__(
@@ -186,14 +253,7 @@ class Node:
             )
 
     def close_uploads(self, count: int | None = None) -> int:
-        """Take no more uploads, for good.
-
-        Args:
-            count: How many there have to be, at a server that is relayed them; None at server 0.
-
-        Raises:
-            PeerError: there are not so many here, or fewer than the study asks for.
-        """
+        """Take no more uploads, for good."""
         with self._one:
             if isinstance(self.uploads, Reports):
                 count = self.uploads.close_uploads()
@@ -213,11 +273,7 @@ class Node:
             return [server.freeze() for server in self._collected()]
 
     def agree(self, messages: Sequence[Sequence[bytes]]) -> None:
-        """Form the sets of clients, from the names that all other servers sent of each aggregate.
-
-        Raises:
-            PeerError: a message is missing, or the set was formed of others before.
-        """
+        """Form the sets of clients, from the names that all other servers sent of each aggregate."""
         with self._one:
             servers = self._collected()
             if self.formed():
@@ -247,14 +303,7 @@ class Node:
             return answers(kept, self.study.releases[release].name)
 
     def begin(self, release: int, query: int) -> Messages:
-        """Begin a preparation for a query; one that was begun before is over.
-
-        Raises:
-            PeerError: the release does not ask this query now.
-            UnsupportedError: the server has stopped.
-            BudgetError: its account could not pay.
-            ReleaseMismatchError: the release was completed, with a state that is not here.
-        """
+        """Begin a preparation for a query; one that was begun before is over."""
         with self._one:
             step = self._asked(release, query)
             number, asked = self.study.uploaded(step.query)
@@ -268,12 +317,7 @@ class Node:
                 return preparation.begin()
 
     def take(self, messages: Sequence[bytes]) -> tuple[Messages, bool]:
-        """Go on with a preparation; also whether it is done.
-
-        Raises:
-            PeerError: there is none, or a message does not belong here.
-            UnsupportedError: the server has stopped.
-        """
+        """Go on with a preparation; also whether it is done."""
         with self._one:
             if self._preparing is None:
                 raise PeerError("no preparation is under way; begin anew")
@@ -285,13 +329,7 @@ class Node:
             return sent, preparing.preparation.done
 
     def answer(self, release: int, query: int) -> bytes:
-        """The share of the answer of this server, with its noise, which its account has paid for.
-
-        Raises:
-            PeerError: the query was not prepared.
-            BudgetError: the account cannot pay.
-            ReleaseMismatchError: it was paid for with other noise or other clients: the state is another one.
-        """
+        """The share of the answer of this server, with its noise, which its account has paid for."""
         with self._one:
             step = self._asked(release, query)
             preparing = self._preparing
@@ -310,13 +348,7 @@ class Node:
             return answer
 
     def opened(self, release: int, query: int, messages: Sequence[bytes]) -> None:
-        """Add the answers of all servers up, and keep the sum.
-
-        Raises:
-            PeerError: they do not add up, one is missing, or that of this server is another one than it gave.
-            DataError: nothing can be computed from the sum, since somebody uploaded what is no sum of records; the
-                sum is not kept.
-        """
+        """Add the answers of all servers up, and keep the sum."""
         with self._one:
             self._check_release(release)
             before = self.answers(release)
@@ -346,11 +378,7 @@ class Node:
         self._record(release)
 
     def end(self, release: int, reason: str) -> None:
-        """Keep why a release is over, as server 0 says, unless it is complete here.
-
-        Raises:
-            PeerError: there is no such release.
-        """
+        """Keep why a release is over, as server 0 says, unless it is complete here."""
         with self._one:
             self._check_release(release)
             if self.estimate(release) is None:
@@ -373,11 +401,7 @@ class Node:
             return [state(kept, self.study, number, complete=done) for number, done in enumerate(complete)]
 
     def check(self) -> None:
-        """Read the state.
-
-        Raises:
-            LedgerError: it cannot be read.
-        """
+        """Read the state."""
         self.answers(0)
 
     def spent(self) -> Any:

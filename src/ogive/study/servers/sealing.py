@@ -52,14 +52,7 @@ def is_sealing_key(key: bytes) -> bool:
 
 
 def seal(part: bytes, *, study: bytes, server: int, sealing: bytes) -> bytes:
-    """Encrypt a part of an upload to a server.
-
-    Args:
-        part: Its plaintext.
-        study: Digest of the study.
-        server: Its number.
-        sealing: Its public key, 32 bytes.
-    """
+    """Encrypt a part of an upload to a server, whose public key is `sealing`, 32 bytes."""
     return _SUITE.encrypt(part, X25519PublicKey.from_public_bytes(sealing), info=_part_info(study, server))
 
 
@@ -82,18 +75,7 @@ def enclose(
 
 
 def envelope_bytes(front: bytes, *, study: bytes, sender: int, key: bytes, receiver: int) -> int:
-    """How long an envelope is that begins so.
-
-    Args:
-        front: Its first `FRONT_BYTES`, or more.
-        study: Digest of the study.
-        sender: Number of the server that sent it.
-        key: Its public key.
-        receiver: Number of this server.
-
-    Raises:
-        PeerError: the server did not send this to this one in this study.
-    """
+    """How long an envelope is that begins so."""
     told = front[_SIGNATURE_BYTES:FRONT_BYTES]
     try:
         Ed25519PublicKey.from_public_bytes(key).verify(
@@ -105,11 +87,7 @@ def envelope_bytes(front: bytes, *, study: bytes, sender: int, key: bytes, recei
 
 
 class Arriving:
-    """An envelope as it comes: no more of it is kept than its first bytes state, which its sender signed.
-
-    Args:
-        bytes_of: How long the envelope is that begins so; raises `PeerError` if it is none that is wanted.
-    """
+    """An envelope as it comes: no more of it is kept than its first bytes state, which its sender signed."""
 
     def __init__(self, bytes_of: Callable[[bytes], int]) -> None:
         self._bytes_of = bytes_of
@@ -117,11 +95,7 @@ class Arriving:
         self._body = bytearray()
 
     def add(self, some: bytes) -> bool:
-        """Add what came; False if the envelope is longer than it states, or than any may be.
-
-        Raises:
-            PeerError: it is none that is wanted.
-        """
+        """Add what came; False if the envelope is longer than it states, or than any may be."""
         self._body += some
         if len(self._body) < FRONT_BYTES:
             return True
@@ -135,19 +109,7 @@ class Arriving:
 
 
 def disclose(envelope: bytes, *, study: bytes, sender: int, key: bytes, receiver: int, own: X25519PrivateKey) -> bytes:
-    """The message in an envelope.
-
-    Args:
-        envelope: Of `enclose`.
-        study: Digest of the study.
-        sender: Number of the server that sent it.
-        key: Its public key.
-        receiver: Number of this server.
-        own: The key of this server to which it was encrypted.
-
-    Raises:
-        PeerError: the server did not send this to this one in this study.
-    """
+    """The message in an envelope."""
     length = envelope_bytes(envelope, study=study, sender=sender, key=key, receiver=receiver)
     sealed = envelope[FRONT_BYTES:]
     told = envelope[_SIGNATURE_BYTES + _LENGTH_BYTES : FRONT_BYTES]

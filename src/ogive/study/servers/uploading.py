@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from ogive.core.types import Progress
 from ogive.errors import ParameterError
-from ogive.progress import Progress
 from ogive.study.https.sending import Sender
 from ogive.study.servers.document import ServersStudy
 from ogive.study.servers.enrolment import credential
-from ogive.study.servers.reports import columns_of_study, make_reports
+from ogive.study.servers.uploads import columns_of_study, make_reports
 
 
 def upload(
@@ -60,28 +60,17 @@ def upload(
     try:
         read = study if isinstance(study, ServersStudy) else ServersStudy.read_to_upload(study)
         made = make_reports(read, _table(read, records), shown)
-        return _send(read, made, shown, connect, authority, progress)
+        new = 0
+        with Sender(read.digest, connect, authority=None if authority is None else Path(authority)) as sender:
+            for done, (report, token) in enumerate(zip(made, shown, strict=True), 1):
+                new += sender.send(report, credential(token, study=read.digest, server=0).hex())
+                progress(done, len(shown))
+        return new
     except ModuleNotFoundError as missing:
         raise ParameterError(
             f"this upload needs the whole installation, pip install ogive: {missing}; one value, or a list of values, "
             "of another study than one of votes needs numpy and cryptography alone"
         ) from None
-
-
-def _send(
-    study: ServersStudy,
-    reports: Iterator[bytes],
-    tokens: Sequence[str],
-    connect: str,
-    authority: str | Path | None,
-    progress: Progress,
-) -> int:
-    new = 0
-    with Sender(study.digest, connect, authority=None if authority is None else Path(authority)) as sender:
-        for done, (report, token) in enumerate(zip(reports, tokens, strict=True), 1):
-            new += sender.send(report, credential(token, study=study.digest, server=0).hex())
-            progress(done, len(tokens))
-    return new
 
 
 def _table(study: ServersStudy, records: Any) -> Any:

@@ -6,26 +6,19 @@ import hashlib
 
 import numpy as np
 
-from ogive.arrays import Int64, UInt64
+from ogive.core.arrays import Int64, UInt64
 from ogive.errors import DataError
 from ogive.noise import DerivedNodes
 from ogive.noise.shares import ShareNodes
 from ogive.privacy import Adjacency
-from ogive.queries import Aggregate, LinearQuery
+from ogive.queries import Aggregate, CurveQuery, LinearQuery
 from ogive.records import Records
-from ogive.trust.secagg.modulus import largest_share
+from ogive.trust.modulus import largest_share
 from ogive.trust.secagg.terms import AggregationTerms
 
 
 class Contribution:
-    """What one party contributes to the measurements of one release.
-
-    Args:
-        records: Of this party.
-        number: The party's, from 1.
-        terms: How many parties there are, and how many may leave or collude.
-        adjacency: Of the release.
-    """
+    """What one party contributes to the measurements of one release."""
 
     def __init__(self, records: Records, number: int, terms: AggregationTerms, adjacency: Adjacency) -> None:
         self._records = records
@@ -56,13 +49,7 @@ class Contribution:
     def vector(self, query: LinearQuery, *, key: bytes, context: bytes) -> UInt64:
         """The party's exact integers and its share of the noise, modulo 2^64; shape (length,).
 
-        Args:
-            query: Asks for the measurement.
-            key: Of the party's noise, 32 bytes.
-            context: All that fixes the noise beside the key.
-
-        Raises:
-            DataError: the integers are so large that the sum of all parties might not fit in 64 bits.
+        The noise follows from its key, 32 bytes, and from the context.
         """
         exact = query.measure(self.sums(query.aggregate))
         laws = [level.law for level in query.levels]
@@ -81,6 +68,16 @@ def of_no_records(query: LinearQuery) -> Int64:
 def shape_of(query: LinearQuery) -> tuple[int, ...]:
     """The shape of what is measured."""
     return query.measure(of_no_records(query)).shape
+
+
+def public_bytes(query: LinearQuery, adjacency: Adjacency) -> bytes:
+    """All that is public about a query, to be hashed.
+
+    That is the digest of the query as of no records, and its points: other points make other sums with the same noise.
+    """
+    points = query.points if isinstance(query, CurveQuery) else None
+    opened = b"all" if points is None else np.asarray(points, "<u8").tobytes()
+    return query.digest(of_no_records(query), adjacency) + opened
 
 
 def opened_totals(query: LinearQuery, adjacency: Adjacency) -> int:

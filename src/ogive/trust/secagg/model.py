@@ -22,18 +22,257 @@ Source:
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from math import prod
 from typing import Any, Self
 
-from ogive.crypto.aggregation import MOST_PARTIES, Round
-from ogive.errors import ParameterError, quoted
+import numpy as np
+from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from cryptography.hazmat.primitives.kdf.hkdf import HKDF
+
+from ogive.core.arrays import UInt64
+from ogive.core.types import Progress
+from ogive.crypto.aggregation import MOST_PARTIES, AggregationParty, AggregationServer, AggregationSettings, Round
+from ogive.errors import DataError, ParameterError, PeerError, quoted
+from ogive.noise.source import KEY_BYTES
 from ogive.privacy import Adjacency
-from ogive.progress import Progress
+from ogive.queries import Answer, LinearQuery
 from ogive.records import Records
 from ogive.records.missing_words import NaValues
-from ogive.trust.parties import SeveralTables, read_parties
-from ogive.trust.secagg.opening import SecAggOpening, gone
+from ogive.trust.base import Opening
+from ogive.trust.parties import SeveralTables, naming, read_parties
+from ogive.trust.secagg.contribution import Contribution, of_no_records, opened_totals, public_bytes, shape_of
 from ogive.trust.secagg.options import COLLUDING, SecAggOptions
+from ogive.trust.secagg.terms import AggregationTerms
+
+# --- One secure aggregation in one process: the messages are real, the network is not
+
+
+class Enrolment:
+    """Signing keys of the server and of this many parties, who have to know each other's public ones."""
+
+    def __init__(self, parties: int) -> None:
+        self.server = Ed25519PrivateKey.generate()
+        self.parties = tuple(Ed25519PrivateKey.generate() for _ in range(parties))
+
+    def public(self) -> tuple[bytes, ...]:
+        """The parties' public keys, in order."""
+        return tuple(key.public_key().public_bytes_raw() for key in self.parties)
+
+
+class Notes:
+    """What one party notes for good: which step of which session it answered, and who is in the sums of a release.
+
+    It lives as long as the release is open in this process. A party that runs by itself keeps it on disk.
+    """
+
+    def __init__(self) -> None:
+        self._values: dict[bytes, bytes] = {}
+
+    def __call__(self, token: bytes, value: bytes) -> bytes | None:
+        """Note a value unless the token has one; what it had, or None."""
+        earlier = self._values.get(token)
+        self._values.setdefault(token, value)
+        return earlier
+
+
+class Session:
+    """The parties' vectors on their way to a sum, which is opened last.
+
+    Args:
+        settings: Of the aggregation.
+        enrolment: The participants' keys.
+        vector: Makes the vector of a party, numbered from 1, noise included; shape (length,).
+        declared: Totals that each party commits to, by number; only they take part.
+        leaving: Party -> the round that it does not answer any more.
+        notes: Of each party, numbered from 1, of all sessions of the release.
+    """
+
+    def __init__(
+        self,
+        settings: AggregationSettings,
+        enrolment: Enrolment,
+        vector: Callable[[int], UInt64],
+        *,
+        declared: Mapping[int, Sequence[int]],
+        leaving: Mapping[int, Round],
+        notes: Mapping[int, Notes],
+    ) -> None:
+        self._server = AggregationServer(settings, key=enrolment.server)
+        self._parties = {
+            number: AggregationParty(
+                settings, number=number, key=enrolment.parties[number - 1], declared=totals, note=notes[number]
+            )
+            for number, totals in declared.items()
+        }
+        self._vector = vector
+        self._leaving = leaving
+        self._confirmed = settings.confirmed
+        self._asked: tuple[int, ...] = tuple(self._parties)
+
+    def collect(self) -> tuple[int, ...]:
+        """Run the rounds up to the masked vectors: the parties in the sum are then fixed, and the sum is not open."""
+        self._play(Round.KEYS, lambda number: self._parties[number].advertise())
+        self._play(Round.SHARES, lambda number: self._parties[number].share_keys(self._server.message(number)))
+        self._play(
+            Round.INPUT,
+            lambda number: self._parties[number].mask(self._server.message(number), self._vector(number)),
+        )
+        return self._server.included
+
+    def open(self) -> tuple[UInt64, tuple[int, ...]]:
+        """Run the other rounds: the sum of the vectors modulo 2^64, shape (length,), and the sums of opened totals."""
+        if self._confirmed:
+            self._play(Round.CONFIRM, lambda number: self._parties[number].confirm(self._server.message(number)))
+        self._play(Round.UNMASK, lambda number: self._parties[number].unmask(self._server.message(number)))
+        return self._server.sum(), self._server.totals
+
+    def _play(self, round: Round, answer: Callable[[int], bytes]) -> None:
+        for number in self._asked:
+            if self._leaving.get(number, round + 1) > round:
+                self._server.receive(answer(number))
+        self._asked = self._server.close_round()
+
+
+# --- One release by several parties, with one secure aggregation for every measurement
+
+
+def gone(leaving: Mapping[int, Round]) -> frozenset[int]:
+    """The parties that leave before they send their vectors, given the first round that each does not answer."""
+    return frozenset(number for number, round in leaving.items() if round <= Round.INPUT)
+
+
+class SecAggOpening(Opening[LinearQuery]):
+    """One release, fixed to the parties' data, the adjacency and the secret.
+
+    Noise is a function of the secret, so a release that was cut off goes on with the same noise; masks and keys are
+    fresh for every measurement. Whose records are counted is settled at the first measurement and is the same for all:
+    the parties themselves confirm no other list. The records of a party that leaves before its vector are not read.
+
+    Args:
+        parties: Their records.
+        terms: How many may leave or collude.
+        leaving: Party -> the round that it does not answer any more.
+        adjacency: Of the release.
+        secret: 32 bytes, from which each party's noise key is derived.
+    """
+
+    def __init__(
+        self,
+        parties: tuple[Records, ...],
+        terms: AggregationTerms,
+        leaving: Mapping[int, Round],
+        adjacency: Adjacency,
+        secret: bytes,
+    ) -> None:
+        self._parties = {
+            number: Contribution(records, number, terms, adjacency) for number, records in enumerate(parties, 1)
+        }
+        self._terms = terms
+        self._leaving = dict(leaving)
+        self._adjacency = adjacency
+        self.secret = secret
+        self._enrolment = Enrolment(len(parties))
+        self._notes = {number: Notes() for number in range(1, len(parties) + 1)}
+        self._included: tuple[int, ...] | None = None
+        self._waiting: dict[LinearQuery, Session] = {}
+
+    def answer(self, query: LinearQuery) -> Answer:
+        """Open the sum of the parties' masked vectors.
+
+        Privacy: `query.price(unit)` once per measurement, against whoever sees the sum and as many parties as the terms
+            say may collude.
+        """
+        included, _ = self._collect(query)
+        total, totals = self._waiting.pop(query).open()
+        values = total.view(np.int64).reshape(shape_of(query))
+        return Answer(values, totals or None, adding=len(included), honest=self._terms.honest)
+
+    def context(self, query: LinearQuery) -> bytes:
+        """Digest of all that fixes the noise of a measurement, and of whose records are in it; nothing is opened."""
+        included, context = self._collect(query)
+        return hashlib.sha256(context + np.asarray(included, "<u4").tobytes()).digest()
+
+    def _collect(self, query: LinearQuery) -> tuple[tuple[int, ...], bytes]:
+        """Run a session until the parties in the sum are fixed, before the sum is opened."""
+        staying = self._staying()
+        # of all parties: where one comes back with other records, nobody's noise is what it was
+        context = b"".join(self._own_context(query, number) for number in staying)
+        if query not in self._waiting:
+            session = self._session(query, staying, context)
+            included = session.collect()
+            if self._included is not None and included != self._included:
+                gone = sorted(set(self._included) - set(included))
+                raise PeerError(
+                    f"party {gone[0]} left after its records were in a sum of this release; a sum without them would "
+                    "tell them apart, so the release stops; start a new one"
+                )
+            self._included = included
+            # by the query, not by its context: points of one measurement share its noise, and are other sums
+            self._waiting[query] = session
+        assert self._included is not None
+        return self._included, context
+
+    def _staying(self) -> tuple[int, ...]:
+        """Numbers of the parties whose vectors will come; the records of the others are not read."""
+        if self._included is not None:
+            return self._included
+        without = gone(self._leaving)
+        return tuple(number for number in range(1, len(self._parties) + 1) if number not in without)
+
+    def _session(self, query: LinearQuery, staying: tuple[int, ...], context: bytes) -> Session:
+        nothing = query.totals(of_no_records(query), Adjacency.REPLACE) or ()
+        # one that leaves before its vector commits to something too, which is never opened
+        declared = dict.fromkeys(range(1, len(self._parties) + 1) if self._included is None else staying, nothing)
+        for number in staying:
+            with self._naming(number):
+                declared[number] = self._parties[number].declared(query)
+        opened = opened_totals(query, self._adjacency)
+        if opened and not any(map(any, declared.values())):
+            raise DataError("no party has any records; where their number is public, a release needs at least one")
+        settings = self._terms.settings(
+            study=self._study(query),
+            release=self._derived(b"release"),
+            parties=self._enrolment.public(),
+            server=self._enrolment.server.public_key().public_bytes_raw(),
+            length=prod(shape_of(query)),
+            totals=opened,
+        )
+        return Session(
+            settings,
+            self._enrolment,
+            lambda number: self._vector(query, context, number),
+            declared=declared,
+            leaving=self._leaving,
+            notes=self._notes,
+        )
+
+    def _vector(self, query: LinearQuery, context: bytes, number: int) -> UInt64:
+        key = self._derived(b"noise" + number.to_bytes(8, "big"))
+        with self._naming(number):
+            return self._parties[number].vector(query, key=key, context=context)
+
+    def _naming(self, number: int) -> AbstractContextManager[None]:
+        return naming(number - 1, len(self._parties))
+
+    def _derived(self, purpose: bytes) -> bytes:
+        """Derive 32 bytes for one purpose from the secret of the release."""
+        return HKDF(hashes.SHA256(), KEY_BYTES, salt=None, info=b"ogive secagg\n" + purpose).derive(self.secret)
+
+    def _own_context(self, query: LinearQuery, number: int) -> bytes:
+        with self._naming(number):
+            return self._parties[number].context(query)
+
+    def _study(self, query: LinearQuery) -> bytes:
+        """Digest of the release and of all that is public about a measurement."""
+        about = b"ogive secure aggregation study 1\n" + self._derived(b"release")
+        return hashlib.sha256(about + public_bytes(query, self._adjacency)).digest()
+
+
+# --- The trust model
 
 
 class SecAgg(SeveralTables):
@@ -90,7 +329,7 @@ class SecAgg(SeveralTables):
     ) -> None:
         if isinstance(parties, int):
             raise ParameterError(
-                "`parties` must be a list with the records of each party; to divide one table among so many simulated "
+                "`parties` must be a list with the records of each party; to divide one table among simulated "
                 f"parties write `trust=ogive.Simulation(ogive.SecAgg, parties={parties})`"
             )
         if not isinstance(parties, list | tuple) or not 2 <= len(parties) <= MOST_PARTIES:
@@ -134,11 +373,7 @@ class SecAgg(SeveralTables):
 
 
 def _rounds(leaving: Mapping[int, str], parties: int) -> dict[int, Round]:
-    """Who leaves when.
-
-    Raises:
-        ParameterError: there is no such party, or no such step.
-    """
+    """Who leaves when."""
     steps = {round.name.lower(): round for round in Round}
     for party, step in leaving.items():
         if party not in range(1, parties + 1) or step not in steps:

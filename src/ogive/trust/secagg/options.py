@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar
 
+from ogive.core.parameters import python_only
 from ogive.errors import UnsupportedError
-from ogive.parameters import python_only
 from ogive.trust.base import Traffic, TrustOptions
 
 if TYPE_CHECKING:
@@ -33,9 +33,6 @@ class SecAggOptions(TrustOptions):
         colluding: How many parties may share all that they know, or read the result.
         dropouts: How many parties may leave before the end.
         threshold: How many parties must help to open the sum; None for the smallest safe number.
-
-    Raises:
-        ParameterError: a number is out of range, or the numbers do not fit together; the message says what would.
     """
 
     name: ClassVar[str] = "secagg"
@@ -77,7 +74,7 @@ class SecAggOptions(TrustOptions):
         """Why the query is refused: its answers do not add up, or its noise cannot be drawn in shares."""
         from ogive.noise.shares import share_of
         from ogive.trust.classes import check_classes_named
-        from ogive.trust.secagg.modulus import largest_share
+        from ogive.trust.modulus import largest_share
 
         reason = super().refusal(query)
         if reason is not None:
@@ -90,13 +87,13 @@ class SecAggOptions(TrustOptions):
         except UnsupportedError as problem:
             return problem.marked
         if largest_share(laws, parties=self.parties, honest=self.honest) < 1 << 32:
-            return "the noise of so many parties might not fit in 64 bits; use a larger epsilon or rho"
+            return "the noise of this many parties might not fit in 64 bits; use a larger epsilon or rho"
         return None
 
     def traffic(self, queries: Sequence[ServedQuery], *, records: int, adjacency: Adjacency) -> tuple[Traffic, ...]:
         """What parties send and compute: one secure aggregation per question."""
         from ogive.queries import LabelsQuery
-        from ogive.trust.secagg.traffic import traffic
+        from ogive.trust.secagg.terms import traffic
 
         # labels were refused
         added = [query for query in queries if not isinstance(query, LabelsQuery)]

@@ -6,7 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from ogive.checks import whole
+import numpy as np
+
+from ogive.core.checks import whole
 from ogive.crypto.aggregation import (
     MOST_PARTIES,
     AggregationSettings,
@@ -14,8 +16,12 @@ from ogive.crypto.aggregation import (
     choose_neighbours,
     least_threshold,
 )
+from ogive.crypto.aggregation.messages import aggregation_cost
 from ogive.errors import ParameterError
+from ogive.privacy import Adjacency
 from ogive.provenance import trust_statement
+from ogive.queries import LinearQuery
+from ogive.trust.base import Traffic
 
 ALL_PAIRS = 500
 """Up to so many parties, each shares masks with all others."""
@@ -36,9 +42,6 @@ class AggregationTerms:
         colluding: How many may tell all that they know; a party that reads the result is one of them.
         dropouts: How many may leave.
         wanted: Threshold that the user wants, or None.
-
-    Raises:
-        ParameterError: a number is out of range, or they do not fit together; says what would.
     """
 
     parties: int
@@ -73,11 +76,7 @@ class AggregationTerms:
 
     @cached_property
     def graph(self) -> tuple[int, int] | None:
-        """With how many others each party shares masks and secrets, and how many of them open one; None for all.
-
-        Raises:
-            ParameterError: too many leave or collude for any number.
-        """
+        """With how many others each party shares masks and secrets, and how many of them open one; None for all."""
         if self.parties <= ALL_PAIRS:
             return None
         return choose_neighbours(self.parties, dropouts=self.dropouts, colluding=self.colluding)
@@ -94,16 +93,7 @@ class AggregationTerms:
     def settings(
         self, *, study: bytes, release: bytes, parties: Sequence[bytes], server: bytes, length: int, totals: int
     ) -> AggregationSettings:
-        """What all participants of one measurement agree on.
-
-        Args:
-            study: Digest of what is measured, 32 bytes.
-            release: Digest of the release that it is part of, 32 bytes.
-            parties: Public keys of the parties.
-            server: The server's public key.
-            length: Numbers in a vector.
-            totals: How many totals each party opens.
-        """
+        """What all participants of one measurement agree on; the arguments are fields of `AggregationSettings`."""
         if self.graph is not None:
             neighbours, threshold = self.graph
         else:
@@ -126,11 +116,7 @@ class AggregationTerms:
         )
 
     def assumption(self, *, simulated: bool = True) -> str:
-        """Who holds the records, what each of them sees and what is assumed.
-
-        Args:
-            simulated: Whether all parties live in one process, which is said then.
-        """
+        """Who holds the records, what each of them sees and what is assumed."""
         whole = "All" if self.honest == self.parties else f"At least {self.honest}"
         verb, keep = ("adds", "keeps") if self.honest == 1 else ("add", "keep")
         readers = ALONE if self.colluding else NOBODY
@@ -143,3 +129,26 @@ class AggregationTerms:
             assumed=f"{whole} of the {self.parties} parties {verb} their share of the noise and {keep} it secret. "
             f"{readers}{server} The records of each person are with one party.",
         )
+
+
+# --- Costs of a release, which takes one aggregation for every question
+
+
+def traffic(terms: AggregationTerms, queries: Sequence[LinearQuery], adjacency: Adjacency) -> Traffic:
+    """Bytes and seconds of all questions together, where nobody leaves before the end."""
+    sent, to_party, received, seconds = 0, 0, 0, 0.0
+    for query in queries:
+        nothing = np.zeros(query.aggregate.shape, np.int64)
+        cost = aggregation_cost(
+            terms.parties,
+            int(np.prod(query.measure(nothing).shape)),
+            totals=len(query.totals(nothing, adjacency) or ()),
+            dropouts=terms.dropouts,
+            neighbours=None if terms.graph is None else terms.graph[0],
+            confirmed=terms.confirmed,
+        )
+        sent += cost.bytes_per_party
+        to_party += cost.bytes_to_party
+        received += cost.bytes_per_server
+        seconds += cost.seconds
+    return Traffic("vectors", sent, received, seconds, bytes_to_party=to_party)

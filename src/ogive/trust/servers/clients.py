@@ -1,24 +1,63 @@
-"""What clients do: turn their records into one message for every server, and leave.
+"""Uploads: how clients turn their records into one message for every server, and how a server reads it.
 
 message = header | for each part its length u64 and the part: keys or tables, then material for verifications
-          | hashes of the other servers' parts, 32 bytes a client and server, with their length
+| hashes of the other servers' parts, 32 bytes a client and server, with their length
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ogive.arrays import Int64
-from ogive.crypto import comparison, tables
-from ogive.crypto.wire import Header, Suite
+from ogive.core.arrays import Bool, Int64, UInt8, UInt64
+from ogive.crypto import comparison, field, tables
+from ogive.crypto.aes import SEED_BYTES
+from ogive.crypto.comparison import KeyBatch, evaluate_sums
+from ogive.crypto.comparison.evaluation import evaluate_weighed
+from ogive.crypto.comparison.keys import front
+from ogive.crypto.domains import HASH_BYTES, HashDomain, digest, hash_rows, number
+from ogive.crypto.tables import ShareBatch, ShareShape
+from ogive.crypto.wire import HEADER_BYTES, Header, Reader, Suite
+from ogive.errors import PeerError
 from ogive.records.contributions import Contributions
-from ogive.trust.servers.names import part_hashes
 from ogive.trust.servers.settings import AggregateUploads
 from ogive.trust.servers.uploads import SUMS
+
+Piece = KeyBatch | ShareBatch
+"""What one server is sent of some clients: keys, tables or material."""
+
+# --- Names of clients: hashes that bind them to all that they send, to every server
+#
+# The part of a server is the keys or tables and the material that it is sent, and its hash is as secret as the part is
+# random: every part begins with a seed of its own. A client tells every server the hashes of the others' parts. The
+# hash of all of them is its name, which every server computes for itself: who tells servers different things, or whose
+# upload was damaged on the way, has another name at each, and is in no set.
+
+
+def part_hashes(collected: AggregateUploads, pieces: Sequence[Piece], *, server: int, session: bytes) -> UInt8:
+    """Hashes of all that one server is sent of each client, shape (n, 32)."""
+    key = digest(HashDomain.SERVERS_PART, collected.study, session, number(server))
+    vectors = collected.layout.vectors
+    rows = (each for piece in pieces for each in piece.pieces())
+    return hash_rows(key, *(each.reshape(len(each) // vectors, vectors, *each.shape[1:]) for each in rows))
+
+
+def client_names(collected: AggregateUploads, hashes: Sequence[UInt8], *, session: bytes) -> UInt8:
+    """Names of clients from the hashes of the parts of all servers in their order, each of shape (n, 32)."""
+    return hash_rows(digest(HashDomain.SERVERS_NAME, collected.study, session), *hashes)
+
+
+def sortable(names: UInt8) -> NDArray[np.bytes_]:
+    """Names as one sortable item each, shape (n,)."""
+    return np.ascontiguousarray(names).reshape(-1).view(f"S{HASH_BYTES}")
+
+
+# --- One message for every server
 
 UPLOAD = 1
 """Kind of the message."""
@@ -27,23 +66,14 @@ CLIENTS = 0xFFFFFFFF
 """Sender of uploads: clients have no numbers, servers know them by their place in the set."""
 
 Random = Callable[[int], bytes]
-Piece = comparison.KeyBatch | tables.ShareBatch
 
 
 def upload(
     collected: AggregateUploads, records: Contributions, *, batch: int, session: bytes, random: Random
 ) -> list[bytes]:
-    """Share some records, each its own client's, between the servers.
+    """Share some records, each its own client's, between the servers: a message for each server.
 
-    Args:
-        collected: What is uploaded.
-        records: What each record contributes, at least one.
-        batch: Number of the message in the session.
-        session: 16 bytes.
-        random: Uniform bytes of a given number; secret.
-
-    Returns:
-        A message for each server.
+    The messages have the number `batch` in the session of 16 bytes, and the random bytes are secret.
     """
     layout = collected.layout
     symbols = layout.symbols(records.cells)
@@ -76,14 +106,7 @@ def upload_sums(collected: AggregateUploads, sums: Int64, *, batch: int, session
 def upload_messages(
     collected: AggregateUploads, parts: Sequence[Sequence[Piece]], *, batch: int, session: bytes
 ) -> list[bytes]:
-    """Messages of some clients to every server.
-
-    Args:
-        collected: What is uploaded.
-        parts: What makes up an upload, and of each what every server is sent.
-        batch: Number of the messages in the session.
-        session: 16 bytes.
-    """
+    """Messages of some clients to every server; for each part of an upload `parts` has what every server is sent."""
     pieces = list(zip(*parts, strict=True))
     hashes = [part_hashes(collected, own, server=server, session=session) for server, own in enumerate(pieces)]
     made = []
@@ -96,12 +119,292 @@ def upload_messages(
 
 
 def _shared(
-    columns: NDArray[Any],
-    collected: AggregateUploads,
-    shape: tables.ShareShape,
-    part: str,
-    session: bytes,
-    random: Random,
-) -> tuple[tables.ShareBatch, ...]:
+    columns: NDArray[Any], collected: AggregateUploads, shape: ShareShape, part: str, session: bytes, random: Random
+) -> tuple[ShareBatch, ...]:
+    """Shares of columns for every server, bound to one part of an upload and to the session."""
     servers, binding = collected.uploads.servers, collected.binding(part, session)
     return tables.share(columns, shape=shape, servers=servers, study=binding, random=random)
+
+
+# --- The uploads of some clients, as one server reads them
+
+
+@dataclass(frozen=True, eq=False)
+class Parts:
+    """The uploads of some clients.
+
+    Fields:
+        collected: What was to be uploaded.
+        server: Who reads.
+        keys: Comparison keys; None where tables or sums were uploaded.
+        tables: Those; None where keys were.
+        material: For verifications; None where there are none.
+        others: Hashes of the other servers' parts in their order, shape (n, 32 (servers - 1)).
+    """
+
+    collected: AggregateUploads
+    server: int
+    keys: KeyBatch | None
+    tables: ShareBatch | None
+    material: ShareBatch | None
+    others: UInt8
+
+    @classmethod
+    def read(cls, body: bytes, collected: AggregateUploads, server: int, session: bytes) -> Parts:
+        """Take the body of an upload apart."""
+        reader = Reader(body, "upload")
+        servers = collected.uploads.servers
+
+        def part() -> memoryview:
+            return reader.view(reader.number(8))
+
+        def shares(shape: ShareShape | None, name: str) -> ShareBatch | None:
+            if shape is None:
+                return None
+            study = collected.binding(name, session)
+            return ShareBatch.from_bytes(part(), shape=shape, study=study, server=server, servers=servers)
+
+        keys = None
+        if collected.keys is not None:
+            keys = KeyBatch.from_bytes(part(), shape=collected.keys, study=collected.binding("keys", session))
+        tables, material = shares(collected.tables, "tables"), shares(collected.material, "material")
+        hashes, width = np.frombuffer(part(), np.uint8), (servers - 1) * HASH_BYTES
+        reader.finish()
+        vectors = collected.layout.vectors
+        sizes = {divmod(len(each), vectors) for each in (keys, tables, material) if each is not None}
+        if sizes != {(hashes.size // width, 0)} or not hashes.size or hashes.size % width:
+            raise PeerError("the parts of the upload are of different numbers of clients, or of none")
+        return cls(collected, server, keys, tables, material, hashes.reshape(-1, width))
+
+    @property
+    def clients(self) -> int:
+        held = self.tables if self.keys is None else self.keys
+        assert held is not None
+        return len(held) // self.collected.layout.vectors
+
+    def names(self, session: bytes) -> UInt8:
+        """Names of the clients, shape (n, 32)."""
+        pieces = [each for each in (self.keys, self.tables, self.material) if each is not None]
+        own = part_hashes(self.collected, pieces, server=self.server, session=session)
+        hashes = np.split(self.others, self.collected.uploads.servers - 1, axis=1)
+        return client_names(self.collected, [*hashes[: self.server], own, *hashes[self.server :]], session=session)
+
+    def evaluated(self, ends: Int64, weights: UInt64, *, threads: int | None = None) -> tuple[UInt64, UInt64]:
+        """What `weighed` finds, where no form is asked for in the time that `sums` takes."""
+        if len(weights):
+            return self.weighed(ends, weights, threads=threads)
+        vectors = self.clients * self.collected.layout.vectors
+        return np.empty((0, vectors), np.uint64), self.sums(ends, threads=threads)
+
+    def sums(self, ends: Int64, *, threads: int | None = None) -> UInt64:
+        """Shares of the records in every block and then of the sums of amounts, over all these clients."""
+        if self.keys is not None:
+            points = self.collected.points(ends)
+            if not points.size:
+                return self._blocks(np.empty(0, np.uint64))
+            return self._blocks(evaluate_sums(self.keys, points, server=self.server, threads=threads).astype(np.uint64))
+        assert self.tables is not None
+        return self.weighed(ends, np.empty((0, self.tables.shape.columns), np.uint64))[1]
+
+    def weighed(self, ends: Int64, weights: UInt64, *, threads: int | None = None) -> tuple[UInt64, UInt64]:
+        """Shares of public linear forms of each client's columns, and `sums`.
+
+        Returns:
+            Elements, shape (forms, n) or, where a client has several vectors, a form of each: (forms, n vectors); and
+            of shape (blocks + groups,).
+        """
+        if self.keys is not None:
+            found = evaluate_weighed(
+                self.keys, self.collected.points(ends), weights, server=self.server, threads=threads
+            )
+            return found.forms, self._blocks(found.sums)
+        assert self.tables is not None
+        forms, columns = self.tables.weighed(weights, vectors=self.collected.layout.vectors)
+        return forms, self._folded(columns, ends)
+
+    def only(self, chosen: NDArray[np.intp]) -> Parts:
+        """The uploads of some of the clients."""
+        rows = self.collected.layout.rows(chosen)
+        keys = None if self.keys is None else self.keys[rows]
+        tables = None if self.tables is None else self.tables[rows]
+        material = None if self.material is None else self.material[rows]
+        return Parts(self.collected, self.server, keys, tables, material, self.others[chosen])
+
+    def _blocks(self, values: UInt64) -> UInt64:
+        """Records in blocks, from how many have a cell beyond each point: the differences, all clients at first."""
+        modulus = self.collected.modulus
+        everyone = np.array([self.clients if self.server == 0 else 0], np.uint64)
+        beyond = np.concatenate([everyone, values, np.zeros(1, np.uint64)])
+        return subtracted(beyond[:-1], beyond[1:], modulus)
+
+    def _folded(self, columns: UInt64, ends: Int64) -> UInt64:
+        """Cells added up in blocks, and the amounts."""
+        layout = self.collected.layout
+        starts = np.concatenate([[0], ends[:-1] + 1])
+        cells, amounts = columns[: layout.cells], columns[layout.cells : layout.cells + layout.groups]
+        low = np.add.reduceat(cells & np.uint64(0xFFFFFFFF), starts)
+        high = np.add.reduceat(cells >> np.uint64(32), starts)
+        wide = field.products(field.residues(high), np.uint64(1 << 32))
+        return np.concatenate([field.sums(field.residues(low), wide), amounts])
+
+
+def added(x: UInt64, y: UInt64, modulus: int) -> UInt64:
+    """Sums modulo 2^64 or the prime."""
+    return field.sums(x, y) if modulus == field.P else x + y
+
+
+def subtracted(x: UInt64, y: UInt64, modulus: int) -> UInt64:
+    """Differences modulo 2^64 or the prime."""
+    return field.differences(x, y) if modulus == field.P else x - y
+
+
+def residues(numbers: Int64, modulus: int) -> UInt64:
+    """Signed whole numbers modulo 2^64 or the prime."""
+    return field.encode(numbers) if modulus == field.P else np.ascontiguousarray(numbers).view(np.uint64)
+
+
+def signed(shares: UInt64, modulus: int) -> Int64:
+    """The whole numbers of least magnitude that have these residues."""
+    return field.decode(shares) if modulus == field.P else np.ascontiguousarray(shares).view(np.int64)
+
+
+# --- Messages of single clients as rows of bytes, and many of them as one message
+#
+# All honest clients of an aggregate send a server messages of one length, which differ in what is secret alone. So many
+# of them are a matrix, which is compared with what everybody sends and cut into columns at once, instead of being read
+# message by message.
+#
+#     row = header | for each part its length u64, its front and its bytes, as one client sends them
+
+_LENGTH_BYTES = 8
+
+
+@dataclass(frozen=True)
+class _Part:
+    """One part of a message.
+
+    Fields:
+        vectors: How many vectors each client has in it.
+        front: Its first bytes, where it is of so many vectors.
+        widths: Bytes of each column of one vector, which follow each other column by column.
+    """
+
+    vectors: int
+    front: Callable[[int], bytes]
+    widths: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Singles:
+    """Messages of single clients to one server, in one session.
+
+    Fields:
+        collected: What they upload.
+        server: To whom.
+        session: 16 bytes.
+    """
+
+    collected: AggregateUploads
+    server: int
+    session: bytes
+
+    @property
+    def length(self) -> int:
+        """Bytes of one message."""
+        return len(self._template)
+
+    def alike(self, rows: UInt8) -> Bool:
+        """Which of some rows say of themselves what every honest client's does; shape (n,)."""
+        fixed = self._fixed
+        wanted: Bool = (rows[:, fixed] == self._template[fixed]).all(axis=1)
+        return wanted
+
+    def message(self, rows: UInt8) -> bytes:
+        """One message of all these clients, whose rows are alike; what they hold otherwise is not looked at."""
+        at = HEADER_BYTES
+        fields: list[bytes] = []
+        for part in self._parts:
+            at += _LENGTH_BYTES + len(part.front(part.vectors))
+            columns = [part.front(len(rows) * part.vectors)]
+            for width in part.widths:
+                columns.append(rows[:, at : at + width * part.vectors].tobytes())
+                at += width * part.vectors
+            data = b"".join(columns)
+            fields += [len(data).to_bytes(_LENGTH_BYTES, "little"), data]
+        return self._header.message(*fields)
+
+    def rows(self, message: bytes, clients: int) -> UInt8:
+        """The inverse of `message`, for what `upload` made; shape (n, length)."""
+        data = np.frombuffer(message, np.uint8)
+        made = np.empty((clients, self.length), np.uint8)
+        made[:] = self._template
+        source = at = HEADER_BYTES
+        for part in self._parts:
+            source += _LENGTH_BYTES + len(part.front(clients * part.vectors))
+            at += _LENGTH_BYTES + len(part.front(part.vectors))
+            for width in part.widths:
+                row = width * part.vectors
+                made[:, at : at + row] = data[source : source + clients * row].reshape(clients, row)
+                at, source = at + row, source + clients * row
+        assert source == len(message), "the message is of so many clients"
+        return made
+
+    def good(self, rows: UInt8) -> UInt8:
+        """Those rows that can be read; who sent another one is left out alone."""
+        rows = rows[self.alike(rows)]
+        if not len(rows):
+            return rows
+        try:
+            Parts.read(self.message(rows)[HEADER_BYTES:], self.collected, self.server, self.session)
+        except PeerError:
+            if len(rows) == 1:
+                return rows[:0]
+            middle = len(rows) // 2
+            return np.concatenate([self.good(rows[:middle]), self.good(rows[middle:])])
+        return rows
+
+    @property
+    def _header(self) -> Header:
+        return Header(Suite.SERVERS, UPLOAD, self.collected.study, self.session, CLIENTS, self.server, 0, 0)
+
+    @cached_property
+    def _parts(self) -> tuple[_Part, ...]:
+        collected, server = self.collected, self.server
+        servers, vectors = collected.uploads.servers, collected.layout.vectors
+        found = []
+        if collected.keys is not None:
+            shape, study = collected.keys, collected.binding("keys", self.session)
+            level = (SEED_BYTES, shape.dtype.itemsize, 1)
+            widths = (SEED_BYTES, *level * shape.levels, shape.dtype.itemsize * shape.leaf_values)
+            found.append(_Part(vectors, lambda count: front(shape, study, count), widths))
+
+        def shares(shape: ShareShape, name: str) -> _Part:
+            study = collected.binding(name, self.session)
+            explicit = shape.explicit if server == servers - 1 else 0
+            widths = (SEED_BYTES, *[8] * explicit)
+            return _Part(vectors, lambda count: tables.front(shape, study, server, servers, count), widths)
+
+        if collected.tables is not None:
+            found.append(shares(collected.tables, "tables"))
+        if collected.material is not None:
+            found.append(shares(collected.material, "material"))
+        found.append(_Part(1, lambda count: b"", (HASH_BYTES * (servers - 1),)))
+        return tuple(found)
+
+    @cached_property
+    def _template(self) -> UInt8:
+        """A message of one client, zero where it is secret."""
+        return self._filled(0)
+
+    @cached_property
+    def _fixed(self) -> Bool:
+        """Which bytes every honest client sends; shape (length,)."""
+        fixed: Bool = self._template == self._filled(255)
+        return fixed
+
+    def _filled(self, secret: int) -> UInt8:
+        fields: list[bytes] = []
+        for part in self._parts:
+            data = part.front(part.vectors) + bytes([secret]) * (sum(part.widths) * part.vectors)
+            fields += [len(data).to_bytes(_LENGTH_BYTES, "little"), data]
+        return np.frombuffer(self._header.message(*fields), np.uint8)

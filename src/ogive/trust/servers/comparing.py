@@ -20,15 +20,15 @@ from functools import cached_property
 
 import numpy as np
 
-from ogive.arrays import Bool, Int64, UInt64
+from ogive.core.arrays import Bool, Int64, UInt64
 from ogive.crypto.circuits import Circuit
-from ogive.crypto.circuits.largest import MOST_BITS, first_largest, reaches, share_bits
+from ogive.crypto.circuits.arithmetic import MOST_BITS, first_largest, reaches, share_bits
 from ogive.crypto.field import P
 from ogive.errors import UnsupportedError
 from ogive.noise.base import Law, NodeNoise
 from ogive.queries import LabelsQuery
-from ogive.trust.secagg.modulus import noise_bound
-from ogive.trust.servers.parts import added, residues
+from ogive.trust.modulus import noise_bound
+from ogive.trust.servers.clients import added, residues
 
 SERVERS = 2
 _GATE_SECONDS, _BIT_SECONDS = 4e-7, 1e-6
@@ -66,9 +66,6 @@ class Comparison:
     Fields:
         query: What is asked.
         teachers: The most votes that a class can have.
-
-    Raises:
-        UnsupportedError: counts and noise are too large for the circuits.
     """
 
     query: LabelsQuery
@@ -80,8 +77,8 @@ class Comparison:
             widths += [self._check_width, self._offset_width - 2]
         if max(widths) > MOST_BITS:
             raise UnsupportedError(
-                "so many votes with so much noise leave the range of the servers' numbers; ask for less noise, or use "
-                "trust central"
+                "this many votes with this much noise leave the range of the servers' numbers; ask for less noise, "
+                "or use trust central"
             )
 
     @cached_property

@@ -22,7 +22,7 @@ from typing import Protocol
 
 import numpy as np
 
-from ogive.arrays import Bool, Int64, UInt64
+from ogive.core.arrays import Bool, Int64, UInt64
 from ogive.crypto.circuits import Circuit
 from ogive.crypto.domains import HashDomain, digest, number
 from ogive.crypto.semi_honest import SemiHonestEvaluator, SemiHonestGarbler, Task, instances_at_once
@@ -59,7 +59,6 @@ class Channel(Protocol):
 
     def write(self, body: bytes) -> bytes:
         """A message to the other server."""
-        ...
 
     def read(self, message: bytes) -> bytes:
         """The body of its next message.
@@ -67,7 +66,6 @@ class Channel(Protocol):
         Raises:
             PeerError: it is another.
         """
-        ...
 
 
 class SemiHonestLabeling:
@@ -118,11 +116,7 @@ class SemiHonestLabeling:
         return self._next()
 
     def take(self, message: bytes) -> bytes | None:
-        """Go on with the other server's message.
-
-        Raises:
-            PeerError: it is malformed, or of another question, or too late.
-        """
+        """Go on with the other server's message."""
         if self.done:
             raise PeerError("all labels are found, and nothing more is taken")
         reader = Reader(self._channel.read(message), "message about labels")
@@ -188,7 +182,7 @@ class SemiHonestLabeling:
     def _evaluate(self, body: bytes) -> bytes:
         assert self._evaluator is not None
         reader = Reader(body, "garbled circuit")
-        told = reader.take(self._told_bytes)
+        told = reader.take(-(-len(self._asked) // 8) if self._purpose == "check" else 0)
         self._own = self._evaluator.half(reader.take(reader.left))
         said = self._say(self._told())
         self._end(told)
@@ -198,10 +192,6 @@ class SemiHonestLabeling:
     def _finish(self, told: bytes) -> bytes | None:
         self._end(told)
         return self._next()
-
-    @property
-    def _told_bytes(self) -> int:
-        return -(-len(self._asked) // 8) if self._purpose == "check" else 0
 
     def _told(self) -> bytes:
         """The half that the other server is told, of a check, or nothing."""
@@ -220,11 +210,7 @@ class SemiHonestLabeling:
 
 
 def converse(garbler: SemiHonestLabeling, evaluator: SemiHonestLabeling) -> None:
-    """Let two servers talk until both are done: each message is answered by one.
-
-    Raises:
-        PeerError: one says nothing more while the other waits.
-    """
+    """Let two servers talk until both are done: each message is answered by one."""
     evaluator.begin()
     said, listener, speaker = garbler.begin(), evaluator, garbler
     while said is not None:

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar
 
-from ogive.checks import among, truth, whole
+from ogive.core.checks import among, truth, whole
+from ogive.core.parameters import python_only
 from ogive.crypto.sketch.rejections import DEFAULT_TOLERATED, most_rejected
 from ogive.errors import ParameterError
-from ogive.parameters import python_only
 from ogive.provenance import trust_statement
 from ogive.trust.base import Traffic, TrustOptions
 from ogive.trust.servers.uploads import AUTO, KEYS, SUMS, TABLES, Promise, Uploads
@@ -41,9 +41,6 @@ class ServersOptions(TrustOptions):
         verifications: How often uploads can be checked.
         tolerated: Share of the uploads that may fail the check, from 0 to 1.
         colluding: How many servers may share all that they know; by default all but one.
-
-    Raises:
-        ParameterError: an option is out of range, or options do not fit each other.
     """
 
     name: ClassVar[str] = "servers"
@@ -104,7 +101,7 @@ class ServersOptions(TrustOptions):
         """Answers that are not sums over records, but for labels of votes, and those in too many cells."""
         from ogive.queries import LabelsQuery, Parted, Selected
         from ogive.trust.classes import check_classes_named
-        from ogive.trust.servers.layout import Layout
+        from ogive.trust.servers.settings import Layout
 
         # the other queries of a curator are not served, and labels from shares of votes are
         reason = self._no_labels() if isinstance(query, LabelsQuery) else super().refusal(query)
@@ -136,7 +133,7 @@ class ServersOptions(TrustOptions):
 
     def cell_limit(self, cells: int) -> str | None:
         """Records that would have to be shared in more cells than any upload has."""
-        from ogive.trust.servers.layout import MOST_CELLS
+        from ogive.trust.servers.settings import MOST_CELLS
 
         if cells <= MOST_CELLS:
             return None
@@ -151,22 +148,14 @@ class ServersOptions(TrustOptions):
 
 
 def _colluding(servers: int, colluding: int | None) -> int | None:
-    """How many servers may collude, where that is fewer than all but one.
-
-    Raises:
-        ParameterError: the number is out of range.
-    """
+    """How many servers may collude, where that is fewer than all but one."""
     if colluding is not None:
         whole(colluding, "colluding", 1, servers - 1)
     return None if colluding == servers - 1 else colluding
 
 
 def _checked(servers: int, upload: str, verified: bool | None, verifications: int, *, organizations: bool) -> bool:
-    """Whether uploads are verified.
-
-    Raises:
-        ParameterError: an option is out of range, or options do not fit each other.
-    """
+    """Whether uploads are verified."""
     whole(servers, "servers", 2, MOST_SERVERS)
     whole(verifications, "verifications", 1, MOST_VERIFICATIONS)
     if verified is not None:
@@ -200,8 +189,7 @@ def assumption(uploads: Uploads, *, simulated: bool) -> str:
     return trust_statement(
         holds=f"Owners split their records into shares for {uploads.servers} servers; no server holds a record.",
         sees=f"Anyone who sees the answers and the uploads to {others} of the {uploads.servers} servers learns only "
-        "what is "
-        "published. The servers also learn the number of uploads."
+        "what is published. The servers also learn the number of uploads."
         + (" Clients and servers were simulated in one process, which saw everything." if simulated else ""),
         assumed=f"{_keeping(uploads.honest)} secret what it received and the noise that it added. All servers follow "
         "the protocol. Nobody else reads or changes what is sent to and between servers. AES with public keys behaves "

@@ -34,7 +34,8 @@ from functools import partial
 
 import numpy as np
 
-from ogive.arrays import Bool, Int64, UInt64
+from ogive.core.arrays import Bool, Int64, UInt64
+from ogive.core.types import Progress
 from ogive.crypto.domains import HashDomain, digest
 from ogive.crypto.sketch import most_rejected
 from ogive.crypto.twoparty.messages import write_bits
@@ -43,19 +44,14 @@ from ogive.errors import ParameterError, PeerError, UnsupportedError
 from ogive.noise import DerivedNodes
 from ogive.noise.shares import ShareNodes
 from ogive.privacy import Adjacency
-from ogive.progress import Progress
 from ogive.queries import LabelsQuery, LinearQuery
-from ogive.queries.blocks import block_ends
 from ogive.queries.labels import ServedQuery
-from ogive.queries.modular import measure_modulo, totals_modulo
-from ogive.trust.servers.clients import CLIENTS, UPLOAD
+from ogive.queries.modular import block_ends, measure_modulo, totals_modulo
+from ogive.trust.servers.clients import CLIENTS, UPLOAD, Parts, added, residues, subtracted
 from ogive.trust.servers.comparing import Comparison
-from ogive.trust.servers.gathered import Gathered, read_names
 from ogive.trust.servers.labeling import SemiHonestLabeling, Votes
-from ogive.trust.servers.parts import Parts, added, residues, subtracted
-from ogive.trust.servers.preparation import GatheredMaterial, Preparation
+from ogive.trust.servers.preparation import Gathered, GatheredMaterial, Preparation, ServerState, Stop, read_names
 from ogive.trust.servers.settings import AggregateUploads, question_digest, question_number
-from ogive.trust.servers.state import ServerState, Stop
 from ogive.trust.servers.uploads import SUMS
 
 FROZEN, ANSWER, STATE, LABELS = 2, 3, 4, 5
@@ -93,9 +89,6 @@ class Server:
         longest: Bytes that one message may have.
         progress: Called with how many uploads were read for one purpose, and how many there are.
         evaluator: Who evaluates the uploads in place of this process.
-
-    Raises:
-        ParameterError: the state is of another study, session or server.
     """
 
     def __init__(
@@ -148,11 +141,7 @@ class Server:
         return self._gathered.sent - self.clients
 
     def receive(self, message: bytes) -> None:
-        """Take the uploads of some clients; what comes twice counts once, by its name.
-
-        Raises:
-            PeerError: it is no such message, or no more are taken; nothing of it is kept.
-        """
+        """Take the uploads of some clients; what comes twice counts once, by its name."""
         if self._closed:
             raise PeerError("the set of uploads is closed; what comes later belongs to another collection")
         # clients have no numbers of their own, so their messages have none that could be expected
@@ -171,13 +160,7 @@ class Server:
         return {other: self._message(FROZEN, other, 0, names) for other in self._others}
 
     def agree(self, messages: Sequence[bytes]) -> None:
-        """Form the set of the clients that all servers have.
-
-        Raises:
-            PeerError: a message is missing or does not belong here, or the set is not that of the state with which
-                this server goes on; nothing changed, so the call may be repeated.
-            ParameterError: the set was formed before.
-        """
+        """Form the set of the clients that all servers have."""
         if not self._closed or self._agreed:
             raise ParameterError("the set is formed once, after the uploads are frozen")
         heard = self._read(messages, FROZEN, 0)
@@ -193,21 +176,12 @@ class Server:
             _log.warning("server %d leaves %d uploads out, which not all servers have", self._number, self.left_out)
 
     def prepare(self, query: ServedQuery) -> Preparation:
-        """Count records in the blocks that a query tells apart, verifying the uploads where these are new.
-
-        Raises:
-            ParameterError: the sets were not compared, or the server has no state.
-            UnsupportedError: it has stopped.
-        """
+        """Count records in the blocks that a query tells apart, verifying the uploads where these are new."""
         self.going()
         return Preparation(self, query)
 
     def answer(self, query: LinearQuery, adjacency: Adjacency) -> bytes:
         """The server's share of the answer to a query that was prepared, with noise.
-
-        Raises:
-            ParameterError: the query was not prepared.
-            UnsupportedError: the server has stopped.
 
         Privacy: with the noise of as many servers as are taken to tell nobody, the added answers cost the query's
             price, once for a query, however often it is asked.
@@ -226,10 +200,6 @@ class Server:
     def label(self, query: LabelsQuery, adjacency: Adjacency) -> SemiHonestLabeling:
         """The server's part in computing labels with the other one; its state must be stored before anything is sent.
 
-        Raises:
-            ParameterError: the query was not prepared.
-            UnsupportedError: the server has stopped, or counts and noise are too large.
-
         Privacy: each server adds the whole noise. What the other one and the analyst learn together costs the query's
             price, once for a query, if both servers follow the protocol.
         """
@@ -246,11 +216,7 @@ class Server:
         )
 
     def answer_labels(self, query: LabelsQuery, adjacency: Adjacency, found: SemiHonestLabeling) -> bytes:
-        """The server's half of labels, for the analyst; which queries have none both servers say.
-
-        Raises:
-            ParameterError: the labels are not found yet.
-        """
+        """The server's half of labels, for the analyst; which queries have none both servers say."""
         if not found.done:
             raise ParameterError("the servers have not computed all labels yet")
         question = question_digest(query, adjacency)
@@ -258,11 +224,7 @@ class Server:
         return self._message(ANSWER, ANALYST, question_number(question), self._clients_digest() + question + said)
 
     def _prepared(self, query: ServedQuery) -> UInt64:
-        """Shares of the aggregate, of a query that was prepared.
-
-        Raises:
-            ParameterError: it was not.
-        """
+        """Shares of the aggregate, of a query that was prepared."""
         state = self.going()
         layout, modulus = self.collected.layout, self.collected.modulus
         ends = layout.ends(block_ends(query))
@@ -287,12 +249,7 @@ class Server:
     # what a `Preparation` does with its server
 
     def going(self) -> ServerState:
-        """The state, of a server that can go on.
-
-        Raises:
-            ParameterError: there is none, or the set is not known.
-            UnsupportedError: the server has stopped.
-        """
+        """The state, of a server that can go on."""
         if self.state is None:
             raise ParameterError(
                 "this server was given no state, so it does not know what it did; give it the stored one"
@@ -316,11 +273,7 @@ class Server:
         return {other: self._message(STATE, other, state.said, state.to_bytes()) for other in self._others}
 
     def hear(self, messages: Sequence[bytes]) -> list[ServerState]:
-        """The states of all other servers, each of them once.
-
-        Raises:
-            PeerError: one is missing, impossible, of other uploads, or no newer than the last of the same server.
-        """
+        """The states of all other servers, each of them once."""
         own, material = self.going(), self.collected.material
         verifications = 0 if material is None else material.verifications
         heard = self._read(messages, STATE, None)
@@ -352,11 +305,7 @@ class Server:
         return states
 
     def adopt(self, states: Sequence[ServerState]) -> None:
-        """Merge the states of the other servers into this one's; nothing is forgotten.
-
-        Raises:
-            UnsupportedError: one has stopped, or they left out others after something was answered.
-        """
+        """Merge the states of the other servers into this one's; nothing is forgotten."""
         own = self.going()
         states = [*states, own]
         left_out = np.unique(np.concatenate([each.left_out for each in states]))
@@ -371,11 +320,7 @@ class Server:
         self._confirmed = _counted(self.going())
 
     def leave_out(self, failed: Int64) -> None:
-        """Remember who failed a verification.
-
-        Raises:
-            UnsupportedError: too many did, or one did after something was answered.
-        """
+        """Remember who failed a verification."""
         own = self.going()
         left_out = np.union1d(own.left_out, failed)
         late = own.answered and left_out.size > own.left_out.size
@@ -461,12 +406,7 @@ class Server:
 
 
 class _Channel:
-    """Messages about one question between two servers, which each of them numbers from 0.
-
-    Args:
-        write: Makes a message of a number and a body.
-        read: Finds the body of a message that must have this number.
-    """
+    """Messages about one question between two servers, which each of them numbers from 0."""
 
     def __init__(self, write: Callable[[int, bytes], bytes], read: Callable[[bytes, int], bytes]) -> None:
         self._write = write

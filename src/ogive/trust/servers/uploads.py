@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ogive.core.parameters import added
 from ogive.crypto.sketch.rejections import DEFAULT_TOLERATED
-from ogive.parameters import added
 
 AUTO, KEYS, TABLES, SUMS = "auto", "keys", "tables", "sums"
 

@@ -9,17 +9,21 @@ from ogive.crypto.circuits.arithmetic import (
     absolute,
     absolute_difference,
     add,
+    auc_half,
+    auc_strict,
+    collision,
     equal,
+    gini,
+    kendall,
     less,
     multiply,
     negate,
     select,
     square,
+    squared_difference,
     subtract,
 )
-from ogive.crypto.circuits.builder import Builder, Signed
-from ogive.crypto.circuits.kernels import auc_half, auc_strict, collision, gini, kendall, squared_difference
-from ogive.crypto.circuits.plain import arrange, evaluate, separate
+from ogive.crypto.circuits.circuit import Builder, Signed, arrange, evaluate, separate
 
 WIDTHS = range(1, 6)
 

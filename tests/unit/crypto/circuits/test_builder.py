@@ -5,9 +5,7 @@ import pytest
 from helpers.circuits import random_circuit
 
 from ogive.crypto.circuits.arithmetic import less, multiply
-from ogive.crypto.circuits.builder import Builder, Signed, Unsigned
-from ogive.crypto.circuits.circuit import Gate, Port
-from ogive.crypto.circuits.plain import arrange, evaluate, separate
+from ogive.crypto.circuits.circuit import Builder, Gate, Port, Signed, Unsigned, arrange, evaluate, separate
 from ogive.errors import ParameterError
 
 

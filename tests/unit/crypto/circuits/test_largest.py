@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from ogive.crypto import field
-from ogive.crypto.circuits.largest import MOST_BITS, first_largest, reaches, share_bits
-from ogive.crypto.circuits.plain import evaluate
+from ogive.crypto.circuits.arithmetic import MOST_BITS, first_largest, reaches, share_bits
+from ogive.crypto.circuits.circuit import evaluate
 from ogive.errors import ParameterError
 
 SHAPES = [(2, 1), (2, 3), (3, 1), (3, 2), (4, 2), (5, 1)]

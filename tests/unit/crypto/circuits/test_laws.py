@@ -9,7 +9,7 @@ import mpmath
 import pytest
 from helpers.scope import size
 
-from ogive.crypto.circuits.laws import LaplaceLaw, ResponseLaw
+from ogive.crypto.circuits.sampling import LaplaceLaw, ResponseLaw
 from ogive.errors import ParameterError
 
 ONE = Fraction(1)

@@ -7,12 +7,11 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from ogive.crypto.circuits.arithmetic import subtract
-from ogive.crypto.circuits.builder import Builder, Unsigned
-from ogive.crypto.circuits.kernels import gini, kendall
-from ogive.crypto.circuits.laws import LaplaceLaw, ResponseLaw
-from ogive.crypto.circuits.plain import arrange, evaluate, separate
+from ogive.crypto.circuits.arithmetic import gini, kendall, subtract
+from ogive.crypto.circuits.circuit import Builder, Unsigned, arrange, evaluate, separate
 from ogive.crypto.circuits.sampling import (
+    LaplaceLaw,
+    ResponseLaw,
     add_laplace,
     add_signed_magnitude,
     biased_bit,

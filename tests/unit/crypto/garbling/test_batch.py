@@ -7,15 +7,21 @@ import numpy as np
 import pytest
 from helpers.circuits import random_circuit
 
-from ogive.crypto.circuits import kernels, plain
-from ogive.crypto.circuits.builder import Bit, Builder, Unsigned
-from ogive.crypto.circuits.circuit import Port
-from ogive.crypto.circuits.laws import LaplaceLaw, ResponseLaw
-from ogive.crypto.circuits.sampling import add_laplace, index_of_sign, respond_binary, respond_ternary, uniform_bits
-from ogive.crypto.garbling import batch
-from ogive.crypto.garbling.schedule import schedule_of
-from ogive.crypto.garbling.wires import permute_bits
-from ogive.crypto.streams import WordStream
+from ogive.crypto import garbling
+from ogive.crypto.aes import WordStream
+from ogive.crypto.circuits import arithmetic
+from ogive.crypto.circuits import circuit as plain
+from ogive.crypto.circuits.circuit import Bit, Builder, Port, Unsigned
+from ogive.crypto.circuits.sampling import (
+    LaplaceLaw,
+    ResponseLaw,
+    add_laplace,
+    index_of_sign,
+    respond_binary,
+    respond_ternary,
+    uniform_bits,
+)
+from ogive.crypto.garbling import permute_bits, schedule_of
 from ogive.errors import ParameterError
 
 
@@ -41,15 +47,15 @@ def built(kernel, width, *, inputs=1):
 
 
 def kendall(y1, z1, y2, z2):
-    return kernels.kendall((y1, z1), (y2, z2))
+    return arithmetic.kendall((y1, z1), (y2, z2))
 
 
 KERNELS = {
-    "gini": (kernels.gini, 5, 1),
-    "squared difference": (kernels.squared_difference, 4, 1),
-    "collision": (kernels.collision, 5, 1),
-    "auc strict": (kernels.auc_strict, 5, 1),
-    "auc half": (kernels.auc_half, 5, 1),
+    "gini": (arithmetic.gini, 5, 1),
+    "squared difference": (arithmetic.squared_difference, 4, 1),
+    "collision": (arithmetic.collision, 5, 1),
+    "auc strict": (arithmetic.auc_strict, 5, 1),
+    "auc half": (arithmetic.auc_half, 5, 1),
     "kendall": (kendall, 3, 2),
 }
 
@@ -69,9 +75,9 @@ def random_inputs(circuit, pairs, seed=1):
 @pytest.mark.parametrize("seed", range(30))
 def test_random_circuits_compute_what_their_gates_say_for_every_input(seed):
     circuit, x, y, wanted = random_circuit(seed)
-    np.testing.assert_array_equal(batch.evaluate(circuit, x, y), wanted)
+    np.testing.assert_array_equal(garbling.garbled_outputs(circuit, x, y), wanted)
     every = with_all_wires_open(circuit)
-    np.testing.assert_array_equal(batch.evaluate(every, x, y), plain.evaluate(every, x, y))
+    np.testing.assert_array_equal(garbling.garbled_outputs(every, x, y), plain.evaluate(every, x, y))
 
 
 @pytest.mark.parametrize("name", KERNELS)
@@ -79,7 +85,7 @@ def test_every_gate_of_every_kernel_agrees_for_every_input(name):
     kernel, width, inputs = KERNELS[name]
     circuit = with_all_wires_open(built(kernel, width, inputs=inputs))
     x, y = all_inputs(circuit)
-    found = batch.evaluate(circuit, x, y)
+    found = garbling.garbled_outputs(circuit, x, y)
     np.testing.assert_array_equal(found, plain.evaluate(circuit, x, y))
     # control: wires take both values, but for the few that are 0 in every square: to agree is not to agree on nothing
     assert np.mean(found.any(axis=0) & ~found.all(axis=0)) > 0.9
@@ -92,11 +98,11 @@ def noisy_circuits():
     builder = Builder()
     x, y = builder.garbler("x", 8), builder.evaluator("y", 8)
     noise = uniform_bits(builder, laplace.uniform_bits)
-    yield builder.finish({"out": add_laplace(kernels.gini(x, y), laplace, noise)})
+    yield builder.finish({"out": add_laplace(arithmetic.gini(x, y), laplace, noise)})
     builder = Builder()
     x, y = builder.garbler("x", 64), builder.evaluator("y", 64)
     noise = uniform_bits(builder, binary.uniform_bits)
-    yield builder.finish({"out": respond_binary(kernels.auc_strict(x, y), binary, noise)})
+    yield builder.finish({"out": respond_binary(arithmetic.auc_strict(x, y), binary, noise)})
     builder = Builder()
     ours, theirs = ([make(name, 64) for name in "yz"] for make in (builder.garbler, builder.evaluator))
     noise = uniform_bits(builder, ternary.uniform_bits)
@@ -107,27 +113,29 @@ def noisy_circuits():
 def test_every_gate_of_large_circuits_with_noise_agrees_for_random_inputs(circuit):
     every = with_all_wires_open(circuit)
     inputs = random_inputs(every, 300)
-    np.testing.assert_array_equal(batch.evaluate(every, *inputs), plain.evaluate(every, *inputs))
+    np.testing.assert_array_equal(garbling.garbled_outputs(every, *inputs), plain.evaluate(every, *inputs))
 
 
 @pytest.mark.parametrize(("pairs", "ends"), [(0, []), (1, [1]), (4095, [4095]), (4096, [4096]), (4097, [4096, 4097])])
 def test_pairs_are_right_on_both_sides_of_a_chunks_end(pairs, ends):
-    circuit = built(kernels.gini, 6)
-    assert batch.pairs_at_once(schedule_of(circuit)) == 4096
+    circuit = built(arithmetic.gini, 6)
+    assert garbling.pairs_at_once(schedule_of(circuit)) == 4096
     inputs, told = random_inputs(circuit, pairs), []
-    found = batch.evaluate(circuit, *inputs, progress=lambda done, todo: told.append((done, todo)))
+    found = garbling.garbled_outputs(circuit, *inputs, progress=lambda done, todo: told.append((done, todo)))
     np.testing.assert_array_equal(found, plain.evaluate(circuit, *inputs))
     assert found.shape == (pairs, 6)
     assert told == [(end, pairs) for end in ends]
 
 
 def test_chunks_of_large_circuits_are_smaller():
-    circuit = built(kernels.gini, 6)
+    circuit = built(arithmetic.gini, 6)
     plan = schedule_of(circuit)
     # labels of garbler and evaluator and two blocks a gate, 16 bytes each
     bytes_a_pair = 32 * plan.slots + 32 * plan.ands
-    assert batch.pairs_at_once(replace(plan, slots=plan.slots + (1 << 16))) == (1 << 28) // (bytes_a_pair + (1 << 21))
-    assert batch.pairs_at_once(replace(plan, slots=1 << 24)) == 1
+    assert garbling.pairs_at_once(replace(plan, slots=plan.slots + (1 << 16))) == (1 << 28) // (
+        bytes_a_pair + (1 << 21)
+    )
+    assert garbling.pairs_at_once(replace(plan, slots=1 << 24)) == 1
 
 
 @pytest.fixture
@@ -141,9 +149,9 @@ def chunks(monkeypatch):
         seen.append((zeros, deltas.copy(), tables.copy(), keys))
         return ends
 
-    garble_in_place = batch.garble_in_place
-    monkeypatch.setattr(batch, "garble_in_place", seeing)
-    monkeypatch.setattr(batch, "pairs_at_once", lambda plan: 5)
+    garble_in_place = garbling.garble_in_place
+    monkeypatch.setattr(garbling, "garble_in_place", seeing)
+    monkeypatch.setattr(garbling, "pairs_at_once", lambda plan: 5)
     return seen
 
 
@@ -152,10 +160,10 @@ def blocks_of(chunk):
 
 
 def test_chunks_and_runs_share_no_label_no_secret_and_no_key(chunks):
-    circuit = built(kernels.gini, 4)
+    circuit = built(arithmetic.gini, 4)
     inputs = random_inputs(circuit, 23)
     for _ in range(2):
-        np.testing.assert_array_equal(batch.evaluate(circuit, *inputs), plain.evaluate(circuit, *inputs))
+        np.testing.assert_array_equal(garbling.garbled_outputs(circuit, *inputs), plain.evaluate(circuit, *inputs))
     assert [chunk[1].shape[0] for chunk in chunks] == 2 * [5, 5, 5, 5, 3]
     blocks = [block for chunk in chunks for block in blocks_of(chunk)]
     # of every pair: a label of each input, a secret and a table; all are different
@@ -168,9 +176,9 @@ def test_chunks_and_runs_share_no_label_no_secret_and_no_key(chunks):
 
 
 def test_random_bytes_make_the_labels_and_not_the_outputs(chunks):
-    circuit = built(kernels.gini, 4)
+    circuit = built(arithmetic.gini, 4)
     inputs = random_inputs(circuit, 9)
-    first, again, other = (batch.evaluate(circuit, *inputs, random=seeded(number)) for number in (1, 1, 2))
+    first, again, other = (garbling.garbled_outputs(circuit, *inputs, random=seeded(number)) for number in (1, 1, 2))
     np.testing.assert_array_equal(first, other)
     np.testing.assert_array_equal(first, again)
     blocks = [{*blocks_of(one), *blocks_of(two)} for one, two in zip(chunks[::2], chunks[1::2], strict=True)]
@@ -178,23 +186,23 @@ def test_random_bytes_make_the_labels_and_not_the_outputs(chunks):
     assert not blocks[0] & blocks[2]
     # control: what the test above looks for is there when randomness is used twice
     del chunks[:]
-    batch.evaluate(circuit, *inputs, random=bytes)
+    garbling.garbled_outputs(circuit, *inputs, random=bytes)
     assert {*blocks_of(chunks[0])} & {*blocks_of(chunks[1])}
 
 
 def test_the_evaluator_is_not_told_its_pairs_values_by_permute_bits(chunks, monkeypatch):
     held = []
-    evaluate_in_place = batch.evaluate_in_place
+    evaluate_in_place = garbling.evaluate_in_place
 
     def seeing(plan, labels, tables, keys):
         held.append(permute_bits(labels[: plan.inputs]))
         return evaluate_in_place(plan, labels, tables, keys)
 
-    monkeypatch.setattr(batch, "evaluate_in_place", seeing)
-    monkeypatch.setattr(batch, "pairs_at_once", lambda plan: 4096)
-    circuit = built(kernels.gini, 5)
+    monkeypatch.setattr(garbling, "evaluate_in_place", seeing)
+    monkeypatch.setattr(garbling, "pairs_at_once", lambda plan: 4096)
+    circuit = built(arithmetic.gini, 5)
     x, y = (np.ones((4096, 5), bool) for _ in range(2))
-    batch.evaluate(circuit, x, y, random=seeded(3))
+    garbling.garbled_outputs(circuit, x, y, random=seeded(3))
     # 40 960 fair bits, whatever the inputs: 5 deviations
     assert abs(held[0].mean() - 0.5) < 5 * 0.5 / np.sqrt(held[0].size)
     assert np.array_equal(held[0] ^ permute_bits(chunks[0][0]), np.ones((10, 4096), bool))
@@ -206,12 +214,12 @@ def test_a_circuit_may_have_no_gates():
     circuit = builder.finish({"y": y, "low": Bit(builder, x.bits[0].literal), "both": Unsigned((*x.bits, *y.bits))})
     assert circuit.gates == 0
     inputs = all_inputs(circuit)
-    np.testing.assert_array_equal(batch.evaluate(circuit, *inputs), plain.evaluate(circuit, *inputs))
+    np.testing.assert_array_equal(garbling.garbled_outputs(circuit, *inputs), plain.evaluate(circuit, *inputs))
 
 
 @pytest.mark.parametrize("shapes", [((3, 5), (3, 4)), ((3, 4), (2, 4)), ((3, 4), (3, 4, 1)), ((12,), (3, 4))])
 def test_inputs_of_other_shapes_are_refused(shapes):
-    circuit = built(kernels.gini, 4)
-    for evaluate in (batch.evaluate, plain.evaluate):
+    circuit = built(arithmetic.gini, 4)
+    for evaluate in (garbling.garbled_outputs, plain.evaluate):
         with pytest.raises(ParameterError, match=r"inputs must have the shapes \(pairs, 4\) and \(pairs, 4\), got"):
             evaluate(circuit, *(np.zeros(shape, bool) for shape in shapes))

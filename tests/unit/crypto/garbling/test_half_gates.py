@@ -5,11 +5,20 @@ import itertools
 import numpy as np
 import pytest
 
+from ogive.crypto.aes import WordStream
 from ogive.crypto.circuits import Gate
-from ogive.crypto.garbling import GateKeys, evaluate, garble, schedule
-from ogive.crypto.garbling.half_gates import evaluate_in_place, garble_in_place
-from ogive.crypto.garbling.wires import fresh_deltas, fresh_zeros, labels_of, permute_bits
-from ogive.crypto.streams import WordStream
+from ogive.crypto.garbling import (
+    GateKeys,
+    evaluate,
+    evaluate_in_place,
+    fresh_deltas,
+    fresh_zeros,
+    garble,
+    garble_in_place,
+    labels_of,
+    permute_bits,
+    schedule,
+)
 from ogive.errors import ParameterError
 
 SEED = bytes(range(16))

@@ -4,8 +4,7 @@ import numpy as np
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
 from ogive.crypto.circuits import Gate
-from ogive.crypto.garbling import GateKeys, garble, schedule
-from ogive.crypto.garbling.passes import spread_held, spread_pairs
+from ogive.crypto.garbling import GateKeys, garble, schedule, spread_held, spread_pairs
 
 KEYS = GateKeys(b"session", 3)
 WORD = (1 << 64) - 1

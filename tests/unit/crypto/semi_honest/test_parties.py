@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from ogive.crypto.circuits import Builder, evaluate
-from ogive.crypto.circuits.largest import first_largest
+from ogive.crypto.circuits.arithmetic import first_largest
 from ogive.crypto.semi_honest import (
     MOST_INSTANCES,
     SemiHonestEvaluator,

@@ -5,8 +5,7 @@ import random
 import pytest
 
 from ogive.crypto.domains import HashDomain, number
-from ogive.crypto.transfer import BaseTransfers, InsecureDealer
-from ogive.crypto.transfer.group import base_times, hashed, minus, plus, random_scalar
+from ogive.crypto.transfer import BaseTransfers, InsecureDealer, base_times, hashed, minus, plus, random_scalar
 from ogive.errors import ParameterError, PeerError
 
 CHOICES = [0, 1, 1, 0, 1, 0, 0, 1]

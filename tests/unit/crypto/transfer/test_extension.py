@@ -3,19 +3,27 @@
 import numpy as np
 import pytest
 
+from ogive.crypto.aes import WordStream, words
 from ogive.crypto.circuits import Gate
-from ogive.crypto.garbling import GateKeys, evaluate, garble, schedule
-from ogive.crypto.garbling.wires import fresh_deltas, fresh_zeros, labels_of, permute_bits
-from ogive.crypto.streams import WordStream, words
+from ogive.crypto.garbling import (
+    GateKeys,
+    evaluate,
+    fresh_deltas,
+    fresh_zeros,
+    garble,
+    labels_of,
+    permute_bits,
+    schedule,
+)
 from ogive.crypto.transfer import (
     BaseTransfers,
     InsecureDealer,
+    bits_of,
     correct_choices,
     correct_zeros,
     extend_choices,
     extend_zeros,
 )
-from ogive.crypto.transfer.extension import bits_of
 from ogive.errors import PeerError
 
 DELTA = fresh_deltas(1, WordStream(bytes(16)))[0]

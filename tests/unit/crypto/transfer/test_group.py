@@ -7,9 +7,9 @@ from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 from helpers import edwards
 from nacl import bindings
 
+from ogive.crypto import transfer
 from ogive.crypto.channels import agree
-from ogive.crypto.transfer import BaseTransfers, group
-from ogive.crypto.transfer.group import base_times, checked, random_scalar
+from ogive.crypto.transfer import BaseTransfers, base_times, checked, random_scalar
 from ogive.errors import PeerError, UnsupportedError
 
 TORSION = edwards.torsion()
@@ -24,9 +24,9 @@ def multiples(count):
 @pytest.fixture
 def retried():
     """libsodium is tried anew, also after the test."""
-    group._try_libsodium.cache_clear()
+    transfer._try_libsodium.cache_clear()
     yield
-    group._try_libsodium.cache_clear()
+    transfer._try_libsodium.cache_clear()
 
 
 def accepts_twice_the_order(data):
@@ -104,7 +104,7 @@ def test_a_libsodium_that_accepts_points_of_order_2_l_is_not_used(monkeypatch, r
 
 
 def test_the_fixed_points_are_those_of_every_order():
-    outside = [edwards.decoded(bytes.fromhex(point)) for point in group._OUTSIDE]
+    outside = [edwards.decoded(bytes.fromhex(point)) for point in transfer._OUTSIDE]
     assert outside == [edwards.plus(edwards.BASE, TORSION[place]) for place in (4, 2, 1)]
 
 

@@ -19,11 +19,10 @@ from helpers.twoparty import (
 )
 
 from ogive.crypto.circuits import Builder, arrange, evaluate, separate
-from ogive.crypto.circuits.kernels import gini
+from ogive.crypto.circuits.arithmetic import gini
 from ogive.crypto.domains import HashDomain, digest
 from ogive.crypto.twoparty import AGGREGATOR, PairParty, Participant, drawn_bits
-from ogive.crypto.twoparty.mailbox import Mailbox
-from ogive.crypto.twoparty.messages import Step, pair_bytes
+from ogive.crypto.twoparty.messages import Mailbox, Step, pair_bytes
 from ogive.errors import ParameterError, PeerError
 
 RNG = np.random.default_rng(808)

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 from ogive.errors import ParameterError
-from ogive.pate.costs import confident
+from ogive.pate.costs import threshold as confident
+from ogive.pate.costs.answers import rdp_gnmax
+from ogive.pate.costs.conversion import ORDERS
 from ogive.pate.costs.exact import Check, rdp_exact
-from ogive.pate.costs.gnmax import rdp_gnmax
 from ogive.pate.costs.losing import logq_gnmax
-from ogive.pate.costs.orders import ORDERS
 from ogive.pate.costs.threshold import check_tails, rdp_threshold, sup_threshold
 
 _spec = importlib.util.spec_from_file_location("laws", Path(__file__).with_name("laws.py"))

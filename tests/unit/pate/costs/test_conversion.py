@@ -5,10 +5,9 @@ import math
 import numpy as np
 import pytest
 
-from ogive.accounting.gaussian import gaussian_delta
+from ogive.accounting.losses import gaussian_delta
 from ogive.errors import ParameterError
-from ogive.pate.costs.conversion import epsilon_of_rdp
-from ogive.pate.costs.orders import ORDERS
+from ogive.pate.costs.conversion import ORDERS, epsilon_of_rdp
 
 
 def delta_of_rdp(costs, orders, *, epsilon, rule):

@@ -7,17 +7,14 @@ import numpy as np
 import pytest
 
 from ogive import pate
-from ogive.accounting.gaussian import gaussian_delta
+from ogive.accounting.losses import gaussian_delta
 from ogive.errors import DataError, ParameterError, UnsupportedError
 from ogive.pate.aggregators import ConfidentGNMax, GNMax, InteractiveGNMax, LargestMargins, LNMax
-from ogive.pate.costs import confident
-from ogive.pate.costs.conversion import epsilon_of_rdp
+from ogive.pate.costs import threshold as confident
+from ogive.pate.costs.answers import rdp_gnmax, rdp_lnmax
+from ogive.pate.costs.conversion import ORDERS, epsilon_of_rdp
 from ogive.pate.costs.cost import privacy_cost
-from ogive.pate.costs.gnmax import rdp_gnmax
-from ogive.pate.costs.laplace import rdp_lnmax
-from ogive.pate.costs.losing import logq_gnmax, logq_lnmax
-from ogive.pate.costs.orders import ORDERS
-from ogive.pate.costs.scores import largest_excess
+from ogive.pate.costs.losing import largest_excess, logq_gnmax, logq_lnmax
 from ogive.pate.costs.stated import PrivacyCost
 
 RNG = np.random.default_rng(7)

@@ -10,13 +10,11 @@ import pytest
 from helpers.winning import log_winning
 
 from ogive.errors import ParameterError, UnsupportedError
-from ogive.pate.costs.confident import joint, joint_two_sided
+from ogive.pate.costs.answers import rdp_gnmax
+from ogive.pate.costs.conversion import ORDERS
 from ogive.pate.costs.exact import Check, is_feasible, rdp_exact
-from ogive.pate.costs.gnmax import rdp_gnmax
-from ogive.pate.costs.losing import logq_gnmax
-from ogive.pate.costs.orders import ORDERS
-from ogive.pate.costs.threshold import rdp_threshold
-from ogive.pate.sensitivity.neighbours import log_neighbour_bounds
+from ogive.pate.costs.losing import log_neighbour_bounds, logq_gnmax
+from ogive.pate.costs.threshold import joint, joint_two_sided, rdp_threshold
 
 _spec = importlib.util.spec_from_file_location("laws", Path(__file__).with_name("laws.py"))
 laws = importlib.util.module_from_spec(_spec)

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from ogive.errors import ParameterError
-from ogive.pate.costs.gnmax import GnmaxBound, rdp_gnmax
+from ogive.pate.costs.answers import GnmaxBound, rdp_gnmax
+from ogive.pate.costs.conversion import ORDERS, check_orders
 from ogive.pate.costs.losing import logq_gnmax
-from ogive.pate.costs.orders import ORDERS, check_orders
 
 A = [200, 30, 10, 5, 5, 0, 0, 0, 0, 0]
 B = [130, 90, 20, 10, 0, 0, 0, 0, 0, 0]
@@ -103,7 +103,7 @@ def test_validity_starts_where_the_specification_says():
 
 
 def _start_of(sigma, order):
-    from ogive.pate.costs.gnmax import _start
+    from ogive.pate.costs.answers import _start
 
     return float(_start(sigma, np.array([order]), "exact")[0])
 

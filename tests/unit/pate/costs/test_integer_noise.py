@@ -9,13 +9,11 @@ import numpy as np
 import pytest
 
 from ogive.pate.aggregators import ConfidentGNMax, GNMax
-from ogive.pate.asking import check as asked_check
-from ogive.pate.asking import scaled as asked_scale
+from ogive.pate.aggregators import check as asked_check
+from ogive.pate.aggregators import scaled as asked_scale
 from ogive.pate.costs.cost import drawn, privacy_cost
-from ogive.pate.costs.exact import Check, rdp_exact
-from ogive.pate.costs.integer_noise import lift_of_complement, lifts_of_classes, tails_of_check
-from ogive.pate.costs.largest_divergence import log_moment, weigh, widen
-from ogive.pate.costs.output_laws import Tables, neighbours
+from ogive.pate.costs.exact import Check, log_moment, rdp_exact, weigh, widen
+from ogive.pate.costs.output_laws import Tables, lift_of_complement, lifts_of_classes, neighbours, tails_of_check
 
 _spec = importlib.util.spec_from_file_location("laws", Path(__file__).with_name("laws.py"))
 laws = importlib.util.module_from_spec(_spec)

@@ -7,9 +7,8 @@ import numpy as np
 import pytest
 
 from ogive.errors import ParameterError
-from ogive.pate.costs.confident import joint
-from ogive.pate.costs.orders import ORDERS
-from ogive.pate.costs.threshold import check_tails, rdp_threshold, sup_threshold
+from ogive.pate.costs.conversion import ORDERS
+from ogive.pate.costs.threshold import check_tails, joint, rdp_threshold, sup_threshold
 
 
 @pytest.mark.parametrize(

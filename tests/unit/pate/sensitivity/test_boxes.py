@@ -8,14 +8,10 @@ import pytest
 from helpers.small_votes import graph, least_excess, local_sensitivities, widened
 
 from ogive.pate.aggregators import ConfidentGNMax, InteractiveGNMax
-from ogive.pate.costs.confident import joint
-from ogive.pate.costs.gnmax import GnmaxBound
-from ogive.pate.costs.losing import logq_gnmax, unit_of
-from ogive.pate.costs.threshold import check_tails
-from ogive.pate.sensitivity.boxes import add_box_profiles, box_sensitivities
-from ogive.pate.sensitivity.extremes import Rivals
-from ogive.pate.sensitivity.neighbours import log_neighbour_bounds
-from ogive.pate.sensitivity.ranges import Cells
+from ogive.pate.costs.answers import GnmaxBound
+from ogive.pate.costs.losing import log_neighbour_bounds, logq_gnmax, unit_of
+from ogive.pate.costs.threshold import check_tails, joint
+from ogive.pate.sensitivity.local_sensitivity import Cells, Rivals, add_box_profiles, box_sensitivities
 from ogive.pate.sensitivity.smooth import smooth_cost
 
 # teachers, classes, sigma_2, order, threshold, sigma_1

@@ -5,9 +5,9 @@ import dataclasses
 import numpy as np
 import pytest
 
-from ogive.pate.costs.gnmax import GnmaxBound
-from ogive.pate.sensitivity.conditions import check_c6, landmarks
-from ogive.pate.sensitivity.neighbours import log_neighbour_bounds
+from ogive.pate.costs.answers import GnmaxBound
+from ogive.pate.costs.losing import log_neighbour_bounds
+from ogive.pate.sensitivity.local_sensitivity import check_c6, landmarks
 
 # sigma, order, classes, log q0, log q1, log B_U(q0), plateau
 SPECIFIED = [

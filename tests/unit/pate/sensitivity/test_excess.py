@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ogive.pate import InteractiveGNMax
-from ogive.pate.asking import BITS, check, expected_votes
-from ogive.pate.costs.scores import largest_excess
+from ogive.pate.aggregators import BITS, check, expected_votes
+from ogive.pate.costs.losing import largest_excess
 from ogive.pate.sensitivity import smooth
 
 AGGREGATOR = InteractiveGNMax(1, 0.5, 50, "1/2")

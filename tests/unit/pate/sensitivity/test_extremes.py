@@ -5,7 +5,7 @@ import pytest
 from helpers.small_votes import graph, widened
 
 from ogive.pate.costs.losing import logq_gnmax, unit_of
-from ogive.pate.sensitivity.extremes import Rivals, log_extremes, log_losing_row, sorted_votes
+from ogive.pate.sensitivity.local_sensitivity import Rivals, log_extremes, log_losing_row, sorted_votes
 
 
 def log_losing(rows, rivals):

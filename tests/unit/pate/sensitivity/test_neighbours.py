@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 from helpers.small_votes import graph
 
-from ogive.pate.costs.losing import logq_gnmax
-from ogive.pate.sensitivity.neighbours import log_neighbour_bounds
+from ogive.pate.costs.losing import log_neighbour_bounds, logq_gnmax
 
 SPECIFIED = [
     (-1, 40, 10, -1.0764016625, -0.9246844689),

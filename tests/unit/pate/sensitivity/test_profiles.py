@@ -6,13 +6,16 @@ import numpy as np
 import pytest
 from helpers.small_votes import graph, least_excess, local_sensitivities, widened
 
-from ogive.pate.costs.gnmax import GnmaxBound
-from ogive.pate.costs.losing import logq_gnmax, unit_of
-from ogive.pate.sensitivity.conditions import landmarks
-from ogive.pate.sensitivity.extremes import Rivals, sorted_votes
-from ogive.pate.sensitivity.neighbours import log_neighbour_bounds
-from ogive.pate.sensitivity.profiles import algorithm_profiles, local_sensitivity
-from ogive.pate.sensitivity.sums import smooth_sensitivity_sum
+from ogive.pate.costs.answers import GnmaxBound
+from ogive.pate.costs.losing import log_neighbour_bounds, logq_gnmax, unit_of
+from ogive.pate.sensitivity.local_sensitivity import (
+    Rivals,
+    algorithm_profiles,
+    landmarks,
+    local_sensitivity,
+    sorted_votes,
+)
+from ogive.pate.sensitivity.smooth import smooth_sensitivity_sum
 
 A = [200, 30, 10, 5, 5, 0, 0, 0, 0, 0]
 B = [130, 90, 20, 10, 0, 0, 0, 0, 0, 0]

@@ -14,9 +14,8 @@ from ogive.pate.aggregators import ConfidentGNMax, GNMax, InteractiveGNMax, Larg
 from ogive.pate.costs.conversion import epsilon_of_rdp
 from ogive.pate.costs.cost import privacy_cost
 from ogive.pate.sensitivity import sanitize as sanitizing
-from ogive.pate.sensitivity.gnss import gnss_rdp
 from ogive.pate.sensitivity.sanitize import sanitize
-from ogive.pate.sensitivity.sanitized import SanitizedCost
+from ogive.pate.sensitivity.sanitized import SanitizedCost, gnss_rdp
 from ogive.pate.sensitivity.smooth import smooth_cost
 
 CONFIDENT = ConfidentGNMax(40, 20, 8)

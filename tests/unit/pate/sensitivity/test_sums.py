@@ -8,12 +8,10 @@ import pytest
 from helpers.small_votes import graph
 from helpers.threshold_profiles import threshold_profile
 
-from ogive.pate.costs.gnmax import GnmaxBound
+from ogive.pate.costs.answers import GnmaxBound
 from ogive.pate.costs.threshold import rdp_threshold
-from ogive.pate.sensitivity.conditions import landmarks
-from ogive.pate.sensitivity.extremes import Rivals
-from ogive.pate.sensitivity.profiles import algorithm_profiles
-from ogive.pate.sensitivity.sums import smooth_sensitivity_sum
+from ogive.pate.sensitivity.local_sensitivity import Rivals, algorithm_profiles, landmarks
+from ogive.pate.sensitivity.smooth import smooth_sensitivity_sum
 
 SMOOTHNESS = 0.04
 

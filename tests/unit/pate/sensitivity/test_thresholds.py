@@ -7,7 +7,7 @@ import pytest
 from helpers.threshold_profiles import local_threshold, threshold_profile
 
 from ogive.pate.costs.threshold import rdp_threshold
-from ogive.pate.sensitivity.sums import smooth_sensitivity_sum
+from ogive.pate.sensitivity.smooth import smooth_sensitivity_sum
 
 
 def costs_of(teachers, threshold, sigma_1, order, mode):

@@ -5,13 +5,10 @@ import pytest
 from scipy.special import log_ndtr
 
 from ogive.errors import ParameterError
-from ogive.pate.costs.gnmax import GnmaxBound
-from ogive.pate.sensitivity import totals
-from ogive.pate.sensitivity.conditions import landmarks
-from ogive.pate.sensitivity.extremes import Rivals, sorted_votes
-from ogive.pate.sensitivity.profiles import algorithm_profiles
-from ogive.pate.sensitivity.sums import smooth_sensitivity_sum
-from ogive.pate.sensitivity.totals import answer_profile, joint_profile
+from ogive.pate.costs.answers import GnmaxBound
+from ogive.pate.sensitivity import smooth
+from ogive.pate.sensitivity.local_sensitivity import Rivals, algorithm_profiles, landmarks, sorted_votes
+from ogive.pate.sensitivity.smooth import answer_profile, joint_profile, smooth_sensitivity_sum
 
 
 def some_votes(queries, teachers, classes, seed=1):
@@ -44,7 +41,7 @@ def test_few_rows_at_a_time_give_the_same(monkeypatch):
         answer_profile(votes, bound, method="ranges").values,
         joint_profile(votes, votes.max(axis=1), bound, log_pass=tails[0], log_refuse=tails[1]).values,
     ]
-    monkeypatch.setattr(totals, "_ENTRIES", 130)
+    monkeypatch.setattr(smooth, "_ENTRIES", 130)
     parts = [
         answer_profile(votes, bound).values,
         answer_profile(votes, bound, method="ranges").values,

@@ -8,7 +8,7 @@ import pytest
 from scipy import sparse, stats
 
 from ogive.errors import DataError, ParameterError
-from ogive.pate.partitioning import Partition, partition
+from ogive.pate.teachers import Partition, partition
 
 
 @pytest.mark.parametrize(("rows", "teachers"), [(10, 3), (12, 4), (1000, 7), (250, 250)])

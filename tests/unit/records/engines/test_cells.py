@@ -13,9 +13,9 @@ from helpers.engines import ENGINES, address
 from helpers.scope import size
 
 from ogive.columns import Binning, Categories, Domain, Label, Listed, Membership, OpenCategories
+from ogive.columns.grids import Grid
+from ogive.columns.predicates import Among, predicate
 from ogive.errors import DataError, ParameterError, UnsupportedError
-from ogive.grids import Grid
-from ogive.predicates import Among, predicate
 from ogive.queries import (
     Ballots,
     Cells,
@@ -28,7 +28,7 @@ from ogive.queries import (
     ValueCounts,
 )
 from ogive.records import Records, contributions
-from ogive.records.engines.answers import answer
+from ogive.records.engines.opening import answer
 
 ROWS = 4000
 LINEAR = Grid.linear(0.1, 0.7, bins=7)

@@ -7,7 +7,7 @@ import pytest
 
 import ogive
 from ogive.columns import Binning
-from ogive.grids import Grid
+from ogive.columns.grids import Grid
 from ogive.records import Records
 
 duckdb = pytest.importorskip("duckdb")

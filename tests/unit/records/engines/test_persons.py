@@ -15,9 +15,9 @@ from helpers.scope import is_everything, size
 
 import ogive
 from ogive.columns import Binning, Categories, Domain, Label, Listed, OpenCategories
+from ogive.columns.grids import Grid
+from ogive.columns.predicates import predicate
 from ogive.errors import DataError, LedgerError, ParameterError
-from ogive.grids import Grid
-from ogive.predicates import predicate
 from ogive.queries import Cells, ClassBinning, GroupBinning, GroupSums, Parted, PersonShares, Selected, ValueCounts
 from ogive.records import Records
 from ogive.records.engines import cells, choosing

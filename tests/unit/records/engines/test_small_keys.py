@@ -13,12 +13,12 @@ pytest.importorskip("ibis", reason="ibis is not installed (pip install 'ogive[en
 import ibis
 
 from ogive.columns import Binning, Label
-from ogive.grids import Grid
+from ogive.columns.grids import Grid
 from ogive.queries import ClassBinning
 from ogive.records import Records
-from ogive.records.engines import small_keys
+from ogive.records.engines import values as small_keys
 from ogive.records.engines.cells import CellReader
-from ogive.records.engines.small_keys import Line, line_of
+from ogive.records.engines.values import Line, line_of
 from ogive.records.missing_words import USUAL
 
 GRIDS = {

@@ -18,14 +18,13 @@ from helpers.waiting import PATIENCE
 
 import ogive
 from ogive.columns import Binning
+from ogive.columns.grids import Grid
+from ogive.columns.predicates import predicate
 from ogive.errors import DataError, ParameterError
-from ogive.grids import Grid
-from ogive.predicates import predicate
 from ogive.queries import Selected
 from ogive.records import Records
-from ogive.records.engines import spark
-from ogive.records.engines.address import address_of
-from ogive.records.engines.answers import answer, total
+from ogive.records.engines import opening
+from ogive.records.engines.opening import address_of, answer, total
 
 AGES = Grid.integers(0, 120)
 
@@ -166,20 +165,20 @@ def test_a_cluster_that_does_not_answer_is_refused_before_spark_begins(monkeypat
     need_spark()
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))  # and nobody listens
-        monkeypatch.setattr(spark, "_start", lambda _: pytest.fail("Spark would wait for minutes"))
+        monkeypatch.setattr(opening, "_start", lambda _: pytest.fail("Spark would wait for minutes"))
         with pytest.raises(DataError, match=r"cannot be reached; is a master of Spark running there\?$"):
             Records.of(f"spark://127.0.0.1:{taken.getsockname()[1]}/?table=t")
 
 
 def test_without_pyspark_or_java_one_line_says_what_to_install(monkeypatch):
     need_spark()
-    monkeypatch.setattr(spark.shutil, "which", lambda name: None)
+    monkeypatch.setattr(opening.shutil, "which", lambda name: None)
     monkeypatch.delenv("JAVA_HOME", raising=False)
     with pytest.raises(DataError, match="Spark needs Java 17 or 21, and there is no java"):
-        spark._start(address_of("spark:local?table=t"))
+        opening._start(address_of("spark:local?table=t"))
     monkeypatch.setitem(sys.modules, "pyspark", None)
     with pytest.raises(ParameterError, match=r"need pyspark and Java; install it with: pip install 'ogive\[spark\]'"):
-        spark.spark_session(address_of("spark:local?table=t"))
+        opening.spark_session(address_of("spark:local?table=t"))
 
 
 ALONE = """

@@ -15,8 +15,8 @@ from helpers.scope import is_everything
 
 import ogive
 from ogive.columns import Binning
+from ogive.columns.grids import Grid
 from ogive.errors import DataError, LedgerError, ParameterError, UnsupportedError
-from ogive.grids import Grid
 from ogive.records import Records
 
 ibis = pytest.importorskip("ibis", reason="ibis is not installed (pip install 'ogive[engines]')")

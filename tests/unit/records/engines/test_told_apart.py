@@ -15,9 +15,9 @@ from helpers.scope import is_everything
 
 import ogive
 from ogive.columns import Binning, Listed, OpenCategories
+from ogive.columns.grids import Grid
+from ogive.columns.predicates import predicate
 from ogive.errors import DataError
-from ogive.grids import Grid
-from ogive.predicates import predicate
 from ogive.queries import Cells, GroupBinning, Parted, Selected, ValueCounts
 from ogive.records import Records
 from ogive.records.engines.table import EngineTable

@@ -8,7 +8,7 @@ import ogive
 from ogive import Adjacency, Central, Grouped, HosmerLemeshow, Ledger, Subset, ZeroConcentratedDP
 from ogive.accounting import covers
 from ogive.columns import Binning, Label
-from ogive.grids import Grid
+from ogive.columns.grids import Grid
 from ogive.noise import DiscreteGaussian
 from ogive.privacy import ApproxDP, PrivacyUnit, PureDP
 from ogive.queries import GroupSums, GroupSumsQuery

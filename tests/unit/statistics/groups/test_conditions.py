@@ -5,9 +5,9 @@ import dataclasses
 import pytest
 
 from ogive import Central, Describe, Grouped, Ledger, Mean, PureDP, Subset, release
+from ogive.columns.predicates import Comparison, predicate, within_group
 from ogive.errors import ParameterError
 from ogive.ledger.entries import plain_text
-from ogive.predicates import Comparison, predicate, within_group
 from ogive.privacy import Adjacency, PrivacyUnit
 from ogive.report import render_report
 from ogive.statistics.kinds import read_estimate

@@ -20,7 +20,7 @@ from ogive import (
     Subset,
 )
 from ogive.accounting import covers
-from ogive.columns.values import as_written
+from ogive.columns.categories import as_written
 from ogive.errors import DataError, ParameterError, UnsupportedError
 from ogive.noise import KeyedSource
 from ogive.report import render_report
@@ -138,7 +138,7 @@ NAMED = Grouped(Proportion("ill"), "ward", ("A", "B", "C", "rare"))
     ("statistic", "grant", "error", "words"),
     [
         (Grouped(Proportion("ill"), "ward"), PureDP(1), ParameterError, "needs a delta; name the values, .*groups="),
-        (Grouped(Proportion("ill"), "ward"), ApproxDP("0.01", "1e-6"), DataError, "so many records that it is found"),
+        (Grouped(Proportion("ill"), "ward"), ApproxDP("0.01", "1e-6"), DataError, "reaches the threshold"),
         (Grouped(Proportion("ill"), "wart"), GRANT, DataError, "no column 'wart'"),
         (Grouped(Proportion("sick"), "ward"), GRANT, DataError, "no column 'sick'"),
     ],

@@ -8,11 +8,11 @@ from helpers.scope import is_everything
 
 import ogive
 from ogive import Adjacency, ApproxDP, Central, Clear, Ecdf, Grouped, HosmerLemeshow, PureDP, Quantiles, Roc, Subset
+from ogive.core.rooms import room
 from ogive.errors import DataError, ParameterError, UnsupportedError
 from ogive.noise import KeyedSource
+from ogive.releasing.session.statement import statement
 from ogive.report import render_report
-from ogive.rooms import room
-from ogive.session.statement import statement
 from ogive.statistics.base import describe
 from ogive.statistics.kinds import read_estimate
 
@@ -267,8 +267,8 @@ def test_what_contradicts_itself_is_not_read(change, table):
 @pytest.mark.parametrize("statistic", STATISTICS, ids=named)
 def test_a_chapter_says_nothing_of_one_group_as_if_it_were_of_all(statistic, table):
     found = ogive.release(Grouped(statistic, "ward", WARDS), trust=Central(table), privacy=PureDP(1))
-    chapters = [room(type(estimate), "chapter").chapter(estimate, None) for estimate in found.estimates]
-    whole = room(type(found), "chapter").chapter(found, None)
+    chapters = [room(type(estimate), "picture").chapter(estimate, None) for estimate in found.estimates]
+    whole = room(type(found), "picture").chapter(found, None)
     said = {*whole.error, *whole.released, *whole.details}
     for number, each in enumerate(chapters):
         others = chapters[:number] + chapters[number + 1 :]

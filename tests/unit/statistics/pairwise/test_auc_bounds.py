@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ogive.errors import ParameterError
-from ogive.statistics.ustatistic.reports.trees.auc import error_bound
+from ogive.statistics.ustatistic.reports.trees.auc import NodeNoise, error_bound, walk
 from ogive.statistics.ustatistic.reports.trees.bounds import (
     Sizes,
     all_nodes_variance,
@@ -21,8 +21,6 @@ from ogive.statistics.ustatistic.reports.trees.bounds import (
     lost_bound,
     mse_bound,
 )
-from ogive.statistics.ustatistic.reports.trees.counts import NodeNoise
-from ogive.statistics.ustatistic.reports.trees.walk import walk
 
 C = 4.682694377
 CASE = (70_000, 30_000, C, 10)

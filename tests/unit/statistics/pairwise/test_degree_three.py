@@ -7,7 +7,7 @@ import pytest
 
 from ogive.errors import DataError, ParameterError
 from ogive.local import RandomizedResponse, UnaryOracle
-from ogive.statistics.ustatistic.means.degree_three import hoeffding, mean, variances
+from ogive.statistics.ustatistic.means import mean, triple_hoeffding, variances
 from tests.helpers.reports import moments, outcomes
 
 ORACLE = RandomizedResponse(3, 1)
@@ -39,7 +39,7 @@ def test_variances_are_those_over_all_records_and_all_responses(records):
     whole, sampling = variances(oracle, tensor, shares, records)
     assert whole == pytest.approx(float(moments(noisy)[1][0, 0]), rel=1e-9)
     assert sampling == pytest.approx(float(moments(exact)[1][0, 0]), rel=1e-9)
-    assert sampling == pytest.approx(hoeffding(tensor, shares, records), rel=1e-9)
+    assert sampling == pytest.approx(triple_hoeffding(tensor, shares, records), rel=1e-9)
     assert whole > 2 * sampling, "control"
 
 

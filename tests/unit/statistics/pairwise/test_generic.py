@@ -10,11 +10,10 @@ from helpers.conditional import conditional
 
 from ogive.errors import DataError, ParameterError
 from ogive.local import HaarOracle, RandomizedResponse, UnaryOracle
-from ogive.statistics.ustatistic.means import expected_error as predicted
-from ogive.statistics.ustatistic.means import generic
-from ogive.statistics.ustatistic.means.variance import hoeffding
-from ogive.statistics.ustatistic.reports.base import LARGEST_PAIRWISE
-from ogive.statistics.ustatistic.reports.laws import law_of
+from ogive.statistics.ustatistic import expected_error as predicted
+from ogive.statistics.ustatistic import means
+from ogive.statistics.ustatistic.means import hoeffding
+from ogive.statistics.ustatistic.reports.laws import LARGEST_PAIRWISE, law_of
 from tests.helpers.reports import moments, outcomes, responses
 
 KINDS = (RandomizedResponse, UnaryOracle, HaarOracle)
@@ -52,11 +51,11 @@ CASES = {
 @pytest.mark.parametrize(("oracle", "symbols"), CASES.values(), ids=CASES)
 def test_estimates_are_unbiased_and_their_covariance_is_exact(oracle, symbols):
     kernels = random_kernels(oracle.size, seed=len(symbols))
-    seen = [(chance, generic.means(oracle, sums, kernels).values) for chance, sums in outcomes(oracle, symbols)]
+    seen = [(chance, means.means(oracle, sums, kernels).values) for chance, sums in outcomes(oracle, symbols)]
     mean, covariance = moments(seen)
     np.testing.assert_allclose(mean, [exact(kernel, symbols) for kernel in kernels], rtol=1e-9)
     law = law_of(oracle)
-    padded = generic.checked_matrices(law, oracle, kernels, symmetric=True)
+    padded = means.checked_matrices(law, oracle, kernels, symmetric=True)
     counts = np.bincount(symbols, minlength=law.size).astype(float)
     stated = conditional(law, [law.prepare(kernel) for kernel in padded], counts)
     np.testing.assert_allclose(stated, covariance, rtol=1e-9)
@@ -73,7 +72,7 @@ def test_sums_are_enough_to_add_over_pairs_of_reports(oracle):
     vectors = [law.counts(part) for part in parts]
     double = sum(a @ kernel @ b for a, b in itertools.permutations(vectors, 2)) / 20
     own = sum(law.diagonal(part, law.prepare(kernel)) - law.counts(part) @ kernel @ law.counts(part) for part in parts)
-    found = generic.means(oracle, np.sum(parts, axis=0), [kernel]).values[0]
+    found = means.means(oracle, np.sum(parts, axis=0), [kernel]).values[0]
     assert found == pytest.approx(double - own / 20, rel=1e-12)
     if oracle is KRR:
         assert own == pytest.approx(0, abs=1e-9), "its diagonal is known exactly"
@@ -83,7 +82,7 @@ def test_sums_are_enough_to_add_over_pairs_of_reports(oracle):
 def test_constants_come_out_exactly_whatever_was_reported(oracle):
     options = responses(oracle, 1)
     sums = options[0][1] + 3 * options[-1][1]
-    found = generic.means(oracle, sums, [np.full((oracle.size, oracle.size), 0.7)])
+    found = means.means(oracle, sums, [np.full((oracle.size, oracle.size), 0.7)])
     assert found.values[0] == 0.7
     assert found.covariance[0, 0] == 0
     assert found.sampling[0, 0] == 0
@@ -97,8 +96,8 @@ def test_constants_come_out_exactly_whatever_was_reported(oracle):
 def test_adding_a_constant_to_a_kernel_changes_nothing_else():
     for oracle, sums in ((KRR, [3, 1, 2]), (UNARY, [4, 2, 3, 6]), (HAAR, [2, 1, -1, 2, 2])):
         kernel = gini(oracle.size)
-        plain = generic.means(oracle, np.array(sums), [kernel])
-        moved = generic.means(oracle, np.array(sums), [kernel + 5])
+        plain = means.means(oracle, np.array(sums), [kernel])
+        moved = means.means(oracle, np.array(sums), [kernel + 5])
         assert moved.values[0] == pytest.approx(plain.values[0] + 5)
         assert moved.covariance == pytest.approx(plain.covariance)
 
@@ -110,7 +109,7 @@ def test_values_of_randomized_response_are_those_of_the_table():
     assert law_of(RandomizedResponse(4, 1)).kept + 0.1748777045 == pytest.approx(0.4753668864, abs=1e-10)
     assert law_of(KRR).kept == pytest.approx(1 - 0.6358246729, abs=1e-10)
     delta = np.where(np.eye(3) > 0, 1 / 36, 1 / 9)
-    found = generic.means(KRR, np.array([3, 1, 2]), [gini(3), gini(3, 3), np.eye(3), np.ones((3, 3))], [delta] * 4)
+    found = means.means(KRR, np.array([3, 1, 2]), [gini(3), gini(3, 3), np.eye(3), np.ones((3, 3))], [delta] * 4)
     np.testing.assert_allclose(found.values, [0.7048907083, 0.7142986055, -0.1693421485, 1], atol=1e-10)
     np.testing.assert_allclose(found.quantization**2, 0.1252229568, atol=1e-10)
     assert found.records == 6
@@ -124,7 +123,7 @@ def test_what_binning_may_have_changed_is_never_negative():
     law = law_of(KRR)
     counts = law.counts(sums)
     assert counts @ spread @ counts < law.diagonal(sums, law.prepare(spread)), "its unbiased estimate is negative"
-    assert generic.means(KRR, sums, [gini(3)], [spread]).quantization[0] == 0
+    assert means.means(KRR, sums, [gini(3)], [spread]).quantization[0] == 0
 
 
 def test_several_kernels_have_a_joint_covariance():
@@ -138,14 +137,14 @@ def test_several_kernels_have_a_joint_covariance():
         if oracle.name == "unary":
             sums[:] = [*rng.binomial(30, float(oracle.chance), 16), 30]
         kernels = [gini(16), np.eye(16), gini(16) ** 2]
-        found = generic.means(oracle, sums, kernels)
+        found = means.means(oracle, sums, kernels)
         scale = np.sqrt(np.diagonal(found.covariance))
         assert np.linalg.eigvalsh(found.covariance / np.outer(scale, scale)).min() > -1e-9
-        large = generic.means(oracle, sums, [1e6 * kernels[0], *kernels[1:]])
+        large = means.means(oracle, sums, [1e6 * kernels[0], *kernels[1:]])
         units = np.array([1e6, 1, 1])
         np.testing.assert_allclose(large.covariance, found.covariance * np.outer(units, units), rtol=1e-6)
         law = law_of(oracle)
-        plausible = 30 * generic.on_simplex(law.counts(sums) / 30, 16)
+        plausible = 30 * means.on_simplex(law.counts(sums) / 30, 16)
         least = conditional(law, [law.prepare(kernel) for kernel in kernels], plausible)
         assert np.linalg.eigvalsh((found.covariance - least) / np.outer(scale, scale)).min() > -1e-9
 
@@ -154,11 +153,11 @@ def test_values_of_unary_and_haar_reports_are_those_of_the_table():
     # values 37 to 39
     law = law_of(UNARY)
     np.testing.assert_allclose(law.counts(np.array([4, 2, 3, 6])), [6.32790683, -2.32790683, 2], atol=1e-8)
-    assert generic.means(UNARY, np.array([4, 2, 3, 6]), [gini(3)]).values[0] == pytest.approx(0.8514044236, abs=1e-10)
+    assert means.means(UNARY, np.array([4, 2, 3, 6]), [gini(3)]).values[0] == pytest.approx(0.8514044236, abs=1e-10)
     law, sums = law_of(HAAR), np.array([2, 1, -1, 2, 2])
     np.testing.assert_allclose(law.theta(sums), [8.65581365, 0, 8.65581365], atol=1e-8)
     np.testing.assert_allclose(law.theta(sums), HAAR.theta(sums), rtol=1e-12)
-    assert generic.means(HAAR, sums, [gini(4)]).values[0] == pytest.approx(-1.1949739038, abs=1e-10)
+    assert means.means(HAAR, sums, [gini(4)]).values[0] == pytest.approx(-1.1949739038, abs=1e-10)
     prepared = law.prepare(gini(4))
     assert gini(4).mean() == 0.34375
     np.testing.assert_allclose(prepared.left.mean(axis=1), [0, 0.0625, -0.0625], atol=1e-15)
@@ -203,7 +202,7 @@ def test_standard_errors_are_those_of_real_reports(oracle):
     for run in range(runs):
         sums, numbers = np.zeros(oracle.shape, dtype=np.int64), np.arange(n) + run * n
         oracle.add(sums, numbers, oracle.randomize(symbols, numbers, source=source))
-        found = generic.means(oracle, sums, [kernel])
+        found = means.means(oracle, sums, [kernel])
         values.append(found.values[0])
         stated.append(found.covariance[0, 0])
     law = law_of(oracle)
@@ -238,10 +237,10 @@ def test_errors_are_right_where_noise_hides_the_distribution():
     for run in range(runs):
         sums, numbers = np.zeros(oracle.shape, dtype=np.int64), np.arange(n) + run * n
         oracle.add(sums, numbers, oracle.randomize(rng.choice(64, n, p=shares), numbers, source=source))
-        found = generic.means(oracle, sums, [kernel])
+        found = means.means(oracle, sums, [kernel])
         values.append(found.values[0])
         stated.append(found.covariance[0, 0] + found.sampling[0, 0])
-        plausible = n * generic.on_simplex(law.counts(sums) / n, 64)
+        plausible = n * means.on_simplex(law.counts(sums) / n, 64)
         plain.append(conditional(law, prepared, plausible)[0, 0])
     expected = predicted.variance(oracle, kernel, shares, n)
     assert np.mean(stated) == pytest.approx(expected, rel=0.15)
@@ -263,22 +262,22 @@ def test_errors_are_right_where_noise_hides_the_distribution():
 )
 def test_refuses_matrices_that_are_no_kernel(matrix, message):
     with pytest.raises(ParameterError, match=message):
-        generic.means(KRR, np.array([3, 1, 2]), [matrix])
+        means.means(KRR, np.array([3, 1, 2]), [matrix])
 
 
 def test_refuses_a_single_report_and_domains_without_a_matrix():
     with pytest.raises(DataError, match="at least 2 reports, got 1"):
-        generic.means(KRR, np.array([0, 1, 0]), [gini(3)])
+        means.means(KRR, np.array([0, 1, 0]), [gini(3)])
     with pytest.raises(ParameterError, match="use at most 4096 bins"):
-        generic.means(RandomizedResponse(5000, 1), np.zeros(5000, dtype=np.int64), [])
+        means.means(RandomizedResponse(5000, 1), np.zeros(5000, dtype=np.int64), [])
 
 
 def test_projects_on_the_simplex():
-    assert generic.on_simplex(np.array([0.5, 0.7, -0.2]), 3) == pytest.approx([0.4, 0.6, 0])
+    assert means.on_simplex(np.array([0.5, 0.7, -0.2]), 3) == pytest.approx([0.4, 0.6, 0])
     rng = np.random.default_rng(0)
     for _ in range(20):
         given = rng.normal(size=5)
-        found = generic.on_simplex(given, 6)
+        found = means.on_simplex(given, 6)
         assert found.sum() == pytest.approx(1)
         assert found.min() >= 0
         others = rng.dirichlet(np.ones(5), size=2000)
@@ -291,7 +290,7 @@ def test_a_thousand_symbols_take_no_minute():
     times = []
     for _ in range(3):
         start = time.process_time()
-        generic.means(oracle, sums, [kernel], [kernel**2])
+        means.means(oracle, sums, [kernel], [kernel**2])
         times.append(time.process_time() - start)
     assert min(times) < 20  # about a tenth of a second; where each pair is gone through, minutes
 

@@ -10,13 +10,19 @@ from scipy.stats import binom
 
 from ogive.errors import DataError, ParameterError
 from ogive.local import PublicClasses, RandomizedResponse, TreeOracle, simulate
-from ogive.local.design import design_tree
+from ogive.local.tree import design_tree
 from ogive.noise import KeyedSource
-from ogive.statistics.ustatistic.reports.trees import reports as hierarchy_reports
-from ogive.statistics.ustatistic.reports.trees.auc import auc, auc_of_trees
-from ogive.statistics.ustatistic.reports.trees.counts import NodeNoise
-from ogive.statistics.ustatistic.reports.trees.reports import KeptLevel, correlations, node_noise, trees
-from ogive.statistics.ustatistic.reports.trees.walk import walk
+from ogive.statistics.ustatistic.reports.trees import auc as hierarchy_reports
+from ogive.statistics.ustatistic.reports.trees.auc import (
+    KeptLevel,
+    NodeNoise,
+    auc,
+    auc_of_trees,
+    correlations,
+    node_noise,
+    trees,
+    walk,
+)
 
 MODES = {
     "even": {},

@@ -7,7 +7,7 @@ import pytest
 from helpers.scope import size
 
 from ogive.pairs import Design, balanced_injections, injections, permutations, round_robin, with_replacement
-from ogive.statistics.ustatistic.pairs.paired import paired_means
+from ogive.statistics.ustatistic.pairs import paired_means
 
 DRAWS = size(1500, part=250)
 

@@ -6,7 +6,7 @@ import scipy.stats
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ogive.statistics.ustatistic.means.rounding_bias import corrected, same_cell
+from ogive.statistics.ustatistic.means import corrected, same_cell
 
 NODES = np.arange(9) / 8
 

@@ -7,9 +7,9 @@ from helpers.conditional import two_sample_conditional
 
 from ogive.errors import DataError, ParameterError
 from ogive.local import HaarOracle, PublicClasses, RandomizedResponse, UnaryOracle
-from ogive.statistics.ustatistic.means import expected_error as predicted
-from ogive.statistics.ustatistic.means import generic, two_sample
-from ogive.statistics.ustatistic.means.variance import two_sample_hoeffding
+from ogive.statistics.ustatistic import expected_error as predicted
+from ogive.statistics.ustatistic import means
+from ogive.statistics.ustatistic.means import two_sample_hoeffding
 from ogive.statistics.ustatistic.reports.laws import law_of
 from tests.helpers.reports import moments, outcomes
 
@@ -38,7 +38,7 @@ def kernels(k: int) -> list[np.ndarray]:
 def test_estimates_are_unbiased_and_their_covariance_is_exact(oracle, positive, negative):
     whole, chosen = PublicClasses(oracle, 2), kernels(oracle.size)
     seen = [
-        (p * q, two_sample.means(whole, np.stack([down, up]), chosen).values)
+        (p * q, means.two_sample_means(whole, np.stack([down, up]), chosen).values)
         for p, up in outcomes(oracle, positive)
         for q, down in outcomes(oracle, negative)
     ]
@@ -58,7 +58,7 @@ def test_the_value_is_that_of_the_table():
     # value 8
     sums = np.array([[3, 2, 1], [1, 2, 4]])
     delta = np.eye(3) / 4
-    found = two_sample.means(PublicClasses(RandomizedResponse(3, 1), 2), sums, [auc(3)], [delta])
+    found = means.two_sample_means(PublicClasses(RandomizedResponse(3, 1), 2), sums, [auc(3)], [delta])
     assert found.values[0] == pytest.approx(1.167457919, abs=1e-9)
     assert found.records == 13
     law = law_of(RandomizedResponse(3, 1))
@@ -69,7 +69,7 @@ def test_the_value_is_that_of_the_table():
 def test_constants_come_out_exactly():
     for oracle in (RandomizedResponse(3, 1), UnaryOracle(3, 1), HaarOracle(3, 1)):
         sums = np.stack([outcomes(oracle, (0, 1))[0][1], outcomes(oracle, (2,))[-1][1]])
-        found = two_sample.means(PublicClasses(oracle, 2), sums, [np.full((3, 3), 0.3)])
+        found = means.two_sample_means(PublicClasses(oracle, 2), sums, [np.full((3, 3), 0.3)])
         assert found.values[0] == 0.3
         assert found.covariance[0, 0] == found.sampling[0, 0] == 0
 
@@ -92,14 +92,14 @@ def test_sampling_covariance_is_exact_by_enumerating_data():
 )
 def test_refuses_an_empty_class(sums, name):
     with pytest.raises(DataError, match=f"no report of the {name} class"):
-        two_sample.means(PublicClasses(RandomizedResponse(3, 1), 2), np.array(sums), [auc(3)])
+        means.two_sample_means(PublicClasses(RandomizedResponse(3, 1), 2), np.array(sums), [auc(3)])
 
 
 def test_refuses_reports_of_other_than_two_classes():
     with pytest.raises(ParameterError, match="two public classes, got 3"):
-        two_sample.means(PublicClasses(RandomizedResponse(3, 1), 3), np.zeros((3, 3), dtype=np.int64), [auc(3)])
+        means.two_sample_means(PublicClasses(RandomizedResponse(3, 1), 3), np.zeros((3, 3), dtype=np.int64), [auc(3)])
     with pytest.raises(ParameterError, match="two public classes, got None"):
-        two_sample.means(RandomizedResponse(3, 1), np.zeros(3, dtype=np.int64), [auc(3)])
+        means.two_sample_means(RandomizedResponse(3, 1), np.zeros(3, dtype=np.int64), [auc(3)])
 
 
 @pytest.mark.distribution
@@ -113,10 +113,10 @@ def test_errors_are_right_where_noise_hides_the_distribution():
     for _ in range(runs):
         counts = [rng.multinomial(n, shape) for shape in shapes]
         bits = [np.append(rng.binomial(each, 0.5) + rng.binomial(n - each, chance), n) for each in counts]
-        found = two_sample.means(PublicClasses(oracle, 2), np.stack(bits), [auc(k)])
+        found = means.two_sample_means(PublicClasses(oracle, 2), np.stack(bits), [auc(k)])
         values.append(found.values[0])
         stated.append(found.covariance[0, 0] + found.sampling[0, 0])
-        down, up = (n * generic.on_simplex(law.counts(each) / n, k) for each in bits)
+        down, up = (n * means.on_simplex(law.counts(each) / n, k) for each in bits)
         plain.append(two_sample_conditional(law, prepared, up, down)[0, 0])
     expected = predicted.two_sample_covariance(oracle, [auc(k)], shapes[1], shapes[0], (n, n)).total[0, 0]
     assert np.mean(stated) == pytest.approx(expected, rel=0.1)

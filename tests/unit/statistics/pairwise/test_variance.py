@@ -5,10 +5,7 @@ import pytest
 from helpers.conditional import conditional, two_sample_conditional
 
 from ogive.local import HaarOracle, RandomizedResponse, UnaryOracle
-from ogive.statistics.ustatistic.means.variance import (
-    estimated,
-    two_sample_estimated,
-)
+from ogive.statistics.ustatistic.means import estimated, two_sample_estimated
 from ogive.statistics.ustatistic.reports.laws import law_of
 from tests.helpers.reports import moments, responses
 

@@ -10,12 +10,11 @@ from ogive.errors import DataError, ParameterError
 from ogive.kernels import vus, vus_extremes
 from ogive.local import HaarOracle, PublicClasses, RandomizedResponse, TreeOracle, UnaryOracle
 from ogive.noise import KeyedSource
-from ogive.statistics.ustatistic.means import expected_error as predicted
-from ogive.statistics.ustatistic.means import two_sample
+from ogive.statistics.ustatistic import expected_error as predicted
+from ogive.statistics.ustatistic import means
 from ogive.statistics.ustatistic.reports.laws import law_of
-from ogive.statistics.ustatistic.reports.surface.estimator import predicted as predicted_variance
-from ogive.statistics.ustatistic.reports.surface.estimator import shares, volume
-from ogive.statistics.ustatistic.reports.surface.variance import excess, multinomial
+from ogive.statistics.ustatistic.reports.surface import excess, multinomial, shares, volume
+from ogive.statistics.ustatistic.reports.surface import predicted as predicted_variance
 
 ORACLES = [RandomizedResponse, UnaryOracle, HaarOracle]
 
@@ -90,7 +89,7 @@ def test_two_classes_are_an_auc(inner):
     places = np.arange(8)
     ties = np.eye(8) / 2
     matrix = (places[:, None] > places) + ties
-    expected = two_sample.means(oracle, sums, [matrix], [ties])
+    expected = means.two_sample_means(oracle, sums, [matrix], [ties])
     found = volume(oracle, sums, wide=np.ones(8, dtype=bool))
     assert found.value == pytest.approx(expected.values[0], rel=1e-12)
     # pairs weigh the noise of a report by plausible counts, and the volume by unbiased ones

@@ -22,13 +22,13 @@ from scipy import stats
 import ogive
 from ogive.errors import ParameterError
 from ogive.local import Collection, HaarOracle, RandomizedResponse, TreeOracle, UnaryOracle, design_tree
-from ogive.local.bits import flip_threshold, keep_threshold
+from ogive.local.base import flip_threshold, keep_threshold
 from ogive.local.values import rows_of
-from ogive.study.local import pages
+from ogive.study.local import service
 
 NODE = shutil.which("node")
 pytestmark = pytest.mark.skipif(NODE is None, reason="no Node on this machine (Debian: nodejs)")
-CLIENT = Path(pages.__file__).with_name(pages.CLIENT)
+CLIENT = Path(service.__file__).with_name(service.CLIENT)
 DRAWS = 40_000
 
 # stands before every script: the client, what it is asked, and random bytes that follow from a seed

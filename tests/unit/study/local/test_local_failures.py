@@ -13,8 +13,7 @@ from helpers.waiting import PATIENCE, ended
 
 from ogive.errors import PeerError, RefusalError
 from ogive.study.https.sending import Sender
-from ogive.study.local.https import LocalService
-from ogive.study.local.released import ReleasedFile
+from ogive.study.local.service import LocalService, ReleasedFile
 
 
 def test_a_service_whose_store_failed_says_so_where_it_is_watched(tmp_path, monkeypatch):

@@ -10,8 +10,7 @@ from helpers.local_service import LocalTrial
 
 import ogive
 from ogive.local import Collection
-from ogive.study.local.https import LocalService
-from ogive.study.local.released import NAME, ReleasedFile
+from ogive.study.local.service import NAME, LocalService, ReleasedFile
 
 
 @pytest.fixture

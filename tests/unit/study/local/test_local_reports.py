@@ -10,9 +10,8 @@ from helpers.waiting import PATIENCE
 import ogive
 from ogive.errors import ParameterError, PeerError, RefusalError
 from ogive.local import Collection
-from ogive.segments.log import Segments
-from ogive.study.local.enrolment import LIST, Participants, equip
-from ogive.study.local.reports import LocalReports
+from ogive.segments import Segments
+from ogive.study.local.reports import LIST, LocalReports, Participants, equip
 from ogive.study.submissions import NotEnrolledError, OtherReportError
 
 

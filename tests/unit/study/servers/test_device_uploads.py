@@ -11,9 +11,9 @@ from helpers.server_processes import Processes
 from helpers.servers_study import AGE, Trial, text_of, token_of
 from helpers.waiting import PATIENCE
 
-from ogive.cli.missing import needed
+from ogive.cli.stopping import needed
 from ogive.study.servers.document import ServersStudy
-from ogive.study.servers.reports import report_bytes
+from ogive.study.servers.uploads import report_bytes
 
 FRONT = """
 import sys
@@ -49,9 +49,9 @@ sys.exit(main(["upload", "study.toml", "--connect", sys.argv[2], "--authority", 
 
 REPORTS = """
 import json
-from ogive.cli.missing import needed
+from ogive.cli.stopping import needed
 from ogive.study.servers.document import ServersStudy
-from ogive.study.servers.reports import make_reports
+from ogive.study.servers.uploads import make_reports
 given = json.load(sys.stdin)
 lengths = []
 for text in given["studies"]:

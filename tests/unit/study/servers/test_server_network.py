@@ -15,17 +15,16 @@ from helpers.waiting import PATIENCE, in_thread, until
 
 from ogive.errors import ParameterError, PeerError, RefusalError
 from ogive.privacy import PureDP
+from ogive.study.enrolment import equip, issue
 from ogive.study.https import sending
-from ogive.study.https.certificates import issue
-from ogive.study.https.enrolment import equip
 from ogive.study.https.sending import Sender
-from ogive.study.https.serving import configuration
-from ogive.study.servers import carrying, sealing
-from ogive.study.servers.carrying import HttpsCarrier
+from ogive.study.https.service import configuration
+from ogive.study.servers import asking, sealing
+from ogive.study.servers.asking import HttpsCarrier
 from ogive.study.servers.enrolment import credential
-from ogive.study.servers.https import ServerService
-from ogive.study.servers.reports import make_reports
 from ogive.study.servers.sealing import enclose
+from ogive.study.servers.service import ServerService
+from ogive.study.servers.uploads import make_reports
 
 FEW = AGE | {"bounds": "[0, 8]"}
 
@@ -68,9 +67,9 @@ def carrier(trial, port, number=1):
     ],
 )
 def test_a_bad_network_changes_no_sum(trial, fault, monkeypatch):
-    for module in (carrying, sending):
+    for module in (asking, sending):
         monkeypatch.setattr(module, "SECONDS", 2.0)
-    monkeypatch.setattr(carrying, "CONNECT_SECONDS", 1.0)
+    monkeypatch.setattr(asking, "CONNECT_SECONDS", 1.0)
     reports = trial.reports({"age": ages(12) % 9})
     with served(trial, 1) as port, Proxy(port, 3, {fault: 0.1}) as proxy:
         carried = carrier(trial, proxy.port)
@@ -97,7 +96,7 @@ def test_a_bad_network_changes_no_sum(trial, fault, monkeypatch):
 
 
 def test_an_answer_that_takes_long_is_asked_for_again_and_computed_once(trial, monkeypatch):
-    monkeypatch.setattr(carrying, "SECONDS", 0.3)
+    monkeypatch.setattr(asking, "SECONDS", 0.3)
     began = []
     close = trial.nodes[1].close_uploads
 
@@ -117,9 +116,9 @@ def test_an_answer_that_takes_long_is_asked_for_again_and_computed_once(trial, m
 
 
 def test_a_server_that_never_answers_is_given_up(trial, monkeypatch):
-    monkeypatch.setattr(carrying, "SECONDS", 0.2)
-    monkeypatch.setattr(carrying, "TRIES", 2)
-    monkeypatch.setattr(carrying, "CONNECT_SECONDS", 0.2)
+    monkeypatch.setattr(asking, "SECONDS", 0.2)
+    monkeypatch.setattr(asking, "TRIES", 2)
+    monkeypatch.setattr(asking, "CONNECT_SECONDS", 0.2)
     equip(trial.folder / "tls-1", trial.study, hosts=("127.0.0.1",))
     with socket.socket() as silent:
         silent.bind(("127.0.0.1", 0))
@@ -159,7 +158,7 @@ def test_a_certificate_that_is_not_valid_is_one_line(trial, wrong):
 
 
 def test_a_slow_body_is_not_waited_for(trial, monkeypatch):
-    monkeypatch.setattr("ogive.study.https.taking.BODY_SECONDS", 0.3)
+    monkeypatch.setattr("ogive.study.https.connections.REPORT_SECONDS", 0.3)
     (report,) = trial.reports({"age": [3]})
 
     def slowly():
@@ -215,7 +214,7 @@ def test_a_request_is_read_only_where_server_0_began_it(trial, monkeypatch):
         assert post(message(100) + b"x").status_code == 413
         assert post(message(100, key=5)).status_code == 403
         with monkeypatch.context() as patch:
-            patch.setattr("ogive.study.servers.https.JOB_SECONDS", 0.5)
+            patch.setattr("ogive.study.servers.service.JOB_SECONDS", 0.5)
             assert post(slowly()).status_code == 408
         for front in (bytes(200), message(100, key=5), message(100)):
             response = post(without_end(front))
@@ -255,7 +254,7 @@ def answering(trial, respond):
 )
 def test_server_0_reads_no_more_of_an_answer_than_the_other_server_signed(trial, begins, monkeypatch):
     if begins == "slow":
-        monkeypatch.setattr(carrying, "ANSWER_SECONDS", 0.5)
+        monkeypatch.setattr(asking, "ANSWER_SECONDS", 0.5)
     study = trial.study
     keys = {"another": key_of(0), "own": key_of(1)}
     envelope = enclose(

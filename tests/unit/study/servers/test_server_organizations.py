@@ -9,16 +9,16 @@ from hypothesis import strategies as st
 
 from ogive import ParameterError, PureDP
 from ogive.columns import Binning, Label
+from ogive.columns.grids import Grid
 from ogive.errors import OgiveError, PeerError
-from ogive.grids import Grid
 from ogive.noise import DiscreteLaplace
 from ogive.privacy import Adjacency
 from ogive.queries import CurveQuery, GroupSums, GroupSumsQuery
-from ogive.queries.refined import RefinedQuery, asked_of, finest, follows
+from ogive.queries.wrapped import RefinedQuery, asked_of, finest, follows
 from ogive.records import Records
 from ogive.strategies import design_path
 from ogive.study.course import Step, course
-from ogive.study.servers import reports
+from ogive.study.servers import uploads
 from ogive.study.servers.document import ServersStudy
 
 FEW = AGE | {"bounds": "[0, 8]"}
@@ -103,7 +103,7 @@ def test_sums_of_organizations_have_the_numbers_of_servers_in_one_process(tmp_pa
         made = [
             report
             for number, table in enumerate(tables())
-            for report in reports.make_reports(
+            for report in uploads.make_reports(
                 trial.study, table, trial.tokens[number : number + 1], random=np.random.default_rng(7 + number).bytes
             )
         ]
@@ -227,21 +227,21 @@ def test_an_organization_has_one_token(tmp_path):
         of_organizations(tmp_path, FEW) as trial,
         pytest.raises(ParameterError, match="uploads the sums of its records with one token, got 2"),
     ):
-        list(reports.make_reports(trial.study, {"age": [1, 2]}, trial.tokens[:2]))
+        list(uploads.make_reports(trial.study, {"age": [1, 2]}, trial.tokens[:2]))
 
 
 @pytest.mark.parametrize("wrong", [-(10**6), pytest.param(1 << 59, marks=pytest.mark.everything)])
 def test_what_is_no_sum_ends_its_release_alone(tmp_path, monkeypatch, wrong):
     with of_organizations(tmp_path, FEW, FEW | {"name": "finer", "bins": "4", "grid": "'linear'"}) as trial:
-        honest, upload_sums = list(tables()), reports.upload_sums
+        honest, upload_sums = list(tables()), uploads.upload_sums
 
         def false(collected, sums, **where):
             first = collected is trial.study.collected[0]
             return upload_sums(collected, sums + wrong if first else sums, **where)
 
         trial.upload_sums(honest[:2])
-        monkeypatch.setattr(reports, "upload_sums", false)
-        trial.take(reports.make_reports(trial.study, honest[2], [trial.tokens[2]]), [2])
+        monkeypatch.setattr(uploads, "upload_sums", false)
+        trial.take(uploads.make_reports(trial.study, honest[2], [trial.tokens[2]]), [2])
         trial.ask("age")
         trial.ask("finer")
         assert trial.leader.advance()

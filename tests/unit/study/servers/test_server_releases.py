@@ -12,17 +12,17 @@ from helpers.servers_study import AGE, Trial, ages, in_process, key_of, text_of
 
 from ogive.errors import BudgetError, OgiveError, ParameterError, PeerError, RefusalError
 from ogive.privacy import PureDP
-from ogive.study.fields import SEALING, key_text
+from ogive.study.common import SEALING, key_text
 from ogive.study.servers.document import ServersStudy
-from ogive.study.servers.https import ServerService
 from ogive.study.servers.kept import closed, end, is_requested, refused
-from ogive.study.servers.reports import read_report
 from ogive.study.servers.sealing import sealing_key
-from ogive.trust.servers import layout
-from ogive.trust.servers.state import ServerState
+from ogive.study.servers.service import ServerService
+from ogive.study.servers.uploads import read_report
+from ogive.trust.servers import settings
+from ogive.trust.servers.preparation import ServerState
 
 FEW = AGE | {"bounds": "[0, 8]"}
-MOST_CELLS = size(layout.MOST_CELLS, part=1 << 10)
+MOST_CELLS = size(settings.MOST_CELLS, part=1 << 10)
 VALUES = {"age": np.array([0, 1, 1, 2, 3, 5, 8, 8, 4, 4, 4, 7])}
 
 
@@ -511,7 +511,7 @@ def public(service, digest):
 
 @pytest.mark.parametrize("unit", ["replace", "add_or_remove"])
 def test_a_private_number_of_people_is_told_by_nothing_that_anybody_may_read(tmp_path, unit, monkeypatch):
-    monkeypatch.setattr("ogive.study.https.recent.SECONDS", 0.0)
+    monkeypatch.setattr("ogive.study.https.connections.SECONDS", 0.0)
     with few(tmp_path, unit=f'adjacency = "{unit}"') as trial:
         service = ServerService(trial.nodes[0], trial.leader)
         digest = trial.study.digest.hex()
@@ -603,7 +603,7 @@ def test_a_folder_is_of_one_study_and_one_server(tmp_path):
     ],
 )
 def test_studies_that_servers_cannot_run_are_refused_in_one_line(change, words, monkeypatch):
-    monkeypatch.setattr(layout, "MOST_CELLS", MOST_CELLS)
+    monkeypatch.setattr(settings, "MOST_CELLS", MOST_CELLS)
     with pytest.raises(OgiveError) as refusal:
         ServersStudy.parse(text_of(**{"releases": (FEW,)} | change))
     assert words in str(refusal.value)

@@ -22,9 +22,10 @@ from helpers.waiting import PATIENCE
 
 from ogive.crypto import comparison
 from ogive.errors import ParameterError, PeerError
-from ogive.study.servers import evaluate_part, evaluating, merge_parts, opened
+from ogive.study.servers import evaluate_part, evaluating, merge_parts
+from ogive.study.servers import evaluating as opened
 from ogive.study.servers.kept import own
-from ogive.study.servers.reports import read_report
+from ogive.study.servers.uploads import read_report
 
 PEOPLE = 23
 BINS = size(121, part=9)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ogive.arrays import Float32, Float64, Int64
+from ogive.core.arrays import Float32, Float64, Int64
 
 SHRINKAGE = 0.1
 """What is added to the diagonal of the covariance, as a part of its mean."""

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 from scipy.ndimage import gaussian_filter, map_coordinates
 
-from ogive.arrays import Float32, Int64, UInt8
+from ogive.core.arrays import Float32, Int64, UInt8
 from ogive.errors import DataError, ParameterError, plain
 from ogive.pate.arrays import read_array
 

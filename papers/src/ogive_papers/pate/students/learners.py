@@ -10,10 +10,10 @@ from typing import Any
 
 from threadpoolctl import threadpool_limits
 
-from ogive.arrays import Float32, Float64, Int64
+from ogive.core.arrays import Float32, Float64, Int64
 from ogive.pate.adversarial import VirtualAdversarialStudent
+from ogive.pate.learners import Student, train_semi_supervised, train_student
 from ogive.pate.networks import NetworkLearner, perceptron
-from ogive.pate.students import Student, train_semi_supervised, train_student
 from ogive_papers.pate.students.discriminants import SharedCovariance
 
 ADVERSARIES, SHORT_ADVERSARIES = "virtual adversaries", "virtual adversaries, 100 steps"

@@ -16,7 +16,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from ogive.arrays import Float64, Int64
+from ogive.core.arrays import Float64, Int64
 from ogive.pate.aggregators import ConfidentGNMax, InteractiveGNMax
 from ogive.pate.costs.conversion import epsilon_of_rdp
 from ogive.pate.costs.cost import privacy_cost

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ogive.arrays import Int64
+from ogive.core.arrays import Int64
 from ogive.noise.base import RandomSource
 from ogive.pate.labelling import label
 from ogive_papers.items import Numbers, Places, Setting
@@ -22,7 +22,7 @@ TAUGHT, OWN = "answers of teachers", "labels of the student itself"
 BASELINE_RUNS = 5
 
 CODE = (
-    "pate/adversarial.py", "pate/labelling.py", "pate/learners.py", "pate/networks.py", "pate/students.py",
+    "pate/adversarial.py", "pate/labelling.py", "pate/learners.py", "pate/networks.py", "pate/learners.py",
     "queries/labels.py", "papers/pate/students/discriminants.py", "papers/pate/students/inputs.py",
     "papers/pate/students/learners.py", "papers/pate/students/rounds.py", "papers/pate/students/runs.py",
     "papers/pate/students/tasks.py",

@@ -12,7 +12,7 @@ from typing import Protocol
 
 import numpy as np
 
-from ogive.arrays import Float32, Float64, Int64
+from ogive.core.arrays import Float32, Float64, Int64
 from ogive.errors import DataError, plain
 from ogive.pate.aggregators import ConfidentGNMax, InteractiveGNMax
 from ogive_papers.items import Places, Setting, content_of

@@ -1,7 +1,7 @@
 """Bands of strategies that approximate: what all curves with these measurements have in common.
 
 The estimate of such a strategy has a bias that depends on the records, so nothing around it is known to hold the truth.
-What is known is in the measurements (`measured`): with probability 1 - a, the histogram x lies in
+What is known is in the measurements: with probability 1 - a, the histogram x lies in
 {x >= 0 : |A x - y| <= r}. If it does, the true curve lies between the smallest and the largest curve of that set, at
 all thresholds at once. That is the band for the sample. It needs no assumption about the shape of the data, and it is
 wide, because a few numbers say little about what lies between them: point masses could be anywhere.
@@ -9,7 +9,7 @@ wide, because a few numbers say little about what lies between them: point masse
 - Where the measurements are counts at some thresholds, or of groups of bins (`prefixes`), sums of them are unbiased
   counts there. Around those the band is that of any unbiased estimate (`simultaneous`), and between two of them a
   curve lies between its values at both.
-- Else the ends are found by linear programming (`programs`).
+- Else the ends are found by linear programming.
 
 For the population, the error probability is halved: a / 2 for the noise, a / 2 for the distance between the curves of a
 sample of n records and of its population, which is at most w with that probability (its law is Kolmogorov's; where n is
@@ -26,17 +26,270 @@ Proof that the band holds: `docs/distances.md`.
 from __future__ import annotations
 
 import math
+from collections import OrderedDict
+from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
 
-from ogive.arrays import Float64, Int64
+from ogive.core.arrays import Float64, Int64
+from ogive.core.types import Progress
 from ogive.errors import ParameterError
-from ogive.progress import Progress
-from ogive.statistics.curve.bands.measured import Measured, common_measurements, simulations_for
-from ogive.statistics.curve.bands.programs import Feasible, fewest_records, mass_ends, some_thresholds
+from ogive.noise.laws import draw_public
+from ogive.statistics.confidence import simulations_needed
 from ogive.statistics.curve.bands.simultaneous import NoiseMaxima, band_ends, simulate_maxima, upper_quantile
 from ogive.strategies import Approximating
+from ogive.strategies.summed import SummedApproximations
+
+# --- The smallest and the largest curve, by linear programming
+#
+# All that is known of the records is that their histogram x lies in
+#
+#     { x >= 0 : |A x - y| <= r },   with sum x = n where the number of records is public.
+#
+# Divided by the number of records, p = x / n and s = 1 / n:
+#
+#     { p >= 0, sum p = 1, s in [s0, s1] :   -r s <= A p - y s <= r s }          (*)
+#
+# which is linear in (p, s) also where n is not known. F at threshold t is the sum of p up to t, so the ends of a band
+# are the largest and the smallest value of a linear function on (*): moment problems, as of Chebyshev, Markov and
+# Stieltjes.
+#
+# Every end comes with its proof. For any multipliers u, v >= 0 and any (p, s) in (*), adding up gives, for every c,
+#
+#     c p  <=  max_j (c - g)_j  +  max over s of s (u (y + r) - v (y - r)),      g = (u - v) A.
+#
+# The solver is used only to find good multipliers; the ends are the right-hand side, evaluated on all bins. So neither
+# its tolerance nor solving on a part of the bins makes an end invalid, only a little wider. One pair of multipliers
+# bounds F at all thresholds at once (c is 1 up to t, else 0), and the best bound of all pairs is taken.
+
+_BINS = 160  # solved on about these many; certified on all
+PROGRAMS = 96
+"""Thresholds for which programs are solved, in both directions."""
+
+
+@dataclass(frozen=True, eq=False)
+class Feasible:
+    """The set (*).
+
+    Fields:
+        features: A, shape (M, N).
+        answer: y, shape (M,).
+        radius: r, shape (M,).
+        slack: What rounding may add to |A p - y s|, shape (M,).
+        ends: s0 and s1.
+    """
+
+    features: Float64
+    answer: Float64
+    radius: Float64
+    slack: Float64
+    ends: tuple[float, float]
+
+    def multipliers(self, objective: Float64, bins: Int64, *, scale: float = 0.0) -> Float64 | None:
+        """Multipliers that bound objective p + scale s well, solved on some bins.
+
+        Returns:
+            u and v, shape (2, M); None where nothing is feasible.
+        """
+        from scipy.optimize import linprog  # slow to import, and needed for these bands only
+
+        columns = self.features[:, bins]
+        rows = np.concatenate(
+            (
+                np.concatenate((columns, -(self.answer + self.radius)[:, np.newaxis]), axis=1),
+                np.concatenate((-columns, (self.answer - self.radius)[:, np.newaxis]), axis=1),
+            )
+        )
+        least, most = self.ends
+        unit = 1.0 / most  # the last variable is s / s1, of the size of the others
+        rows[:, -1] *= most
+        solved = linprog(
+            -np.append(objective[bins], scale * most),
+            A_ub=rows,
+            b_ub=np.tile(self.slack, 2),
+            A_eq=np.append(np.ones(len(bins)), 0.0)[np.newaxis],
+            b_eq=[1.0],
+            bounds=[(0, None)] * len(bins) + [(least * unit, 1.0)],
+            method="highs-ds",
+            options={"presolve": False},
+        )
+        if solved.status == 2:
+            return None
+        if solved.status != 0:
+            return np.zeros((2, len(self.answer)))
+        found: Float64 = np.maximum(-solved.ineqlin.marginals, 0.0).reshape(2, -1)
+        return found
+
+    def constant(self, multipliers: Float64, *, scale: float = 0.0) -> float:
+        """The part of the bound that no bin enters."""
+        u, v = multipliers
+        slope = scale + float(u @ (self.answer + self.radius) - v @ (self.answer - self.radius))
+        return max(end * slope for end in self.ends) + float((u + v) @ self.slack)
+
+    def price(self, multipliers: Float64) -> Float64:
+        """What the multipliers charge each bin, g, shape (N,)."""
+        return np.asarray((multipliers[0] - multipliers[1]) @ self.features)
+
+
+def most_mass(feasible: Feasible, thresholds: Int64) -> Float64 | None:
+    """The largest F at every threshold, certified, shape (N,); None where nothing is feasible."""
+    size = feasible.features.shape[1]
+    best = np.ones(size)
+    for threshold in thresholds.tolist():
+        bins = some_bins(size, threshold)
+        found = feasible.multipliers((np.arange(size) <= threshold).astype(np.float64), bins)
+        if found is None:
+            return None
+        price = feasible.price(found)
+        below = np.maximum.accumulate(1 - price)
+        above = np.append(np.maximum.accumulate(-price[::-1])[::-1][1:], -np.inf)
+        best = np.minimum(best, np.maximum(below, above) + feasible.constant(found))
+    best[-1] = 1.0
+    monotone: Float64 = np.minimum.accumulate(best[::-1])[::-1]
+    return np.clip(monotone, 0.0, 1.0)
+
+
+def fewest_records(feasible: Feasible) -> float:
+    """A number that the records are not fewer than, if (*) holds them; 0 where nothing is known."""
+    size = feasible.features.shape[1]
+    found = feasible.multipliers(np.zeros(size), some_bins(size, 0), scale=1.0)
+    if found is None:
+        return 0.0
+    largest = float(np.max(-feasible.price(found))) + feasible.constant(found, scale=1.0)
+    return 0.0 if largest <= 0 else 1.0 / largest
+
+
+def mass_ends(feasible: Feasible, thresholds: Int64) -> tuple[Float64, Float64] | None:
+    """The smallest and the largest F at every threshold, shape (N,) each; None where nothing is feasible.
+
+    The smallest is 1 less the largest mass above a threshold, which is the same problem with the axis reversed.
+    """
+    high = most_mass(feasible, thresholds)
+    if high is None:
+        return None
+    size = len(high)
+    mirrored = Feasible(feasible.features[:, ::-1], feasible.answer, feasible.radius, feasible.slack, feasible.ends)
+    above = most_mass(mirrored, (size - 2 - thresholds)[thresholds < size - 1])
+    if above is None:
+        return None
+    # the mass above threshold t is that of the first N - 1 - t bins from the other side
+    low = np.append(1 - above[::-1][1:], 1.0)
+    return np.minimum(low, high), high
+
+
+def some_bins(size: int, threshold: int) -> Int64:
+    """Bins on which a program is solved: all of few, else some, closer at both ends and at the threshold."""
+    if size <= _BINS:
+        return np.arange(size)
+    spread = (1 - np.cos(np.linspace(0, np.pi, _BINS))) / 2
+    near = threshold + np.array([-16, -8, -4, -2, -1, 0, 1, 2, 3, 5, 9, 17])
+    chosen = np.concatenate((np.rint(spread * (size - 1)).astype(np.int64), near))
+    return np.unique(chosen[(chosen >= 0) & (chosen < size)])
+
+
+def some_thresholds(raw: Float64, programs: int | None = None) -> Int64:
+    """Thresholds for which programs are solved: half of them evenly over the axis, half where the curve rises."""
+    size, programs = len(raw), PROGRAMS if programs is None else programs
+    if size <= programs:
+        return np.arange(size)
+    rising = np.maximum.accumulate(np.maximum(raw, 0)) + 1e-9 * np.arange(size)
+    reached = np.searchsorted(rising, np.linspace(0, rising[-1], programs // 2))
+    even = np.rint(np.linspace(0, size - 1, programs // 2)).astype(np.int64)
+    return np.unique(np.clip(np.concatenate((reached, even)), 0, size - 1))
+
+
+# --- Measurements as linear facts about the histogram
+#
+# With x the histogram (N bins), y the noisy measurements, A the features and e the noise,
+#
+#     y = A x + e,   so   |(y - A x)_m| <= q sd(e_m) for all m at once, with probability 1 - a,
+#
+# where q is the 1 - a quantile of max_m |e_m| / sd(e_m), found by simulation from public random numbers. The noise does
+# not depend on the records, so this holds for every data set.
+#
+# Measurements of disjoint records add up, and so does their noise (`SummedApproximations`). Where the parts' features
+# have different numbers of fractional bits, those of one part differ from the sum's by rounding: by `slack_m` per
+# record.
+
+SIMULATIONS = 9999
+_SEED = 0x636F6D6D6F6E  # public and fixed, so that two bands of one curve come from one simulation
+_BATCH_VALUES = 1 << 21
+_KEPT = 16
+
+
+@dataclass(frozen=True, eq=False)
+class Measured:
+    """Noisy linear measurements of one histogram, each on the scale where the largest feature is 1.
+
+    Fields:
+        features: What one record in each bin adds, A, shape (M, N).
+        answer: What was measured, y, shape (M,).
+        slack: How much one record may add beside its features, shape (M,).
+        noise: Simulated errors e, shape (simulations, M).
+    """
+
+    features: Float64
+    answer: Float64
+    slack: Float64
+    noise: Float64
+
+
+def simulations_for(strategy: Approximating, level: Fraction) -> int:
+    """Simulations for a band of that level, for sample and population alike."""
+    nodes = sum(part.nodes for part in strategy.levels)
+    return simulations_needed(level, share=Fraction(1, 2), nodes=nodes, usual=SIMULATIONS)
+
+
+def common_measurements(
+    strategy: Approximating, measured: Int64, *, simulations: int, progress: Progress | None = None
+) -> Measured:
+    """Bring the measurements of a strategy to the scale of its features, and simulate their noise."""
+    features = strategy.features
+    if len(features) != len(measured):
+        raise ParameterError(f"this strategy measures {len(features)} numbers, but the curve holds {len(measured)}")
+    unit = np.abs(features).max(axis=1).astype(np.float64)
+    unit[unit == 0] = 1.0
+    noise = _simulated_noise(strategy, simulations, progress)
+    return Measured(features / unit[:, np.newaxis], measured / unit, _rounding(strategy) / unit, noise / unit)
+
+
+def _rounding(strategy: Approximating) -> Float64:
+    """How far a part's features, on the sum's scale, are from those of the sum, per measurement."""
+    largest = np.zeros(len(strategy.features))
+    if isinstance(strategy, SummedApproximations):
+        for part, shift in set(zip(strategy.parts, strategy.shifts, strict=True)):
+            assert isinstance(part, Approximating)
+            apart = np.abs((part.features << shift) - strategy.features).max(axis=1)
+            largest = np.maximum(largest, apart)
+    return largest
+
+
+_kept: OrderedDict[tuple[Approximating, int], Float64] = OrderedDict()
+
+
+def _simulated_noise(strategy: Approximating, simulations: int, progress: Progress | None) -> Float64:
+    """Errors of the measurements in simulated releases, shape (simulations, M); kept for the strategies used last."""
+    key = (strategy, simulations)
+    if key in _kept:
+        _kept.move_to_end(key)
+        return _kept[key]
+    random = np.random.Generator(np.random.PCG64(_SEED))
+    batches = []
+    step = max(1, _BATCH_VALUES // sum(level.nodes for level in strategy.levels))
+    for start in range(0, simulations, step):
+        rows = min(step, simulations - start)
+        drawn = tuple(draw_public(level.law, (rows, level.nodes), random) for level in strategy.levels)
+        batches.append(strategy.spread(drawn).astype(np.float64))
+        if progress is not None:
+            progress(start + rows, simulations)
+    _kept[key] = np.concatenate(batches)
+    while len(_kept) > _KEPT:
+        _kept.popitem(last=False)
+    return _kept[key]
+
+
+# --- The ends of the band
 
 Ends = tuple[Float64, Float64]
 
@@ -69,9 +322,6 @@ def common_ends(
         simulations: Number of simulated releases; by default 9999, more for high confidence.
         progress: Called with simulations done and to do.
         programs: At how many thresholds the ends are the best there are, where programs must be solved.
-
-    Raises:
-        ParameterError: the measurements are missing or not those of the strategy, or the simulations are too few.
     """
     if total == 0:
         return np.zeros(len(raw)), np.ones(len(raw))
@@ -177,7 +427,12 @@ def programmed_ends(
     strays = 0.0
     if target == "population":
         strays = _strays(float(tail - noise_tail), total, feasible)
-    low, high = np.clip(low - strays, 0, 1), np.clip(high + strays, 0, 1)
+    return moved_out(low, high, strays)
+
+
+def moved_out(low: Float64, high: Float64, distance: float) -> Ends:
+    """Ends a distance further out, within 0 and 1; the last threshold has all records."""
+    low, high = np.clip(low - distance, 0, 1), np.clip(high + distance, 0, 1)
     low[-1] = high[-1] = 1.0
     return low, high
 

@@ -55,13 +55,13 @@ from typing import Any
 
 import numpy as np
 
-from ogive.arrays import Float64
-from ogive.axis import first_at_or_above, last_at_or_below, plain, to_numbers
+from ogive.columns.axis import first_at_or_above, last_at_or_below, plain, to_numbers
+from ogive.columns.grids import Grid
+from ogive.core.arrays import Float64
+from ogive.core.files import write_atomically
+from ogive.core.types import Progress
 from ogive.errors import ParameterError
-from ogive.files import write_atomically
-from ogive.grids import Grid
-from ogive.noise.simulated import draw_public
-from ogive.progress import Progress
+from ogive.noise.laws import draw_public
 from ogive.statistics.confidence import simulations_needed
 from ogive.strategies import Strategy
 
@@ -156,26 +156,13 @@ def default_simulations(strategy: Strategy) -> int:
 
 
 def simulations_for(strategy: Strategy, level: Fraction, *, share: Fraction = Fraction(1, 2)) -> int:
-    """Simulations for a band of that level, for sample and population alike.
-
-    Args:
-        strategy: What was measured.
-        level: Confidence level.
-        share: Smallest part of the error probability that a quantile is asked for.
-
-    Raises:
-        ParameterError: the level takes too many on so many thresholds.
-    """
+    """Simulations for a band of that level, for sample and population alike."""
     nodes = sum(part.nodes for part in strategy.levels)
     return simulations_needed(level, share=share, nodes=nodes, usual=default_simulations(strategy))
 
 
 def interval_simulations(strategy: Strategy | None, level: Fraction, usual: int | None) -> int | None:
-    """Simulations for intervals of that level where so many are usual; None for as many as a band takes by itself.
-
-    Raises:
-        ParameterError: the level takes too many on so many thresholds.
-    """
+    """Simulations for intervals of that level where so many are usual; None for as many as a band takes by itself."""
     if usual is None or strategy is None:
         return None
     nodes = sum(part.nodes for part in strategy.levels)
@@ -189,12 +176,6 @@ def simulate_maxima(
 
     The random numbers are public and fixed, apart from every release's own. Results are kept in memory for the
     strategies used last, and in files, beside the compiled code, for later processes.
-
-    Args:
-        strategy: What was measured.
-        total_known: Whether the number of records is public and was used by the estimate.
-        simulations: Number of releases to simulate.
-        progress: Called with simulations done and to do after every batch.
     """
     key = (strategy, total_known, simulations)
     if key in _simulated:
@@ -243,13 +224,10 @@ class _Stored:
     sizes, and the errors of a few simulated releases, which change when the estimator changes. The file holds a digest
     of the numbers, and the numbers. A damaged file is not read, and what cannot be stored is simulated again in the
     next process.
-
-    Args:
-        strategy, total_known, simulations: As of `simulate_maxima`.
     """
 
     def __init__(self, strategy: Strategy, total_known: bool, simulations: int) -> None:
-        from ogive.machine_code import folders_of  # slow to import, and loaded where noise is drawn
+        from ogive.core.machine_code import folders_of  # slow to import, and loaded where noise is drawn
 
         self._simulations = simulations
         self._folders: list[Path] = []
@@ -318,9 +296,6 @@ def upper_quantile(values: Float64, tail: Fraction) -> float:
     One more independent draw of the same law exceeds it with probability at most `tail`, whatever R, where the
     probability is over the R values too. Given the R values it strays around that, with a standard
     deviation of about sqrt(tail (1 - tail) / R).
-
-    Raises:
-        ParameterError: R is too small for that.
     """
     rank = math.ceil((1 - tail) * (len(values) + 1))
     if rank > len(values):
@@ -334,10 +309,6 @@ def mixed_distances(samples: tuple[tuple[float, int], ...], size: int) -> Float6
     """Draws of a bound on max (F - F0) for a mixture F of the curves of several samples, shape (size,).
 
     The mixture strays at most by the weighted sum of how far the samples stray, and these are independent.
-
-    Args:
-        samples: Weight and number of records of each.
-        size: Number of draws.
     """
     drawn = [weight * one_sided_distances(records, size, stream=k) for k, (weight, records) in enumerate(samples)]
     return np.asarray(np.sum(drawn, axis=0))

@@ -1,15 +1,17 @@
-"""The difference or ratio of a number of two groups, with an interval; the mathematics is in `ogive.contrast`."""
+"""The difference or ratio of a number of two groups, with an interval (see `ogive.statistics.contrast`)."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from ogive.columns import LabelValue
-from ogive.contrast import Kind
-from ogive.digits import number
+from ogive.core.digits import number
+from ogive.errors import ParameterError, quoted
 from ogive.provenance import Provenance
 from ogive.statistics.base import Shown
+from ogive.statistics.contrast import Kind
 
 
 @dataclass(frozen=True, repr=False)
@@ -73,3 +75,20 @@ class Contrast(Shown):
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self}>"
+
+
+# --- Which groups can be compared
+
+
+def place_of(group: LabelValue, by: str, groups: Sequence[LabelValue]) -> int:
+    """The place of a group among all groups."""
+    if group not in groups:
+        listed = ", ".join(map(quoted, groups[:20])) + (", ..." if len(groups) > 20 else "")
+        raise ParameterError(f"there is no group {quoted(group)}; the groups of {quoted(by)} are {listed}")
+    return groups.index(group)
+
+
+def check_compared(group: LabelValue, other: LabelValue, by: str, groups: Sequence[LabelValue]) -> None:
+    """Refuse to compare what are not two groups."""
+    if place_of(group, by, groups) == place_of(other, by, groups):
+        raise ParameterError(f"give two different groups to compare, got {quoted(group)} twice")

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+from ogive.statistics.base import Card
 from ogive.statistics.groups.contrasts.contrast import Contrast
-from ogive.statistics.showing import Card
 
 
 def summary(found: Contrast) -> str:
@@ -27,3 +29,22 @@ def card(found: Contrast) -> Card:
         headings=("", found.kind, interval),
         rows=((found.what, value, f"{low} to {high}"),),
     )
+
+
+# --- Columns of a data frame
+
+
+def columns(found: Contrast) -> dict[str, Any]:
+    """What is compared, the value, its standard error and interval."""
+    return {
+        "kind": [found.kind],
+        "what": [found.what],
+        "by": [found.by],
+        "group": [found.group],
+        "other": [found.other],
+        "value": [found.value],
+        "standard_error": [found.standard_error],
+        "low": [found.low],
+        "high": [found.high],
+        "confidence_level": [found.confidence_level],
+    }

@@ -71,23 +71,14 @@ def main(grid: Grid, context: Context) -> None:
 
 
 class Service:
-    """What is public at the study's service.
-
-    Args:
-        url: Of the service.
-        context: Says whose certificate is believed.
-    """
+    """What is public at the study's service."""
 
     def __init__(self, url: str, context: ssl.SSLContext) -> None:
         self.url = url.rstrip("/")
         self._client = quiet_client(context)
 
     def check(self, digest: str) -> None:
-        """Refuse to carry another study than this app was written for.
-
-        Raises:
-            NotCarriedError: the service runs another one, or cannot be reached.
-        """
+        """Refuse to carry another study than this app was written for."""
         try:
             found = hashlib.sha256(self._get("study")).hexdigest()
         except (httpx.HTTPError, Unavailable) as problem:

@@ -9,12 +9,18 @@ Source: Bell, Bellet, Gascon and Kulkarni 2020, section 5, corrected.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, Protocol
 
-from ogive.arrays import Int64, UInt8
-from ogive.checks import among
-from ogive.errors import ParameterError, quoted
+import numpy as np
+
+from ogive.core.arrays import Bool, Float64, Int64, UInt8
+from ogive.core.checks import among
+from ogive.core.compiling import njit
+from ogive.errors import DataError, ParameterError, quoted
+from ogive.local.aggregation import transform
+from ogive.local.classes import PublicClasses
+from ogive.local.tree import TreeOracle
 from ogive.statistics.ustatistic.reports.trees.bounds import (
     TIES,
     VARIANTS,
@@ -25,9 +31,343 @@ from ogive.statistics.ustatistic.reports.trees.bounds import (
     lost_bound,
     mse_bound,
 )
-from ogive.statistics.ustatistic.reports.trees.counts import NoisyTree
-from ogive.statistics.ustatistic.reports.trees.reports import trees
-from ogive.statistics.ustatistic.reports.trees.walk import MOST_NODES, walk
+
+# --- Noisy counts of one class in the nodes of a tree
+#
+# Level l = 1..depth has branching^l nodes; children of node p of a level are the nodes p * branching + (0..branching -
+# 1) of the next. Estimates of two nodes of a level are not correlated, and those of different levels are independent.
+
+
+@dataclass(frozen=True)
+class NodeNoise:
+    """Variance of a level's estimate of a node that holds h records: variance + slope h + curve h^2.
+
+    Fields:
+        variance: Of a node that holds nobody.
+        slope: What each person in the node adds.
+        curve: What each pair of persons in the node adds; above -1.
+        bound: At least the variance of every node; None takes `variance`, which is right where nothing is added.
+    """
+
+    variance: float
+    slope: float = 0.0
+    curve: float = 0.0
+    bound: float | None = None
+
+    @property
+    def most(self) -> float:
+        """At least the variance of every node."""
+        return self.variance if self.bound is None else self.bound
+
+    def of(self, counts: Float64) -> Float64:
+        """Unbiased estimates of the variances of unbiased estimates."""
+        found: Float64 = (self.variance + (self.slope + self.curve * counts) * counts) / (1 + self.curve)
+        return found
+
+
+class NoisyTree(Protocol):
+    """Interface; what is known of one class."""
+
+    @property
+    def records(self) -> int:
+        """Number of records in the tree, public."""
+        ...
+
+    @property
+    def branching(self) -> int:
+        """Children of a node."""
+        ...
+
+    @property
+    def noise(self) -> tuple[NodeNoise, ...]:
+        """Of each level but the root's."""
+        ...
+
+    def counts(self, level: int, nodes: Int64) -> Float64:
+        """Unbiased counts of some nodes of a level from 1, shape of the nodes."""
+        ...
+
+
+# --- Noisy trees from reports
+#
+# A level of 2^20 nodes or fewer is added up as reports come in and transformed once. Of a larger one the reports are
+# kept, and only the nodes that are looked into are counted: n_l operations a node, or one transform of the level where
+# that is less and fits into memory.
+
+LARGEST_TRANSFORM = 1 << 26
+"""Longest level that is transformed: 512 MB."""
+
+# what adding one report to one node costs, in steps of a transform
+_LAZY_COST = 1.0
+
+
+@dataclass(frozen=True, eq=False)
+class KeptLevel:
+    """Reports of one level of one class, and what their signs are multiplied with.
+
+    Fields:
+        indices: Of the Hadamard responses, shape (n_l,).
+        signs: -1 or 1, shape (n_l,).
+        scale: From sums of signs to counts of the whole class.
+        nodes: Of the level.
+    """
+
+    indices: Int64
+    signs: Int64
+    scale: float
+    nodes: int
+
+    def counts(self, nodes: Int64) -> Float64:
+        """Of some nodes, in the cheaper way."""
+        exponent = (self.nodes - 1).bit_length()
+        size = 1 << exponent
+        if size <= LARGEST_TRANSFORM and len(nodes) * len(self.signs) * _LAZY_COST > len(self.signs) + size * exponent:
+            return self.transformed()[nodes]
+        return self.scale * correlations(self.indices, self.signs, nodes)
+
+    def transformed(self) -> Float64:
+        """Of all nodes, and of indices beyond them."""
+        size = 1 << (self.nodes - 1).bit_length()
+        tally = np.bincount(self.indices, self.signs, size).astype(np.int64)
+        return np.asarray(transform(tally) * self.scale, dtype=np.float64)
+
+
+@njit(nogil=True)
+def correlations(indices: Int64, signs: Int64, nodes: Int64) -> Float64:
+    """Sums of the reports' signs, each times the parity of its index AND the node; shape of the nodes."""
+    found = np.empty(nodes.size, dtype=np.float64)
+    for place in range(nodes.size):
+        node, total = nodes[place], 0
+        for report in range(indices.size):
+            bits = indices[report] & node
+            bits ^= bits >> 32
+            bits ^= bits >> 16
+            bits ^= bits >> 8
+            bits ^= bits >> 4
+            # the parity of each four bits, as a table of sixteen
+            parity = (0x6996 >> (bits & 15)) & 1
+            total += signs[report] * (1 - 2 * parity)
+        found[place] = total
+    return found
+
+
+@dataclass(frozen=True, eq=False)
+class ReportTree:
+    """What reports say of one class.
+
+    Fields:
+        records: Number of reports of the class.
+        branching: Children of a node.
+        noise: Of each level.
+        tallied: Counts of the first levels, shape (branching^l,).
+        kept: Reports of the others, in their order.
+    """
+
+    records: int
+    branching: int
+    noise: tuple[NodeNoise, ...]
+    tallied: list[Float64]
+    kept: list[KeptLevel] = field(default_factory=list)
+
+    def counts(self, level: int, nodes: Int64) -> Float64:
+        """Of some nodes of a level."""
+        if level <= len(self.tallied):
+            return self.tallied[level - 1][nodes]
+        return self.kept[level - len(self.tallied) - 1].counts(nodes)
+
+
+def trees(oracle: Any, sums: Int64, reports: tuple[Int64, UInt8] | None = None) -> tuple[ReportTree, ReportTree]:
+    """The noisy trees of two public classes, the positive one (class 1) first.
+
+    Args:
+        oracle: `PublicClasses` of two classes over a `TreeOracle`.
+        sums: Of reports, of the oracle's shape.
+        reports: Numbers, shape (n,), and payloads, shape (n, payload_bytes), of the reports that were added; needed
+            where the tree has levels of more than 2^20 nodes.
+    """
+    if not isinstance(oracle, PublicClasses) or oracle.classes != 2 or not isinstance(oracle.inner, TreeOracle):
+        raise ParameterError("a hierarchical AUC needs reports of two public classes over a tree")
+    inner = oracle.inner
+    if inner.tallied < inner.levels and reports is None:
+        raise ParameterError(
+            f"{inner.levels - inner.tallied} levels are too large to be added up; give the reports that were kept"
+        )
+    found = []
+    for place, name in ((1, "positive"), (0, "negative")):
+        if inner.reports(sums[place]) < 1:
+            raise DataError(f"there is no report of the {name} class; an AUC needs one of each")
+        chosen = None
+        if reports is not None and inner.tallied < inner.levels:
+            numbers, payloads = reports
+            rows = payloads[:, 0] == place
+            chosen = inner.read(numbers[rows], payloads[rows, 1:])
+        found.append(_tree(inner, sums[place], chosen))
+    return found[0], found[1]
+
+
+def _tree(inner: TreeOracle, sums: Int64, read: tuple[Int64, Int64, Int64] | None) -> ReportTree:
+    records, factors = inner.reports(sums), _factors(inner, sums)
+    kept = []
+    for level in range(inner.tallied, inner.levels):
+        assert read is not None
+        rows = read[0] == level + 1
+        each = inner.level_reports(sums)[level]
+        if int(rows.sum()) != each:
+            raise DataError(f"{each} reports of a level were counted and {int(rows.sum())} were given")
+        scale = inner.scale * factors[level]
+        kept.append(KeptLevel(read[1][rows], read[2][rows], scale, inner.branching ** (level + 1)))
+    return ReportTree(records, inner.branching, node_noise(inner, sums), inner.counts(sums), kept)
+
+
+def _factors(inner: TreeOracle, sums: Int64) -> list[float]:
+    """What counts of each level's reports are multiplied with to count the class."""
+    if inner.levels_of is None:
+        return [1.0] * inner.levels
+    if inner.assignment == "independent":
+        return [1 / chance for chance in inner.levels_of.chances]
+    each = inner.level_reports(sums)
+    if not each.all():
+        raise DataError(
+            f"{inner.reports(sums)} reports of a class are too few: some of the {inner.levels} levels have none"
+        )
+    return [inner.reports(sums) / int(reports) for reports in each]
+
+
+def node_noise(inner: TreeOracle, sums: Int64) -> tuple[NodeNoise, ...]:
+    """How noisy every level's counts of one class are, given its records; the choice of levels is counted."""
+    return _noise(inner, inner.reports(sums), _factors(inner, sums))
+
+
+def expected_noise(inner: TreeOracle, records: int) -> tuple[NodeNoise, ...]:
+    """The same for so many records of the class, before any report is seen: as many on each level as are expected."""
+    shares = None if inner.levels_of is None else inner.levels_of.chances
+    return _noise(inner, records, [1.0] * inner.levels if shares is None else [1 / share for share in shares])
+
+
+def _noise(inner: TreeOracle, records: int, factors: list[float]) -> tuple[NodeNoise, ...]:
+    """Of every level.
+
+    With c = 1 / (1 - 2 flip) and f the factor of a level, n reports whose levels are hashed one by one give a node of h
+    records the variance n f c^2 - h (Hadamard) or n f (c^2 - 1) + (2 f - 1) h (unary); where levels are dealt out in
+    equal parts, (f - 1) h (h - 1) / (n - 1) less. With the budget split, f = 1.
+    """
+    square = inner.scale**2
+    found = []
+    for factor, unary in zip(factors, inner.layout.unary, strict=True):
+        variance = records * factor * (square - 1 if unary else square)
+        slope, bound = (2 * factor - 1, variance + (2 * factor - 1) * records) if unary else (-1.0, variance)
+        dealt = inner.assignment == "even" and inner.levels_of is not None and factor < records / 2
+        less = (factor - 1) / (records - 1) if dealt else 0.0
+        found.append(NodeNoise(variance, slope + less, -less, bound))
+    return tuple(found)
+
+
+# --- Down two noisy trees, level by level
+#
+# Of a node with b children, whose counts are x in the one tree and y in the other, a bilinear form x'My is added: one
+# for every pair of children in the right order where its children are looked into (and one half for ties, in leaves),
+# and a half for every pair where they are not. If x and y are unbiased, with variances v and w, uncorrelated within and
+# independent between the trees, then so is x'My, and
+#
+#     sum_j w_j (M'x)_j^2 + sum_i v_i (My)_i^2 - sum_ij M_ij^2 v_i w_j
+#
+# is unbiased for its variance. Whether a node is looked into depends on its own level's counts alone, and what it adds
+# on its children's, so nothing is selected for being large.
+
+MOST_NODES = 1 << 23
+"""Most nodes of one level that are looked into."""
+
+
+@dataclass(frozen=True)
+class Walk:
+    """What was found, in pairs of records.
+
+    Fields:
+        pairs: Estimate of the number of pairs in the right order.
+        variance: Unbiased estimate of its variance; may be below 0.
+        least: The part of the variance that no counts take away, of products of noise.
+        discarded_pairs: Estimate of the number of all pairs in nodes that were not looked into.
+        recursed: Nodes that were looked into, from the root's level on.
+        discarded: Nodes that were not.
+    """
+
+    pairs: float
+    variance: float
+    least: float
+    discarded_pairs: float
+    recursed: tuple[int, ...]
+    discarded: tuple[int, ...]
+
+
+def walk(positive: NoisyTree, negative: NoisyTree, *, a: float | None, variant: str, ties: str) -> Walk:
+    """Add up the pairs of two trees."""
+    branching, depth = positive.branching, len(positive.noise)
+    inner = np.tril(np.ones((branching, branching)), -1)
+    leaves = inner + np.eye(branching) / 2 if ties == "half" else inner
+    halves = np.full((branching, branching), 0.5)
+    nodes = np.zeros(1, dtype=np.int64)
+    counts = np.array([[float(positive.records)], [float(negative.records)]])
+    found = np.zeros(4)
+    recursed, discarded = [], []
+    for level in range(depth):
+        chosen = np.ones(len(nodes), dtype=np.bool_) if a is None else _chosen(positive, negative, level, counts, a)
+        recursed.append(int(chosen.sum()))
+        discarded.append(len(chosen) - recursed[-1])
+        form = leaves if level == depth - 1 else inner
+        children, below = _children(positive, negative, level, nodes[chosen])
+        found[:3] += _added(positive, negative, level, below, form)
+        if discarded[-1]:
+            _, unseen = _children(positive, negative, level, nodes[~chosen])
+            added = _added(positive, negative, level, unseen, halves)
+            found[3] += 2 * added[0]
+            if variant == "half":
+                found[:3] += added
+        nodes, counts = children.ravel(), below.reshape(2, -1)
+    pairs, variance, least, lost = found.tolist()
+    return Walk(pairs, variance, least, lost, tuple(recursed), tuple(discarded))
+
+
+def _chosen(positive: NoisyTree, negative: NoisyTree, level: int, counts: Float64, a: float) -> Bool:
+    # the root is known; it is compared with the noise of the level below
+    place = max(0, level - 1)
+    noise = np.array([[positive.noise[place].most], [negative.noise[place].most]])
+    large = np.maximum(counts, np.sqrt(a * noise) / 2)
+    chosen: Bool = large[0] * large[1] >= a * np.sqrt(noise[0] * noise[1])
+    return chosen
+
+
+def _children(positive: NoisyTree, negative: NoisyTree, level: int, nodes: Int64) -> tuple[Int64, Float64]:
+    """Children of some nodes, shape (n, b), and their counts in both trees, shape (2, n, b)."""
+    branching = positive.branching
+    if len(nodes) * branching > MOST_NODES:
+        raise ParameterError(
+            f"level {level + 1} has {len(nodes) * branching} nodes to look into, more than {MOST_NODES}; "
+            "prune, or use fewer levels"
+        )
+    children = nodes[:, None] * branching + np.arange(branching)
+    flat = children.ravel()
+    below = np.stack([positive.counts(level + 1, flat), negative.counts(level + 1, flat)])
+    return children, below.reshape(2, len(nodes), branching)
+
+
+def _added(
+    positive: NoisyTree, negative: NoisyTree, level: int, below: Float64, form: Float64
+) -> tuple[float, float, float]:
+    """The sum of the bilinear forms of some nodes' children, the estimate of its variance, and the least of that."""
+    x, y = below
+    left, right = x @ form, y @ form.T
+    v, w = positive.noise[level].of(x), negative.noise[level].of(y)
+    pairs = _sum(left * y)
+    squared = _sum((v @ form**2) * w)
+    variance = _sum(w * left**2) + _sum(v * right**2) - squared
+    return pairs, variance, squared
+
+
+def _sum(values: Any) -> float:
+    return float(np.sum(values))
+
+
+# --- The AUC from two noisy trees
 
 AGAINST = ("sample", "population")
 FORMULAS = ("auto", "paper")
@@ -87,30 +427,12 @@ class HierarchicalAuc:
         return whole / 2 if self.sizes.variant == "half" else whole
 
     def bound(self, against: str = "sample") -> float:
-        """At least the mean squared error, whatever the scores, before any report is seen.
-
-        Args:
-            against: "sample" for the AUC of these records, "population" for that of where they come from. What is
-                proved where reports answer one level each is for the population; for the sample it takes the
-                number of levels as a factor, which simulations do not show.
-
-        Raises:
-            ParameterError: against is neither.
-        """
+        """At least the mean squared error, whatever the scores, before any report is seen."""
         return error_bound(self.sizes, self.a, shared=self.shared, against=against)
 
 
 def error_bound(sizes: Sizes, a: float | None, *, shared: bool, against: str = "sample") -> float:
     """At least the mean squared error of the AUC, whatever the scores.
-
-    Args:
-        sizes: Of the problem.
-        a: Threshold; None if all nodes are looked into.
-        shared: Whether every report answers all levels.
-        against: "sample" or "population".
-
-    Raises:
-        ParameterError: against is neither.
 
     Source: Theorem 3, corrected; `docs/proofs/hierarchy.md`.
     """
@@ -153,10 +475,6 @@ def auc(
         ties: What pairs in one leaf count: "half", as the Mann-Whitney statistic does, or "strict" for nothing.
         reports: Numbers and payloads of the reports, where the tree has levels of more than 2^20 nodes.
 
-    Raises:
-        ParameterError: an argument is out of range, the oracle is another one, or all nodes are too many.
-        DataError: a class has no report, or none at some level.
-
     Privacy: post-processing of randomized reports; classes are public.
     """
     positive, negative = trees(oracle, sums, reports)
@@ -174,20 +492,7 @@ def auc_of_trees(
     ties: str = "half",
     shared: bool = False,
 ) -> HierarchicalAuc:
-    """Estimate the AUC from two noisy trees of one form.
-
-    Args:
-        positive: Scores that should be larger.
-        negative: Scores that should be smaller.
-        a: As for `auc`.
-        prune: As for `auc`.
-        variant: As for `auc`.
-        ties: As for `auc`.
-        shared: Whether all levels count the same records, which only bounds depend on.
-
-    Raises:
-        ParameterError: an argument is out of range, the trees differ in form, or there are too many nodes.
-    """
+    """Estimate the AUC from two noisy trees of one form."""
     among(variant, "variant", VARIANTS)
     among(ties, "ties", TIES)
     sizes = sizes_of(positive, negative, variant, ties)
@@ -210,11 +515,7 @@ def auc_of_trees(
 
 
 def sizes_of(positive: NoisyTree, negative: NoisyTree, variant: str = "half", ties: str = "half") -> Sizes:
-    """What bounds for two trees depend on.
-
-    Raises:
-        ParameterError: the trees differ in form.
-    """
+    """What bounds for two trees depend on."""
     if positive.branching != negative.branching or len(positive.noise) != len(negative.noise):
         raise ParameterError("the trees of both classes must have as many levels and children")
     v, w = (max(noise.most for noise in tree.noise) for tree in (positive, negative))
@@ -222,11 +523,7 @@ def sizes_of(positive: NoisyTree, negative: NoisyTree, variant: str = "half", ti
 
 
 def check_a(a: Any) -> None:
-    """Refuse what asks for no threshold.
-
-    Raises:
-        ParameterError: it is not "auto", "paper" or a number above 1.
-    """
+    """Refuse what asks for no threshold."""
     if isinstance(a, str) and a in FORMULAS:
         return
     if isinstance(a, bool) or not isinstance(a, int | float) or not 1 < a <= _LARGEST_A:
@@ -236,21 +533,13 @@ def check_a(a: Any) -> None:
 
 
 def check_prune(prune: Any) -> None:
-    """Refuse what does not say whether nodes are discarded.
-
-    Raises:
-        ParameterError: it is neither "auto" nor a truth value.
-    """
+    """Refuse what does not say whether nodes are discarded."""
     if not isinstance(prune, bool) and prune != "auto":
         raise ParameterError(f"`prune` must be 'auto', True or False, got {quoted(prune)}")
 
 
 def threshold_of(sizes: Sizes, a: str | float) -> float:
-    """The threshold that `a` asks for.
-
-    Raises:
-        ParameterError: it is not "auto", "paper" or a number above 1.
-    """
+    """The threshold that `a` asks for."""
     if a == "auto":
         return best_a(sizes)
     if a == "paper":
@@ -262,11 +551,7 @@ def threshold_of(sizes: Sizes, a: str | float) -> float:
 
 
 def prunes(sizes: Sizes, a: float, prune: str | bool) -> bool:
-    """Whether nodes are discarded.
-
-    Raises:
-        ParameterError: prune is neither "auto" nor a truth value, or there are too many nodes to look into all.
-    """
+    """Whether nodes are discarded."""
     large = sizes.branching**sizes.levels > MOST_NODES
     if prune is False and large:
         raise ParameterError(

@@ -26,7 +26,7 @@ from typing import Literal, get_args
 
 from scipy.optimize import minimize_scalar
 
-from ogive.checks import among
+from ogive.core.checks import among
 from ogive.errors import ParameterError, quoted
 
 Variant = Literal["half", "zero"]
@@ -50,9 +50,6 @@ class Sizes:
         branching: Children of a node, b.
         variant: "half" or "zero": what pairs in nodes that are not looked into count.
         ties: "half" or "strict": what pairs in one leaf count.
-
-    Raises:
-        ParameterError: a field is out of range.
     """
 
     positives: int
@@ -109,11 +106,7 @@ def looked_into(sizes: Sizes, a: float) -> float:
 
 
 def lost_bound(sizes: Sizes, a: float) -> float:
-    """At least the mean square of what is lost, on average over the noise below, in nodes that are not looked into.
-
-    Returns:
-        Of the AUC, so in squared shares of all pairs.
-    """
+    """At least the mean square of what is lost, on average over the noise below, in nodes that are not looked into."""
     factor = a + 0.25 if sizes.variant == "half" else 4 * a + 1
     return factor * sizes.levels * min(sizes.squares) / sizes.pairs**2
 
@@ -128,15 +121,7 @@ def added_bound(sizes: Sizes, nodes: float) -> float:
 
 
 def mse_bound(sizes: Sizes, a: float) -> float:
-    """At least the mean squared error of the AUC of a sample, whatever the scores, if all conditions hold.
-
-    Args:
-        sizes: Of the problem.
-        a: Threshold, above 1.
-
-    Returns:
-        Infinite where nothing is proved.
-    """
+    """At least the mean squared error of the AUC of a sample, whatever the scores, if all conditions hold."""
     nodes, b = looked_into(sizes, a), sizes.branching
     if not math.isfinite(nodes):
         return math.inf
@@ -181,19 +166,6 @@ def boxed_bound(
     constants: str = "corrected",
 ) -> float:
     """The bound for two children and v = c n levels in closed form, with B simplified.
-
-    Args:
-        positives: Of the larger scores.
-        negatives: Of the smaller ones.
-        c: Variance of a node, over the class's records and the levels.
-        levels: Below the root.
-        a: Threshold, above 1.
-        variant: "half" or "zero".
-        ties: "half" or "strict".
-        constants: "corrected", or "paper" as printed there, which is for strict ties and not always true for "half".
-
-    Returns:
-        Of the squared error of the AUC.
 
     Source: Theorem 3.
     """

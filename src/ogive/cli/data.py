@@ -1,0 +1,145 @@
+"""DATA of a command: the file or table that words name, its columns, and notes on them."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+from cyclopts import Token
+
+if TYPE_CHECKING:
+    from cyclopts import App
+    from cyclopts.argument import ArgumentCollection
+
+# --- Words as values
+
+SHIPPED = "dataset:"
+"""Begins the name of a table that comes with the package, in place of a file."""
+
+
+def data_file(_: Any, tokens: Sequence[Token]) -> Path:
+    """A file of records, which may be one that comes with the package."""
+    return file_of(tokens[0].value)
+
+
+def data_table(_: Any, tokens: Sequence[Token]) -> Path | str:
+    """A file of records, or the address of a table in an engine."""
+    return table_of(tokens[0].value)
+
+
+def table_of(written: str) -> Path | str:
+    """The file that the command line names, or the address as it is written."""
+    from ogive.records.engines.opening import is_address
+
+    return written if is_address(written) else file_of(written)
+
+
+def file_of(written: str) -> Path:
+    """The file that the command line names."""
+    if not written.startswith(SHIPPED):
+        return Path(written)
+    from ogive import datasets
+
+    name = written.removeprefix(SHIPPED)
+    if name not in datasets.SHIPPED:
+        known = " or ".join(f"{SHIPPED}{each}" for each in datasets.SHIPPED)
+        raise ValueError(f"must be a file, or {known}, which comes with ogive; got {written!r}")
+    return datasets.shipped(name)
+
+
+def as_written(text: str) -> str:
+    """A text with the tables that come with the package named as on the command line, and not by their paths."""
+    from ogive import datasets
+
+    for name in datasets.SHIPPED:
+        text = text.replace(str(datasets.shipped(name)), f"{SHIPPED}{name}")
+    return text
+
+
+def whole(_: Any, tokens: Sequence[Token]) -> int:
+    """A whole number as it is written; the parser's own conversion would round fractions."""
+    try:
+        return int(tokens[0].value)
+    except ValueError:
+        raise ValueError(f"must be a whole number, got {tokens[0].value!r}") from None
+
+
+# --- Missing options that name columns of DATA
+
+_OPTIONS = ("--column", "--columns", "--score", "--probability", "--label")
+_DATA = "DATA"
+
+
+def columns_named(app: App, commands: tuple[str, ...], arguments: ArgumentCollection) -> None:
+    """Refuse a command that lacks options which name columns; cyclopts calls this after `settings`.
+
+    Args:
+        app: The command.
+        commands: Its name; several words for a command of a command.
+        arguments: What it takes, with what was given.
+
+    Raises:
+        ParameterError: an option that names a column was left out; the message lists the columns of DATA.
+        DataError: DATA cannot be read.
+    """
+    by_name = {name: argument for argument in arguments for name in argument.names}
+    if _DATA not in by_name or not by_name[_DATA].required or not by_name[_DATA].tokens:
+        return
+    left_out = [name for name in _OPTIONS if name in by_name and not by_name[name].tokens]
+    # cyclopts does not know that a list of no columns is refused
+    left_out = [name for name in left_out if by_name[name].required or (name == "--columns" and _needed(commands))]
+    if left_out:
+        from ogive.records import Records
+
+        Records.of(table_of(by_name[_DATA].tokens[0].value)).check_named({name[2:]: None for name in left_out})
+
+
+def _needed(commands: tuple[str, ...]) -> bool:
+    """Whether the statistic of a command needs columns, and does not take all of them where none is named."""
+    import dataclasses
+
+    from ogive.statistics.kinds import ALIASES, COMMANDED
+
+    made: Any = COMMANDED[ALIASES.get(commands[-1], commands[-1])].statistic
+    return any(field.name == "columns" and field.default is dataclasses.MISSING for field in dataclasses.fields(made))
+
+
+# --- Notes on words for missing values: one line for each table
+
+_LOGGER = "ogive.records.missing_words"
+
+
+class _Gathered(logging.Handler):
+    """Stores the notes on each column."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.said: list[tuple[str, str, str, str]] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Keep the format of a note, and the words, the column and the table that it names."""
+        self.said.append((str(record.msg), *cast("tuple[str, str, str]", record.args)))
+
+
+@contextmanager
+def gathered_notes() -> Iterator[None]:
+    """Hold notes back, and say at the end which columns of each table had which words."""
+    logger, notes = logging.getLogger(_LOGGER), _Gathered()
+    propagated = logger.propagate
+    logger.addHandler(notes)
+    logger.propagate = False
+    try:
+        yield
+    finally:
+        logger.removeHandler(notes)
+        logger.propagate = propagated
+        columns: dict[tuple[str, str, str], list[str]] = {}
+        for message, words, column, table in notes.said:
+            columns.setdefault((message, words, table), []).append(column)
+        for (message, words, table), names in columns.items():
+            if len(names) > 1:
+                message = message.replace("in column", "in columns")
+            logger.warning(message, words, ", ".join(dict.fromkeys(names)), table)

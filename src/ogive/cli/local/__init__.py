@@ -1,1 +1,0 @@
-"""The command `ogive local`: reports that their owners randomize, by files."""

@@ -1,0 +1,530 @@
+"""`ogive study`: write a study, make keys, read and approve it, run its coordinator, ask for releases."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from cyclopts import App, Parameter
+
+from ogive.cli.data import whole
+from ogive.cli.options.common import Words
+from ogive.errors import ParameterError, RefusalError, plain
+
+if TYPE_CHECKING:
+    from ogive.study.document import Study
+    from ogive.study.pairs.document import PeopleStudy
+    from ogive.study.servers.document import ServersStudy
+
+_LOOK_SECONDS = 0.2
+
+app = App(name="study", help="Release statistics of several organizations that keep their rows.")
+
+Document = Annotated[Path, Parameter(help="The file of the study.")]
+Key = Annotated[Path, Parameter(help="File of a private key, from ogive study keys.")]
+State = Annotated[
+    str, Parameter(help="File of the protocol state (state.db in the store of a server), or postgresql://USER@HOST/DB.")
+]
+
+
+@app.command
+def new(
+    document: Document,
+    *,
+    name: str,
+    records: Annotated[int | None, Parameter(converter=whole)] = None,
+    coordinator: str | None = None,
+    party: Words = (),
+    server: Words = (),
+    people: Path | None = None,
+    deadline: str | None = None,
+    trust: Literal["secagg", "merge", "servers", "pairs"] = "secagg",
+) -> None:
+    """Write the file of a study with one release, to be edited.
+
+    Args:
+        document: The file to write; one that is there is kept.
+        name: Name of the study.
+        records: How many records there are in all, about; with --trust pairs each person has one.
+        coordinator: Public key of the coordinator, as ogive study keys prints it.
+        party: Name and public key of each party, as NAME=ed25519:...
+        server: With --trust servers, instead of coordinator and parties, name and keys of each server, as
+            NAME=ed25519:...,x25519:..., from ogive study keys --sealing.
+        people: With --trust pairs, file with the public key of each person, one a line.
+        deadline: With --trust pairs, when no pair begins any more, such as 2030-12-31T18:00:00Z.
+        trust: secagg opens sums alone; merge adds up curves that each party releases by itself; servers add up shares
+            that people upload; pairs of people compute noisy values of their two records.
+    """
+    from ogive.study.enrolment import write_new
+
+    if trust == "pairs":
+        text = _of_people(name, coordinator, people, deadline, others=bool(party or server or records is not None))
+        sent = "every person"
+    elif people is not None or deadline is not None or records is None:
+        raise ParameterError("name how many --records there are; --people and --deadline go with --trust pairs")
+    elif trust == "servers":
+        from ogive.study.servers.document import template as of_servers
+
+        if coordinator is not None or party:
+            raise ParameterError("a study of servers has neither coordinator nor parties; name each --server")
+        keys = {each: tuple(key.split(",")) for each, key in _named(server, "server").items()}
+        for each, pair in keys.items():
+            if len(pair) != 2:
+                raise ParameterError(f"--server {plain(each)} needs both keys that ogive study keys --sealing prints")
+        text = of_servers(name, servers={each: (pair[0], pair[1]) for each, pair in keys.items()}, records=records)
+        sent = "every server, and to everybody who uploads"
+    else:
+        from ogive.study.document import template
+
+        if coordinator is None or server:
+            raise ParameterError(
+                "name the key of the --coordinator and each --party; --server goes with --trust servers"
+            )
+        text = template(name, coordinator=coordinator, parties=_named(party, "party"), records=records, trust=trust)
+        sent = "every party"
+    write_new(document, text.encode())
+    print(f"wrote {document}; edit its releases, then send the file to {sent}", file=sys.stderr)
+
+
+def _of_people(name: str, coordinator: str | None, people: Path | None, deadline: str | None, *, others: bool) -> str:
+    from ogive.study.pairs.document import read_people, template
+
+    if coordinator is None or people is None or deadline is None or others:
+        raise ParameterError("a study of pairs needs --coordinator, --people and --deadline, and no others")
+    return template(name, coordinator=coordinator, people=read_people(people), deadline=deadline)
+
+
+def _named(words: tuple[str, ...], what: str) -> dict[str, str]:
+    """Names and keys."""
+    named = [each.partition("=")[::2] for each in words]
+    for each, key in named:
+        if not key:
+            raise ParameterError(f"--{what} takes NAME=KEY, such as north=ed25519:..., got {plain(each)}")
+        if sum(other == each for other, _ in named) > 1:
+            raise ParameterError(f"two {'parties' if what == 'party' else 'servers'} have the name {plain(each)}")
+    return dict(named)
+
+
+@app.command
+def keys(
+    key: Annotated[Path | None, Parameter(help="File to write a private key to.")] = None,
+    *,
+    service: Path | None = None,
+    study: Path | None = None,
+    host: Words = (),
+    clients: bool = False,
+    sealing: bool = False,
+) -> None:
+    """Make a key pair and print its public half, or what the service of a study needs.
+
+    Args:
+        key: The file of the private key of a party, of the coordinator or of a server.
+        service: Folder for a certificate authority, the certificate of the service, and a token for each party.
+        study: The study of the service.
+        host: Names and addresses under which the service is reached.
+        clients: Issue a certificate to each party, too, for services that ask for one.
+        sealing: Print the key for uploads of a server, too.
+    """
+    if (key is None) == (service is None):
+        raise ParameterError("name the file of a new key, or a folder with --service")
+    if key is not None:
+        from ogive.study.common import key_text
+        from ogive.study.enrolment import make_key
+
+        made = make_key(key)
+        printed = key_text(made.public_key().public_bytes_raw())
+        if sealing:
+            from ogive.study.common import SEALING
+            from ogive.study.servers.sealing import sealing_key
+
+            printed += f",{key_text(sealing_key(made).public_key().public_bytes_raw(), SEALING)}"
+        print(printed)
+        return
+    if study is None or not host:
+        raise ParameterError("--service needs --study FILE and --host NAME")
+    assert service is not None
+    from ogive.study.document import Study
+    from ogive.study.enrolment import equip
+    from ogive.study.reading import read_study
+
+    read = read_study(study)
+    _warn_of_budget(read)
+    equip(service, read, hosts=host, clients=clients)
+    if not isinstance(read, Study):
+        print(f"{service}: give ca.pem to everybody who connects; keep ca.key and service.key", file=sys.stderr)
+        return
+    print(
+        f"{service}: give ca.pem and its own .token to each party; keep ca.key, service.key and tokens", file=sys.stderr
+    )
+
+
+def _warn_of_budget(study: Study | ServersStudy | PeopleStudy) -> None:
+    """Say in a line that not all releases can be paid for."""
+    from ogive.study.paying import over_budget
+
+    over = over_budget(study, [release.name for release in study.releases])
+    if over is not None:
+        print(f"ogive: warning: {over}; not all of them can be released", file=sys.stderr)
+
+
+@app.command
+def devices(
+    document: Document,
+    folder: Annotated[Path, Parameter(help="Folder to make.")],
+    *,
+    count: Annotated[int, Parameter(converter=whole)],
+) -> None:
+    """Make tokens for people who may upload to the servers of a study, one each, and each server's list of them.
+
+    Args:
+        document: The study.
+        folder: Folder to make.
+        count: How many people.
+    """
+    from ogive.study.servers.document import ServersStudy
+    from ogive.study.servers.enrolment import enrol
+
+    if count < 1:
+        raise ParameterError(f"--count must be at least 1, got {count}")
+    enrol(folder, ServersStudy.read(document), count)
+    print(f"{folder}: give a line of tokens to each person, and its own .enrolled file to each server", file=sys.stderr)
+
+
+@app.command
+def check(
+    document: Document,
+    *,
+    records: Path | None = None,
+    key: Key | None = None,
+    state: State | None = None,
+    approve: bool = False,
+) -> None:
+    """Say in words what a study would learn of your records, at what price and error; with --approve, approve it.
+
+    Args:
+        document: The study.
+        records: Your records; that they can answer every release is checked.
+        key: Your key; says which party you are.
+        state: The file in which your agent keeps its state; it notes your approval.
+        approve: Approve exactly this study. An agent runs no other.
+    """
+    from ogive.study.document import Study
+    from ogive.study.enrolment import load_key
+    from ogive.study.reading import read_study
+    from ogive.study.servers.document import ServersStudy
+    from ogive.study.words import in_words
+
+    if approve and (records is None or key is None or state is None):
+        raise ParameterError("to approve a study, name your --records, your --key and the --state of your agent")
+    study = read_study(document)
+    number = None if key is None else study.number_of(load_key(key).public_key().public_bytes_raw())
+    if not isinstance(study, Study):
+        if records is not None or state is not None or approve:
+            raise ParameterError("only its participants approve this study; leave out --records and --state")
+        if isinstance(study, ServersStudy):
+            from ogive.study.words import servers_in_words as words_of_servers
+
+            print(words_of_servers(study, number), end="")
+        else:
+            from ogive.study.words import people_in_words as words_of_pairs
+
+            print(words_of_pairs(study, number), end="")
+        _warn_of_budget(study)
+        return
+    if records is not None:
+        from ogive.study.agent import check_records
+
+        check_records(study, 1 if number is None else number, records)
+    print(in_words(study, number), end="")
+    _warn_of_budget(study)
+    if approve:
+        from ogive.study.agent import approve as note
+        from ogive.study.store import Store
+
+        assert state is not None, "it was asked for above"
+        store = Store(state)
+        note(store, study)
+        store.close()
+        print(f"approved; {state} says so", file=sys.stderr)
+
+
+@app.command
+def serve(
+    document: Document,
+    *,
+    key: Key,
+    state: State,
+    service: Annotated[Path, Parameter(help="Folder from ogive study keys --service.")],
+    host: str = "127.0.0.1",
+    port: Annotated[int, Parameter(converter=whole)] = 8443,
+    step_seconds: float = 60.0,
+    clients: bool = False,
+    patience: float = 300.0,
+) -> None:
+    """Run the coordinator of a study of parties, or of people who meet in pairs, as a service over HTTPS.
+
+    Args:
+        document: The study.
+        key: The coordinator's key.
+        state: Where its state is kept.
+        service: Certificate, key and tokens.
+        host: Address to listen on.
+        port: Port to listen on.
+        step_seconds: How long a step waits for those who have not answered.
+        clients: Accept only agents with a certificate of the study's authority.
+        patience: Where people meet in pairs: seconds to wait until all are there; pairs begin then with those who are.
+    """
+    from ogive.study.document import Study
+    from ogive.study.enrolment import load_key
+    from ogive.study.https.service import serve as run
+    from ogive.study.pairs.document import PeopleStudy
+    from ogive.study.reading import read_study
+
+    if not step_seconds > 0 or not patience > 0:
+        raise ParameterError("--step-seconds and --patience must be above 0")
+    read = read_study(document)
+    if isinstance(read, PeopleStudy):
+        from ogive.study.pairs.service import serve as run_pairs
+
+        run_pairs(read, key=load_key(key), state=state, folder=service, host=host, port=port, patience=patience)
+        return
+    run(
+        read if isinstance(read, Study) else Study.read(document),
+        key=load_key(key),
+        state=state,
+        folder=service,
+        host=host,
+        port=port,
+        step_seconds=step_seconds,
+        clients=clients,
+    )
+
+
+@app.command
+def flower(
+    document: Document,
+    *,
+    output: Annotated[Path, Parameter(name=("--output", "-o"))],
+    connect: str = "https://127.0.0.1:8443",
+    service: Path | None = None,
+) -> None:
+    """Write an app for Flower that carries a study between its service and the agents of its parties.
+
+    Args:
+        document: The study.
+        output: Folder of the app; it must be new.
+        connect: Address of the service, as the SuperLink's machine reaches it.
+        service: Folder on the SuperLink's machine with ca.pem and the .token of each party; by default the folder
+            service of the current one.
+    """
+    from ogive.study.document import Study
+    from ogive.study.flower.app import write_app
+
+    write_app(output, Study.read(document), url=connect, service=str((service or Path("service")).absolute()))
+    print(
+        f"wrote {output}; start Flower with the settings in {output}/environment: with these it sends no telemetry and "
+        "looks for no updates, and the app refuses to run without them",
+        file=sys.stderr,
+    )
+
+
+@app.command
+def release(
+    document: Document,
+    name: Annotated[str, Parameter(help="Name of the release in the study.")],
+    *,
+    state: State,
+    output: Annotated[Path | None, Parameter(name=("--output", "-o"))] = None,
+    no_wait: bool = False,
+    yes: bool = False,
+) -> None:
+    """Ask for a release of the study, and wait until it is released.
+
+    The first release of a study of servers ends the uploads.
+
+    Args:
+        document: The study.
+        name: The release.
+        state: Where the coordinator, or the first server, keeps its state.
+        output: File for the release, as JSON.
+        no_wait: Only ask, and do not wait.
+        yes: Do not ask whether uploads shall end.
+    """
+    from ogive.core.files import write_atomically
+    from ogive.statistics.kinds import read_recorded
+    from ogive.study.pairs.document import PeopleStudy
+    from ogive.study.reading import read_study
+    from ogive.study.servers.document import ServersStudy
+
+    study = read_study(document)
+    if isinstance(study, ServersStudy):
+        released = _release_of_servers(study, name, state, no_wait=no_wait, yes=yes)
+    elif isinstance(study, PeopleStudy):
+        released = _release_of_pairs(study, name, state, no_wait=no_wait)
+    else:
+        released = _release_of_parties(study, name, state, no_wait=no_wait)
+    if released is None:
+        return
+    if output is not None:
+        write_atomically(output, json.dumps(released).encode())
+    print(read_recorded(released))
+
+
+def _release_of_parties(study: Study, name: str, state: str, *, no_wait: bool) -> dict[str, Any] | None:
+    from ogive.study.coordinator import check_state, in_the_sum, progress, request, result, told
+    from ogive.study.frames import Stage
+    from ogive.study.store import Store
+
+    study.release_named(name)
+    store = Store.existing(state)
+    check_state(store, study)
+    request(store, study, name)
+    said: set[str] = set()
+    while True:
+        with store.read() as kept:
+            running = progress(kept, study)
+            found, released = running[name], result(kept, study, name)
+        if released is not None:
+            status = told(study, running, seen={})
+            each = next(each for each in status["releases"] if each["name"] == name)
+            print(
+                f"release {name}: released, parties in the sum: {in_the_sum(each, status['parties'])}", file=sys.stderr
+            )
+            return released
+        if found.state == "over":
+            raise RefusalError(f"release {name} is over: {plain(found.reason)}")
+        lines = []
+        if found.attempt and found.failed:
+            ended = f"query {found.query + 1}, attempt {found.attempt} ended"
+            lines.append(f"release {name}: {ended}: {plain(found.failed[-1])}")
+        now = f"release {name}: {found.state}"
+        if found.state == "running":
+            now += f", query {found.query + 1}, attempt {found.attempt + 1}, step {Stage(found.stage).word}"
+        for line in [*lines, now]:
+            if line not in said:
+                print(line, file=sys.stderr)
+                said.add(line)
+        if no_wait:
+            return None
+        time.sleep(_LOOK_SECONDS)
+
+
+def _release_of_servers(
+    study: ServersStudy, name: str, state: str, *, no_wait: bool, yes: bool
+) -> dict[str, Any] | None:
+    from ogive.study.servers import kept as of_servers
+    from ogive.study.store import Store
+
+    store = Store.existing(state)
+    of_servers.check_state(store, study)
+    number = study.releases.index(study.release_named(name))
+    with store.read() as kept:
+        ends = of_servers.closed(kept) is None and not of_servers.is_requested(kept, name)
+    if ends:
+        told = f"release {name} ends the uploads of study {study.name} for good (min_uploads: {study.min_uploads})"
+        if yes or sys.stdin is None or not sys.stdin.isatty():
+            print(told, file=sys.stderr)
+        else:
+            print(f"{told}; go on? [y/N] ", end="", file=sys.stderr, flush=True)
+            if sys.stdin.readline().strip().lower() not in ("y", "yes"):
+                raise RefusalError("nothing was asked for, and uploads go on")
+    of_servers.request(store, study, name)
+    said = -1
+    while True:
+        with store.read() as kept:
+            opened, reason = of_servers.answers(kept, name), of_servers.ended(kept, name)
+            refused = of_servers.refused(kept, name)
+        if refused is not None:
+            raise RefusalError(f"release {name} is refused: {plain(refused)}")
+        if reason is not None:
+            raise RefusalError(f"release {name} is over: {plain(reason)}")
+        if len(opened) != said:
+            found = of_servers.estimate(study, number, opened)
+            if found is not None:
+                return found.to_dict()
+            said = len(opened)
+            print(f"release {name}: running, query {said + 1}", file=sys.stderr)
+        if no_wait:
+            return None
+        time.sleep(_LOOK_SECONDS)
+
+
+def _release_of_pairs(study: PeopleStudy, name: str, state: str, *, no_wait: bool) -> dict[str, Any] | None:
+    """What pairs came to: they begin by themselves."""
+    from ogive.study.pairs import service as of_pairs
+    from ogive.study.pairs.terms import Meeting
+    from ogive.study.store import Store
+
+    study.release_named(name)
+    store = Store.existing(state)
+    of_pairs.check_state(store, study)
+    while True:
+        with store.read() as kept:
+            found, reason, said = of_pairs.answer(kept), of_pairs.ended(kept), of_pairs.state_of(kept)
+        if reason is not None:
+            raise RefusalError(f"release {name} is over: {plain(reason)}")
+        if found is not None:
+            return Meeting.of(study).estimate(found).to_dict()
+        if no_wait:
+            print(f"release {name}: {said}", file=sys.stderr)
+            return None
+        time.sleep(_LOOK_SECONDS)
+
+
+@app.command
+def status(document: Document, *, state: State) -> None:
+    """Say how far each release is, whose records it has, and why attempts ended.
+
+    Args:
+        document: The study.
+        state: Where the coordinator keeps its state.
+    """
+    from ogive.study.coordinator import check_state, in_the_sum, progress, told
+    from ogive.study.pairs import service as of_pairs
+    from ogive.study.pairs.document import PeopleStudy
+    from ogive.study.reading import read_study
+    from ogive.study.servers import kept as of_servers
+    from ogive.study.servers.document import ServersStudy
+    from ogive.study.store import Store
+
+    study = read_study(document)
+    store = Store.existing(state)
+    if isinstance(study, ServersStudy):
+        of_servers.check_state(store, study)
+    elif isinstance(study, PeopleStudy):
+        of_pairs.check_state(store, study)
+    else:
+        check_state(store, study)
+    parties: list[dict[str, Any]] = []
+    with store.read() as kept:
+        if isinstance(study, ServersStudy):
+            done = [
+                of_servers.estimate(study, number, of_servers.answers(kept, release.name)) is not None
+                for number, release in enumerate(study.releases)
+            ]
+            found = [of_servers.state(kept, study, number, complete=each) for number, each in enumerate(done)]
+        elif isinstance(study, PeopleStudy):
+            found = [
+                {
+                    "name": study.releases[0].name,
+                    "privacy": str(study.releases[0].privacy),
+                    "state": of_pairs.state_of(kept),
+                    "reason": of_pairs.ended(kept),
+                }
+            ]
+        else:
+            status = told(study, progress(kept, study), seen={})
+            found, parties = status["releases"], status["parties"]
+    for each in found:
+        step = f", query {each['query']}, attempt {each['attempt']}, step {each['step']}" if each.get("step") else ""
+        summed = in_the_sum(each, parties)
+        summed = f", parties in the sum: {summed}" if summed else ""
+        print(f"{each['name']}: {each['state']}{step} ({each['privacy']}){summed}")
+        for line, attempts in Counter(each.get("failed", [])).items():
+            print(f"  {line}" + (f" ({attempts} attempts)" if attempts > 1 else ""))
+        if each.get("reason"):
+            print(f"  {each['reason']}")

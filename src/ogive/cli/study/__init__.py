@@ -1,1 +1,0 @@
-"""`ogive study`: a study from its file to its releases."""

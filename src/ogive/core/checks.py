@@ -1,0 +1,101 @@
+"""Checks of arguments that many parts take: whole numbers, truth values, one of a few words, and arrays.
+
+Each refuses in one line that names the parameter, what it may be and what was given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, TypeGuard, TypeVar
+
+from ogive.errors import DataError, ParameterError, quoted
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+Word = TypeVar("Word", bound=str)
+
+_WRITTEN_IN_FULL = 1 << 30
+
+
+def is_whole(value: object) -> TypeGuard[int]:
+    """Whether a value is a whole number of Python's type; True and False are none, nor are numpy's numbers."""
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def whole(value: Any, name: str, least: int | None = None, most: int | None = None) -> int:
+    """A whole number of Python's type in its range."""
+    if not is_whole(value) or not _is_between(value, least, most):
+        raise ParameterError(f"{_subject(name)} must be a whole number{_span(least, most)}, got {quoted(value)}")
+    return value
+
+
+def any_whole(value: Any, name: str, least: int | None = None, most: int | None = None) -> int:
+    """A whole number of Python's or numpy's type in its range, as one of Python's; see `whole`."""
+    import numpy as np
+
+    return whole(int(value) if isinstance(value, np.integer) else value, name, least, most)
+
+
+def all_whole(values: Iterable[Any], name: str, least: int) -> None:
+    """Whole numbers of Python's type of at least some size."""
+    found = tuple(values)
+    if not all(_is_between(value, least, None) for value in found):
+        raise ParameterError(f"{_subject(name)} must be whole numbers{_span(least, None)}, got {quoted(found)}")
+
+
+def truth(value: Any, name: str) -> bool:
+    """True or False, and nothing that is merely equal to one of them."""
+    if not isinstance(value, bool):
+        raise ParameterError(f"{_subject(name)} must be True or False, got {quoted(value)}")
+    return value
+
+
+def among(value: Any, name: str, choices: Iterable[Word]) -> Word:
+    """One of a few words."""
+    known = tuple(choices)
+    if not isinstance(value, str) or value not in known:
+        listed = " or ".join(known) if len(known) < 3 else f"one of {', '.join(known)}"
+        raise ParameterError(f"{_subject(name)} must be {listed}, got {quoted(value)}")
+    return value
+
+
+def array_of(values: Any, dtype: Any = None) -> NDArray[Any]:
+    """What `numpy.asarray` makes of values, which would take what is masked for a value."""
+    import numpy as np
+
+    refuse_masked(values)
+    return np.asarray(values, dtype)
+
+
+def refuse_masked(values: Any) -> None:
+    """Refuse a masked array that hides something, or a list with such arrays or with what they show instead."""
+    import numpy as np
+
+    parts = values if isinstance(values, list | tuple) else (values,)
+    if any(isinstance(part, np.ma.MaskedArray) and np.ma.is_masked(part) for part in parts):
+        raise DataError("an array has masked values, which are missing ones; leave them out, or replace them first")
+
+
+def _is_between(value: Any, least: int | None, most: int | None) -> bool:
+    return is_whole(value) and (least is None or value >= least) and (most is None or value <= most)
+
+
+def _subject(name: str) -> str:
+    return f"`{name}`" if name.isidentifier() else name
+
+
+def _span(least: int | None, most: int | None) -> str:
+    """The range of a number, after what it is."""
+    if least is None:
+        return ""
+    return f" of at least {least}" if most is None else f" from {least} to {_shown(most)}"
+
+
+def _shown(number: int) -> str:
+    """A number for a message; a large power of two, or one less than it, as people write that."""
+    if number >= _WRITTEN_IN_FULL:
+        for rest, words in ((0, ""), (1, " - 1")):
+            if (number + rest).bit_count() == 1:
+                return f"2^{(number + rest).bit_length() - 1}{words}"
+    return str(number)

@@ -1,0 +1,172 @@
+"""Two parties evaluate one public circuit on many inputs at once, if both follow the protocol.
+
+    1 transfer   garbler -> evaluator    its base transfers, in which it chooses the bits of its secret
+    2 extension  evaluator -> garbler    its base transfers, 16 bytes for each of its input bits
+    3 garbled    garbler -> evaluator    labels of its input bits, 32 bytes for each AND gate
+
+Each then has a half of every output: the permute bit of the output's zero label, and that of the label that was found.
+The xor of both is the output, and either half alone is uniform. Who is given the other's half, and so learns outputs,
+is up to whoever runs the parties. They are machines from bytes to bytes, for one session, over channels that nobody
+else reads or changes.
+
+All instances of a session have the same secret of the garbler, as the gates of one large circuit have. A session and
+its secret are used once.
+
+Learns: either party nothing but what halves it is given.
+
+Assumed: **both parties follow the protocol** (they are semi-honest) and do not tell each other what they know. A
+garbler that does not may garble another circuit, whose outputs tell of the evaluator's inputs; an evaluator that does
+not may flip outputs, or learn bits of the secret by lying in the extension. The types are named for it.
+
+Source:
+    Yao 1986; Zahur, Rosulek and Evans 2015; Asharov, Lindell, Schneider and Zohner 2013; `crypto.md`, sections 7 and 8.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ogive.core.arrays import Bool, UInt64
+from ogive.crypto.aes import SEED_BYTES, WordStream
+from ogive.crypto.circuits import Circuit
+from ogive.crypto.garbling import (
+    CHUNK_PAIRS,
+    LABEL_BYTES,
+    GateKeys,
+    Schedule,
+    evaluate,
+    fresh_deltas,
+    fresh_zeros,
+    garble,
+    labels_of,
+    permute_bits,
+    schedule_of,
+)
+from ogive.crypto.transfer import LABEL_BITS, POINT_BYTES, BaseTransfers, Random, bits_of, extend_choices, extend_zeros
+from ogive.crypto.wire import Reader
+from ogive.errors import ParameterError
+
+MOST_INSTANCES = CHUNK_PAIRS
+"""Instances that one session may have: they share the keys of gates."""
+
+_TABLE_BYTES = 32
+_SESSION_BYTES = 1 << 26
+"""What one party sends in a session is kept below this where it can be, and so is memory."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """What both parties know of one session.
+
+    Fields:
+        circuit: Which one.
+        instances: On how many inputs it is evaluated, 1 to `MOST_INSTANCES`.
+        session: 16 bytes, never used for anything else.
+    """
+
+    circuit: Circuit
+    instances: int
+    session: bytes
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.instances <= MOST_INSTANCES:
+            raise ParameterError(f"a session has 1 to {MOST_INSTANCES} instances, got {self.instances}")
+
+    @property
+    def schedule(self) -> Schedule:
+        return schedule_of(self.circuit)
+
+    @property
+    def keys(self) -> GateKeys:
+        return GateKeys(self.session)
+
+    def check(self, bits: Bool, wires: int) -> None:
+        """Refuse inputs of another shape."""
+        if bits.shape != (self.instances, wires):
+            raise ParameterError(f"this party has inputs of the shape {(self.instances, wires)}, got {bits.shape}")
+
+
+class SemiHonestGarbler:
+    """Who garbles, for one session; it must follow the protocol, and so must the evaluator.
+
+    Args:
+        task: What is evaluated.
+        bits: Its inputs, shape (instances, wires).
+        random: Gives so many random bytes.
+    """
+
+    def __init__(self, task: Task, bits: Bool, random: Random) -> None:
+        task.check(bits, task.circuit.garbler_bits)
+        self._task = task
+        self._bits = bits
+        self._stream = WordStream(random(SEED_BYTES))
+        self._delta = fresh_deltas(1, self._stream)
+        self._chosen = BaseTransfers(random).receiver(task.session, bits_of(self._delta[0]))
+        self.transfer = self._chosen.message
+        """For the evaluator."""
+
+    def garbled(self, extension: bytes) -> tuple[bytes, Bool]:
+        """What the evaluator needs, and the garbler's half of the outputs, shape (instances, outputs)."""
+        circuit, instances, delta = self._task.circuit, self._task.instances, self._delta[0]
+        reader = Reader(extension, "extension")
+        keys = self._chosen.keys(reader.take(POINT_BYTES * LABEL_BITS))
+        inputs = circuit.evaluator_bits * instances
+        theirs = extend_zeros(keys, delta, reader.take(reader.left), inputs=inputs)
+        own = fresh_zeros(circuit.garbler_bits, instances, self._stream)
+        zeros = np.concatenate([own, theirs.reshape(-1, instances, 2)])
+        deltas = np.repeat(self._delta, instances, axis=0)
+        tables, ends = garble(self._task.schedule, zeros, deltas, self._task.keys)
+        labels = labels_of(self._bits.T, own, deltas)
+        message = labels.astype("<u8").tobytes() + tables.astype("<u8").tobytes()
+        half = permute_bits(ends).T
+        for secret in (zeros, own, ends, deltas, self._delta):
+            secret.fill(0)
+        return message, half
+
+
+class SemiHonestEvaluator:
+    """Who evaluates, for one session; it must follow the protocol, and so must the garbler.
+
+    Args:
+        task: What is evaluated.
+        bits: Its inputs, shape (instances, wires).
+        random: Gives so many random bytes.
+    """
+
+    def __init__(self, task: Task, bits: Bool, random: Random) -> None:
+        task.check(bits, task.circuit.evaluator_bits)
+        self._task = task
+        self._bits = bits
+        self._transfers = BaseTransfers(random)
+        self._labels: UInt64 = np.empty((0, 2), np.uint64)
+
+    def extension(self, transfer: bytes) -> bytes:
+        """What answers the garbler's transfers."""
+        sender = self._transfers.sender(self._task.session, LABEL_BITS)
+        columns, self._labels = extend_choices(sender.keys(transfer), np.ascontiguousarray(self._bits.T).ravel())
+        return sender.message + columns
+
+    def half(self, garbled: bytes) -> Bool:
+        """The evaluator's half of the outputs, shape (instances, outputs)."""
+        circuit, instances = self._task.circuit, self._task.instances
+        reader = Reader(garbled, "garbled circuit")
+        theirs = reader.array(2 * circuit.garbler_bits * instances, "<u8").reshape(-1, instances, 2)
+        tables = reader.array(4 * circuit.ands * instances, "<u8").reshape(-1, instances, 2, 2)
+        reader.finish()
+        held = np.concatenate([theirs, self._labels.reshape(-1, instances, 2)])
+        return permute_bits(evaluate(self._task.schedule, held, tables, self._task.keys)).T
+
+
+def sent_bytes(circuit: Circuit, instances: int) -> tuple[int, int]:
+    """Bytes that the garbler and the evaluator send in one session, without headers."""
+    garbler = instances * (LABEL_BYTES * circuit.garbler_bits + _TABLE_BYTES * circuit.ands)
+    padded = -(-instances * circuit.evaluator_bits // LABEL_BITS) * LABEL_BITS
+    return garbler + 2 * POINT_BYTES * LABEL_BITS, LABEL_BYTES * padded + POINT_BYTES * LABEL_BITS
+
+
+def instances_at_once(circuit: Circuit) -> int:
+    """How many instances make a session: all that may, fewer where messages would be long."""
+    each = max(LABEL_BYTES * circuit.garbler_bits + _TABLE_BYTES * circuit.ands, LABEL_BYTES * circuit.evaluator_bits)
+    return max(1, min(MOST_INSTANCES, _SESSION_BYTES // each))

@@ -1,0 +1,472 @@
+"""Additive sharing of clients' vectors among two or more servers, and the material that lets servers check them."""
+
+from __future__ import annotations
+
+import os
+import struct
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ogive.core.arrays import Int64, UInt8, UInt64
+from ogive.core.checks import whole
+from ogive.core.compiling import njit
+from ogive.crypto.aes import KEY_BYTES, Blocks, Permutation
+from ogive.crypto.domains import HashDomain, digest, number
+from ogive.crypto.field import P, accumulate, add, differences, encode, fold, products, reduce, sums, total
+from ogive.crypto.wire import Reader, check_study
+from ogive.errors import DataError, ParameterError, PeerError
+
+# --- Which elements a client shares
+#
+# A seed of 16 bytes expands to one block of two elements after another. The columns come first, two a block; then for
+# each verification a block (a, c) for every square and two blocks (x, y), (z, unused) for every product, where c = a^2
+# and z = x y once the shares of all servers are added up. What may be anything (a, x, y) follows from the seeds of all
+# servers. What is determined (columns, c, z) follows from the seeds of all servers but the last, which is sent the
+# difference: 8 bytes an element.
+
+MOST_COLUMNS = 1 << 21
+"""Columns of one client: each is within 2^-61 of uniform, so all together are within 2^-40."""
+
+MOST_VERIFICATIONS = 1 << 10
+
+
+@dataclass(frozen=True)
+class ShareShape:
+    """How many elements every client of a study shares; public.
+
+    Fields:
+        columns: Numbers of a client's own vector; 0 where it uploads comparison keys.
+        squares: Pairs (a, a^2) that one verification uses.
+        products: Triples (x, y, x y) that one verification uses.
+        verifications: How often the servers can check the upload.
+    """
+
+    columns: int
+    squares: int = 0
+    products: int = 0
+    verifications: int = 0
+
+    def __post_init__(self) -> None:
+        for name, most in (
+            ("columns", MOST_COLUMNS), ("squares", 256), ("products", 256), ("verifications", MOST_VERIFICATIONS),
+        ):  # fmt: skip
+            whole(getattr(self, name), name, 0, most)
+
+    @cached_property
+    def column_blocks(self) -> int:
+        """Blocks of a seed that the columns take."""
+        return -(-self.columns // 2)
+
+    def material_block(self, verification: int) -> int:
+        """The first block of a verification's material."""
+        return self.column_blocks + verification * (self.squares + 2 * self.products)
+
+    def material_row(self, verification: int) -> int:
+        """The row of a verification's first c among the explicit elements; those of z follow the squares."""
+        return self.columns + verification * (self.squares + self.products)
+
+    @property
+    def explicit(self) -> int:
+        """Elements that are sent to the last server as they are."""
+        return self.material_row(self.verifications)
+
+
+# --- Expansion of secret seeds into elements of the field
+#
+# Block b of a seed s is AES_k(s) xor s, where the key k is public and belongs to the study and to b; its two words,
+# modulo p, are two elements, each within 2^-61 of uniform. Whoever gives every kind of upload and every session a
+# digest of its own as the study lets a key see one seed of each client and server, or of each vector of a client that
+# shares several, so that an attacker who makes T calls of AES has an advantage of about n T / 2^128 against n seeds
+# that it does not hold (AES under fixed keys as random permutations).
+#
+# Source:
+#     `crypto.md`, section 2.
+
+
+def expand(seeds: UInt64, *, study: bytes, first: int, count: int) -> UInt64:
+    """Some blocks of every seed, as elements.
+
+    Args:
+        seeds: Uniform, shape (n, 2).
+        study: Digest of the study, 32 bytes.
+        first: The first block.
+        count: How many blocks.
+
+    Returns:
+        Elements, shape (2 count, n): rows 2 j and 2 j + 1 are block first + j.
+    """
+    clients = len(seeds)
+    elements = np.empty((2 * count, clients), dtype=np.uint64)
+    plain, encrypted = Blocks(clients), Blocks(clients)
+    plain.words[:] = seeds.reshape(-1)
+    for block in range(count):
+        Permutation(_key(study, first + block)).encrypt(plain, encrypted)
+        _absorb(encrypted.words, plain.words, elements[2 * block], elements[2 * block + 1])
+    return elements
+
+
+@lru_cache(maxsize=1 << 16)
+def _key(study: bytes, block: int) -> bytes:
+    return digest(HashDomain.SHARE_BLOCK, study, number(block), length=KEY_BYTES)
+
+
+@njit(nogil=True, steps=lambda encrypted, *rest: 5 * encrypted.size)
+def _absorb(encrypted: UInt64, seeds: UInt64, even: UInt64, odd: UInt64) -> None:
+    """Add flat seeds to what they were encrypted to, reduce, and part the two words."""
+    for client in range(even.size):
+        even[client] = reduce(encrypted[2 * client] ^ seeds[2 * client])
+        odd[client] = reduce(encrypted[2 * client + 1] ^ seeds[2 * client + 1])
+
+
+# --- Public linear forms of columns, which a server applies to its shares
+
+_RUN = 64
+"""Products of elements that fit 128 bits when added up."""
+
+_TILE = 512
+
+
+def project(columns: UInt64, weights: UInt64) -> UInt64:
+    """Linear forms of columns.
+
+    Fastest where one client's columns, or one column's clients, lie side by side in memory.
+
+    Args:
+        columns: Elements, shape (columns, n).
+        weights: Elements, shape (forms, columns); zeros cost nothing where one column's clients lie side by side.
+
+    Returns:
+        weights @ columns modulo p, shape (forms, n).
+    """
+    found = np.zeros((len(weights), columns.shape[1]), dtype=np.uint64)
+    if columns.T.flags.c_contiguous and not columns.flags.c_contiguous:
+        _by_client(columns.T, np.ascontiguousarray(weights), found)
+    else:
+        _by_column(columns, np.ascontiguousarray(weights), found)
+    return found
+
+
+@njit(nogil=True)
+def _by_client(rows: UInt64, weights: UInt64, found: UInt64) -> None:
+    """Each client's columns in turn."""
+    for client in range(len(rows)):
+        for form in range(len(weights)):
+            held = np.uint64(0)
+            for start in range(0, rows.shape[1], _RUN):
+                row, weight = rows[client, start : start + _RUN], weights[form, start : start + _RUN]
+                low = high = np.uint64(0)
+                for column in range(row.size):
+                    low, high = accumulate(low, high, weight[column], row[column])
+                held = add(held, fold(low, high))
+            found[form, client] = held
+
+
+@njit(nogil=True)
+def _by_column(columns: UInt64, weights: UInt64, found: UInt64) -> None:
+    """Each column in turn, of so many clients as stay in the cache."""
+    lows, highs = np.zeros(_TILE, np.uint64), np.zeros(_TILE, np.uint64)
+    for first in range(0, columns.shape[1], _TILE):
+        for form in range(len(weights)):
+            held, pending = found[form, first : first + _TILE], 0
+            for column in np.flatnonzero(weights[form]):
+                weight, values = weights[form, column], columns[column, first : first + _TILE]
+                for client in range(values.size):
+                    lows[client], highs[client] = accumulate(lows[client], highs[client], weight, values[client])
+                pending += 1
+                if pending == _RUN:
+                    _flush(lows, highs, held)
+                    pending = 0
+            _flush(lows, highs, held)
+
+
+@njit(nogil=True)
+def _flush(lows: UInt64, highs: UInt64, held: UInt64) -> None:
+    """Add sums of 128 bits to elements, and begin again."""
+    for client in range(held.size):
+        held[client] = add(held[client], fold(lows[client], highs[client]))
+        lows[client] = highs[client] = 0
+
+
+# --- What one server holds of many clients' vectors, as bytes and as elements
+#
+#     batch  = "OGS1" | server u8 | servers u8 | verifications u16 | columns u32 | squares u16 | products u16
+#              | clients u32 | study 32 | seeds (clients, 2) u64 | explicit (elements, clients) u64, last server only
+#
+# All little-endian. Every explicit element must be below p; any bytes that pass are shares of some vector, and only a
+# verification tells of which.
+
+_LAYOUT = struct.Struct("<4sBBHIHHI32s")
+_TILE_CLIENTS = 8000
+_TILE_BLOCKS = 8
+
+
+class Material(NamedTuple):
+    """One server's shares of the material of one verification.
+
+    Fields:
+        a: Shape (squares, n), and c with the sum of its shares the square of that of a.
+        c: Shape (squares, n).
+        x: Shape (products, n); z is x y, likewise.
+        y: Shape (products, n).
+        z: Shape (products, n).
+    """
+
+    a: UInt64
+    c: UInt64
+    x: UInt64
+    y: UInt64
+    z: UInt64
+
+
+@dataclass(frozen=True, eq=False)
+class ShareBatch:
+    """One server's shares of many clients' vectors.
+
+    Fields:
+        shape: Of the study.
+        study: Digest of the study, 32 bytes.
+        server: Number of the server, from 0.
+        servers: How many there are.
+        seeds: Shape (n, 2).
+        explicit: Elements, shape (shape.explicit, n), at the last server; None at the others.
+    """
+
+    shape: ShareShape
+    study: bytes
+    server: int
+    servers: int
+    seeds: UInt64
+    explicit: UInt64 | None
+
+    def __len__(self) -> int:
+        return len(self.seeds)
+
+    def __getitem__(self, chosen: slice | NDArray[np.intp]) -> ShareBatch:
+        """Some of the clients: a slice (without a copy), or their numbers."""
+        explicit = None
+        if self.explicit is not None:
+            some = self.explicit[:, chosen]
+            explicit = some if isinstance(chosen, slice) else np.ascontiguousarray(some)
+        return ShareBatch(self.shape, self.study, self.server, self.servers, self.seeds[chosen], explicit)
+
+    def pieces(self) -> tuple[UInt64, ...]:
+        """All that this server was sent, a row for every client, seed first; as bytes, numbers are little-endian."""
+        return (self.seeds,) if self.explicit is None else (self.seeds, self.explicit.T)
+
+    def to_bytes(self) -> bytes:
+        """The batch as a message."""
+        held = [self.seeds] if self.explicit is None else [self.seeds, self.explicit]
+        return b"".join([self._head(self.server), *(np.ascontiguousarray(each, "<u8").data for each in held)])
+
+    @classmethod
+    def from_bytes(
+        cls, data: bytes | memoryview, *, shape: ShareShape, study: bytes, server: int, servers: int
+    ) -> ShareBatch:
+        """Read what clients sent; the keywords say what is expected."""
+        reader = Reader(data, "batch of shares")
+        fields = _LAYOUT.unpack(reader.take(_LAYOUT.size))
+        clients = fields[7]
+        wanted = _fields(shape, study, server, servers, clients)
+        for name, found, expected in zip(_NAMES, fields, wanted, strict=True):
+            if found != expected:
+                raise PeerError(f"the batch of shares has another {name} than expected")
+        seeds = reader.array(2 * clients, "<u8").reshape(clients, 2).astype(np.uint64)
+        explicit = None
+        if server == servers - 1:
+            explicit = reader.array(shape.explicit * clients, "<u8").reshape(shape.explicit, clients).astype(np.uint64)
+            if explicit.size and explicit.max() >= P:
+                raise PeerError("the batch of shares holds a number that is not below 2^61 - 1")
+        reader.finish()
+        return cls(shape, study, server, servers, seeds, explicit)
+
+    def shared_digest(self) -> bytes:
+        """Digest of what all servers know of the batch: its shape, its study and how many clients there are."""
+        return digest(HashDomain.SHARE_BATCH, self._head(0))
+
+    def project(self, weights: UInt64) -> UInt64:
+        """Apply public linear forms to this server's shares of every client's columns.
+
+        Args:
+            weights: Elements, shape (forms, columns).
+
+        Returns:
+            Elements, shape (forms, n).
+        """
+        return self.weighed(weights)[0]
+
+    def weighed(self, weights: UInt64, *, vectors: int = 1) -> tuple[UInt64, UInt64]:
+        """Do `project` and `sums` at once: seeds are expanded once, not twice.
+
+        Args:
+            weights: Elements, shape (forms, columns).
+            vectors: So many vectors that follow each other are one client's, and are added up each by itself.
+        """
+        assert len(self) % vectors == 0
+        forms = np.zeros((len(weights), len(self)), dtype=np.uint64)
+        added = np.zeros((self.shape.columns, vectors), dtype=np.uint64)
+        for clients, rows, elements in self._tiles(vectors):
+            forms[:, clients] = sums(forms[:, clients], project(elements, weights[:, rows]))
+            each = elements.reshape(len(elements), -1, vectors).transpose(0, 2, 1).reshape(len(elements) * vectors, -1)
+            added[rows] = sums(added[rows], total(each, axis=1).reshape(-1, vectors))
+        return forms, added.T.ravel()
+
+    def sums(self) -> UInt64:
+        """Add up this server's shares over clients, shape (columns,)."""
+        return self.weighed(np.empty((0, self.shape.columns), np.uint64))[1]
+
+    def material(self, verification: int) -> Material:
+        """Find this server's shares of the material of one verification, numbered from 0."""
+        shape = self.shape
+        assert 0 <= verification < shape.verifications
+        blocks = shape.squares + 2 * shape.products
+        halves = expand(self.seeds, study=self.study, first=shape.material_block(verification), count=blocks)
+        pairs = halves.reshape(blocks, 2, len(self))
+        squares, factors, results = pairs[: shape.squares], pairs[shape.squares :: 2], pairs[shape.squares + 1 :: 2]
+        c, z = squares[:, 1], results[:, 0]
+        if self.explicit is not None:
+            row = shape.material_row(verification)
+            c = self.explicit[row : row + shape.squares]
+            z = self.explicit[row + shape.squares : row + shape.squares + shape.products]
+        return Material(squares[:, 0], c, factors[:, 0], factors[:, 1], z)
+
+    def _tiles(self, vectors: int) -> Iterator[tuple[slice, slice, UInt64]]:
+        """The columns in pieces that fit the cache, of whole clients: clients, rows, elements (rows, clients)."""
+        step = max(1, _TILE_CLIENTS // vectors) * vectors
+        for start in range(0, len(self), step):
+            clients = slice(start, min(start + step, len(self)))
+            if self.explicit is not None:
+                for row in range(0, self.shape.columns, 2 * _TILE_BLOCKS):
+                    rows = slice(row, min(row + 2 * _TILE_BLOCKS, self.shape.columns))
+                    yield clients, rows, self.explicit[rows, clients]
+                continue
+            seeds = self.seeds[clients]
+            for block in range(0, self.shape.column_blocks, _TILE_BLOCKS):
+                count = min(_TILE_BLOCKS, self.shape.column_blocks - block)
+                rows = slice(2 * block, min(2 * (block + count), self.shape.columns))
+                elements = expand(seeds, study=self.study, first=block, count=count)
+                yield clients, rows, elements[: rows.stop - rows.start]
+
+    def _head(self, server: int) -> bytes:
+        return front(self.shape, self.study, server, self.servers, len(self))
+
+
+def front(shape: ShareShape, study: bytes, server: int, servers: int, clients: int) -> bytes:
+    """The beginning of the batch of so many clients, before their seeds."""
+    return _LAYOUT.pack(*_fields(shape, study, server, servers, clients))
+
+
+_NAMES = (
+    "format", "server", "number of servers", "number of verifications", "number of columns", "number of squares",
+    "number of products", "number of clients", "study",
+)  # fmt: skip
+
+
+def _fields(shape: ShareShape, study: bytes, server: int, servers: int, clients: int) -> tuple[object, ...]:
+    return (
+        b"OGS1", server, servers, shape.verifications, shape.columns, shape.squares, shape.products, clients, study,
+    )  # fmt: skip
+
+
+# --- A client shares a vector of whole numbers, of which all servers but one learn nothing
+#
+# Every server gets a seed, and the last one also the elements that the seeds do not determine. Nothing here
+# is secret from the client, which is free to upload anything else: see `ogive.crypto.sketch`.
+
+MOST_SERVERS = 255
+_BLOCKS = 16
+
+
+def share(
+    columns: ArrayLike, *, shape: ShareShape, servers: int, study: bytes, random: Callable[[int], bytes] = os.urandom
+) -> tuple[ShareBatch, ...]:
+    """Share the vectors of clients, with fresh material for verifications.
+
+    Args:
+        columns: The clients' vectors, whole numbers, shape (columns, n): one client a column of the array. Where
+            clients share material alone (for comparison keys) the shape is (0, n).
+        shape: Of the study.
+        servers: How many servers, 2 to 255.
+        study: Digest of the study, 32 bytes.
+        random: Where seeds come from: bytes of a given number, uniform.
+    """
+    whole(servers, "servers", 2, MOST_SERVERS)
+    check_study(study)
+    values = np.asarray(columns)
+    if values.ndim != 2 or len(values) != shape.columns:
+        raise ParameterError(f"`columns` must have the shape ({shape.columns}, clients), got {values.shape}")
+    clients = values.shape[1]
+    seeds = np.frombuffer(random(16 * servers * clients), "<u8").reshape(servers, clients, 2).astype(np.uint64)
+    explicit = np.empty((shape.explicit, clients), dtype=np.uint64)
+    for block in range(0, shape.column_blocks, _BLOCKS):
+        rows = slice(2 * block, min(2 * (block + _BLOCKS), shape.columns))
+        held = _added(seeds[:-1], study, block, min(_BLOCKS, shape.column_blocks - block))
+        explicit[rows] = differences(encode(values[rows]), held[: rows.stop - rows.start])
+    for verification in range(shape.verifications):
+        _add_material(explicit, seeds, shape, study, verification)
+    return tuple(
+        ShareBatch(shape, study, server, servers, seeds[server], explicit if server == servers - 1 else None)
+        for server in range(servers)
+    )
+
+
+def one_hot_columns(symbols: Int64, *, cells: int) -> UInt8:
+    """Vectors with a one in the cell of each client and zeros elsewhere, shape (cells, n)."""
+    symbols = np.asarray(symbols)
+    if symbols.size and (symbols.min() < 0 or symbols.max() >= cells):
+        raise DataError(f"symbols must be from 0 to {cells - 1}, got {symbols.min()} to {symbols.max()}")
+    found = np.zeros((cells, symbols.size), dtype=np.uint8)
+    found[symbols, np.arange(symbols.size)] = 1
+    return found
+
+
+def amount_columns(symbols: Int64, amounts: Int64, *, groups: int, bits: int) -> Int64:
+    """Vectors of clients that have an amount beside their cell, shape (3 groups + bits + 1, n).
+
+    First one-hot over the 2 groups cells (label, group); then the amount in the row of its group; then the amount
+    in digits 0 or 1 of weights 1, 2, 4, ..., 2^(bits - 1), 1.
+
+    Args:
+        symbols: label groups + group, shape (n,).
+        amounts: Whole numbers from 0 to 2^bits, shape (n,).
+        groups: How many groups.
+        bits: Of the amounts.
+    """
+    symbols, amounts = np.asarray(symbols), np.asarray(amounts)
+    if amounts.size and (amounts.min() < 0 or amounts.max() > 1 << bits):
+        raise DataError(f"amounts must be from 0 to {1 << bits}, got {amounts.min()} to {amounts.max()}")
+    clients = np.arange(symbols.size)
+    found = np.zeros((3 * groups + bits + 1, symbols.size), dtype=np.int64)
+    found[: 2 * groups] = one_hot_columns(symbols, cells=2 * groups)
+    found[2 * groups + symbols % groups, clients] = amounts
+    full = amounts == 1 << bits  # the digits add up to 2^bits - 1, and the last one adds 1
+    digits = amounts - full
+    found[3 * groups : -1] = digits >> np.arange(bits)[:, np.newaxis] & 1
+    found[-1] = full
+    return found
+
+
+def _added(seeds: UInt64, study: bytes, block: int, count: int = 1) -> UInt64:
+    """Blocks of elements, added up over the seeds of some servers; shape (2 count, n) from (servers, n, 2)."""
+    found = expand(seeds[0], study=study, first=block, count=count)
+    for others in seeds[1:]:
+        found = sums(found, expand(others, study=study, first=block, count=count))
+    return found
+
+
+def _add_material(explicit: UInt64, seeds: UInt64, shape: ShareShape, study: bytes, verification: int) -> None:
+    """Write what completes the squares and products of one verification."""
+    row, block = shape.material_row(verification), shape.material_block(verification)
+    for _ in range(shape.squares):
+        others = _added(seeds[:-1], study, block)
+        a = sums(others[0], expand(seeds[-1], study=study, first=block, count=1)[0])
+        explicit[row] = differences(products(a, a), others[1])
+        row, block = row + 1, block + 1
+    for _ in range(shape.products):
+        x, y = _added(seeds, study, block)
+        explicit[row] = differences(products(x, y), _added(seeds[:-1], study, block + 1)[0])
+        row, block = row + 1, block + 2

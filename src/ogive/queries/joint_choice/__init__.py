@@ -1,1 +1,0 @@
-"""Exact choices of several bins at once, with probabilities proportional to exp(-cost / scale)."""

@@ -1,0 +1,482 @@
+"""Values as places: the bin of a number, the code of a label, and what is refused."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ogive.columns import Binning, Categories, Label, LabelValue, Listed, Membership, OpenCategories
+from ogive.columns.categories import TRUTH, as_declared, known_values, trimmed
+from ogive.columns.grids import Grid
+from ogive.columns.predicates import Missing, Not
+from ogive.core.arrays import Float64, Int64, UInt8
+from ogive.core.compiling import njit
+from ogive.errors import DataError, plain, quoted
+
+# --- Labels as codes, and their classes or places
+#
+# Numbers and truth values compare as numbers, so that 1, 1.0 and True are one value; text compares as text.
+
+Columns = tuple[NDArray[Any], ...]
+"""Some rows of several columns: float64 numbers of a grid, NaN where missing, or codes of labels."""
+
+MISSING = 0
+"""The code of a missing label."""
+
+_UNKNOWN = 2
+"""The class of a label that was not looked at yet."""
+
+_REFUSED = -1
+"""The symbol of a label that is an error."""
+
+
+def declared_values(column: Categories | Label | Listed | Membership | OpenCategories) -> tuple[LabelValue, ...]:
+    """The values of categories and classes that a question names."""
+    if isinstance(column, Label):
+        return (*column.positive, *(column.negative or ()))
+    if isinstance(column, Membership):
+        return (*(column.values or ()), *(column.others or ()))
+    return () if isinstance(column, OpenCategories) else column.values
+
+
+def check_label_kind(label: Label, kind: str) -> None:
+    """Refuse a column that cannot hold labels, or not of the kind that the classes are written in."""
+    wanted = declared_values(label)
+    holds = _as_numbers(kind, wanted)
+    if holds == "no values at all":
+        return  # every label is missing, and that is said of the rows
+    if holds not in ("numbers", "text"):
+        raise DataError(
+            f"label column {quoted(label.column)} holds {holds}, but numbers, truth values or text are needed"
+        )
+    if holds == "text" and not any(isinstance(value, str) for value in wanted):
+        raise DataError(
+            f"label column {quoted(label.column)} holds text; "
+            "say which text is the positive class, for example `positive='yes'`"
+        )
+    if holds != "text" and all(isinstance(value, str) for value in wanted):
+        raise DataError(
+            f"label column {quoted(label.column)} holds {kind}, but its classes are given as text; "
+            f"write them as {kind}, for example "
+            + ("`positive=1`, `negative=0`" if kind == "numbers" else "`positive=True`, `negative=False`")
+        )
+
+
+def check_category_kind(declared: Categories | Listed | Membership | OpenCategories, kind: str, plural: str) -> None:
+    """Refuse a column that cannot hold categories, or not of the kind that they are all written in."""
+    holds = _as_numbers(kind, declared_values(declared))
+    if holds == "no values at all":
+        return
+    if holds not in ("numbers", "text"):
+        raise DataError(
+            f"column {quoted(declared.column)} holds {holds}, but {plural} are numbers, truth values or texts"
+        )
+    if isinstance(declared, OpenCategories):
+        return
+    lists, example = {f"its {plural}": declared.values or ()}, ""
+    if isinstance(declared, Listed):
+        lists = {"the values to count": declared.values}
+    if isinstance(declared, Membership):
+        lists = {"the values to count": declared.values or (), "the values not to count": declared.others or ()}
+        one = {"text": "'yes'", "numbers": "1"}.get(kind, "True")
+        example = f", for example `positive={one}`"
+    for values, named in lists.items():
+        texts = [isinstance(value, str) for value in named]
+        holds = _as_numbers(kind, named)
+        if not isinstance(declared, Categories) and holds == "text" and named and not any(texts):
+            raise DataError(
+                f"column {quoted(declared.column)} holds text, but {values} are numbers; write them as texts{example}"
+            )
+        if holds != "text" and named and all(texts):
+            values = f"its {plural}" if isinstance(declared, Listed) else values
+            raise DataError(
+                f"column {quoted(declared.column)} holds {kind}, but {values} are texts; write them as {kind}{example}",
+                parameter=plural,
+            )
+
+
+def _as_numbers(kind: str, values: tuple[LabelValue, ...]) -> str:
+    """Truth values are texts where all declared texts write them, each once, and numbers otherwise."""
+    if kind != "truth values":
+        return kind
+    words = [TRUTH.get(trimmed(value)) for value in values if isinstance(value, str)]
+    return "text" if words and None not in words and len({*words}) == len(words) else "numbers"
+
+
+def where_known(column: str) -> str:
+    """The option, marked, that leaves records without a value of a column out; its name alone where quotes are hard."""
+    return _where(str(Missing(column)).replace(" is missing", " is not missing"))
+
+
+def where_missing(column: str) -> str:
+    """The option, marked, that leaves those records alone."""
+    return _where(str(Missing(column)))
+
+
+def _where(condition: str) -> str:
+    return "`where=`" if "`" in condition else f"`where={condition!r}`"
+
+
+class LabelCodes:
+    """Numbers the distinct labels of a table, in the order in which they turn up."""
+
+    def __init__(self) -> None:
+        self.values: list[Any] = [None]
+        self._codes: dict[Any, int] = {None: MISSING}
+
+    def of(self, values: Iterable[Any]) -> Int64:
+        """The code of each of some values of Python; None and NaN are `MISSING`."""
+        return np.array([self.code(value) for value in values], dtype=np.int64)
+
+    def code(self, value: Any) -> int:
+        """The code of a label, which indexes `values`; None and NaN are `MISSING`."""
+        if value != value:  # NaN
+            return MISSING
+        code = self._codes.setdefault(value, len(self.values))
+        if code == len(self.values):
+            self.values.append(value)
+        return code
+
+
+class Classes:
+    """Tells classes by code, and sees a third class wherever it turns up."""
+
+    def __init__(self, label: Label, labels: LabelCodes, measured: str | None = None) -> None:
+        self._label = label
+        self._measured = measured
+        self._labels = labels
+        self._other: Any = None
+        self._table = np.zeros(0, dtype=np.uint8)
+
+    def positive(self, codes: Int64) -> UInt8:
+        """1 for each label of the positive class, 0 for the negative one."""
+        values = self._labels.values
+        if len(self._table) < len(values):
+            grown = np.full(len(values), _UNKNOWN, dtype=np.uint8)
+            grown[: len(self._table)] = self._table
+            self._table = grown
+        found = self._table[codes]
+        if len(found) and found.max() == _UNKNOWN:
+            present = np.flatnonzero(np.bincount(codes, minlength=len(values)))
+            for code in present[self._table[present] == _UNKNOWN]:
+                self._table[code] = self._class_of(int(code))
+            found = self._table[codes]
+        return found
+
+    def _class_of(self, code: int) -> bool:
+        label, value = self._label, self._labels.values[code]
+        if code == MISSING:
+            only = plain(repr(str(Not(Missing(label.column)))))
+            raise DataError(
+                f"label column {quoted(label.column)} has missing values; every record needs a class; of a table, "
+                f"records without one are left out by `where={only}`, and how many they are stays private"
+            )
+        if _among(value, label.positive):
+            return True
+        if label.negative is None:
+            if self._other is None:
+                self._other = value
+            if _among(value, (self._other,)):
+                return False
+            self._refuse_measured()
+            raise DataError(
+                f"label column {quoted(label.column)} holds more than two classes, or the positive one is misspelled; "
+                "check `positive=`, or name the values of the negative class too with `negative=`"
+            )
+        if _among(value, label.negative):
+            return False
+        self._refuse_measured()
+        raise DataError(
+            f"label column {quoted(label.column)} holds {'text' if isinstance(value, str) else 'numbers'} of "
+            "neither class; name all values of each class with `positive=` and `negative=`"
+        )
+
+    def _refuse_measured(self) -> None:
+        """Explain a third class where the measured column was named as the label."""
+        if self._label.column == self._measured:
+            raise DataError(
+                f"column {quoted(self._measured)} is measured and is named as the label too, but holds more than two "
+                "values; name the column that holds the classes as the label"
+            )
+
+
+def _among(value: Any, wanted: tuple[Any, ...]) -> bool:
+    """Whether labels are in a class; numbers and truth values compare as numbers, text as text, with blanks or not."""
+    wanted = tuple(map(trimmed, wanted))
+    value = as_declared(value, wanted)
+    return any(isinstance(value, str) == isinstance(other, str) and value == other for other in wanted)
+
+
+class Places:
+    """Finds the place of each label in a declared list, and sees any other label wherever it turns up."""
+
+    def __init__(self, declared: Categories, labels: LabelCodes, *, one: str, parameter: str, undeclared: str) -> None:
+        self._column = declared.column
+        self._size = declared.size
+        self._labels = labels
+        self._one = one
+        self._undeclared = undeclared
+        self._parameter = parameter
+        self._places = known_values((value, place) for place, value in enumerate(declared.values))
+        self._table = np.zeros(0, dtype=np.int64)
+
+    def number(self, codes: Int64) -> Int64:
+        """The place of each label."""
+        values = self._labels.values
+        if len(self._table) < len(values):
+            new = [
+                self._places.get(as_declared(value, self._places), self._size) for value in values[len(self._table) :]
+            ]
+            self._table = np.concatenate([self._table, np.array(new, dtype=np.int64)])
+        found = self._table[codes]
+        if len(found) and int(found.max()) == self._size:
+            if np.any(codes == MISSING):
+                raise DataError(
+                    f"column {quoted(self._column)} has missing values; every record needs a {self._one}, so leave the "
+                    f"others out with {where_known(self._column)}"
+                )
+            raise DataError(f"column {quoted(self._column)} {self._undeclared}", parameter=self._parameter)
+        return found
+
+
+class Members:
+    """Tells whether labels are in a declared list."""
+
+    def __init__(self, declared: Membership, labels: LabelCodes) -> None:
+        self._declared = declared
+        self._labels = labels
+        values = declared.values
+        others = declared.others
+        self._known: dict[Any, float] | None = None
+        if values is not None:
+            self._known = known_values([(value, 0.0) for value in others or ()] + [(value, 1.0) for value in values])
+        self._undeclared = 0.0 if others is None else float(_REFUSED)
+        self._table = np.zeros(0, dtype=np.float64)
+
+    def inside(self, codes: Int64) -> Float64:
+        """1 for each label in the list, 0 for any other; NaN where a missing one is dropped."""
+        values, declared = self._labels.values, self._declared
+        if len(self._table) < len(values):
+            self._table = np.concatenate([self._table, [self._place(value) for value in values[len(self._table) :]]])
+            self._table[MISSING] = math.nan if declared.missing == "drop" else 0.0
+        if declared.missing == "refuse" and np.any(codes == MISSING):
+            raise DataError(
+                f"column {quoted(declared.column)} has missing values; choose their treatment with "
+                "`missing='no'` or, under `ADD_OR_REMOVE`, `'drop'`"
+            )
+        found = self._table[codes]
+        if declared.others is not None and np.any(found == _REFUSED):
+            raise DataError(
+                f"column {quoted(declared.column)} has a value that is neither positive nor negative; name all values "
+                "of both with `positive=` and `negative=`"
+            )
+        return found
+
+    def _place(self, value: Any) -> float:
+        """1 for a value in the list, 0 for any other, `_REFUSED` where it must be in one of two lists and is not."""
+        known = self._known
+        return 1.0 if known is None else known.get(as_declared(value, known), self._undeclared)
+
+
+def _symbol(policy: str, place: int | None) -> float:
+    """What a value becomes that has no place of its own."""
+    if place is not None:
+        return place
+    return math.nan if policy == "drop" else _REFUSED
+
+
+class Listing:
+    """Finds the symbol of each label in a column of declared values."""
+
+    def __init__(self, declared: Listed, labels: LabelCodes) -> None:
+        self._declared = declared
+        self._labels = labels
+        self._places = known_values((value, place) for place, value in enumerate(declared.values))
+        self._table = np.zeros(0, dtype=np.float64)
+
+    def symbols(self, codes: Int64) -> Float64:
+        """The symbol of each label; NaN where it is dropped."""
+        values, declared = self._labels.values, self._declared
+        if len(self._table) < len(values):
+            other = _symbol(declared.other, declared.other_place)
+            new = [self._places.get(as_declared(value, self._places), other) for value in values[len(self._table) :]]
+            self._table = np.concatenate([self._table, np.array(new, dtype=np.float64)])
+            self._table[MISSING] = _symbol(declared.missing, declared.missing_place)
+        found = self._table[codes]
+        refused = codes[found == _REFUSED]
+        if np.any(refused == MISSING):
+            raise DataError(
+                f"column {quoted(declared.column)} has missing values; count them as a category of their own with "
+                f"`missing='count'`, or leave these records out with {where_known(declared.column)} or, under "
+                "`ADD_OR_REMOVE`, with `missing='drop'`"
+            )
+        if len(refused):
+            raise DataError(
+                f"column {quoted(declared.column)} has a value that was not declared; name all values, which are "
+                "public, or count all others as one category with `other='count'`"
+            )
+        return found
+
+
+# --- Numbers as bins and sums
+#
+# Bins agree exactly with `Grid.bin_of`. A column is float64 here, with NaN for every missing value, whatever it was
+# read from.
+
+LOW_OR_HIGH = "`missing='low'`, `'high'` or a public value within the bounds"
+"""What missing values may always mean, as a message marks it."""
+DROP_TOO = (
+    f"{LOW_OR_HIGH} under either adjacency, or `'drop'` under `ADD_OR_REMOVE` alone; the first release of an account "
+    "fixes its adjacency"
+)
+"""What missing values may mean where the statistic can do without a record."""
+
+
+def bins_of(values: Float64, grid: Grid, place: int) -> tuple[Int64, int]:
+    """The 0-based bin of each value, and how many were missing."""
+    found = np.empty(len(values), dtype=np.int64)
+    return found, int(_place(values, grid.thresholds, grid.per_unit, place, found))
+
+
+def _searched(values: Float64, thresholds: Float64, per_unit: float, place: int, found: Int64) -> int:
+    """What `_place` does, by bisection of all values at once."""
+    missing = np.isnan(values)
+    found[:] = np.minimum(np.searchsorted(thresholds, values, side="left"), len(thresholds) - 1)
+    found[missing] = place
+    return int(np.count_nonzero(missing))
+
+
+def _counted(counts: Int64, cells: Int64) -> None:
+    """What `add_cells` does, for all cells at once."""
+    counts += np.bincount(cells + 1, minlength=len(counts) + 1)[1:]
+
+
+def _in_class_plain(bins: Int64, classes: NDArray[np.integer[Any]], size: int) -> Int64:
+    """What `in_class` does, for all records at once."""
+    return np.where(bins >= 0, classes.astype(np.int64) * size + bins, -1)
+
+
+def _fixed_point_plain(values: Float64, substitute: float, bits: int) -> Int64:
+    """What `fixed_point` does, for all values at once."""
+    filled = np.where(np.isnan(values), substitute, values)
+    return np.rint(np.minimum(np.maximum(filled, 0.0), 1.0) * float(1 << bits)).astype(np.int64)
+
+
+def _add_amounts_plain(sums: Int64, cells: Int64, amounts: Int64, bits: int) -> None:
+    """What `add_amounts` does, for all records at once."""
+    labels, groups = np.divmod(cells, sums.shape[1])
+    np.add.at(sums[0], groups, (1 << bits) - amounts)
+    np.add.at(sums[1], groups, amounts)
+    np.add.at(sums, (2 + labels, groups), 1)
+
+
+@njit(nogil=True, steps=lambda bins, *rest: len(bins) // 50, twin=_in_class_plain)
+def in_class(bins: Int64, classes: NDArray[np.integer[Any]], size: int) -> Int64:
+    """Flat cells of a table of shape (classes, size), from bins and numbers of classes; bins of -1 stay -1."""
+    cells = np.empty_like(bins)
+    for i in range(len(bins)):
+        cells[i] = np.int64(classes[i]) * size + bins[i] if bins[i] >= 0 else -1
+    return cells
+
+
+@njit(nogil=True, steps=lambda values, *rest: len(values) // 20, twin=_fixed_point_plain)
+def fixed_point(values: Float64, substitute: float, bits: int) -> Int64:
+    """Probabilities rounded once to multiples of 2^-bits, in that unit."""
+    one = float(1 << bits)
+    amounts = np.empty(len(values), dtype=np.int64)
+    for i in range(len(values)):
+        value = substitute if np.isnan(values[i]) else values[i]
+        amounts[i] = np.int64(np.rint(min(max(value, 0.0), 1.0) * one))
+    return amounts
+
+
+@njit(nogil=True, steps=lambda counts, cells: len(cells) // 50 + len(counts) // 200, twin=_counted)
+def add_cells(counts: Int64, cells: Int64) -> None:
+    """Count flat cells, in place; those of -1 count nowhere."""
+    for i in range(len(cells)):
+        if cells[i] >= 0:
+            counts[cells[i]] += 1
+
+
+@njit(nogil=True, steps=lambda sums, cells, *rest: len(cells) // 5, twin=_add_amounts_plain)
+def add_amounts(sums: Int64, cells: Int64, amounts: Int64, bits: int) -> None:
+    """Add records to sums of shape (4, groups), in place; see `GroupSums` and `Contributions`."""
+    groups = sums.shape[1]
+    for i in range(len(cells)):
+        label, group = divmod(cells[i], groups)
+        sums[0, group] += (1 << bits) - amounts[i]
+        sums[1, group] += amounts[i]
+        sums[2 + label, group] += 1
+
+
+@njit(nogil=True)
+def _bin(value: float, thresholds: Float64, per_unit: float) -> int:
+    """The first threshold at or above a value, or the last: guessed by arithmetic on an even grid, else by bisection.
+
+    A guess is moved to where the comparisons with the thresholds hold.
+    """
+    last = len(thresholds) - 1
+    if value <= thresholds[0]:
+        return 0
+    if value >= thresholds[last]:
+        return last
+    if per_unit > 0:
+        guess = min(int((value - thresholds[0]) * per_unit) + 1, last)
+        while thresholds[guess] < value:
+            guess += 1
+        while guess > 0 and thresholds[guess - 1] >= value:
+            guess -= 1
+        return guess
+    first, end = 0, last
+    while first < end:
+        middle = (first + end) >> 1
+        if thresholds[middle] < value:
+            first = middle + 1
+        else:
+            end = middle
+    return first
+
+
+@njit(nogil=True, steps=lambda values, *grid: len(values) // 4, twin=_searched)
+def _place(values: Float64, thresholds: Float64, per_unit: float, place: int, found: Int64) -> int:
+    missing = 0
+    for i in range(len(values)):
+        if np.isnan(values[i]):
+            missing += 1
+            found[i] = place
+        else:
+            found[i] = _bin(values[i], thresholds, per_unit)
+    return missing
+
+
+def refuse_outside(values: Float64, binning: Binning, advice: str = "") -> None:
+    """Refuse values outside the bounds where the policy says so."""
+    grid = binning.grid
+    if binning.outside == "refuse" and bool(np.any((values < grid.low) | (values > grid.high))):
+        if not advice and grid.span == "0 to 1":
+            raise DataError(
+                f"column {quoted(binning.column)} has values outside 0 to 1, which are not probabilities; "
+                "percentages must be divided by 100"
+            )
+        raise DataError(
+            f"column {quoted(binning.column)} has values outside {grid.span}; {advice or 'widen the bounds'}",
+            parameter="bounds",
+        )
+
+
+def refuse_fractions(values: Float64, binning: Binning) -> None:
+    """Refuse numbers that are not whole where a grid of integers holds nothing else."""
+    if binning.holds_fractions(values):
+        raise DataError(
+            f"column {quoted(binning.column)} has values that are not whole, which a grid of integers does not hold; "
+            "use `grid='linear'`"
+        )
+
+
+def missing_message(binning: Binning, choices: str) -> str:
+    """The refusal of missing values, with the choices there are."""
+    return f"column {quoted(binning.column)} has missing values; choose their treatment with {choices}"

@@ -1,0 +1,1 @@
+"""Releases: what is asked and charged, cautions, and what follows from a release for its records."""

@@ -1,0 +1,137 @@
+"""Quantiles and boxplots of arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Unpack
+
+import numpy as np
+
+from ogive.core.checks import array_of
+from ogive.errors import DataError, quoted
+from ogive.noise.base import RandomSource
+from ogive.privacy import Adjacency, Privacy
+from ogive.records.missing_words import NaValues
+from ogive.releasing.functions.calling import COLUMN, GROUP, declared, on_columns
+from ogive.statistics.boxplot.estimate import Boxplots
+from ogive.statistics.boxplot.statistic import Boxplot, BoxplotOptions
+from ogive.statistics.options import takes_options_of
+from ogive.statistics.quantiles.estimate import QuantileEstimates
+from ogive.statistics.quantiles.statistic import DECILES, Quantiles, QuantilesOptions
+from ogive.trust import Central, TrustOf
+
+
+@takes_options_of(Quantiles, QuantilesOptions)
+def quantiles(
+    values: Any,
+    probabilities: Sequence[float] = DECILES,
+    *,
+    privacy: Privacy | None = None,
+    adjacency: Adjacency = Adjacency.REPLACE,
+    trust: TrustOf = Central,
+    source: RandomSource | None = None,
+    na_values: NaValues = (),
+    **options: Unpack[QuantilesOptions],
+) -> QuantileEstimates:
+    """Release quantiles of an array with simultaneous intervals.
+
+    Args:
+        values: Numbers or dates, shape (n,); one row per person.
+        probabilities: Probabilities of the quantiles, each in [0, 1]; by default the nine deciles.
+        privacy: The guarantee for all quantiles together.
+        adjacency: REPLACE (n is public) or ADD_OR_REMOVE (n is private).
+        trust: Trust model: its type or name, such as `Local` or "local", or a `Simulation`.
+        source: Source of the noise key; by default the operating system.
+        na_values: Texts and numbers that mark a missing value of a measured column, besides words such as NA.
+
+    Raises:
+        ParameterError, DataError: as `release`.
+
+    Privacy:
+        `privacy` for the stated adjacency, under the trust model's assumption.
+
+    Example:
+        >>> import numpy as np, ogive
+        >>> incomes = np.random.default_rng(1).lognormal(10, 0.5, size=50_000)
+        >>> result = ogive.quantiles(incomes, [0.5], bounds=(0, 200_000), privacy=ogive.PureDP(1))
+        >>> bool(abs(result.values[0] / np.median(incomes) - 1) < 0.05)
+        True
+    """
+    return on_columns(
+        Quantiles(COLUMN, probabilities, **options),
+        {COLUMN: values},
+        privacy=privacy,
+        adjacency=adjacency,
+        trust=trust,
+        source=source,
+        na_values=na_values,
+    )
+
+
+# --- Boxplots
+
+
+@takes_options_of(Boxplot, BoxplotOptions, leave_out=("by", "groups"))
+def boxplot(
+    data: Any,
+    *,
+    privacy: Privacy | None = None,
+    adjacency: Adjacency = Adjacency.REPLACE,
+    trust: TrustOf = Central,
+    source: RandomSource | None = None,
+    na_values: NaValues = (),
+    **options: Unpack[BoxplotOptions],
+) -> Boxplots:
+    """Release the boxplot of an array, or one for each of several disjoint arrays.
+
+    Args:
+        data: Numbers or dates, shape (n,); one row per person. Or a dictionary of such arrays by the names of
+            their groups, where nobody is in two groups. The names are public.
+        privacy: The guarantee for all boxes together.
+        adjacency: REPLACE (n is public) or ADD_OR_REMOVE (n is private).
+        trust: Trust model: its type or name, such as `Local` or "local", or a `Simulation`.
+        source: Source of the noise key; by default the operating system.
+        na_values: Texts and numbers that mark a missing value of a measured column, besides words such as NA.
+
+    Raises:
+        ParameterError, DataError: as `release`.
+
+    Privacy:
+        `privacy` for the stated adjacency, under the trust model's assumption. The group is protected too, unless
+        `public_groups`.
+
+    Example:
+        >>> import numpy as np, ogive
+        >>> rng = np.random.default_rng(1)
+        >>> weights = {"north": rng.normal(70, 12, 5_000), "south": rng.normal(74, 12, 5_000)}
+        >>> boxes = ogive.boxplot(weights, bounds=(30, 150), privacy=ogive.ApproxDP(1, 1e-6))
+        >>> bool(abs(boxes["south"].median - 74) < 2), bool(abs(boxes["north"].records - 5000) < 200)
+        (True, True)
+    """
+    table = {COLUMN: data}
+    if isinstance(data, dict):
+        options["by"], options["groups"] = GROUP, tuple(data)
+        table = _stacked(data)
+    public = declared(GROUP, options.get("public_groups"), adjacency)
+    return on_columns(
+        Boxplot(COLUMN, **options),
+        table,
+        privacy=privacy,
+        adjacency=adjacency,
+        trust=trust,
+        source=source,
+        na_values=na_values,
+        public=public,
+    )
+
+
+def _stacked(groups: dict[Any, Any]) -> dict[str, Any]:
+    arrays = {
+        name: values if isinstance(values, np.ma.MaskedArray) else array_of(values) for name, values in groups.items()
+    }
+    for name, values in arrays.items():
+        if values.ndim != 1:
+            raise DataError(f"group {quoted(name)} must be an array of one dimension")
+    labels = [name for name, values in arrays.items() for _ in range(len(values))]
+    joined = np.ma.concatenate if any(map(np.ma.is_masked, arrays.values())) else np.concatenate
+    return {COLUMN: joined(list(arrays.values())) if arrays else np.zeros(0), GROUP: labels}

@@ -1,0 +1,409 @@
+"""Where the two axes meet: a statistic asks, a trust model answers, the price is paid in between."""
+
+from __future__ import annotations
+
+import dataclasses
+import secrets
+import warnings
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, cast
+
+from ogive.columns import Binning
+from ogive.core.parameters import written_fields
+from ogive.errors import DataError, OgiveError, ParameterError, ReleaseMismatchError, quoted
+from ogive.ledger.entries import plain_text
+from ogive.noise import SystemSource
+from ogive.noise.base import RandomSource
+from ogive.privacy import (
+    Adjacency,
+    Charge,
+    Loss,
+    Privacy,
+    PrivacyUnit,
+    PureDP,
+    check_adjacency,
+    check_columns,
+    check_privacy,
+)
+from ogive.provenance import Provenance, add_seen, check_batch_name
+from ogive.queries import Answer, Query
+from ogive.releasing import cautions
+from ogive.releasing.asking import charge_for, drive
+from ogive.statistics.base import (
+    OF_RECORDS,
+    Estimate,
+    EstimateT,
+    Statistic,
+    Terms,
+    check_statistic,
+    completed,
+    describe,
+    innermost,
+    settled,
+)
+from ogive.statistics.kinds import read_recorded
+from ogive.trust.base import Opening, TrustModel, check_trust
+
+if TYPE_CHECKING:
+    from ogive.ledger import Account, Reservation
+
+
+def release(
+    statistic: Statistic[EstimateT],
+    *,
+    trust: TrustModel,
+    privacy: Privacy | None = None,
+    adjacency: Adjacency = Adjacency.REPLACE,
+    ledger: Account | None = None,
+    batch: str | None = None,
+    public: Sequence[str] | str | None = None,
+    source: RandomSource | None = None,
+) -> EstimateT:
+    """Release one statistic of the records that a trust model holds.
+
+    Every query is priced from its own fields before it is answered. A statistic that would exceed its guarantee is
+    refused before noise is drawn. With a ledger the charge is recorded before noise is drawn. An interrupted release
+    continues with the same noise, and a repeated question gets the stored answer at no cost.
+
+    Args:
+        statistic: The statistic, for example `Ecdf("age", bounds=(0, 120))`.
+        trust: Trust model with the records, for example `Central("patients.parquet")`.
+        privacy: The guarantee for everything that this release publishes. It may be omitted only if the trust model
+            has no privacy; queries then have no limit.
+        adjacency: Which data sets are adjacent. REPLACE makes the number of records public.
+        ledger: The account to charge, from `Ledger.account`; None records no charge.
+        batch: Public name of these records, for example a month or a site, for merging curves; by default the name of
+            the account's part, if it is one.
+        public: Public columns, in which adjacent data sets agree record by record; by default those that the account
+            declares, or none.
+        source: Source of the noise key; by default the operating system. Tests use a replayable source.
+
+    Returns:
+        The statistic's estimate, with its provenance.
+
+    Raises:
+        ParameterError: privacy is missing or has an unknown type, or parameters are incompatible.
+        DataError: the records cannot be read.
+        UnsupportedError: the trust model does not serve the queries, or the release would publish exact counts of a
+            column that is not declared public.
+        BudgetError: the queries cost more than `privacy`, or the account has not enough left.
+        LedgerError: the ledger cannot be read or written, or has another privacy unit.
+        ReleaseMismatchError: the records changed since the release was interrupted.
+
+    Privacy:
+        `privacy`, for the stated adjacency and public columns, under the trust model's assumption.
+    """
+    adjacency = check_adjacency(adjacency)
+    check_statistic(statistic)
+    check_trust(trust, what="release")
+    if source is not None and not isinstance(source, RandomSource):
+        raise ParameterError(f"`source` must be a random source such as SystemSource(), got {type(source).__name__}")
+    bounded = privacy is not None
+    if privacy is None:
+        if trust.private:
+            raise ParameterError("give a privacy guarantee, for example `privacy=PureDP(1)`")
+        privacy = PureDP(1)
+    check_privacy(privacy)
+    named = _batch_name(batch, ledger)
+    unit = unit_of(trust, adjacency, ledger, public=public)
+    if public is not None:
+        trust.check_columns(check_columns(public))
+    statistic = settled(completed(statistic, trust.schema), unit)
+    name = innermost(statistic).name
+    cautions.tell_left_out(innermost(statistic), trust.schema)
+    books = Payment(ledger if trust.private else None, describe(statistic), name, privacy, unit, trust, batch=named)
+    stored = books.stored()
+    if stored is not None:
+        return cast(EstimateT, _named(read_recorded(stored), named, books.mark))
+    opening = trust.open(adjacency, source=source if source is not None else SystemSource())
+    told = trust.private and source is None
+    if told:
+        cautions.tell_weak(privacy)
+    count = trust.count if told and adjacency is Adjacency.REPLACE else _unknown
+    holder = _Paying(books, opening, count, getattr(innermost(statistic), "noise_beside", OF_RECORDS))
+    terms = Terms(
+        privacy,
+        unit,
+        trust.refusal,
+        count=trust.count,
+        preflight=holder.check,
+        announce=books.announce,
+        one_loss_type=books.paying,
+        private=trust.private,
+        adding=trust.adding,
+        honest=trust.honest,
+        cell_limit=trust.cell_limit,
+    )
+    try:
+        done = drive(statistic, terms, holder, bounded=bounded)
+    except (DataError, ParameterError) as problem:
+        raise unmet(statistic, trust, terms) or problem from None
+    provenance = Provenance(
+        release_id=books.release_id,
+        statistic=name,
+        method="+".join(dict.fromkeys(query.method for query in done.queries)),
+        privacy=privacy if trust.private else None,
+        price=done.price if trust.private else None,
+        adjacency=adjacency,
+        trust=trust.name,
+        assumption=add_seen(trust.assumption, holder.opening.uploaded),
+        total=done.answer.total,
+        person=unit.person,
+        max_rows_per_person=unit.max_rows_per_person,
+        row_choice=unit.row_choice,
+        public=unit.public,
+        batch=named,
+        account=books.mark,
+        where=None if (where := getattr(statistic, "where", None)) is None else str(where),
+    )
+    found = books.publish(done.estimate.with_provenance(provenance))
+    warning = cautions.after(found, terms.records) if told and not holder.warned else None
+    if warning is not None:
+        warnings.warn(warning, stacklevel=4)
+    if told and ledger is None and trust.name not in _OWNERS:
+        cautions.tell_unbooked()
+    return cast(EstimateT, found)
+
+
+def unmet(statistic: Statistic[Any], trust: TrustModel, terms: Terms) -> OgiveError | None:
+    """All that a statistic still needs, for those that can say it at once; None where that is nothing."""
+    inner: Any = innermost(statistic)
+    schema = trust.schema() if hasattr(inner, "unmet") else None
+    return None if schema is None else inner.unmet(terms, schema)
+
+
+_OWNERS = ("local",)
+"""Trust models whose records never meet: each owner's reports are that owner's to add up."""
+
+
+def _unknown() -> None:
+    """How many records there are, where that is private."""
+
+
+class _Paying:
+    """Who holds the records of a release: what it answers was paid for before."""
+
+    def __init__(self, books: Payment, opening: Opening[Any], count: Callable[[], int | None], beside: str) -> None:
+        self._books = books
+        self._count = count
+        self._beside = beside
+        self.opening = opening
+        self.warned = False
+        self._chosen: frozenset[Binning] = frozenset()
+
+    def check(self, query: Query) -> None:
+        """Read what a query will need, where somebody pays for what comes before it."""
+        if self._books.paying:
+            self.opening.context(query)
+
+    def pay(self, loss: Loss, query: Query) -> None:
+        """Make the spend durable; warn before of noise that will hide as many records as everybody may know of."""
+        silent = self.warned or cautions.concerns(query, self._chosen)
+        warning = None if silent else cautions.before(query, self._count(), self._beside)
+        self._chosen |= cautions.chosen(query)
+        if warning is not None:
+            self.warned = True
+            self.opening.context(query)  # what is wrong with the records is said first, and alone
+            warnings.warn(warning, stacklevel=5)
+        self.opening = self._books.pay(loss, query, self.opening)
+
+    def answer(self, query: Query) -> Answer:
+        return self.opening.answer(query)
+
+
+def _named(estimate: Estimate, batch: str | None, account: str | None) -> Estimate:
+    """A stored answer with the batch name of this release, and with the account that paid."""
+    source = estimate.provenance
+    if source is None:
+        return estimate
+    if batch is not None and source.batch not in (None, batch):
+        raise ParameterError(f"these records were released as batch {quoted(source.batch)}, not {quoted(batch)}")
+    return estimate.with_provenance(dataclasses.replace(source, batch=batch or source.batch, account=account))
+
+
+def _batch_name(batch: str | None, account: Account | None) -> str | None:
+    """The name of the batch: the given one, else that of the account's part."""
+    part = None if account is None else account.part_name
+    if batch is not None and part is not None and batch != part:
+        raise ParameterError(
+            f"the account is of the part {quoted(part)}, so the batch cannot be called {quoted(batch)}"
+        )
+    return check_batch_name(part if batch is None else batch)
+
+
+def _check_records(account: Account, question: dict[str, Any], held: str) -> None:
+    """Refuse the same question about other records: whether they are others must decide neither price nor answer.
+
+    An account with a fingerprint refuses other records itself, unless it is said that they were updated. `held` is what
+    a message calls them.
+    """
+    if account.has_fingerprint:
+        return
+    public = plain_text(question | {"records": None})
+    for entry in account.history:
+        asked = entry.question
+        others = entry.part == account.part_name and asked.get("records") not in (None, question["records"])
+        if others and plain_text(asked | {"records": None}) == public:
+            raise ReleaseMismatchError(
+                f"this question was asked of other {held} before; if these belong to another round, give the round a "
+                "public name, for example `batch='second'`"
+            )
+
+
+def _tell_records(account: Account, question: dict[str, Any], mark: str) -> dict[str, Any]:
+    """A question with the keyed digest of the records, where whoever opened the account did not say what the data are.
+
+    Without it a stored answer about some records would be given for any others. The question stays as it is where the
+    ledger has the fingerprint of these very records, and where an earlier version asked it, which kept no digest.
+    """
+    kept, asked = account.asked()
+    found = {plain_text(each | {"records": None}): each.get("records") for each in asked}
+    before = found.get(plain_text(question | {"records": None}), mark)
+    if before not in (None, mark) or (before is None and kept not in (None, mark)):
+        raise ReleaseMismatchError(
+            "this question was asked of other records before; if these are newer records of the same people, open "
+            "the account with `updated=True`, and the release is paid again; use another account for other people"
+        )
+    return question if before is None or kept == mark else {**question, "records": mark}
+
+
+def unit_of(
+    trust: TrustModel, adjacency: Adjacency, account: Account | None, *, public: Sequence[str] | str | None = None
+) -> PrivacyUnit:
+    """Whose data a release hides: as the trust model says, but for what everybody may know."""
+    if public is None:
+        public = () if account is None or not trust.private else account.unit.public
+    return dataclasses.replace(trust.unit(adjacency), public=check_columns(public))
+
+
+class Payment:
+    """The account's side of one release; does nothing where there is no account.
+
+    Args:
+        account: That pays; None for none.
+        asked: The statistic as plain data.
+        name: Of the statistic.
+        privacy: What was granted.
+        unit: Privacy unit of the guarantee.
+        trust: Trust model that holds the records.
+        batch: Public name of the records.
+    """
+
+    def __init__(
+        self,
+        account: Account | None,
+        asked: dict[str, Any],
+        name: str,
+        privacy: Privacy,
+        unit: PrivacyUnit,
+        trust: TrustModel,
+        *,
+        batch: str | None,
+    ) -> None:
+        self._account = account
+        self._asked = asked
+        self._batch = batch
+        self._name = name
+        self._privacy = privacy
+        self._trust = trust
+        self._unit = unit
+        self._reservation: Reservation | None = None
+        self._bound = 0
+        self._charged: Charge | None = None
+        self._announced: Loss | None = None
+        self._release_id = secrets.token_hex(16)
+        self._question: dict[str, Any] = {}
+        if account is not None:
+            self._question = self._question_to(account)
+
+    def _question_to(self, account: Account) -> dict[str, Any]:
+        """The whole question, as the ledger of an account stores it."""
+        account.check_unit(self._unit)
+        trust = self._trust
+        question: dict[str, Any] = {
+            "statistic": self._asked,
+            "privacy": self._privacy.to_dict(),
+            "unit": self._unit.to_dict(),
+            "trust": trust.name,
+        }
+        if trust.options.terms is not None:
+            # what was released counting on fewer that collude is no answer to who counts on more
+            question["terms"] = written_fields(trust.options.terms)
+        digest = trust.data_digest() if trust.digest_in_question or not account.has_fingerprint else None
+        if digest is None:
+            return question
+        mark = account.fingerprint(digest)
+        if not trust.digest_in_question:
+            return _tell_records(account, question, mark)
+        question |= {"batch": self._batch, "records": mark}
+        _check_records(account, question, trust.holds)
+        return question
+
+    @property
+    def release_id(self) -> str:
+        """Names the release; the same when it is resumed."""
+        return self._release_id if self._reservation is None else self._reservation.release_id
+
+    @property
+    def question(self) -> dict[str, Any]:
+        """The whole question, as the ledger stores it."""
+        return self._question
+
+    @property
+    def mark(self) -> str | None:
+        """Tells what the account paid for from other releases; None without one."""
+        return None if self._account is None else self._account.mark
+
+    @property
+    def paying(self) -> bool:
+        """Whether there is an account."""
+        return self._account is not None
+
+    def announce(self, loss: Loss) -> None:
+        """Note what all measurements together will cost."""
+        self._announced = loss
+
+    def stored(self) -> dict[str, Any] | None:
+        """The answer that was recorded for this very question, as plain data."""
+        return None if self._account is None else self._account.find(self._question)
+
+    def pay(self, loss: Loss, query: Query, opening: Opening[Any]) -> Opening[Any]:
+        """Make the spend durable before the noise of a measurement is drawn."""
+        if self._account is None:
+            return opening
+        context = opening.context(query)  # reads the records: what is wrong with them is found before the spend
+        charge = charge_for(self._privacy, loss, query, announced=self._announced, before=self._charged)
+        self._charged = charge
+        if self._reservation is None:
+            self._account = self._begun(self._account, charge)
+            self._reservation = self._account.reserve(
+                self._question,
+                statistic=self._name,
+                charge=charge,
+                secret=opening.secret,
+            )
+            if self._reservation.secret != opening.secret:
+                opening = self._trust.resume(self._unit.adjacency, secret=self._reservation.secret)
+                context = opening.context(query)
+        else:
+            self._reservation.charge(charge)
+        self._reservation.bind(self._bound, context)
+        self._bound += 1
+        return opening
+
+    def _begun(self, account: Account, charge: Charge) -> Account:
+        """The account that pays; where its ledger is yet to be made, it is made, unless the charge would be refused."""
+        if account.begin is None:
+            return account
+        account.check_affordable(charge)
+        made = account.begin()
+        self._question = self._question_to(made)
+        return made
+
+    def publish(self, estimate: Estimate) -> Estimate:
+        """Record the answer; where another process was first, take its answer, which has the same noise."""
+        if self._reservation is None:
+            return estimate
+        written = estimate.to_dict()
+        recorded = self._reservation.record(written)
+        return estimate if recorded == written else read_recorded(recorded)

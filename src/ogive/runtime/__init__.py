@@ -1,1 +1,0 @@
-"""What moves bytes between processes."""

@@ -1,1 +1,0 @@
-"""An append-only store of many small records, each durable before it is acknowledged."""

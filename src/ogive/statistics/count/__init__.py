@@ -1,1 +1,0 @@
-"""The number of records whose value counts."""

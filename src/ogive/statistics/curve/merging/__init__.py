@@ -1,1 +1,0 @@
-"""Curves of different people made one."""

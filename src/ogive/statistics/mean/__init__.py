@@ -1,1 +1,0 @@
-"""The mean of a column."""

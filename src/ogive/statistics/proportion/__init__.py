@@ -1,1 +1,0 @@
-"""The share of the records whose value is positive."""

@@ -1,1 +1,0 @@
-"""The sum of a column."""

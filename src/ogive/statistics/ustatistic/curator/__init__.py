@@ -1,1 +1,0 @@
-"""U-statistics from a curator who sees the records."""

@@ -1,1 +1,0 @@
-"""Means of kernels over pairs of records from noisy vectors, with exact variances."""

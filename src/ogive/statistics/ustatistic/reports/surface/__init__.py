@@ -1,1 +1,0 @@
-"""The volume under a ROC surface from randomized reports."""

@@ -1,0 +1,544 @@
+"""A smooth density with a few atoms, fitted to noisy sums of bins, and what it leaves."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
+from typing import Any
+
+import numpy as np
+
+from ogive.core.arrays import Bool, Float64, Int64
+
+# --- The likelihood of a histogram, whose weighted sums were measured with independent noise
+#
+# With x the histogram (N bins), y = H x + e what was measured and V the variances of the noise e, taken for normal,
+#
+#     -log likelihood = x^T J x / 2 - x^T b + constant,   J = H^T V^-1 H,   b = H^T V^-1 y,
+#
+# so b is all that a fit has to know of y. The smooth part of a histogram is even within groups of neighboring bins, at
+# most `GROUPS` of them, and needs of J only the sums over groups; single bins need its diagonal and its products.
+
+GROUPS = 256
+
+
+@dataclass(frozen=True, eq=False)
+class Likelihood:
+    """Weighted sums of bins, and the variance of the noise of each.
+
+    Fields:
+        rows: Weights of the bins in every sum, at most 1, a sparse matrix of shape (M, N).
+        variances: Noise of each sum, shape (M,).
+        heavy: Whether the noise has tails like Laplace noise, heavier than those of a normal law.
+    """
+
+    rows: Any
+    variances: Float64
+    heavy: bool
+
+    @property
+    def size(self) -> int:
+        """Number of bins, N."""
+        return int(self.rows.shape[1])
+
+    @cached_property
+    def _columns(self) -> Any:
+        return self.rows.T.tocsr()
+
+    @cached_property
+    def starts(self) -> Int64:
+        """First bin of each group, shape (G,)."""
+        groups = min(self.size, GROUPS)
+        return np.arange(groups) * self.size // groups
+
+    @cached_property
+    def widths(self) -> Float64:
+        """Bins of each group, shape (G,)."""
+        return np.diff(self.starts, append=self.size).astype(np.float64)
+
+    @cached_property
+    def group(self) -> Int64:
+        """The group of each bin, shape (N,)."""
+        return np.repeat(np.arange(len(self.starts)), self.widths.astype(np.int64))
+
+    @cached_property
+    def middles(self) -> Float64:
+        """Middle of each group on [0, 1], shape (G,)."""
+        return (self.starts + self.widths / 2) / self.size
+
+    @cached_property
+    def precision(self) -> Float64:
+        """J between records spread evenly over groups, shape (G, G)."""
+        from scipy import sparse  # slow to import
+
+        bins = np.arange(self.size)
+        even = sparse.csr_array((1 / self.widths[self.group], (bins, self.group)), shape=(self.size, len(self.starts)))
+        sums = (self.rows @ even).tocsr()
+        scaled = sparse.diags_array(1 / self.variances) @ sums
+        found: Float64 = (sums.T @ scaled).toarray()
+        return found
+
+    @cached_property
+    def diagonal(self) -> Float64:
+        """Diagonal of J, shape (N,)."""
+        found: Float64 = self.rows.power(2).T @ (1 / self.variances)
+        return found
+
+    @cached_property
+    def _owners(self) -> Any:
+        """Which sums a bin has much weight in, shape (N, M)."""
+        return (self.rows > 0.3).T.astype(np.float64).tocsr()
+
+    def weigh(self, answer: Float64) -> Float64:
+        """H^T V^-1 y, shape (N,)."""
+        found: Float64 = self._columns @ (answer / self.variances)
+        return found
+
+    def times(self, histogram: Float64) -> Float64:
+        """J x, shape (N,)."""
+        return self.weigh(self.rows @ histogram)
+
+    def means(self, values: Float64) -> Float64:
+        """Means over groups, shape (G,)."""
+        found: Float64 = np.add.reduceat(values, self.starts) / self.widths
+        return found
+
+    def even(self, shares: Float64) -> Float64:
+        """Shares of groups spread evenly over their bins, shape (N,)."""
+        found: Float64 = (shares / self.widths)[self.group]
+        return found
+
+    def outliers(self, answer: Float64, histogram: Float64) -> Float64:
+        """What normal noise takes for evidence at each bin and Laplace noise does not, shape (N,).
+
+        Beyond sqrt(2) deviations the density of Laplace noise falls as exp(-sqrt(2) z), which is slower than
+        exp(-z^2 / 2) by exp((z - sqrt(2))^2 / 2) and a constant.
+        """
+        if not self.heavy:
+            return np.zeros(self.size)
+        beyond = (answer - self.rows @ histogram) / np.sqrt(self.variances) - np.sqrt(2)
+        found: Float64 = self._owners @ (np.maximum(beyond, 0.0) ** 2 / 2)
+        return found
+
+
+# --- A smooth density: a logistic Gaussian process, for one strength and smoothness of its prior
+#
+#     shares of groups   p = softmax(f),   f = polynomial of degree 2 + sum over k of c_k sqrt(2) cos(pi k t)
+#     prior              c_k normal with deviation tau k^-s; the polynomial's two coefficients of deviation 10
+#     fit                the largest product of prior and likelihood, by Gauss-Newton steps
+#     evidence           the probability of the measurements under the prior, by Laplace's approximation
+#
+# Without the exponential the fit would be a smoothing spline; with it the density is positive, and a prior of one
+# smoothness suits both a peak and its tails.
+#
+# Source:
+#     Leonard 1978; Tokdar and Ghosh 2007 (logistic Gaussian processes); MacKay 1992 (evidence).
+
+TERMS = 96
+_POLYNOMIAL = 10.0
+_SMALLEST = 0.03  # terms of a smaller prior deviation are left out
+_STEPS, _DONE = 40, 0.02
+_SLOW = 0.3  # of the last gain: steps by an old curvature that gain less slowly than that are given up
+_MOVED = 1.0  # gain of the objective after which the curvature is computed anew for the evidence
+
+
+@dataclass(frozen=True)
+class Prior:
+    """How far log densities vary: deviation tau k^-s of the k-th cosine.
+
+    Fields:
+        smoothness: s.
+        strength: tau.
+    """
+
+    smoothness: float
+    strength: float
+
+
+STIFF = Prior(3, 0.3)
+PRIORS = (
+    *(Prior(1, tau) for tau in (0.3, 1, 3, 10)),
+    *(Prior(2, tau) for tau in (1, 3, 10, 30)),
+    *(Prior(3, tau) for tau in (0.3, 1, 3, 10, 30, 0.02)),
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Smooth:
+    """A fitted density, linearized: records in groups are about mass * shares + slopes @ (change of coefficients).
+
+    Fields:
+        prior: What was assumed.
+        shares: Of each group, shape (G,).
+        mass: Records of the smooth part.
+        evidence: Logarithm, up to a constant of the measurements.
+        coefficients: Of all terms, 0 where left out, shape (terms,).
+        scaled: Coefficients of the terms kept, in prior deviations, shape (K,).
+        slopes: Derivatives of the records by `scaled`, shape (G, K).
+        pulled: The precision times the slopes, shape (G, K).
+        factor: Cholesky factor of the curvature, shape (K, K).
+        residual: What the measurements say against the fit, on average over a group, shape (G,).
+    """
+
+    prior: Prior
+    shares: Float64
+    mass: float
+    evidence: float
+    coefficients: Float64
+    scaled: Float64
+    slopes: Float64 = field(repr=False)
+    pulled: Float64 = field(repr=False)
+    factor: Float64 = field(repr=False)
+    residual: Float64 = field(repr=False)
+
+
+@lru_cache(maxsize=256)
+def _terms(places: bytes, prior: Prior) -> tuple[Bool, Float64, Float64]:
+    """Which terms are kept, their prior deviations, and their values at the groups times these, shape (G, K)."""
+    t = np.frombuffer(places)
+    k = np.arange(1, min(TERMS, len(t) - 1) + 1)
+    deviations = np.concatenate([[_POLYNOMIAL] * 2, prior.strength * k ** -float(prior.smoothness)])
+    values = np.column_stack([2 * t - 1, (2 * t - 1) ** 2, np.sqrt(2) * np.cos(np.pi * np.outer(t, k))])
+    kept = deviations > _SMALLEST
+    return kept, deviations[kept], values[:, kept] * deviations[kept]
+
+
+def fit(likelihood: Likelihood, weighed: Float64, mass: float, prior: Prior, start: Float64 | None = None) -> Smooth:
+    """Fit a density to what was measured.
+
+    Args:
+        likelihood: What was measured, and how noisily.
+        weighed: b of the likelihood for the smooth part, on average over groups, shape (G,).
+        mass: Its number of records.
+        prior: Strength and smoothness.
+        start: Coefficients of a fit with another prior, from which steps begin.
+    """
+    from scipy.linalg import cho_factor, cho_solve  # slow to import
+
+    kept, deviations, values = _terms(likelihood.middles.tobytes(), prior)
+    precision, widths = likelihood.precision, likelihood.widths
+
+    def at(scaled: Float64) -> tuple[float, Float64, Float64]:
+        heights = values @ scaled
+        shares = np.exp(heights - heights.max()) * widths
+        shares /= shares.sum()
+        met = mass * (precision @ shares)
+        objective = mass * float(shares @ (met / 2 - weighed)) + float(scaled @ scaled) / 2
+        return objective, shares, weighed - met
+
+    def slopes_at(shares: Float64) -> tuple[Float64, Float64, Float64]:
+        slopes = mass * shares[:, np.newaxis] * (values - shares @ values)
+        pulled = precision @ slopes
+        return slopes, pulled, slopes.T @ pulled + np.eye(values.shape[1])
+
+    scaled = np.zeros(values.shape[1]) if start is None else start[kept] / deviations
+    objective, shares, residual = at(scaled)
+    linear, damping, gain, moved, fresh = slopes_at(shares), 0.0, 0.0, 0.0, True
+    factor = cho_factor(linear[2])
+    for _ in range(_STEPS):
+        turned = shares * residual
+        gradient = mass * (turned @ values - turned.sum() * (shares @ values)) - scaled
+        tried = scaled + cho_solve(factor, gradient)
+        found = at(tried)
+        if not found[0] < objective:
+            if fresh:  # too long a step: damp it, unless no step helps any more
+                damping = max(8 * damping, 0.1)
+                if damping > 1e6:
+                    break
+            else:
+                linear, fresh, moved = slopes_at(shares), True, 0.0
+            factor = cho_factor(linear[2] + damping * np.eye(len(scaled)))
+            continue
+        last, gain = gain, objective - found[0]
+        scaled, (objective, shares, residual) = tried, found
+        moved += gain
+        if gain < _DONE:
+            break
+        if not fresh and gain > _SLOW * last:
+            damping /= 8
+            linear, fresh, moved = slopes_at(shares), True, 0.0
+            factor = cho_factor(linear[2] + damping * np.eye(len(scaled)))
+        else:
+            fresh = False
+    if moved > _MOVED:
+        linear = slopes_at(shares)
+    lower = np.asarray(np.linalg.cholesky(linear[2]), dtype=np.float64)
+    coefficients = np.zeros(len(kept))
+    coefficients[kept] = scaled * deviations
+    return Smooth(
+        prior=prior,
+        shares=shares,
+        mass=mass,
+        evidence=-objective - float(np.log(np.diag(lower)).sum()),
+        coefficients=coefficients,
+        scaled=scaled,
+        slopes=linear[0],
+        pulled=linear[1],
+        factor=lower,
+        residual=residual,
+    )
+
+
+# --- Atoms: single bins that hold more than a smooth density explains, one after the other
+#
+# An atom is a sum of records on one bin that is not known, so it is held as a distribution over bins: with prior
+# probabilities of places, and a half normal prior of its size for each of three scales, the likelihood around a fitted
+# density gives the odds that there is an atom, and its expected size at each place. Atoms are added while the odds are
+# in favor; then each is looked at again with the others held fixed. An atom that moves is paid for by the smooth part,
+# so directions are e_i - p, and the curvature is what is left of J when the density has adapted.
+#
+# Source:
+#     Wang, Sarkar, Carbonetto and Stephens 2020 (sum of single effects).
+
+_SIZES = np.array([0.03, 0.15, 0.6])  # deviations of the prior of an atom, as shares of the records
+_ENDS = 0.35  # prior probability of either end: values are clipped to the bounds, and zero is often one of them
+_ADDED, _KEPT = 0.5, 0.4  # probability from which an atom is added, and kept
+_MOST = 30
+_NEEDED = 1.0  # what an atom costs in evidence, besides the distance of its places from their prior
+_NEGLIGIBLE = 1e-12  # share of an atom at a place, of which its cost has nothing
+_FAR_BELOW = -30.0
+_PLACES = 256  # bins that are looked at: those that stand out most, and the ends
+
+
+def log_places(size: int) -> Float64:
+    """Logarithms of the prior probabilities of places, shape (N,)."""
+    places = np.full(size, (1 - 2 * _ENDS) / max(size - 2, 1))
+    places[[0, -1]] = _ENDS
+    found: Float64 = np.log(places)
+    return found
+
+
+def cost(atoms: list[Float64]) -> float:
+    """What some atoms cost in evidence: a constant each, and the distance of their places from the prior."""
+    paid = 0.0
+    for atom in atoms:
+        chances = atom / atom.sum()
+        places = np.flatnonzero(chances > _NEGLIGIBLE)
+        chances = chances[places]
+        paid += _NEEDED + float(chances @ (np.log(chances) - log_places(len(atom))[places]))
+    return paid
+
+
+class Search:
+    """Atoms around one fitted density.
+
+    Args:
+        likelihood: What was measured, and how noisily.
+        answer: What was measured, shape (M,).
+        weighed: b of the likelihood less J times the atoms that the density was fitted beside, shape (N,).
+        fitted: The density.
+        held: Those atoms together, shape (N,).
+        records: How many there are.
+    """
+
+    def __init__(
+        self, likelihood: Likelihood, answer: Float64, weighed: Float64, fitted: Smooth, held: Float64, records: float
+    ) -> None:
+        from scipy.linalg import solve_triangular  # slow to import
+
+        self.likelihood, self.fitted, self.records = likelihood, fitted, records
+        even = likelihood.even(fitted.shares)
+        self._adapted = solve_triangular(fitted.factor, fitted.pulled.T, lower=True)
+        self._met = likelihood.precision @ fitted.shares
+        # what the smooth part leaves, and where its prior pulls it
+        left = weighed - fitted.mass * likelihood.times(even)
+        self.score = self._against(left, fitted.residual, fitted.pulled @ fitted.scaled)
+        own = self._met - self._adapted.T @ (self._adapted @ fitted.shares)
+        curvature = likelihood.diagonal - (self._adapted**2).sum(axis=0)[likelihood.group]
+        curvature = curvature - 2 * own[likelihood.group] + float(fitted.shares @ own)
+        self.curvature = np.maximum(curvature, 1e-12)
+        self._outliers = likelihood.outliers(answer, fitted.mass * even + held)
+
+    def _against(self, values: Float64, grouped: Float64, pull: Float64 | float = 0.0) -> Float64:
+        """Derivatives in the directions e_i - p, once the density has adapted, shape (N,).
+
+        Args:
+            values: J times something, shape (N,).
+            grouped: The same on average over groups, shape (G,).
+            pull: What the prior adds, shape (G,).
+        """
+        # slopes^T J x is what the density feels of x
+        felt = self._inverse(grouped + pull)
+        turned = values + (pull - felt)[self.likelihood.group]
+        found: Float64 = turned - float(self.fitted.shares @ self.likelihood.means(turned))
+        return found
+
+    def _inverse(self, grouped: Float64) -> Float64:
+        from scipy.linalg import solve_triangular  # slow to import
+
+        inner = solve_triangular(self.fitted.factor, self.fitted.slopes.T @ grouped, lower=True)
+        found: Float64 = self._adapted.T @ inner
+        return found
+
+    def shift(self, atom: Float64) -> Float64:
+        """How much an atom takes off the score, shape (N,)."""
+        total = float(atom.sum())
+        values = self.likelihood.times(atom)
+        grouped = self.likelihood.means(values) - total * self._met
+        return self._against(values - total * self._met[self.likelihood.group], grouped)
+
+    @cached_property
+    def _log_places(self) -> Float64:
+        return log_places(self.likelihood.size)
+
+    def _looked_at(self, score: Float64) -> Int64:
+        size = len(score)
+        if size <= 2 * _PLACES:
+            return np.arange(size)
+        standing = np.argpartition(score / np.sqrt(self.curvature), size - _PLACES)[size - _PLACES :]
+        return np.union1d(standing, [0, size - 1])
+
+    def single(self, score: Float64) -> tuple[float, Float64]:
+        """One more atom: the log odds that there is one, and its expected size at every bin, shape (N,)."""
+        from scipy.special import log_ndtr, logsumexp  # slow to import
+
+        places = self._looked_at(score)
+        s, c, outliers = score[places], self.curvature[places], self._outliers[places]
+        scales = _SIZES[:, np.newaxis] * self.records
+        deviation = 1 / np.sqrt(1 / scales**2 + c)
+        z = s * deviation
+        normal = z * z / 2
+        # no more evidence than Laplace noise allows
+        least = np.where(z > np.sqrt(2), np.sqrt(2) * z - 1, normal)
+        explained = np.where(z > 0, np.maximum(normal - outliers, least), normal)
+        below = log_ndtr(z)
+        odds = np.log(2) - np.log1p(scales**2 * c) / 2 + explained + below + self._log_places[places]
+        sizes = np.maximum(deviation * (z + _mills(z, normal, below)), 0.0)
+        whole = float(logsumexp(odds))
+        atom = np.zeros(len(score))
+        atom[places] = (np.exp(odds - whole) * sizes).sum(axis=0)
+        return whole - float(np.log(len(_SIZES))), atom
+
+    def improved(self, atoms: list[Float64]) -> tuple[list[Float64], int]:
+        """The atoms looked at again, and how many were added."""
+        score, kept = self.score, list[Float64]()
+        for atom in atoms:
+            score = score + self.shift(atom)
+            chance, found = _chance(*self.single(score))
+            if chance > _KEPT:
+                kept.append(found)
+                score = score - self.shift(found)
+        before = len(kept)
+        while len(kept) < _MOST:
+            chance, found = _chance(*self.single(score))
+            if chance < _ADDED:
+                break
+            kept.append(found)
+            score = score - self.shift(found)
+        return kept, len(kept) - before
+
+
+def _mills(z: Float64, normal: Float64, below: Float64) -> Float64:
+    """The normal density at z over the probability below; `normal` is z squared over 2, `below` its logarithm."""
+    from scipy.special import erfcx  # slow to import
+
+    usual = z > _FAR_BELOW
+    found = np.exp(np.where(usual, -normal - below, 0.0)) / np.sqrt(2 * np.pi)
+    # far below, where two large numbers would nearly cancel
+    far = np.sqrt(2 / np.pi) / erfcx(-np.minimum(z, _FAR_BELOW) / np.sqrt(2))
+    ratio: Float64 = np.where(usual, found, far)
+    return ratio
+
+
+def _chance(odds: float, atom: Float64) -> tuple[float, Float64]:
+    """The probability of an atom, and its expected size when it may not be there."""
+    chance = float(1 / (1 + np.exp(-np.clip(odds, -50.0, 50.0))))
+    return chance, chance * atom
+
+
+# --- The histogram: a mean over densities with and without atoms, weighted by their evidence
+#
+# Each prior of the density is fitted with the atoms that were found around the best of them, and atoms are looked for
+# again, a few times over. Two searches begin from different densities: the best one without atoms, which may have bent
+# to them already, and a stiff one, which leaves to atoms all that is not straight. No choice between them is needed:
+# what the measurements speak for gets the weight.
+#
+# All of it is post-processing of the noisy measurements.
+
+_ROUNDS = 4
+_DROPPED = 20.0  # evidence below the best from which a prior is tried no more
+_WEIGHED = 0.02  # least weight of a fit, the best having 1
+_LARGEST = 0.99  # share of the records that atoms may have
+
+
+@dataclass(frozen=True, eq=False)
+class Candidate:
+    """Some atoms, and densities of the rest."""
+
+    atoms: list[Float64]
+    held: Float64
+    densities: list[Smooth]
+    constant: float
+
+    @property
+    def best(self) -> Smooth:
+        """The density of most evidence."""
+        return max(self.densities, key=lambda each: each.evidence)
+
+    def evidence(self, density: Smooth) -> float:
+        """That of a density and these atoms, up to a constant of the measurements."""
+        return density.evidence + self.constant - cost(self.atoms)
+
+
+class Fitting:
+    """Fits to one answer.
+
+    Args:
+        likelihood: What was measured, and how noisily.
+        answer: What was measured, on the scale of the likelihood's weights, shape (M,).
+        records: How many there are, or seem to be; above 0.
+    """
+
+    def __init__(self, likelihood: Likelihood, answer: Float64, records: float) -> None:
+        self.likelihood, self.answer, self.records = likelihood, answer, records
+        self.weighed = likelihood.weigh(answer)
+
+    def histogram(self) -> Float64:
+        """Expected records in each bin, at least 0, shape (N,)."""
+        smooth = self._candidate([], PRIORS)
+        candidates = [smooth]
+        stiff = self._candidate([], [STIFF])
+        for first in (smooth, stiff):
+            found = self._with_atoms(first)
+            if found is not None:
+                candidates.append(found)
+        best = max(each.evidence(each.best) for each in candidates)
+        total, weights = np.zeros(self.likelihood.size), 0.0
+        for candidate in candidates:
+            for density in candidate.densities:
+                weight = float(np.exp(candidate.evidence(density) - best))
+                if weight > _WEIGHED:
+                    total += weight * (candidate.held + density.mass * self.likelihood.even(density.shares))
+                    weights += weight
+        return total / weights
+
+    def _candidate(self, atoms: list[Float64], priors: Iterable[Prior], start: Float64 | None = None) -> Candidate:
+        held = np.sum(atoms, axis=0) if atoms else np.zeros(self.likelihood.size)
+        taken = self.likelihood.times(held)
+        weighed = self.likelihood.means(self.weighed - taken)
+        densities = list[Smooth]()
+        for prior in priors:
+            densities.append(fit(self.likelihood, weighed, self.records - float(held.sum()), prior, start))
+            start = densities[-1].coefficients
+        return Candidate(atoms, held, densities, float(held @ (self.weighed - taken / 2)))
+
+    def _with_atoms(self, candidate: Candidate) -> Candidate | None:
+        """Atoms around the best density and densities around the atoms, in turns; None where no atom is found."""
+        priors: Iterable[Prior] = PRIORS
+        for number in range(_ROUNDS):
+            best, before = candidate.best, candidate.atoms
+            weighed = self.weighed - self.likelihood.times(candidate.held)
+            search = Search(self.likelihood, self.answer, weighed, best, candidate.held, self.records)
+            atoms, added = search.improved(before)
+            if not atoms:
+                return None
+            held = sum(float(atom.sum()) for atom in atoms)
+            if held > _LARGEST * self.records:
+                atoms = [atom * (_LARGEST * self.records / held) for atom in atoms]
+            candidate = self._candidate(atoms, priors, best.coefficients)
+            least = candidate.best.evidence - _DROPPED
+            priors = [each.prior for each in candidate.densities if each.evidence > least]
+            if number > 1 and not added and len(atoms) == len(before):
+                break
+        return candidate

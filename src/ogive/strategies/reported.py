@@ -1,0 +1,375 @@
+"""Strategies that describe curves of the local model: counts of tree nodes, or of groups of bins, from reports."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property, lru_cache
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ogive.core.arrays import Float64, Int64
+from ogive.core.checks import all_whole
+from ogive.errors import ParameterError
+from ogive.local.oracles import UnaryOracle, oracle_from_dict
+from ogive.local.tree import TreeOracle
+from ogive.noise import DiscreteGaussian, law_from_dict, round_up_root
+from ogive.privacy import Adjacency, Loss
+from ogive.strategies.base import Level
+from ogive.strategies.histogram import GroupedHistogram
+from ogive.strategies.tree import LeastSquaresTree
+
+# --- Cumulative counts from reports about the nodes of a hierarchy
+#
+# Nobody measures with this strategy. Owners report through a `TreeOracle`, whose estimates of the nodes' counts are
+# unbiased; this says what noise they have, so that curves, bands, smoothing and sums of batches need nothing new.
+# An answer holds the counts of all nodes, lowest level first, on the scale where a record counts 2^BITS.
+#
+# The noise, given the records. With n people of whom n_l report on level l, each node's estimate is n / n_l times a sum
+# over these people of independent, bounded terms. The matrix of second moments of one person's terms at a level is
+#
+#     Hadamard response   c^2 I,                      c = (e^epsilon + 1) / (e^epsilon - 1)
+#     unary response      v I + 2 e e^T,              v = 4 e^epsilon / (e^epsilon - 1)^2, e the person's own node
+#
+# exactly: terms of two nodes are uncorrelated about their means, which are not both above 0. So the covariance of a
+# level's estimates is at most (n^2 / n_l) c^2 I, or (n^2 / n_l) diag(v + 2 p) with p the nodes' shares of the records:
+# in the order of positive semidefinite matrices, so that it holds for every linear combination, cumulative counts
+# included. That counts, besides the randomization, that the people who report on a level are a random part of all (up
+# to one part in n for levels of equal size). What bands simulate is independent normal noise of these
+# variances; sums of so many independent terms are nearly normal.
+
+BITS = 8
+
+
+def _report_loss(oracle: TreeOracle | UnaryOracle, adjacency: Adjacency) -> Loss:
+    """Loss of one owner's report; whoever gets the reports can count them, so their number cannot be private."""
+    if adjacency is not Adjacency.REPLACE:
+        raise ParameterError("reports can be counted, so only `REPLACE` is hidden by them")
+    return oracle.loss
+
+
+@dataclass(frozen=True)
+class ReportedTree:
+    """Counts of nested blocks as randomized reports gave them, combined by least squares.
+
+    Fields:
+        oracle: How each owner's bin was randomized; its branching gives the blocks.
+        reports: How many reports there were on each level, top level first.
+        laws: Noise of each level's counts, top level first, on the scale where a record counts 2^BITS.
+
+    Raises:
+        ParameterError: there is not one number of reports and one law for every level.
+
+    Source:
+        Kulkarni, Cormode and Srivastava (2019) for the hierarchy; Hay et al. (2010) for the least squares.
+    """
+
+    oracle: TreeOracle
+    reports: tuple[int, ...]
+    laws: tuple[DiscreteGaussian, ...]
+
+    name: ClassVar[str] = "reports"
+
+    def __post_init__(self) -> None:
+        reports, laws = tuple(self.reports), tuple(self.laws)
+        levels = self.oracle.levels
+        if len(reports) != levels or len(laws) != levels:
+            raise ParameterError(
+                f"a hierarchy of {levels} levels needs a number of reports and a law for each, "
+                f"got {len(reports)} and {len(laws)}"
+            )
+        all_whole(reports, "reports", 0)
+        if not all(isinstance(law, DiscreteGaussian) for law in laws):
+            raise ParameterError("the noise of reports is described by DiscreteGaussian laws")
+        object.__setattr__(self, "reports", reports)
+        object.__setattr__(self, "laws", laws)
+
+    @property
+    def size(self) -> int:
+        """Number of bins, N."""
+        return self.oracle.size
+
+    @cached_property
+    def tree(self) -> LeastSquaresTree:
+        """The same blocks and laws, measured by a curator; lowest level first."""
+        blocks = tuple(self.oracle.branching**level for level in range(self.oracle.levels))
+        return LeastSquaresTree(self.size, blocks, self.laws[::-1])
+
+    @property
+    def levels(self) -> tuple[Level, ...]:
+        """One level of independent noise for each of the hierarchy, lowest first."""
+        return self.tree.levels
+
+    def answer(self, counts: Sequence[Float64]) -> Int64:
+        """Fixed-point counts of the nodes that hold a bin, shape (M,), from all nodes' counts, top level first."""
+        parts = [level[: here.nodes] for level, here in zip(reversed(counts), self.levels, strict=True)]
+        return np.rint(np.ldexp(np.concatenate(parts), BITS)).astype(np.int64)
+
+    def measure(self, counts: Int64) -> Int64:
+        """What reports without any noise would say, shape (M,)."""
+        exact: Int64 = self.tree.measure(counts) << BITS
+        return exact
+
+    def spread(self, noise: tuple[Int64, ...]) -> Int64:
+        """Concatenate the levels' noise."""
+        return self.tree.spread(noise)
+
+    def loss(self, adjacency: Adjacency) -> Loss:
+        """Loss of one owner's report.
+
+        Raises:
+            ParameterError: the number of records would be private; whoever gets the reports can count them.
+        """
+        return _report_loss(self.oracle, adjacency)
+
+    def estimate(self, answer: Int64, total: int | None) -> Float64:
+        """Best linear unbiased cumulative counts for these variances, shape (..., N), in time O(N)."""
+        known = None if total is None else total << BITS
+        return np.ldexp(self.tree.estimate(answer, known), -BITS)
+
+    def variance(self, *, total_known: bool) -> Float64:
+        """Bound of the variance of each cumulative count, shape (N,), attained but for terms of a record's share."""
+        return np.ldexp(self.tree.variance(total_known=total_known), -2 * BITS)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data."""
+        return {
+            "name": self.name,
+            "size": self.size,
+            "oracle": self.oracle.to_dict(),
+            "reports": list(self.reports),
+            "laws": [law.to_dict() for law in self.laws],
+        }
+
+    @staticmethod
+    def from_dict(data: dict[str, Any]) -> ReportedTree:
+        """Rebuild from `to_dict`.
+
+        Raises:
+            ParameterError: a field is missing or out of range.
+        """
+        oracle = oracle_from_dict(data["oracle"])
+        if not isinstance(oracle, TreeOracle) or oracle.size != data["size"]:
+            raise ParameterError(f"a curve of reports needs a tree oracle of {data['size']} bins")
+        laws = tuple(law_from_dict(law) for law in data["laws"])
+        return ReportedTree(oracle, tuple(data["reports"]), laws)  # type: ignore[arg-type]
+
+
+# --- From sums of reports to a curve's strategy and answer, and which hierarchy predicts the smallest error
+
+BRANCHINGS = range(2, 9)
+MOST_THRESHOLDS = 1 << 20
+_PEAK = 2.0  # reference shapes put up to about so many times the even share of their records into one node
+_NOMINAL = 1_000_000  # people that the choice is made for; it hardly depends on their number
+_WORTH = 0.7  # of the variance: longer reports must be worth it
+
+
+def read_reports(oracle: TreeOracle, sums: Int64) -> tuple[ReportedTree, Int64]:
+    """The strategy and the answer that some sums of reports stand for.
+
+    Unary responses have more noise in nodes that hold many; the largest estimated share of a level's nodes bounds it.
+    Where a level got no report at all, nothing is known but the number of people: all counts are even shares then, and
+    the noise says that they may be off by everybody.
+
+    Privacy:
+        Post-processing of randomized reports; costs nothing.
+    """
+    people = oracle.reports(sums)
+    reports = oracle.level_reports(sums)
+    if not reports.all():
+        return _unknown(oracle, people, reports)
+    counts = oracle.counts(sums)
+    largest = [float(np.clip(level.max(), people / len(level), people)) for level in counts]
+    strategy = ReportedTree(oracle, tuple(reports.tolist()), _laws(oracle, sums, largest))
+    return strategy, strategy.answer(counts)
+
+
+def expected_tree(oracle: TreeOracle, records: int) -> ReportedTree:
+    """The strategy that so many people's reports would make, for predictions."""
+    sums = np.zeros(oracle.shape, dtype=np.int64)
+    reports = oracle.layout.reports(sums)
+    if oracle.split == "budget":
+        reports[:] = max(1, records)
+    else:
+        each, more = divmod(max(oracle.levels, records), oracle.levels)
+        reports[:] = each + (np.arange(oracle.levels) < more)
+    # an even share of a node is of the bins that there are, not of those that fill the tree up
+    spans = np.array([float(oracle.branching**level) for level in reversed(range(oracle.levels))])
+    largest = records * np.minimum(1.0, _PEAK * spans / oracle.size)
+    return ReportedTree(oracle, tuple(reports.tolist()), _laws(oracle, sums, largest.tolist()))
+
+
+@lru_cache(maxsize=256)
+def design_reports(
+    size: int,
+    epsilon: Fraction,
+    *,
+    branching: int | None = None,
+    nodes: str | None = None,
+    split: str | None = None,
+    seed: int = 0,
+) -> TreeOracle:
+    """The hierarchy with the smallest predicted mean variance of cumulative counts.
+
+    Args:
+        size: Number of bins, N, 2 to 2^20.
+        epsilon: Privacy of one report.
+        branching: Children of a node; None for the best of 2 to 8.
+        nodes: "hadamard" or "unary"; None for unary where that takes three tenths off the variance.
+        split: "users" or "budget"; None for the better one.
+        seed: Public; decides who is asked which level.
+    """
+    if not 2 <= size <= MOST_THRESHOLDS:
+        raise ParameterError(f"reports serve 2 to {MOST_THRESHOLDS} thresholds, got {size}")
+    ranked: list[tuple[float, TreeOracle]] = []
+    for children in BRANCHINGS if branching is None else (branching,):
+        for each in ("hadamard", "unary") if nodes is None else (nodes,):
+            for way in ("users", "budget") if split is None else (split,):
+                oracle = TreeOracle(size, epsilon, seed=seed, branching=children, nodes=each, split=way)
+                if oracle.tallied < oracle.levels:
+                    continue
+                variance = expected_tree(oracle, _NOMINAL).variance(total_known=True).mean()
+                dear = nodes is None and each == "unary"
+                ranked.append((float(variance) / (_WORTH if dear else 1.0), oracle))
+    if not ranked:
+        raise ParameterError(f"a hierarchy of {branching} children a node does not serve {size} thresholds; take fewer")
+    return min(ranked, key=lambda each: each[0])[1]
+
+
+def _laws(oracle: TreeOracle, sums: Int64, largest: Sequence[float]) -> tuple[DiscreteGaussian, ...]:
+    bounds = zip(oracle.variances(sums), oracle.slopes(sums), largest, strict=True)
+    return tuple(_law(variance + max(0.0, slope) * most) for variance, slope, most in bounds)
+
+
+def _law(variance: float) -> DiscreteGaussian:
+    return DiscreteGaussian(round_up_root(Fraction(variance) * 4**BITS))
+
+
+def _unknown(oracle: TreeOracle, people: int, reports: Int64) -> tuple[ReportedTree, Int64]:
+    laws = (_law(max(1.0, float(people)) ** 2),) * oracle.levels
+    strategy = ReportedTree(oracle, tuple(reports.tolist()), laws)
+    even = people / oracle.size
+    counts = []
+    for level in range(1, oracle.levels + 1):
+        span = oracle.branching ** (oracle.levels - level)
+        starts = span * np.arange(oracle.branching**level)
+        counts.append(even * np.clip(oracle.size - starts, 0, span))
+    return strategy, strategy.answer(counts)
+
+
+# --- Counts of groups of bins from randomized reports
+#
+# As with `ReportedTree`, nobody measures with it: owners report their group of bins through a `UnaryOracle`, and this
+# says what noise the counts have. With n reports, v0 the variance of one bit and h of the people in a group, its count
+# has the variance n v0 + h, independently of the other groups' counts. What is stated for all of them is that of the
+# fullest. An answer holds the groups' counts on the scale where a record counts 2^HISTOGRAM_BITS.
+
+HISTOGRAM_BITS = 20
+"""So many that the smallest noise that is stated, that of one record, is fine enough for a histogram's laws."""
+
+# reference shapes put up to about so many times the even share of their records into one group
+_HISTOGRAM_PEAK = 4.0
+
+
+@dataclass(frozen=True)
+class ReportedHistogram:
+    """Counts of groups of bins as randomized reports gave them, with linear interpolation in between.
+
+    Fields:
+        size: Number of bins, N; as many as the groups or more.
+        oracle: How each owner's group was randomized; one symbol a group.
+        law: Noise of every count, on the scale where a record counts 2^BITS.
+
+    Raises:
+        ParameterError: there are more groups than bins, or the oracle or the law is of another kind.
+
+    Source:
+        Wang, Blocki, Li and Jha (2017).
+    """
+
+    size: int
+    oracle: UnaryOracle
+    law: DiscreteGaussian
+
+    name: ClassVar[str] = "reported_histogram"
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.oracle, UnaryOracle) or not isinstance(self.law, DiscreteGaussian):
+            raise ParameterError("a histogram of reports needs a unary oracle and a DiscreteGaussian law")
+        assert self.plain.groups == self.oracle.size
+
+    @cached_property
+    def plain(self) -> GroupedHistogram:
+        """The same groups and law, measured by a curator."""
+        return GroupedHistogram(self.size, self.oracle.size, self.law, HISTOGRAM_BITS)
+
+    @property
+    def levels(self) -> tuple[Level, ...]:
+        """One level: a noise variable per group."""
+        return self.plain.levels
+
+    @property
+    def features(self) -> Int64:
+        """What a record in each bin adds to the measurements, shape (B, N)."""
+        return self.plain.features
+
+    def measure(self, counts: Int64) -> Int64:
+        """What reports without any noise would say, shape (B,)."""
+        return self.plain.measure(counts)
+
+    def spread(self, noise: tuple[Int64, ...]) -> Int64:
+        """The noise itself: every count has its own."""
+        return self.plain.spread(noise)
+
+    def loss(self, adjacency: Adjacency) -> Loss:
+        """Loss of one owner's report.
+
+        Raises:
+            ParameterError: the number of records would be private; whoever gets the reports can count them.
+        """
+        return _report_loss(self.oracle, adjacency)
+
+    def estimate(self, answer: Int64, total: int | None) -> Float64:
+        """Cumulative counts, shape (..., N): sums of the groups' counts at their ends, straight lines between."""
+        return self.plain.estimate(answer, total)
+
+    def variance(self, *, total_known: bool) -> Float64:
+        """Bound of the variance of the noise in each cumulative count, shape (N,)."""
+        return self.plain.variance(total_known=total_known)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data."""
+        return {"name": self.name, "size": self.size, "oracle": self.oracle.to_dict(), "law": self.law.to_dict()}
+
+    @staticmethod
+    def from_dict(data: dict[str, Any]) -> ReportedHistogram:
+        """Rebuild from `to_dict`.
+
+        Raises:
+            ParameterError: a field is missing or out of range.
+        """
+        return ReportedHistogram(data["size"], oracle_from_dict(data["oracle"]), law_from_dict(data["law"]))  # type: ignore[arg-type]
+
+
+def read_histogram(size: int, oracle: UnaryOracle, sums: Int64) -> tuple[ReportedHistogram, Int64]:
+    """The strategy and the answer that some sums of reports stand for.
+
+    Privacy:
+        Post-processing of randomized reports; costs nothing.
+    """
+    people, counts = oracle.reports(sums), oracle.counts(sums)
+    fullest = float(np.clip(counts.max(), people / oracle.size, people))
+    answer = np.rint(np.ldexp(counts, HISTOGRAM_BITS)).astype(np.int64)
+    return _stated(size, oracle, people, fullest), answer
+
+
+def expected_histogram(size: int, oracle: UnaryOracle, records: int) -> ReportedHistogram:
+    """The strategy that so many people's reports would make, for predictions."""
+    return _stated(size, oracle, records, records * min(1.0, _HISTOGRAM_PEAK / oracle.size))
+
+
+def _stated(size: int, oracle: UnaryOracle, people: int, fullest: float) -> ReportedHistogram:
+    variance = max(1.0, people * oracle.noise_variance + fullest)
+    return ReportedHistogram(size, oracle, DiscreteGaussian(round_up_root(Fraction(variance) * 4**HISTOGRAM_BITS)))

@@ -1,1 +1,0 @@
-"""Curves of the local model, from reports of the owners."""

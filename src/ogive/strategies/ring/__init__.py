@@ -1,1 +1,0 @@
-"""A square root of prefix sums on a ring, in integers: columns that are shifts of one another."""

@@ -1,1 +1,0 @@
-"""The square-root factorization of prefix sums, in integers."""

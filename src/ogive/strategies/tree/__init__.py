@@ -1,1 +1,0 @@
-"""Least-squares trees: noisy counts of nested blocks."""

@@ -1,0 +1,193 @@
+"""How questions reach an agent: over HTTPS from its coordinator, at a socket of its own machine, or in one process."""
+
+from __future__ import annotations
+
+import logging
+import random
+import re
+import socketserver
+import ssl
+import stat
+import threading
+from collections.abc import Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Self
+
+import httpx
+
+from ogive.errors import LedgerError, ParameterError, PeerError, plain
+from ogive.study.agent import Agent
+from ogive.study.https.mailbox import Mailbox, Unavailable, UnknownToken
+from ogive.study.https.sending import read_address
+from ogive.study.local_client import FRONT, LONGEST, SECONDS
+
+if TYPE_CHECKING:
+    from ogive.study.coordinator import Coordinator
+
+# --- An agent's connection to its coordinator over HTTPS
+
+LOG = logging.getLogger("ogive.study")
+
+WAIT_SECONDS = 25.0
+LONGEST_PAUSE = 15.0
+_PAUSE = 0.5
+_NUMBER = re.compile(r"\[Errno -?[0-9]+\] ")
+
+
+class Connection:
+    """The connection of one agent, which connects outwards, waits for questions and sends replies."""
+
+    def __init__(
+        self,
+        url: str,
+        name: str,
+        token: str,
+        *,
+        authority: Path | None = None,
+        certificate: tuple[Path, Path] | None = None,
+    ) -> None:
+        read_address(url, "the coordinator")
+        try:
+            context = ssl.create_default_context(cafile=None if authority is None else str(authority))
+            if certificate is not None:
+                context.load_cert_chain(*map(str, certificate))
+        except OSError as problem:  # ssl.SSLError is one
+            which = certificate[0] if certificate else authority
+            raise ParameterError(f"the certificate {plain(which)} cannot be used: {problem.strerror}") from None
+        self._mailbox = Mailbox(url, name, token, context, wait=WAIT_SECONDS)
+        self._said = ""
+
+    def run(self, agent: Agent, stop: threading.Event) -> None:
+        """Answer questions until told to stop; a connection that is lost is tried again."""
+        pause = _PAUSE
+        while not stop.is_set():
+            try:
+                busy = self.once(agent)
+            except UnknownToken as problem:
+                raise PeerError(str(problem)) from None
+            except (httpx.HTTPError, LedgerError, Unavailable) as problem:
+                self._say(f"waiting for the coordinator, which is tried again: {_reason(problem)}")
+                stop.wait(pause * (1 + random.random()) / 2)  # so that agents do not return all at once
+                pause = min(2 * pause, LONGEST_PAUSE)
+                continue
+            pause = _PAUSE
+            if not busy:
+                stop.wait(0.01)
+
+    def once(self, agent: Agent) -> bool:
+        """Wait for one question and answer it; False if there was none."""
+        question = self._mailbox.question()
+        self._say("connected to the coordinator; its questions are answered as they come")
+        if question is None:
+            return False
+        try:
+            reply = agent.answer(question)
+        except PeerError as problem:
+            LOG.warning("a question of %d bytes is not answered: %s", len(question), problem)
+            raise Unavailable("its questions are not those of this study") from None
+        self._mailbox.leave(reply)  # it may come too late
+        return True
+
+    def _say(self, line: str) -> None:
+        if line != self._said:
+            self._said = line
+            LOG.info("%s", line)
+
+    def close(self) -> None:
+        """Close the connection."""
+        self._mailbox.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: type[BaseException] | BaseException | TracebackType | None) -> None:
+        self.close()
+
+
+def _reason(problem: Exception) -> str:
+    text = str(problem) or type(problem).__name__
+    if "CERTIFICATE_VERIFY_FAILED" in text:
+        return f"its certificate is not valid ({plain(text.rpartition(': ')[2])[:200]})"
+    return plain(_NUMBER.sub("", text))[:200]
+
+
+# --- An agent at a socket of its own machine, for carriers that run as another user, without access to records
+#
+#     request   length 8 (little-endian) | question
+#     answer    status 1 (0 a reply, 1 no question of this study) | length 8 | reply
+
+_CONNECTIONS = 8
+
+
+def listen_at(address: str, agent: Agent, stop: threading.Event) -> None:
+    """Answer at a socket until told to stop.
+
+    The socket is open to its owner and group: whoever may connect can ask what the coordinator signed, and learns
+    what the coordinator would.
+    """
+    if not address.startswith("unix:/"):
+        raise ParameterError(f"--listen takes unix:/PATH of a socket, got {plain(address)}")
+    path = Path(address.removeprefix("unix:"))
+    try:
+        if path.exists() and stat.S_ISSOCK(path.stat().st_mode):
+            path.unlink()
+        with _Server(str(path), agent) as server:
+            path.chmod(0o660)
+            LOG.info("listening at the socket %s; the coordinator's questions are answered as they come", path)
+            threading.Thread(target=server.serve_forever, daemon=True).start()
+            try:
+                stop.wait()
+            finally:
+                server.shutdown()
+                path.unlink(missing_ok=True)
+    except OSError as problem:
+        raise ParameterError(f"the socket {plain(path)} cannot be made: {problem.strerror or problem}") from None
+
+
+class _Server(socketserver.ThreadingMixIn, socketserver.UnixStreamServer):
+    daemon_threads = True
+    request_queue_size = _CONNECTIONS
+
+    def __init__(self, path: str, agent: Agent) -> None:
+        super().__init__(path, _Handler)
+        self.agent = agent
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        """One connection that ends badly is no news."""
+
+
+class _Handler(socketserver.StreamRequestHandler):
+    timeout = SECONDS
+
+    def handle(self) -> None:
+        assert isinstance(self.server, _Server)
+        length = int.from_bytes(self.rfile.read(FRONT), "little")
+        if length > LONGEST:
+            return
+        question = self.rfile.read(length)
+        try:
+            status, reply = 0, self.server.agent.answer(question)
+        except (PeerError, LedgerError) as problem:
+            LOG.warning("a question of %d bytes is not answered: %s", len(question), problem)
+            status, reply = 1, b""
+        self.wfile.write(bytes([status]) + len(reply).to_bytes(FRONT, "little") + reply)
+
+
+# --- The carrier of tests and demonstrations: coordinator and agents in one process
+
+
+def carry(coordinator: Coordinator, agents: Mapping[int, Agent]) -> None:
+    """Move bytes between the coordinator and the agents until no agent has anything to answer."""
+    moved = True
+    while moved:
+        moved = False
+        for number, agent in agents.items():
+            question = coordinator.question(number)
+            if question is not None:
+                reply = agent.answer(question)
+                try:
+                    coordinator.receive(number, reply)
+                except PeerError:
+                    continue  # it came too late
+                moved = True

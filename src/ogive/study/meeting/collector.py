@@ -1,0 +1,457 @@
+"""The aggregator of a study: a state machine from bytes to bytes that goes through all pairs.
+
+It invites a pair when both people are there and in no other pair at hand. A pair that fails, because somebody left or
+time is up or a message is malformed, is given up, and the others go on. When nothing is at hand and nothing can begin,
+those who are there and were in fewer pairs than they agreed to are paired anew, in a further pass, and so on until the
+deadline. Who left and comes back takes part in what begins from then on.
+
+What `changes` returns is stored before anything that was said meanwhile leaves. An aggregator that is started again
+goes on from all of it.
+
+Learns: the outputs of every pair, who was in it, and who left when.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+from ogive.core.arrays import Bool, Int64
+from ogive.crypto.channels import read_signed, sign
+from ogive.crypto.circuits import separate
+from ogive.crypto.twoparty import AGGREGATOR, Outgoing, PairAggregator
+from ogive.crypto.twoparty.messages import Step, read_bits, write_bits
+from ogive.crypto.wire import SESSION_BYTES, Header, Inbox, Reader, Suite, read_header
+from ogive.errors import PeerError
+from ogive.pairs.designs import Design, met_anew
+from ogive.study.meeting.study import MOST_PASSES, PairsStudy
+
+# --- What everybody is told before each further pass
+#
+# The aggregator tells who is not there, and which pairs had begun. From it everybody draws who meets whom anew: people
+# who are there and were in fewer pairs than they agreed to. The seed is drawn once it is known who is gone, or people
+# could choose whom they meet by leaving; a person that is told lies spends no more than it agreed to. The message is
+# signed, and belongs to the study and to no pair.
+
+SEED_BYTES = 32
+_KIND = max(Step) + 1
+_SESSION = bytes(SESSION_BYTES)
+
+
+@dataclass(frozen=True, eq=False)
+class Departures:
+    """Who is not there when a further pass begins.
+
+    Fields:
+        number: Of the pass; the first further one is 0.
+        seed: 32 bytes, drawn after that.
+        gone: Whether each user is not there, shape (users,).
+        begun: Of each pair so far, whether it had begun, shape (pairs,).
+    """
+
+    number: int
+    seed: bytes
+    gone: Bool
+    begun: Bool
+
+    def pairs(self, study: PairsStudy, earlier: Int64) -> Int64:
+        """The pairs of the pass, shape (new pairs, 2).
+
+        Args:
+            study: The study.
+            earlier: All pairs so far, shape (pairs, 2).
+        """
+        free = free_pairs(study, earlier, self.begun)
+        free[self.gone] = 0
+        return met_anew(Design(study.design.users, earlier, study.design.between), free, seed=self.seed)
+
+    def message(self, study: PairsStudy, *, receiver: int, key: Ed25519PrivateKey) -> bytes:
+        """The message for one person."""
+        place = _KIND + self.number
+        header = Header(Suite.PAIRS, _KIND, study.digest, _SESSION, AGGREGATOR, receiver, round=place, sequence=place)
+        return sign(header.message(write_pass(self)), key)
+
+
+def write_pass(told: Departures) -> bytes:
+    """What is told before a pass as bytes: the seed, who is gone, and which pairs had begun."""
+    return told.seed + write_bits(np.concatenate([told.gone, told.begun]))
+
+
+def free_pairs(study: PairsStudy, pairs: Int64, begun: Bool) -> Int64:
+    """In how many more pairs each user may be, shape (users,): a pair that had begun counts as taken part in."""
+    taken = np.bincount(pairs[begun].ravel(), minlength=study.design.users)
+    return np.asarray(np.maximum(study.agreed - taken, 0))
+
+
+class DeparturesReader:
+    """Reads the messages in their order, each once, and knows all pairs so far."""
+
+    def __init__(self, study: PairsStudy, receiver: int) -> None:
+        self._study = study
+        self._inbox = Inbox(suite=Suite.PAIRS, study=study.digest, receiver=receiver, senders=[AGGREGATOR])
+        self._pairs = study.design.pairs
+        self._next = 0
+
+    def read(self, data: bytes) -> tuple[Int64, int]:
+        """The pairs of the pass, shape (new pairs, 2), and the number of the first of them."""
+        users, first = self._study.design.users, len(self._pairs)
+        header, body = read_signed(
+            self._inbox, data, public=lambda _: self._study.aggregator, kind=_KIND, session=_SESSION,
+            round=_KIND + self._next, longest=SEED_BYTES - (-(users + first) // 8),
+        )  # fmt: skip
+        bits = read_bits(body[SEED_BYTES:], users + first)
+        self._inbox.mark(header)
+        told = Departures(self._next, body[:SEED_BYTES], bits[:users], bits[users:])
+        new = told.pairs(self._study, self._pairs)
+        self._pairs = np.concatenate([self._pairs, new])
+        self._next += 1
+        return new, first
+
+
+# --- What became of pairs so far, from which an aggregator goes on when it is started again
+#
+# A pair that was at hand when the aggregator ended is over: either half may have left its owner, so it counts as begun.
+#
+#     pair = begun u8 | 0 where it was at hand; 1, output bits; or 2, why it was lost as ASCII
+#     pass = seed 32 | who is gone, and which pairs had begun, as bits
+
+_AT_HAND, _OPENED, _LOST = range(3)
+
+
+@dataclass(frozen=True, eq=False)
+class Met:
+    """What became of a pair; without outputs and a reason it is at hand.
+
+    Fields:
+        begun: Whether it counts as taken part in.
+        outputs: Output bits.
+        lost: Why there are none.
+    """
+
+    begun: bool = True
+    outputs: Bool | None = None
+    lost: str | None = None
+
+    def to_bytes(self) -> bytes:
+        """The bytes of it."""
+        if self.outputs is not None:
+            rest = bytes([_OPENED]) + write_bits(self.outputs)
+        elif self.lost is not None:
+            rest = bytes([_LOST]) + self.lost.encode()
+        else:
+            rest = bytes([_AT_HAND])
+        return bytes([self.begun]) + rest
+
+    @staticmethod
+    def from_bytes(data: bytes, *, outputs: int) -> Met:
+        """The inverse of `to_bytes`, for a pair of so many output bits."""
+        reader = Reader(data, "kept pair")
+        begun, kind = bool(reader.number(1)), reader.number(1)
+        rest = reader.take(reader.left)
+        if kind == _OPENED:
+            return Met(begun, outputs=read_bits(rest, outputs))
+        if kind == _LOST and rest.isascii():
+            return Met(begun, lost=rest.decode())
+        if kind == _AT_HAND and not rest:
+            return Met(begun)
+        raise PeerError("what is kept of a pair is damaged")
+
+
+@dataclass(eq=False)
+class History:
+    """What became of pairs, or what has changed since it was last asked for.
+
+    Fields:
+        passes: What everybody was told before each further pass, in order.
+        pairs: By number of the pair.
+    """
+
+    passes: list[Departures] = field(default_factory=list)
+    pairs: dict[int, Met] = field(default_factory=dict)
+
+
+def read_passes(study: PairsStudy, written: list[bytes]) -> list[Departures]:
+    """The inverse of `write_pass`, for all passes of a study in order."""
+    users, pairs = study.design.users, study.design.pairs
+    found = []
+    for number, data in enumerate(written):
+        reader = Reader(data, "kept pass")
+        seed = reader.take(SEED_BYTES)
+        bits = read_bits(reader.take(reader.left), users + len(pairs))
+        told = Departures(number, seed, bits[:users], bits[users:])
+        pairs = np.concatenate([pairs, told.pairs(study, pairs)])
+        found.append(told)
+    return found
+
+
+# --- The aggregator, which goes through all pairs
+
+
+@dataclass(frozen=True, eq=False)
+class Collected:
+    """What became of all pairs.
+
+    Fields:
+        study: Which one.
+        pairs: Users of every pair that was to be, those of further passes last; shape (pairs, 2).
+        outputs: Output bits by number of the pair.
+        lost: Why there are none, by number of the pair.
+        gone: Whether each user is not there, shape (users,).
+    """
+
+    study: PairsStudy
+    pairs: Int64
+    outputs: dict[int, Bool]
+    lost: dict[int, str]
+    gone: Bool
+
+    def values(self, pair: int) -> dict[str, int]:
+        """Outputs of a pair as whole numbers, by name."""
+        ports = self.study.settings(pair, self.pairs[pair]).circuit.outputs
+        return {name: int(value[0]) for name, value in separate(ports, self.outputs[pair][None]).items()}
+
+
+@dataclass(frozen=True)
+class _Open:
+    """The pair that is computing at present."""
+
+    number: int
+    users: tuple[int, int]
+    aggregator: PairAggregator
+    until: float
+
+
+class Collector:
+    """The aggregator, for one study.
+
+    Args:
+        study: Agreed on beforehand.
+        key: The aggregator's enrolment key.
+        at_once: Pairs that may be at hand at a time.
+        seconds: How long a pair may take.
+        deadline: Until when people who left are waited for, on the clock of `now`; no pair begins after it. None:
+            nobody is waited for.
+        earlier: What an aggregator that ended before has stored.
+        random: Gives so many random bytes.
+    """
+
+    def __init__(
+        self,
+        study: PairsStudy,
+        *,
+        key: Ed25519PrivateKey,
+        at_once: int = 64,
+        seconds: float = 30.0,
+        deadline: float | None = None,
+        earlier: History | None = None,
+        random: Callable[[int], bytes] = os.urandom,
+    ) -> None:
+        self.study = study
+        self.key = key
+        self._at_once = at_once
+        self._seconds = seconds
+        self._deadline = deadline
+        self._random = random
+        self._pairs = study.design.pairs
+        self._waiting = list(range(len(self._pairs)))
+        self._open: dict[bytes, _Open] = {}
+        self._here: set[int] = set()
+        self._been: set[int] = set()
+        self._begun = np.zeros(len(self._pairs), np.bool_)
+        self._passes: list[Departures] = []
+        self._outputs: dict[int, Bool] = {}
+        self._lost: dict[int, str] = {}
+        self._started = False
+        self._over = False
+        self._changes = History()
+        if earlier is not None:
+            self._resume(earlier)
+
+    def _resume(self, earlier: History) -> None:
+        """Go on from what was stored; what was at hand is lost."""
+        first = 0
+        for told in earlier.passes:
+            first = len(self._pairs)
+            self._pairs = np.concatenate([self._pairs, told.pairs(self.study, self._pairs)])
+        self._passes = list(earlier.passes)
+        self._waiting = [number for number in range(first, len(self._pairs)) if number not in earlier.pairs]
+        self._begun = np.zeros(len(self._pairs), np.bool_)
+        for number, met in earlier.pairs.items():
+            self._begun[number] = met.begun
+            if met.outputs is not None:
+                self._outputs[number] = met.outputs
+            elif met.lost is not None:
+                self._lost[number] = met.lost
+            else:
+                self._lose(number, "the service ended while it computed", begun=True)
+
+    def changes(self) -> History:
+        """What has changed since this was last called, to be stored before what was said leaves."""
+        found, self._changes = self._changes, History()
+        return found
+
+    @property
+    def everybody(self) -> bool:
+        """Whether everybody is there, or was."""
+        return len(self._been) == self.study.design.users
+
+    @property
+    def over(self) -> bool:
+        """Whether no pair begins any more, and none is at hand."""
+        return self._over
+
+    @property
+    def until(self) -> float | None:
+        """When `expire` has something to do; None if nothing depends on time."""
+        return min((each.until for each in self._open.values()), default=self._deadline)
+
+    @property
+    def here(self) -> int:
+        """How many people are there."""
+        return len(self._here)
+
+    @property
+    def collected(self) -> Collected:
+        """What there is so far; all of it when it is over."""
+        return Collected(self.study, self._pairs, dict(self._outputs), dict(self._lost), self._gone)
+
+    @property
+    def _gone(self) -> Bool:
+        gone = np.ones(self.study.design.users, np.bool_)
+        gone[list(self._here)] = False
+        return gone
+
+    def arrived(self, user: int, now: float) -> list[Outgoing]:
+        """Somebody is there, perhaps again, and is told of the passes so far."""
+        self._here.add(user)
+        self._been.add(user)
+        told = [(user + 1, each.message(self.study, receiver=user + 1, key=self.key)) for each in self._passes]
+        return told + self._go_on(now)
+
+    def begin(self, now: float) -> list[Outgoing]:
+        """Begin with those who are there."""
+        self._started = True
+        return self._go_on(now)
+
+    def left(self, user: int, now: float) -> list[Outgoing]:
+        """Somebody has left: the pair at hand is lost, and others wait."""
+        self._here.discard(user)
+        for digest, pair in list(self._open.items()):
+            if user in pair.users:
+                self._give_up(digest, f"user {user} left")
+        return self._go_on(now)
+
+    def receive(self, data: bytes, now: float) -> list[Outgoing]:
+        """Take a party's message; invitations to pairs that may begin now.
+
+        Raises:
+            PeerError: it is not the next message of somebody in a pair at hand; nothing has changed.
+        """
+        header = read_header(data)
+        pair = self._open.get(header.study)
+        if pair is None:
+            raise PeerError("the message is of no pair that is at hand")
+        try:
+            said = pair.aggregator.receive(data)
+        except PeerError:
+            if not pair.aggregator.over:
+                raise
+            self._give_up(header.study, "what one of them sent was malformed")
+            return self._go_on(now)
+        if pair.aggregator.outputs is None:
+            return said
+        self._outputs[pair.number] = pair.aggregator.outputs
+        self._changes.pairs[pair.number] = Met(outputs=pair.aggregator.outputs)
+        self._close(header.study)
+        return self._go_on(now)
+
+    def expire(self, now: float) -> list[Outgoing]:
+        """Give up pairs that have taken too long."""
+        for digest, pair in list(self._open.items()):
+            if pair.until <= now:
+                self._give_up(digest, f"it took longer than {self._seconds:g} seconds")
+        return self._go_on(now)
+
+    def _go_on(self, now: float) -> list[Outgoing]:
+        if not self._started or self._over:
+            return []
+        late = self._deadline is not None and now >= self._deadline
+        said = [] if late else list(self._invitations(now))
+        if self._open:
+            return said
+        again = [] if late else self._pair_anew()
+        if again:
+            return again + self._go_on(now)
+        if late or self._deadline is None or self._complete:
+            self._over = True
+            self._lose_waiting()
+        return said
+
+    @property
+    def _complete(self) -> bool:
+        """Whether no two people may meet any more."""
+        return int(np.count_nonzero(free_pairs(self.study, self._pairs, self._begun))) <= 1
+
+    def _invitations(self, now: float) -> Iterator[Outgoing]:
+        """Invite the pairs that can begin, in their order."""
+        busy = {user for pair in self._open.values() for user in pair.users}
+        later = []
+        for place, number in enumerate(self._waiting):
+            if len(self._open) >= self._at_once:
+                later += self._waiting[place:]
+                break
+            first, second = self._pairs[number].tolist()
+            if not {first, second} <= self._here or {first, second} & busy:
+                later.append(number)
+            else:
+                busy |= {first, second}
+                settings = self.study.settings(number, self._pairs[number])
+                aggregator = PairAggregator(settings, key=self.key, random=self._random)
+                self._open[settings.digest] = _Open(number, (first, second), aggregator, now + self._seconds)
+                self._changes.pairs[number] = Met()
+                yield aggregator.invitation
+        self._waiting = later
+
+    def _pair_anew(self) -> list[Outgoing]:
+        """Draw who meets whom in a further pass, and tell everybody who is there; nothing if nobody can meet."""
+        if len(self._passes) == MOST_PASSES:
+            return []
+        told = Departures(len(self._passes), self._random(SEED_BYTES), self._gone, self._begun.copy())
+        new = told.pairs(self.study, self._pairs)
+        if not len(new):
+            return []
+        self._lose_waiting()
+        self._passes.append(told)
+        self._changes.passes.append(told)
+        self._waiting = list(range(len(self._pairs), len(self._pairs) + len(new)))
+        self._pairs = np.concatenate([self._pairs, new])
+        self._begun = np.concatenate([self._begun, np.zeros(len(new), np.bool_)])
+        there = [user + 1 for user in sorted(self._here)]
+        return [(to, told.message(self.study, receiver=to, key=self.key)) for to in there]
+
+    def _lose_waiting(self) -> None:
+        """Give up the pairs that wait: one of each is not there, or time is up."""
+        for number in self._waiting:
+            missing = [user for user in self._pairs[number].tolist() if user not in self._here]
+            why = f"user {missing[0]} had left" if missing else "time was up before it began"
+            self._lose(number, why, begun=False)
+        self._waiting = []
+
+    def _give_up(self, digest: bytes, why: str) -> None:
+        pair = self._open[digest]
+        self._lose(pair.number, why, begun=pair.aggregator.begun)
+        self._close(digest)
+
+    def _lose(self, number: int, why: str, *, begun: bool) -> None:
+        self._lost[number] = why
+        self._changes.pairs[number] = Met(begun, lost=why)
+
+    def _close(self, digest: bytes) -> None:
+        """No half of the pair is taken from now on."""
+        pair = self._open.pop(digest)
+        self._begun[pair.number] = pair.aggregator.begun
+        pair.aggregator.close()

@@ -1,0 +1,180 @@
+"""What everybody in a study of pairs knows beforehand, and the frames between a person and the relay."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import IntEnum
+from functools import cached_property
+from typing import Protocol
+
+from cryptography.exceptions import InvalidSignature
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
+
+from ogive.core.arrays import Int64
+from ogive.crypto.channels import SIGNATURE_BYTES
+from ogive.crypto.circuits import Circuit
+from ogive.crypto.domains import HashDomain, digest
+from ogive.crypto.domains import number as field
+from ogive.crypto.twoparty import PairSettings, Participant
+from ogive.crypto.twoparty.messages import SEALED_BYTES, Step, body_bytes
+from ogive.crypto.wire import Reader
+from ogive.errors import ParameterError, PeerError
+from ogive.pairs.designs import Design
+
+MOST_PASSES = 64
+"""Passes after the first."""
+
+_LEAST = 256
+"""More than header, signature and rounding add to two lists of bits."""
+
+
+@dataclass(frozen=True, eq=False)
+class PairsStudy:
+    """A study of pairs; user u of the design has number u + 1, and the aggregator 0.
+
+    Fields:
+        design: Who meets whom, first; the first of each pair garbles.
+        circuits: By divisor of epsilon (`ogive.pairs.divisors`), with noise for that part of it; one for every degree
+            of a user.
+        people: Ed25519 public keys of the users.
+        aggregator: The aggregator's.
+
+    Raises:
+        ParameterError: there are more or fewer keys than users, or a circuit is missing.
+    """
+
+    design: Design
+    circuits: Mapping[int, Circuit]
+    people: tuple[bytes, ...]
+    aggregator: bytes
+
+    def __post_init__(self) -> None:
+        if len(self.people) != self.design.users:
+            raise ParameterError(f"there must be {self.design.users} keys, one a user, got {len(self.people)}")
+        missing = {*self.agreed.tolist()} - {0, *self.circuits}
+        if missing:
+            raise ParameterError(f"there is no circuit for users in {min(missing)} pairs, at that part of epsilon")
+
+    @cached_property
+    def digest(self) -> bytes:
+        """32 bytes that tell this study from all others."""
+        design = self.design
+        circuits = [field(parts) + circuit.digest() for parts, circuit in sorted(self.circuits.items())]
+        return digest(
+            HashDomain.PAIRS_STUDY,
+            field(design.users),
+            field(design.between),
+            design.pairs.astype("<i8").tobytes(),
+            b"".join(circuits),
+            self.aggregator,
+            *self.people,
+        )
+
+    @cached_property
+    def agreed(self) -> Int64:
+        """In how many pairs each user is at most, shape (users,); a pair divides epsilon by the larger of two."""
+        return self.design.degrees
+
+    @cached_property
+    def longest(self) -> int:
+        """Bytes of the longest message."""
+        bodies = [body_bytes(circuit, step) for circuit in self.circuits.values() for step in Step]
+        # each pair after the first pass needs a free place of two people, and MOST_PASSES bounds how often one is lost
+        pairs = len(self.design) * (1 + MOST_PASSES)
+        return SEALED_BYTES + max(*bodies, _LEAST + (self.design.users + pairs) // 8)
+
+    def settings(self, pair: int, ends: Int64) -> PairSettings:
+        """What the pair of two users agrees on; pairs of the design are numbered first, then those after dropouts."""
+        garbler, evaluator = (Participant(user + 1, self.people[user]) for user in ends.tolist())
+        parts = int(self.agreed[ends].max())
+        return PairSettings(self.digest, pair, self.circuits[parts], garbler, evaluator, self.aggregator)
+
+
+# --- Frames between a person and the relay
+#
+#     frame = type u8 | content
+#
+# The relay begins with 32 random bytes; a person answers with its number and its signature of them, so that nobody is
+# kept out by a stranger who says their number. What the relay says of who is there it says to the aggregator alone, and
+# nothing depends on it but which pairs are tried.
+
+CHALLENGE_BYTES = 32
+NUMBER_BYTES = 4
+ANSWER_BYTES = NUMBER_BYTES + SIGNATURE_BYTES
+FRONT_BYTES = 1
+
+
+class Channel(Protocol):
+    """A connection that carries frames, such as a WebSocket."""
+
+    async def receive(self) -> bytes | None:
+        """The next frame, None once the other side has hung up."""
+
+    async def send(self, frame: bytes) -> None:
+        """Send a frame; waits while the other side takes none.
+
+        Raises:
+            ConnectionError: the connection is lost.
+        """
+
+    async def close(self) -> None:
+        """Hang up."""
+
+
+class Frame(IntEnum):
+    """Types of frames."""
+
+    CHALLENGE = 1
+    ANSWER = 2
+    MESSAGE = 3
+    ARRIVED = 4
+    LEFT = 5
+    UNKNOWN = 6
+    OVER = 7
+
+
+def pack(kind: Frame, content: bytes = b"") -> bytes:
+    """A frame."""
+    return bytes([kind]) + content
+
+
+def unpack(frame: bytes, *, longest: int) -> tuple[Frame, bytes]:
+    """Type and content of a frame."""
+    if not frame or frame[0] not in list(Frame) or len(frame) > FRONT_BYTES + longest:
+        raise PeerError(f"a frame must be of a known type, with at most {longest} bytes, got {len(frame)} bytes")
+    return Frame(frame[0]), frame[FRONT_BYTES:]
+
+
+def answer(study: PairsStudy, number: int, challenge: bytes, key: Ed25519PrivateKey) -> bytes:
+    """Who a participant is, signed."""
+    return number.to_bytes(NUMBER_BYTES, "little") + key.sign(_signed(study, number, challenge))
+
+
+def check_answer(study: PairsStudy, challenge: bytes, content: bytes) -> int:
+    """The number of whoever answered."""
+    reader = Reader(content, "answer to the relay")
+    number, signature = reader.number(NUMBER_BYTES), reader.take(SIGNATURE_BYTES)
+    reader.finish()
+    if number > len(study.people):
+        raise PeerError(f"there is no number {number} in this study")
+    public = study.people[number - 1] if number else study.aggregator
+    try:
+        Ed25519PublicKey.from_public_bytes(public).verify(signature, _signed(study, number, challenge))
+    except InvalidSignature:
+        raise PeerError(f"somebody who is not number {number} says so") from None
+    return number
+
+
+def read_user(study: PairsStudy, content: bytes) -> int:
+    """The user that the relay says something of."""
+    reader = Reader(content, "word of the relay")
+    number = reader.number(NUMBER_BYTES)
+    reader.finish()
+    if not 1 <= number <= len(study.people):
+        raise PeerError(f"there is no person with number {number} in this study")
+    return number - 1
+
+
+def _signed(study: PairsStudy, number: int, challenge: bytes) -> bytes:
+    return digest(HashDomain.PAIRS_CONNECTION, study.digest, field(number), challenge)

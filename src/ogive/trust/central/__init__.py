@@ -1,1 +1,0 @@
-"""A trusted curator, who sees all records and adds the noise."""

@@ -1,1 +1,0 @@
-"""Exact answers without privacy."""

@@ -1,1 +1,0 @@
-"""The local model: every record is randomized by its owner."""

@@ -1,1 +1,0 @@
-"""Pairs of people who compute noisy values together."""
