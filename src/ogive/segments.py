@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import fcntl
 import os
 import re
 import struct
@@ -256,6 +255,8 @@ class Segments:
         self.close()
 
     def _hold(self) -> None:
+        import fcntl  # Windows has none, and reads stores
+
         try:
             fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as problem:

@@ -45,6 +45,11 @@ def test_a_kind_has_its_rooms_and_its_classes(kind):
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
+def test_owners_are_asked_where_the_command_says_with_which_options(kind):
+    assert kind.owners == (kind.command_options.owners is not None)
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
 def test_a_kind_says_how_it_is_planned(kind):
     assert issubclass(kind.prediction, Prediction)
     own = (PACKAGE / "statistics" / kind.folder / "plan.py").is_file()

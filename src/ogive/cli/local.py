@@ -65,7 +65,7 @@ class PromiseOptions:
 describing = App(name="describe", help="Write the questions for all owners to a file, and print what owners are told.")
 
 for _name, _kind in COMMANDED.items():
-    if _kind.command_options.owners is not None:
+    if _kind.owners:
         describing.command(f"ogive.cli.local:{_name}", name=_name, alias=_kind.alias, help=f"Ask for {_kind.summary}.")
 
 _SHOWN = 10**6  # millionths, rounded up

@@ -96,7 +96,7 @@ def agent(
         ) as connection:
             connection.run(party, stop)
     else:
-        from ogive.study.carriers import listen_at
+        from ogive.study.local_socket import listen_at
 
         assert listen is not None
         listen_at(listen, party, stop)

@@ -29,7 +29,7 @@ def statistic_from_dict(data: Any) -> Statistic[Any]:
     Those are read that owners of records can be asked for, as their commands say: `Command.owners`.
     """
     given = data.get("name") if isinstance(data, dict) else None
-    known = {kind.name: kind for kind in COMMANDED.values() if kind.command_options.owners is not None}
+    known = {kind.name: kind for kind in COMMANDED.values() if kind.owners}
     name = among(given, "a described statistic", known)
     made: Any = known[name].statistic
     if hasattr(made, "from_dict"):

@@ -47,7 +47,11 @@ class Style(TypedDict, total=False):
 
 
 def styled(style: Style, **usual: Any) -> dict[str, Any]:
-    """What a picture usually has, with what was asked for in its place."""
+    """What a picture usually has, with what was asked for in its place.
+
+    Raises:
+        ParameterError: something else was asked for than `Style` has, or not in matplotlib's words.
+    """
     for name, value in style.items():
         if name not in Style.__annotations__:
             known = ", ".join(Style.__annotations__)
@@ -71,6 +75,9 @@ def save(figure: Any, path: str | Path) -> None:
     """Write a figure, or the figure of some axes, as PNG, SVG or PDF by suffix, whole or not at all.
 
     A picture that shows exact values, or anything else that is not private, is for its owner alone.
+
+    Raises:
+        ParameterError: the suffix is another, or the file cannot be written.
     """
     path = Path(path)
     suffix = path.suffix.lower()
@@ -99,6 +106,13 @@ def new_axes(ax: Any = None, *, size: tuple[float, float] = (7.2, 4.4)) -> Any:
     """Axes to draw into: the given ones, or those of a new figure.
 
     Titles and small print need room: a figure of several axes that has no layout yet gets a constrained one.
+
+    Args:
+        ax: Matplotlib axes; None for new ones.
+        size: Width and height of a new figure, in inches.
+
+    Raises:
+        ParameterError: matplotlib is not installed, or something else than axes was given.
     """
     if ax is not None:
         if not callable(getattr(ax, "plot", None)) or not hasattr(ax, "transAxes"):
@@ -113,7 +127,14 @@ def new_axes(ax: Any = None, *, size: tuple[float, float] = (7.2, 4.4)) -> Any:
 
 
 def new_figure(size: tuple[float, float]) -> Any:
-    """A figure for several axes, whose titles and small print find room."""
+    """A figure for several axes, whose titles and small print find room.
+
+    Args:
+        size: Width and height in inches.
+
+    Raises:
+        ParameterError: matplotlib is not installed.
+    """
     _matplotlib()
     from matplotlib.figure import Figure
 
@@ -218,7 +239,16 @@ def intervals(
     *,
     hollow: bool = False,
 ) -> None:
-    """Draw values with their intervals, one below the other, the first on top."""
+    """Draw values with their intervals, one below the other, the first on top.
+
+    Args:
+        axes: To draw into.
+        names: Of the values.
+        points: The values; none is drawn where one is not finite.
+        ends: Of the intervals.
+        style: Of the points and intervals.
+        hollow: Whether points are empty, since the values are not where they are drawn.
+    """
     look = styled(style, color=BLUE, alpha=1.0)
     heights, fill = range(len(names) - 1, -1, -1), "none" if hollow else "full"
     wide: dict[str, Any] = {name: look[name] for name in ("color", "linestyle") if name in look}

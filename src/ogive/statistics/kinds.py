@@ -32,6 +32,8 @@ class Kind:
         summary: What is released, in words after "Release"; None where the command line has no command of the kind.
         command: Name of its command; that of the statistic where none is given.
         function: Name of its function and of its verb of sessions; that of the statistic where none is given.
+        owners: Whether owners of single records can answer it; its `COMMAND` says with which options.
+        people: Whether pairs of people can compute it.
     """
 
     name: str
@@ -42,6 +44,8 @@ class Kind:
     summary: str | None = None
     command: str = ""
     function: str = ""
+    owners: bool = False
+    people: bool = False
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "command", self.command or self.name)
@@ -84,8 +88,7 @@ class Kind:
     @property
     def asks(self) -> frozenset[str]:
         """The kinds of query that it may ask, whatever its method; a trust model that serves none cannot release it."""
-        told = self.command_options
-        more = {"reports": told.owners is not None, "pairs": told.people}
+        more = {"reports": self.owners, "pairs": self.people}
         return frozenset({"linear", "curator", *(kind for kind, asked in more.items() if asked)})
 
     def shows(self, room: str) -> bool:
@@ -101,21 +104,24 @@ class Kind:
         if find_spec(f"ogive.statistics.{self.folder}.plan") is None:
             return Prediction
         module = self.room("plan")
-        return cast("type[Prediction]", getattr(module, f"{self.question}Prediction", None) or module.Prediction)
+        own = getattr(module, f"{self.question}Prediction", None)
+        # not one that the module has imported
+        own = own if own is not None and own.__module__ == module.__name__ else module.Prediction
+        return cast("type[Prediction]", own)
 
 
 KINDS = (
     Kind(
         "ecdf", "ecdf", "Ecdf", "curve.estimate:Curve", "ogive.curve/1",
-        "a whole distribution function",
+        "a whole distribution function", owners=True,
     ),
     Kind(
         "quantiles", "quantiles", "Quantiles", "quantiles.estimate:QuantileEstimates", "ogive.quantiles/1",
-        "quantiles with simultaneous intervals",
+        "quantiles with simultaneous intervals", owners=True,
     ),
     Kind(
         "boxplot", "boxplot", "Boxplot", "boxplot.estimate:Boxplots", "ogive.boxplot/1",
-        "a boxplot of all records, or of each group",
+        "a boxplot of all records, or of each group", owners=True,
     ),
     Kind(
         "roc", "roc", "Roc", "roc.estimate:RocEstimate", "ogive.roc/1",
@@ -127,7 +133,7 @@ KINDS = (
     ),
     Kind(
         "ustatistic", "ustatistic", "Ustatistic", "ustatistic.estimate:UstatisticEstimate", "ogive.ustatistic/1",
-        "a statistic of pairs: Gini, Kendall's tau, AUC, collision entropy", command="ustat",
+        "a statistic of pairs: Gini, Kendall's tau, AUC, collision entropy", command="ustat", owners=True, people=True,
     ),
     Kind(
         "bounds", "bounds", "Bounds", "bounds.estimate:BoundsEstimate", "ogive.bounds/1",
@@ -135,23 +141,23 @@ KINDS = (
     ),
     Kind(
         "count", "sums", "Count", "sums.estimate:CountEstimate", "ogive.count/1",
-        "how many records have a value, or one of the values named",
+        "how many records have a value, or one of the values named", owners=True,
     ),
     Kind(
         "proportion", "sums", "Proportion", "sums.estimate:ProportionEstimate", "ogive.proportion/1",
-        "the share of the records that have one of the values named",
+        "the share of the records that have one of the values named", owners=True,
     ),
     Kind(
         "mean", "sums", "Mean", "sums.estimate:MeanEstimate", "ogive.mean/1",
-        "the mean of a column, with its standard deviation",
+        "the mean of a column, with its standard deviation", owners=True,
     ),
     Kind(
         "sum", "sums", "Sum", "sums.estimate:SumEstimate", "ogive.sum/1",
-        "the sum of a column",
+        "the sum of a column", owners=True,
     ),
     Kind(
         "histogram", "histogram", "Histogram", "histogram.estimate:HistogramEstimate", "ogive.histogram/1",
-        "how many records each category has",
+        "how many records each category has", owners=True,
     ),
     Kind(
         "describe", "describe", "Describe", "describe.estimate:DescribeEstimate", "ogive.describe/1",
@@ -159,7 +165,7 @@ KINDS = (
     ),
     Kind(
         "crosstab", "crosstab", "Crosstab", "crosstab.estimate:CrosstabEstimate", "ogive.crosstab/1",
-        "a table of two columns, with a test of whether they are independent",
+        "a table of two columns, with a test of whether they are independent", owners=True,
     ),
     Kind(
         "group_auc", "group_auc", "GroupAuc", "group_auc.estimate:GroupAucEstimate", "ogive.group_auc/1",

@@ -74,7 +74,6 @@ class Command:
             be asked.
         compared: Whether two groups are compared by the number of their estimates, or by any quantile; None where
             estimates have no number.
-        people: Whether pairs of people can compute it between themselves.
         readings: Whether its estimate is a ROC curve, parts of which are read.
     """
 
@@ -88,7 +87,6 @@ class Command:
     picture: Picture | None = None
     owners: Mapping[str, tuple[str, ...]] | None = None
     compared: Literal["number", "quantile"] | None = None
-    people: bool = False
     readings: bool = False
 
 

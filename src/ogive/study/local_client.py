@@ -1,4 +1,4 @@
-"""Asking an agent at its socket, as `carriers.listen_at` says.
+"""Asking an agent at its socket, as `local_socket.listen_at` says.
 
 Needs Python alone, so that carriers take a copy of this file.
 """

@@ -349,7 +349,7 @@ def reportable() -> str:
 
     by_methods: dict[tuple[str, ...], list[str]] = {}
     for kind in COMMANDED.values():
-        if (owners := kind.command_options.owners) is not None:
+        if kind.owners and (owners := kind.command_options.owners) is not None:
             methods = tuple(each for each in owners.get("method", ()) if each != "auto")
             by_methods.setdefault(methods, []).append(kind.name)
     found = []
@@ -363,7 +363,7 @@ def _met() -> str:
     """What pairs of people compute, from the list of statistics."""
     from ogive.statistics.kinds import COMMANDED  # as in `reportable`
 
-    names = [kind.name for kind in COMMANDED.values() if kind.command_options.people]
+    names = [kind.name for kind in COMMANDED.values() if kind.people]
     return f"pairs of people answer {_either(names, 'and')} alone"
 
 

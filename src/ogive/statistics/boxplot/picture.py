@@ -44,7 +44,18 @@ def draw(
     truth: Boxplots | None = None,
     **style: Unpack[Style],
 ) -> Any:
-    """Draw a box or a violin for each group; returns matplotlib axes."""
+    """Draw a box or a violin for each group; returns matplotlib axes.
+
+    Args:
+        boxes: What was released.
+        ax: Axes to draw into; new ones by default.
+        kind: "box" or "violin".
+        truth: Exact boxes of the same groups, drawn beside.
+        style: Of the boxes; see `ogive.plots.Style`.
+
+    Raises:
+        ParameterError: matplotlib is not installed, or the style is none.
+    """
     look = styled(style, color=BLUE, linewidth=1.2, alpha=0.28, label="private" if boxes.private else "exact")
     axes = new_axes(ax)
     places = np.arange(len(boxes.boxes), dtype=np.float64)

@@ -19,7 +19,19 @@ from ogive.statistics.calibration.estimate import SURPRISING, Calibration, Calib
 
 
 def draw(calibration: Calibration, ax: Any = None, **style: Unpack[Style]) -> Any:
-    """Draw observed against predicted shares, group by group, beside the line of perfect calibration."""
+    """Draw observed against predicted shares, group by group, beside the line of perfect calibration.
+
+    Args:
+        calibration: What to draw.
+        ax: Axes to draw into; new ones by default.
+        style: Of the points; see `ogive.plots.Style`.
+
+    Returns:
+        Matplotlib axes.
+
+    Raises:
+        ParameterError: matplotlib is not installed, or the style is none.
+    """
     usual = "released" if calibration.private else "exact"
     look = styled(style, color=BLUE, linestyle="none", label=usual)
     axes = new_axes(ax)

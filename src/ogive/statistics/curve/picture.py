@@ -36,7 +36,24 @@ def draw(
     truth: Curve | None = None,
     **style: Unpack[Style],
 ) -> Any:
-    """Draw a curve as steps, with the band that holds the true one."""
+    """Draw a curve as steps, with the band that holds the true one.
+
+    Args:
+        curve: What to draw.
+        ax: Axes to draw into; new ones by default.
+        confidence_level: Confidence level of the band; None for no band.
+        target: Of the band, "population" or "sample".
+        width: Of the band, "even" or "narrowing" in the tails.
+        truth: An exact curve to compare with, drawn dashed; only where it may be shown.
+        style: Of the curve; see `ogive.plots.Style`.
+
+    Returns:
+        Matplotlib axes.
+
+    Raises:
+        ParameterError: matplotlib is not installed, the style is none, or confidence_level, target or width is out of
+            range.
+    """
     usual = {"color": BLUE, "linewidth": 1.8, "label": "released" if curve.private else "exact (not private)"}
     look = styled(style, **usual)
     axes = new_axes(ax)
@@ -84,6 +101,12 @@ def plot_steps(curve: Curve, values: Float64, before: float, ax: Any = None) -> 
         values: Value at each threshold, shape (N,).
         before: Value below all thresholds.
         ax: Axes to draw into; new ones by default.
+
+    Returns:
+        Matplotlib axes.
+
+    Raises:
+        ParameterError: matplotlib is not installed.
     """
     axes = new_axes(ax)
     axes.step(_edges(curve.grid), np.concatenate(([before], values)), where="post", color=BLUE, linewidth=1.8)
@@ -139,6 +162,12 @@ def plot_shares(curve: Curve, edges: Float64, shares: Float64, ax: Any = None) -
         edges: Numbers of the grid, increasing, shape (bins + 1,).
         shares: Share of the records in each bin, shape (bins,).
         ax: Axes to draw into; new ones by default.
+
+    Returns:
+        Matplotlib axes.
+
+    Raises:
+        ParameterError: matplotlib is not installed.
     """
     axes = new_axes(ax)
     axes.stairs(shares, as_dates(curve.grid, edges), fill=True, color=BLUE, alpha=0.35)
@@ -162,6 +191,12 @@ def plot_quantiles(curve: Curve, ours: Float64, others: Float64, name: str, ax: 
         others: Quantiles of the other at the same shares, shape (points,).
         name: Name of the other distribution.
         ax: Axes to draw into; new ones by default.
+
+    Returns:
+        Matplotlib axes.
+
+    Raises:
+        ParameterError: matplotlib is not installed.
     """
     axes = new_axes(ax)
     ends = as_dates(curve.grid, np.array([curve.grid.low, curve.grid.high]))

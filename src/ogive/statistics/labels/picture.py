@@ -29,7 +29,19 @@ _BARS = 40
 
 
 def draw(found: LabelsEstimate, ax: Any = None, **style: Unpack[Style]) -> Any:
-    """Draw how many queries got each class and how many got none; where votes were opened, how far they lead."""
+    """Draw how many queries got each class and how many got none; where votes were opened, how far they lead.
+
+    Args:
+        found: What to draw.
+        ax: Axes to draw into; new ones by default.
+        style: Of the bars; see `ogive.plots.Style`.
+
+    Returns:
+        Matplotlib axes.
+
+    Raises:
+        ParameterError: matplotlib is not installed, or the style is none.
+    """
     look = styled(style, color=BLUE)
     axes = new_axes(ax)
     labelled = int((found.labels >= 0).sum())

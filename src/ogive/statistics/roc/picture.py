@@ -36,7 +36,21 @@ def draw(
     target: Target = "population",
     **style: Unpack[Style],
 ) -> Any:
-    """Draw a ROC curve, with the band that holds the true one."""
+    """Draw a ROC curve, with the band that holds the true one.
+
+    Args:
+        roc: What to draw.
+        ax: Axes to draw into; new ones by default.
+        confidence_level: Confidence level of the band; None for no band.
+        target: Of the band, "population" or "sample".
+        style: Of the curve; see `ogive.plots.Style`.
+
+    Returns:
+        Matplotlib axes.
+
+    Raises:
+        ParameterError: matplotlib is not installed, the style is none, or confidence_level or target is out of range.
+    """
     usual = f"{_word(roc)}, AUC {roc.auc:.3f}"
     look = styled(style, color=BLUE, linewidth=1.8, label=usual)
     axes = new_axes(ax, size=(5.4, 5.6))

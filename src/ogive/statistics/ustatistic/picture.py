@@ -23,6 +23,17 @@ def draw(found: UstatisticEstimate, ax: Any = None, **style: Unpack[Style]) -> A
     """Draw a value as a point, with its intervals for the population and for these records.
 
     A value that noise moved out of what is possible is an empty point at the nearest possible one.
+
+    Args:
+        found: What to draw.
+        ax: Axes to draw into; new ones by default.
+        style: Of the intervals; see `ogive.plots.Style`.
+
+    Returns:
+        Matplotlib axes.
+
+    Raises:
+        ParameterError: matplotlib is not installed, the style is none, or the value is undefined.
     """
     if not math.isfinite(found.value):
         if found.private:

@@ -544,5 +544,4 @@ COMMAND = Command(
         "labels."
     },
     owners={"method": ("auto", "krr", "unary", "haar", "hierarchy"), "expected_records": ()},
-    people=True,
 )

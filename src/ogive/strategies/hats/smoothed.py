@@ -186,7 +186,7 @@ def _factorize_free(
             for extra in range(ending):
                 slot = 2 * level + (hat + extra) % 2
                 order[done], slot_of[done] = start + hat + extra, slot
-                ratios[done] = state[slot]
+                ratios[done] = state[:, slot]
                 ratios[done, slot] = 0.0
                 pivots[done] = observe(state, slot, noise[start + hat + extra])
                 ratios[done] /= pivots[done]
