@@ -1,4 +1,5 @@
 import builtins
+import inspect
 import sys
 
 import numpy as np
@@ -153,3 +154,25 @@ def test_intervals_lie_in_the_rows_of_their_names_and_end_where_they_end():
         row = [places for places, heights in drawn if set(heights) == {height}]
         assert row == [ends, ends, [point]], "a bar, its two ends and the value"
     assert len(drawn) == 6
+
+
+def without_arguments(functions):
+    """Those that take two arguments or more and whose docstring has no section of arguments."""
+    return [
+        name
+        for name, each in functions.items()
+        if len(inspect.signature(each).parameters) > 1 and "\nArgs:\n" not in inspect.getdoc(each)
+    ]
+
+
+def test_the_manual_says_what_functions_take():
+    functions = {name: getattr(plots, name) for name in plots.__all__ if name.startswith("plot_")}
+    assert len(functions) > 8
+    assert without_arguments(functions) == []
+
+
+def test_a_function_whose_arguments_are_not_documented_is_seen():
+    def draw(found, ax=None):
+        """Draw it."""
+
+    assert without_arguments({"draw": draw}) == ["draw"]

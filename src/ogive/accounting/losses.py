@@ -46,7 +46,7 @@ def rounded_up(value: Fraction) -> Fraction:
 
 
 def halved(fits: Callable[[NumberT], bool], low: NumberT, high: NumberT, steps: int) -> tuple[NumberT, NumberT]:
-    """The ends of an interval after so many halvings, where numbers up to some limit fit; the limit stays inside."""
+    """The ends of an interval after some halvings, where numbers up to a limit fit; the limit stays inside."""
     for _ in range(steps):
         middle = (low + high) / 2
         if fits(middle):

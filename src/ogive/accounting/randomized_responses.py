@@ -67,7 +67,7 @@ def per_report_epsilon(epsilon: Rational, delta: Rational, reports: int, rule: s
 
 
 def responses_delta(epsilon: Fraction, per_report: Fraction, reports: int) -> float:
-    """The least delta with which so many randomized responses are (epsilon, delta)-DP together; rounded up."""
+    """The least delta with which this many randomized responses together are (epsilon, delta)-DP; rounded up."""
     own = float(per_report)
     log_all = reports * _log1pexp(own)
     terms: list[float] = []

@@ -37,7 +37,7 @@ def described(path: Path) -> Description:
     """The description in a file.
 
     Raises:
-        PeerError, ParameterError: it is none, or cannot be read.
+        PeerError, ParameterError: it is not a kept state, or cannot be read.
     """
     from ogive.local.description import Description
 

@@ -76,6 +76,9 @@ class PairsOptions(TrustOptions):
     Fields:
         circuits: "garbled", as people would evaluate them, or "clear", which gives the same result faster.
         absent: Share of the people who do not take part, from 0 to less than 1.
+
+    Raises:
+        ParameterError: an option is out of range.
     """
 
     name: ClassVar[str] = "pairs"

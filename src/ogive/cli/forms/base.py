@@ -106,7 +106,7 @@ def described(declaring: type) -> dict[str, str]:
 
 
 def default_shown(form: Form, default: Any) -> str | bool:
-    """A default as the help shows it; False where there is none to show."""
+    """A default as the help shows it; False if the help shows none."""
     return False if default is dataclasses.MISSING else form.shown(default) or False
 
 

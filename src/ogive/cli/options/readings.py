@@ -270,7 +270,7 @@ def compared_options(kind: Kind) -> ComparedOptions | None:
 
 
 def _group(word: str, groups: Sequence[LabelValue]) -> LabelValue:
-    """The group that a word stands for; the word's own meaning where there is none."""
+    """The group that a word stands for; if there is no such group, the word's own meaning."""
     from ogive.cli.forms.plain import group_of, meanings
 
     meant = meanings((word,))

@@ -85,7 +85,12 @@ class PairsStudy:
         return SEALED_BYTES + max(*bodies, _LEAST + (self.design.users + pairs) // 8)
 
     def settings(self, pair: int, ends: Int64) -> PairSettings:
-        """What the pair of two users agrees on; pairs of the design are numbered first, then those after dropouts."""
+        """What a pair agrees on.
+
+        Args:
+            pair: Its number: first come those of the design, then those after dropouts.
+            ends: Its two users.
+        """
         garbler, evaluator = (Participant(user + 1, self.people[user]) for user in ends.tolist())
         parts = int(self.agreed[ends].max())
         return PairSettings(self.digest, pair, self.circuits[parts], garbler, evaluator, self.aggregator)

@@ -33,6 +33,9 @@ class SecAggOptions(TrustOptions):
         colluding: How many parties may share all that they know, or read the result.
         dropouts: How many parties may leave before the end.
         threshold: How many parties must help to open the sum; None for the smallest safe number.
+
+    Raises:
+        ParameterError: a number is out of range, or the numbers do not fit together; the message says what would.
     """
 
     name: ClassVar[str] = "secagg"

@@ -41,6 +41,9 @@ class ServersOptions(TrustOptions):
         verifications: How often uploads can be checked.
         tolerated: Share of the uploads that may fail the check, from 0 to 1.
         colluding: How many servers may share all that they know; by default all but one.
+
+    Raises:
+        ParameterError: an option is out of range, or options do not fit each other.
     """
 
     name: ClassVar[str] = "servers"
