@@ -201,6 +201,9 @@ READ_FOR_FILES = {
     ("terms_of", "type(learner).__qualname__"),
     # the folder in which what people see is looked for, and `stored`
     ("room", "of.__module__"),
+    # a class of planning belongs to the module that defines it
+    ("Kind.prediction", "module.__name__"),
+    ("Kind.prediction", "own.__module__"),
     # field names, frozen below
     ("LabelsPlanRow.to_dict", "asdict(self)"),
     ("PlanRow.to_dict", "dataclasses.asdict(self.traffic)"),
