@@ -15,7 +15,8 @@ from vectors.make_stored import DOCUMENTS
 
 from ogive import plots
 from ogive.errors import ParameterError
-from ogive.statistics.base import BACKENDS, Card, Estimate, as_html
+from ogive.showing.view import BACKENDS, Card, as_html
+from ogive.statistics.base import Estimate
 from ogive.statistics.kinds import KINDS, SCHEMAS, read_estimate
 
 KEPT = {

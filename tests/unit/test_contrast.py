@@ -9,7 +9,7 @@ from scipy import stats
 
 import ogive
 from ogive import Contrast
-from ogive.statistics.base import BACKENDS
+from ogive.showing.view import BACKENDS
 from ogive.statistics.contrast import Number, difference, ratio
 
 Z = stats.norm.ppf(0.975)

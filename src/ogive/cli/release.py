@@ -264,8 +264,7 @@ def release_command(kind: Kind) -> Callable[..., None]:
         own.append(inspect.Parameter("compared", _NAMED, default=compared, annotation=type(compared)))
     if kind.command_options.readings:
         own.append(inspect.Parameter("readings", _NAMED, default=NOTHING_READ, annotation=ReadingOptions))
-    if kind.shows("picture"):
-        own.append(inspect.Parameter("plot", _NAMED, default=None, annotation=Plot))
+    own.append(inspect.Parameter("plot", _NAMED, default=None, annotation=Plot))
     picture = kind.command_options.picture
     if picture is not None:
         help_of = Parameter(help=picture.help, group=OUTPUT, show_default=False)

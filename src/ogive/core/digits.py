@@ -15,6 +15,11 @@ def p_value(value: float, digits: int = 2) -> str:
     return f"< {_LEAST_P}" if value < _LEAST_P else f"= {value:.{digits}g}"
 
 
+def percent(share: float) -> str:
+    """A share in percent, with one place after the point."""
+    return f"{100 * share:.1f} %"
+
+
 def places(width: float) -> int:
     """Places after the point of the largest power of ten that is at most a tenth of the width; below 0 for tens."""
     return min(_MOST, 1 - math.floor(math.log10(width)))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ogive.pate.labels_plan import LabelsPlan, LabelsPlanRow
 from ogive.releasing.planning.text import Column, Table
-from ogive.statistics.base import Card
+from ogive.showing.view import Card
 
 
 def table(plan: LabelsPlan) -> str:

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 from ogive.accounting.losses import shown_up
 from ogive.core.files import permissions, write_atomically
-from ogive.core.rooms import room
 from ogive.errors import ParameterError
 from ogive.provenance import publishable
 from ogive.report.budget import Total, budget, moment, totals
@@ -140,7 +139,7 @@ def chapter_of(estimate: Any, truth: Any = None) -> Chapter:
     if estimate.provenance is None:
         what = getattr(estimate, "column", type(estimate).__name__)
         raise ParameterError(f"{what} was never released, so its price is unknown; report what release returns")
-    made: Chapter = room(type(estimate), "picture").chapter(estimate, truth)
+    made = estimate.view().chapter(truth)
     some = "" if (where := estimate.provenance.where) is None else f" where {where}"
     return dataclasses.replace(made, schema=estimate.schema, title=made.title + some)
 

@@ -262,3 +262,41 @@ def intervals(
         legend(axes)
     axes.set_yticks(heights, labels=names, parse_math=False)
     axes.set_ylim(-0.7, len(names) - 0.3)
+
+
+_BAR, _BAR_MARGIN, _TALLEST, _BAR_WIDTH = 0.32, 1.5, 40.0, 0.8
+
+
+def bars(
+    ax: Any,
+    names: Sequence[str],
+    series: Sequence[tuple[str, Sequence[float], Sequence[tuple[float, float]]]],
+    look: dict[str, Any],
+    interval: str,
+    colors: Sequence[str] = COLORS,
+) -> Any:
+    """Draw shares as bars with intervals: for each name, the first on top, one bar of each series.
+
+    Args:
+        ax: Axes to draw into; new ones by default.
+        names: Of the bars.
+        series: Label, shares and intervals; one for each name. A share may be NaN: no bar.
+        look: Style of the bars.
+        interval: What the legend calls the intervals.
+        colors: Of the series.
+    """
+    axes = new_axes(ax, size=(7.2, min(_TALLEST, _BAR_MARGIN + _BAR * len(names) * len(series))))
+    width = _BAR_WIDTH / len(series)
+    for number, (label, shares, ends) in enumerate(series):
+        first = len(names) - 1 + _BAR_WIDTH / 2 - (number + 0.5) * width
+        places = [first - place for place in range(len(names))]
+        mine = {"color": colors[number % len(colors)], "alpha": 0.55, **look}
+        lengths = [0.0 if share != share else 100 * share for share in shares]
+        axes.barh(places, lengths, height=0.9 * width, label=label, **mine)
+        lows, highs = zip(*((100 * low, 100 * high) for low, high in ends), strict=True)
+        axes.hlines(places, lows, highs, color=GRAY, linewidth=1.6, label=None if number else interval)
+        axes.plot([*lows, *highs], [*places, *places], "|", color=GRAY, markersize=7)
+    axes.set_yticks(range(len(names) - 1, -1, -1), labels=names, parse_math=False)
+    axes.set_ylim(-0.7, len(names) - 0.3)
+    axes.set_xlim(left=0.0)
+    return axes

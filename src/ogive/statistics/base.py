@@ -9,122 +9,33 @@ from __future__ import annotations
 
 import dataclasses
 import datetime
-import html
+import functools
 import importlib.util
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, Self, TypeVar, Unpack, cast, get_args
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, TypeVar, Unpack, cast
 
 import numpy as np
 
 from ogive.columns.categories import as_written
-from ogive.core.checks import among
 from ogive.core.parameters import written_fields
-from ogive.core.rooms import room
 from ogive.errors import ParameterError, UnsupportedError
 from ogive.noise.shares import widened
 from ogive.privacy import Adjacency, Loss, Privacy, PrivacyUnit
 from ogive.provenance import Provenance, publishable
 from ogive.queries import Answer, Query
-from ogive.statistics import plain_json
+from ogive.showing.view import Backend, View, as_html, native_frame
+from ogive.statistics import codecs, plain_json
+from ogive.statistics.plain_json import Fields
 
 if TYPE_CHECKING:
     from ogive.columns import Schema
     from ogive.showing.pictures import Style
-
-# --- Estimates as HTML tables and as data frames
-#
-# The `text.py` of each statistic fills them.
-
-Backend = Literal["pandas", "polars", "pyarrow"]
-BACKENDS: tuple[Backend, ...] = get_args(Backend)
-
-# colors are those of whatever page this stands in, so that it is read on light and on dark ones
-_LINE = "border:none;border-bottom:1px solid rgba(128,128,128,0.35)"
-_CELL = f"padding:0.25em 0.9em 0.25em 0;background:none;color:inherit;vertical-align:top;{_LINE}"
-_TABLE = "border-collapse:collapse;border:none;margin:0.3em 0;color:inherit;background:none;font-size:0.95em"
-
-
-@dataclass(frozen=True)
-class Card:
-    """An estimate in a notebook, as plain text; what is shown is escaped.
-
-    Fields:
-        title: What was measured.
-        facts: What a reader should know, as pairs of a name and a value.
-        headings: Of the columns of a small table; none where there is no table.
-        rows: Of that table; the first cell of each names it.
-        notes: Sentences below.
-    """
-
-    title: str
-    facts: Sequence[tuple[str, str]] = ()
-    headings: Sequence[str] = ()
-    rows: Sequence[Sequence[str]] = ()
-    notes: Sequence[str] = ()
-
-
-def as_html(card: Card) -> str:
-    """A small self-contained piece of HTML."""
-    parts = [f'<div style="font-weight:600;margin-top:0.3em">{html.escape(card.title)}</div>']
-    if card.facts:
-        body = "".join(
-            f"<tr>{_cell(name, heading=True, align='left')}{_cell(value, align='left')}</tr>"
-            for name, value in card.facts
-        )
-        parts.append(f'<table style="{_TABLE};max-width:46em">{body}</table>')
-    if card.headings:
-        first, *others = card.headings
-        top = _cell(first, heading=True, align="left") + "".join(_cell(name, heading=True) for name in others)
-        body = "".join(
-            f"<tr>{_cell(row[0], heading=True, align='left')}{''.join(map(_cell, row[1:]))}</tr>" for row in card.rows
-        )
-        parts.append(f'<table style="{_TABLE}"><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table>')
-    parts += [
-        f'<div style="opacity:0.8;max-width:46em;font-size:0.95em">{html.escape(note)}</div>' for note in card.notes
-    ]
-    return f'<div style="overflow-x:auto">{"".join(parts)}</div>'
-
-
-def aligned(table: Sequence[tuple[str, ...]]) -> list[str]:
-    """Lines of cells below each other, the first of them to the left."""
-    widths = [max(len(row[place]) for row in table) for place in range(len(table[0]))]
-    lines = []
-    for name, *rest in table:
-        shown = [name.ljust(widths[0]), *(cell.rjust(width) for cell, width in zip(rest, widths[1:], strict=True))]
-        lines.append("  ".join(shown).rstrip())
-    return lines
-
-
-def level(estimate: Any) -> str:
-    """The confidence level of an estimate in percent."""
-    return f"{100 * estimate.confidence_level:g} %"
-
-
-def _cell(text: str, *, heading: bool = False, align: str = "right") -> str:
-    name, weight = ("th", "font-weight:600;") if heading else ("td", "")
-    return f'<{name} style="text-align:{align};{weight}{_CELL}">{html.escape(text)}</{name}>'
-
-
-def native_frame(columns: Mapping[str, Any], backend: str | None) -> Any:
-    """Columns as a data frame."""
-    if backend is None:
-        installed = [name for name in BACKENDS if importlib.util.find_spec(name) is not None]
-        if not installed:
-            raise ParameterError("a data frame needs pandas, polars or pyarrow installed")
-        backend = installed[0]
-    known = among(backend, "backend", BACKENDS)
-    if importlib.util.find_spec(known) is None:
-        raise ParameterError(f"{known} is not installed; install it with: pip install {known}")
-    import narwhals  # slow to import
-
-    return narwhals.from_dict(dict(columns), backend=known).to_native()
-
 
 # --- Estimates and statistics
 
@@ -226,7 +137,7 @@ class Terms:
 
 
 class Shown:
-    """What people see of an object, by the modules `text`, `frame` and `plot` beside its own."""
+    """An object that people see by its view: as text, card, data frame and picture."""
 
     provenance: Provenance | None
     """Origin of the release: statistic, price and trust model; None until released."""
@@ -255,11 +166,15 @@ class Shown:
         }
         return {name: value for name, value in vars(self).items() if name not in kept}
 
+    def view(self) -> View:
+        """What people see of it; text, cards, data frames, pictures and chapters of reports follow from that."""
+        return _view_class(type(self))(self)
+
     def __str__(self) -> str:
-        return str(room(type(self), "text").summary(self))
+        return self.view().text()
 
     def _repr_html_(self) -> str:
-        return as_html(room(type(self), "text").card(self))
+        return as_html(self.view().card())
 
     def to_frame(self, backend: Backend | None = None) -> Any:
         """What was estimated as a data frame, with the ends of its intervals where it has some.
@@ -270,7 +185,7 @@ class Shown:
         Raises:
             ParameterError: none is installed, or another name was given.
         """
-        return native_frame(room(type(self), "text").columns(self), backend)
+        return native_frame(self.view().columns, backend)
 
     def plot(self, ax: Any = None, **style: Unpack[Style]) -> Any:
         """Draw it; returns matplotlib axes.
@@ -282,22 +197,37 @@ class Shown:
         Raises:
             ParameterError: matplotlib is not installed, or the style is none.
         """
-        return room(type(self), "picture").draw(self, ax, **style)
+        return self.view().draw(ax, **style)
+
+
+@functools.cache
+def _view_class(kind: type) -> type[View]:
+    """The class `NameView` of a class `Name`: in its module, or in the module `view` beside that."""
+    for each in kind.__mro__[: kind.__mro__.index(Shown)]:
+        module = each.__module__
+        for place in (module, f"{module.rpartition('.')[0]}.view"):
+            if importlib.util.find_spec(place) is not None:
+                found = getattr(importlib.import_module(place), f"{each.__name__}View", None)
+                if found is not None:
+                    return cast(type[View], found)
+    from ogive.statistics.legacy import LegacyView  # TRANSITION
+
+    return LegacyView
+    raise TypeError(f"{kind.__name__} has no class {kind.__name__}View")
 
 
 class Estimate(Shown, ABC):
     """A value with its error: frozen, written and read as JSON, shown as text, as a table and as a picture.
 
-    A subclass is a frozen dataclass, declared with `repr=False`. Its module has `to_dict(estimate)` and
-    `from_dict(data)`, its plain data. Beside it lie
-
-    - `text.py`, with `summary(estimate)`, some lines; `short(estimate)`, a few words that take no time; and
-      `card(estimate)`, what notebooks show; and `columns(estimate)`, a row for each thing that was estimated;
-    - `picture.py`, with `draw(estimate, ax, **style)` and `chapter(estimate, truth)`.
+    A subclass is a frozen dataclass, declared with `repr=False`. How its fields are stored follows from their types, or
+    from the codecs that they name; see `ogive.statistics.codecs`. What people see of it says its `View`.
     """
 
     schema: ClassVar[str]
     """Name and version of its JSON, for example "ogive.curve/1"."""
+
+    article: ClassVar[str] = "an estimate"
+    """What it is called in errors, for example "a curve"."""
 
     indent: ClassVar[int | None] = None
     """Of its JSON."""
@@ -326,13 +256,24 @@ class Estimate(Shown, ABC):
         return cast(Self, replaced)
 
     def __repr__(self) -> str:
-        words = room(type(self), "text").short(self)
-        return f"<{type(self).__name__} {words}, {'private' if self.private else 'not private'}>"
+        return f"<{type(self).__name__} {self.view().short}, {'private' if self.private else 'not private'}>"
+
+    def results(self) -> dict[str, Any]:
+        """What follows from the fields, as plain data for other programs; it is not read back."""
+        return {}
+
+    @classmethod
+    def published(cls, fields: Mapping[str, Any]) -> tuple[str, ...]:
+        """Columns whose values were public, of fields that were read."""
+        return ()
+
+    def check_stored(self, known: Fields) -> None:
+        """Refuse what was read from a file if its fields contradict each other, by a ParameterError or a DataError."""
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, exact; see the schema in `ogive/schemas`."""
-        data: dict[str, Any] = room(type(self), "estimate").to_dict(self)
-        return data
+        own = getattr(importlib.import_module(type(self).__module__), "to_dict", None)  # TRANSITION
+        return own(self) if own is not None else codecs.write(self)
 
     def to_json(self, path: str | Path | None = None) -> str:
         """JSON text; with a path, also written there, whole or not at all; for its owner alone if not private.
@@ -350,8 +291,12 @@ class Estimate(Shown, ABC):
             ParameterError, DataError: this is no estimate of this kind that this version can read.
         """
         with as_written():
-            found: Self = room(cls, "estimate").from_dict(data)
-        return found
+            return cls._read(data)
+
+    @classmethod
+    def _read(cls, data: Any) -> Self:
+        own = getattr(importlib.import_module(cls.__module__), "from_dict", None)  # TRANSITION
+        return cast(Self, own(data)) if own is not None else codecs.read(cls, data)
 
     @classmethod
     def from_json(cls, source: str | bytes | Path) -> Self:

@@ -91,11 +91,6 @@ class Kind:
         more = {"reports": self.owners, "pairs": self.people}
         return frozenset({"linear", "curator", *(kind for kind, asked in more.items() if asked)})
 
-    def shows(self, room: str) -> bool:
-        """Whether people see its estimate in a certain way, such as `picture`; the estimate itself is not loaded."""
-        folder = self.estimate_path.partition(":")[0].rpartition(".")[0]
-        return find_spec(f"ogive.statistics.{folder}.{room}") is not None
-
     @property
     def prediction(self) -> type[Prediction]:
         """How it is planned; a kind without `plan.py` is simulated."""

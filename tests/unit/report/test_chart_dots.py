@@ -9,10 +9,6 @@ import pytest
 import ogive
 from ogive import Clear, Describe, release
 from ogive.showing.chart import MOST_ROWS, Dot, DotChart, draw
-from ogive.statistics.crosstab.picture import chapter as of_crosstab
-from ogive.statistics.describe.picture import chapter as of_variables
-from ogive.statistics.groups.picture import chapter as of_groups
-from ogive.statistics.histogram.picture import chapter as of_histogram
 
 SVG = "{http://www.w3.org/2000/svg}"
 RNG = np.random.default_rng(6)
@@ -75,18 +71,18 @@ def test_histograms_cross_tables_and_numbers_of_groups_are_drawn_with_their_inte
     histograms = both(ogive.Histogram("ward", values=wards))
     crosstabs = both(ogive.Crosstab("ward", "ill", rows=wards, columns=(0, 1)))
     means = both(ogive.Grouped(ogive.Mean("age", bounds=(18, 95)), "ward", wards))
-    for chapter, (found, exact) in ((of_histogram, histograms), (of_crosstab, crosstabs), (of_groups, means)):
-        (picture,) = chapter(found, exact).pictures
+    for found, exact in (histograms, crosstabs, means):
+        (picture,) = found.view().chapter(exact).pictures
         assert picture.chart.dots
         for dot in picture.chart.dots:
             assert dot.low <= dot.value <= dot.high
             assert dot.low <= dot.truth <= dot.high
         assert {kind for kind, _ in picture.chart.legend} == {"interval", "truth"}
-        (alone,) = chapter(found, None).pictures
+        (alone,) = found.view().chapter(None).pictures
         assert all(dot.truth is None for dot in alone.chart.dots)
-    dots = of_histogram(histograms[0], None).pictures[0].chart.dots
+    dots = histograms[0].view().chapter(None).pictures[0].chart.dots
     assert [dot.value for dot in dots] == list(histograms[0].shares)
-    dots = of_groups(means[0], None).pictures[0].chart.dots
+    dots = means[0].view().chapter(None).pictures[0].chart.dots
     assert [dot.value for dot in dots] == [each.value for _, each in means[0]]
 
 
@@ -94,7 +90,7 @@ def test_more_numbers_than_fit_are_left_to_the_table():
     ages = tuple(range(18, 95))
     assert len(ages) > MOST_ROWS
     found, _ = both(ogive.Histogram("age", values=ages))
-    assert of_histogram(found, None).pictures == ()
+    assert found.view().chapter(None).pictures == ()
 
 
 def described(variables, wards=0):
@@ -109,7 +105,7 @@ def described(variables, wards=0):
 
 def test_described_groups_have_a_chart_of_each_number_with_a_dot_for_each_column_of_the_table():
     found = described(1, wards=3)
-    age, share = (picture.chart for picture in of_variables(found, None).pictures)
+    age, share = (picture.chart for picture in found.view().chapter(None).pictures)
     assert [dot.name for dot in age.dots] == ["Overall", "ward = 0", "ward = 1", "ward = 2"]
     for chart, column, part in ((age, "age", "mean"), (share, "x0", "proportion")):
         assert chart.shares == (part == "proportion")
@@ -119,17 +115,17 @@ def test_described_groups_have_a_chart_of_each_number_with_a_dot_for_each_column
 
 
 def test_variables_of_all_records_have_one_chart_of_their_shares():
-    (picture,) = of_variables(described(2), None).pictures
+    (picture,) = described(2).view().chapter(None).pictures
     assert [dot.name for dot in picture.chart.dots] == ["x0", "x1"]
     assert picture.note is None
-    assert of_variables(described(0), None).pictures == ()
-    (picture,) = of_variables(described(MOST_ROWS + 3), None).pictures
+    assert described(0).view().chapter(None).pictures == ()
+    (picture,) = described(MOST_ROWS + 3).view().chapter(None).pictures
     assert len(picture.chart.dots) == MOST_ROWS
     assert picture.note == "3 more shares are in the table alone."
 
 
 def test_what_would_be_too_much_to_draw_of_groups_is_left_to_the_table():
-    pictures = of_variables(described(25, wards=2), None).pictures
+    pictures = described(25, wards=2).view().chapter(None).pictures
     assert len(pictures) == 24
     assert pictures[-1].note == "2 more means and shares are in the table alone."
-    assert of_variables(described(1, wards=MOST_ROWS), None).pictures == ()
+    assert described(1, wards=MOST_ROWS).view().chapter(None).pictures == ()

@@ -22,7 +22,7 @@ from ogive.noise import KeyedSource
 from ogive.statistics.curve.bands.simultaneous import NoiseMaxima
 from ogive.statistics.roc import area as roc_noise
 from ogive.statistics.roc.area import KNOWN_SIZES, KNOWN_SUM, NOTHING_KNOWN, SimulatedNoise, rank_test
-from ogive.statistics.significance.result import HypothesisTest, p_value
+from ogive.statistics.significance import HypothesisTest, p_value
 from ogive.statistics.ustatistic.null import DRAWS
 
 RELEASES = runs_of(100, part=25)

@@ -33,7 +33,8 @@ from ogive.releasing.session.opening import (
 )
 from ogive.releasing.session.statement import card, disclosure, left, statement, unseen
 from ogive.releasing.session.verbs import Verbs
-from ogive.statistics.base import Card, Estimate, EstimateT, Statistic, as_html, check_statistic, completed, describe
+from ogive.showing.view import Card, as_html
+from ogive.statistics.base import Estimate, EstimateT, Statistic, check_statistic, completed, describe
 from ogive.statistics.kinds import is_estimate, read_recorded
 from ogive.statistics.questions import subjects
 from ogive.trust import Central, Simulation, TrustOf

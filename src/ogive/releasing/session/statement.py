@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ogive.errors import quoted
 from ogive.privacy import PrivacyUnit, named_columns
-from ogive.statistics.base import Card
+from ogive.showing.view import Card
 from ogive.statistics.questions import (
     asked_name,
     published_columns,

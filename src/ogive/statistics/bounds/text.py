@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ogive.statistics.base import Card
+from ogive.showing.view import Card
 from ogive.statistics.bounds.estimate import BoundsEstimate
 
 

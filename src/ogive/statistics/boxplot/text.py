@@ -6,7 +6,7 @@ from typing import Any
 
 from ogive.privacy import Adjacency
 from ogive.showing.axis import shown
-from ogive.statistics.base import Card
+from ogive.showing.view import Card
 from ogive.statistics.boxplot.boxes import CONFIDENCE_LEVEL, NUMBERS, Box, Interval, Intervals
 from ogive.statistics.boxplot.estimate import PUBLIC_GROUPS, Boxplots
 

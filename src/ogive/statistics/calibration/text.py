@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from ogive.core.digits import number, p_value
-from ogive.statistics.base import Card
+from ogive.showing.view import Card
 from ogive.statistics.calibration.estimate import Calibration, CalibrationGroup
 
 

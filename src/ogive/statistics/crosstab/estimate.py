@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
 from typing import Any, ClassVar, NamedTuple
@@ -11,17 +11,18 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from ogive.columns import Domain, LabelValue, Listed
-from ogive.errors import DataError, ParameterError, plain, quoted
+from ogive.errors import DataError, ParameterError, quoted
 from ogive.provenance import Provenance
 from ogive.queries import CellsQuery, MomentsQuery
 from ogive.statistics.base import FEWEST, OF_COUNT, Estimate
+from ogive.statistics.codecs import Codec, Read, finite, stored
 from ogive.statistics.confidence import check_level
 from ogive.statistics.contrast import Number, difference, ratio
 from ogive.statistics.crosstab.independence import Independence, independence
-from ogive.statistics.histogram.estimate import Interval, ends, names_of
+from ogive.statistics.histogram.estimate import Interval, names_of
 from ogive.statistics.plain_json import Fields, is_text
 from ogive.statistics.sums import measured as sums
-from ogive.statistics.sums.estimate import check_cost, read_table, read_values
+from ogive.statistics.sums.estimate import VALUES, check_cost, read_table
 from ogive.statistics.sums.measured import Measured, Reading, count_reading, query_of, share_reading
 
 Numbers = tuple[tuple[float, ...], ...]
@@ -55,6 +56,27 @@ class Association(NamedTuple):
     high: float
 
 
+def _read_policies(known: Fields, name: str, _: Read) -> str | dict[str, str]:
+    given = known.data[name]
+    if not isinstance(given, dict):
+        return known.text(name)
+    if not all(is_text(each) for pair in given.items() for each in pair):
+        raise DataError(f"the field 'missing' of {known.what} must be a short text, or one for each column")
+    return given
+
+
+def _read_table(known: Fields, name: str, read: Read) -> Measured:
+    policies = of_both(read["missing"], read["row"], read["column"])
+    sizes = (
+        len(values) + (read["other"] == "count") + (policy == "count")
+        for values, policy in zip((read["rows"], read["columns"]), policies, strict=True)
+    )
+    return read_table(known.data[name], known, math.prod(sizes))
+
+
+_POLICIES = Codec(lambda given: given if isinstance(given, str) else dict(given), _read_policies)
+
+
 @dataclass(frozen=True, repr=False)
 class CrosstabEstimate(Estimate):
     """How many records have each combination of values of two columns.
@@ -75,16 +97,18 @@ class CrosstabEstimate(Estimate):
     """
 
     schema: ClassVar[str] = "ogive.crosstab/1"
+    article: ClassVar[str] = "a cross table"
     indent: ClassVar[int | None] = 1
+    file_order: ClassVar[tuple[str, ...]] = ("row", "column", "rows", "columns")
 
     row: str
     column: str
-    measured: Measured
+    measured: Measured = stored(Codec(sums.to_dict, _read_table, last=True))
     _: KW_ONLY
-    rows: tuple[LabelValue, ...]
-    columns: tuple[LabelValue, ...]
+    rows: tuple[LabelValue, ...] = stored(VALUES)
+    columns: tuple[LabelValue, ...] = stored(VALUES)
     other: str
-    missing: str | Mapping[str, str]
+    missing: str | Mapping[str, str] = stored(_POLICIES)
     confidence_level: float
     provenance: Provenance | None = None
 
@@ -336,6 +360,24 @@ class CrosstabEstimate(Estimate):
         far = np.abs(np.array(self.counts) - np.array(truth.counts)).max()
         return {"share": float(far) / max(1.0, truth.records)}
 
+    def results(self) -> dict[str, Any]:
+        """Counts, totals and shares with intervals; None where there is no bound or no number."""
+        return {
+            "row_names": list(self.row_names),
+            "column_names": list(self.column_names),
+            "counts": finite(self.counts),
+            "count_intervals": finite(self.count_intervals()),
+            "row_totals": finite(self.row_totals),
+            "column_totals": finite(self.column_totals),
+            "row_shares": finite(self.row_shares),
+            "column_shares": finite(self.column_shares),
+        }
+
+    def check_stored(self, known: Fields) -> None:
+        """Refuse columns that are none, and a price below that of the noise."""
+        _ = self.listed
+        check_cost(self.provenance, self.query, self.measured, known)
+
     def _level(self, confidence_level: float | None) -> float:
         return self.confidence_level if confidence_level is None else float(check_level(confidence_level))
 
@@ -357,80 +399,3 @@ def _logit(share: float) -> float:
     if not 0 < share < 1:
         return -math.inf if share <= 0 else math.inf
     return math.log(share / (1 - share))
-
-
-# --- Plain data, which need not be trusted
-
-_NEEDED = ("row", "column", "rows", "columns", "measured", "other", "missing", "confidence_level", "provenance")
-
-
-def to_dict(estimate: CrosstabEstimate) -> dict[str, Any]:
-    """Plain data of a cross table; the results follow from what was measured, and are there for other programs."""
-    provenance = estimate.provenance
-    return {
-        "schema": estimate.schema,
-        "row": estimate.row,
-        "column": estimate.column,
-        "rows": list(estimate.rows),
-        "columns": list(estimate.columns),
-        "measured": sums.to_dict(estimate.measured),
-        "other": estimate.other,
-        "missing": estimate.missing if isinstance(estimate.missing, str) else dict(estimate.missing),
-        "confidence_level": estimate.confidence_level,
-        "results": {
-            "row_names": list(estimate.row_names),
-            "column_names": list(estimate.column_names),
-            "counts": [_finite(row) for row in estimate.counts],
-            "count_intervals": [[ends(each) for each in row] for row in estimate.count_intervals()],
-            "row_totals": _finite(estimate.row_totals),
-            "column_totals": _finite(estimate.column_totals),
-            "row_shares": [_finite(row) for row in estimate.row_shares],
-            "column_shares": [_finite(row) for row in estimate.column_shares],
-        },
-        "provenance": None if provenance is None else provenance.to_dict(),
-    }
-
-
-def from_dict(data: Any) -> CrosstabEstimate:
-    """Rebuild from plain data, which need not be trusted."""
-    known = Fields.of(data, CrosstabEstimate.schema, "a cross table", _NEEDED)
-    rows, columns = (read_values(data[name], known) for name in ("rows", "columns"))
-    other, missing = known.text("other"), _policies(known)
-    provenance = known.provenance()
-    try:
-        policies = of_both(missing, known.text("row"), known.text("column"))
-        sizes = [
-            len(values) + (other == "count") + (policy == "count")
-            for values, policy in zip((rows, columns), policies, strict=True)
-        ]
-        estimate = CrosstabEstimate(
-            known.text("row"),
-            known.text("column"),
-            read_table(data["measured"], known, math.prod(sizes)),
-            rows=rows,
-            columns=columns,
-            other=other,
-            missing=missing,
-            confidence_level=known.chance("confidence_level"),
-            provenance=provenance,
-        )
-        _ = estimate.listed
-        query = estimate.query
-    except ParameterError as problem:
-        raise DataError(f"{known.what} contradicts itself: {plain(problem)}") from None
-    check_cost(provenance, query, estimate.measured, known)
-    return estimate
-
-
-def _policies(known: Fields) -> str | dict[str, str]:
-    """What a missing value meant: a word, or one for each column."""
-    given = known.data["missing"]
-    if not isinstance(given, dict):
-        return known.text("missing")
-    if not all(is_text(each) for pair in given.items() for each in pair):
-        raise DataError(f"the field 'missing' of {known.what} must be a short text, or one for each column")
-    return given
-
-
-def _finite(values: Iterable[float]) -> list[float | None]:
-    return [value if math.isfinite(value) else None for value in values]

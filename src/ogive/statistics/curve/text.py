@@ -8,7 +8,7 @@ import numpy as np
 
 from ogive.provenance import trust_rows
 from ogive.showing.axis import shown
-from ogive.statistics.base import Card
+from ogive.showing.view import Card
 from ogive.statistics.contrast import Number
 from ogive.statistics.curve import readings as curve_bins
 from ogive.statistics.curve.batches import SHOWN, list_batches

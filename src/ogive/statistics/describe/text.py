@@ -6,11 +6,11 @@ import textwrap
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ogive.statistics.base import Card
+from ogive.showing.view import Card
 from ogive.statistics.describe.estimate import DescribeEstimate
 from ogive.statistics.describe.lines import Line, columns_of, lines, notes, titles
 from ogive.statistics.describe.variables import KNOWN
-from ogive.statistics.groups.text import WIDEST
+from ogive.statistics.groups.view import WIDEST
 from ogive.statistics.histogram.estimate import HistogramEstimate
 from ogive.statistics.quantiles.estimate import QuantileEstimates
 from ogive.statistics.sums.estimate import MeanEstimate, NumberEstimate, ProportionEstimate

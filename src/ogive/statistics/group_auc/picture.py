@@ -14,7 +14,7 @@ from ogive.showing.chapter import Chapter, Picture
 from ogive.showing.chart import MOST_ROWS, Dot, DotChart
 from ogive.showing.parts import Html, Row, say, table
 from ogive.showing.pictures import GRAY, Style, caption, legend, new_axes, styled
-from ogive.statistics.base import level
+from ogive.showing.view import level
 from ogive.statistics.group_auc.estimate import GroupAucEstimate
 from ogive.statistics.group_auc.text import group_rows, group_titles, notes, rows, title, told
 

@@ -7,7 +7,7 @@ import math
 from typing import Any
 
 from ogive.core.digits import number
-from ogive.statistics.base import Card, aligned, level
+from ogive.showing.view import Card, aligned, level
 from ogive.statistics.group_auc.estimate import Area, GroupAucEstimate
 
 _LONG = 40

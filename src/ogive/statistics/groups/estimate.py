@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Generic, Self, TypeVar, get_args
 
 from ogive.columns import MAX_GROUPS, LabelValue
-from ogive.core.rooms import room
 from ogive.errors import DataError, ParameterError, plain, quoted
 from ogive.provenance import Provenance
 from ogive.queries.aggregates import check_groups
@@ -18,7 +17,7 @@ from ogive.statistics.base import Estimate
 from ogive.statistics.confidence import check_level
 from ogive.statistics.contrast import Kind, check_probability, difference, ratio
 from ogive.statistics.groups.conditions import condition
-from ogive.statistics.groups.contrasts.contrast import Contrast, check_compared, place_of
+from ogive.statistics.groups.contrast import Contrast, check_compared, place_of
 from ogive.statistics.kinds import read_estimate
 from ogive.statistics.plain_json import Fields
 
@@ -171,14 +170,14 @@ class GroupEstimates(Estimate, Generic[MemberT]):
     def _contrast(
         self, kind: Kind, group: LabelValue, other: LabelValue, probability: float, confidence_level: float | None
     ) -> Contrast:
-        text = room(type(self.estimates[0]), "text")
-        if not hasattr(text, "line_number"):
-            raise ParameterError(f"{text.line_about(self.estimates[0])} has no number to compare between groups")
+        view = self.estimates[0].view()
+        if not view.compares:
+            raise ParameterError(f"{view.about} has no number to compare between groups")
         check_compared(group, other, self.by, self.groups)
         check_probability(probability)
         usual = getattr(self.estimates[0], "confidence_level", CONFIDENCE_LEVEL)
         level = usual if confidence_level is None else float(check_level(confidence_level))
-        one, two = (text.line_number(self[each], level, probability) for each in (group, other))
+        one, two = (self[each].view().number(level, probability) for each in (group, other))
         compared = difference if kind == "difference" else ratio
         value, error, low, high = compared(one, two, level)
         numbers = value, error, low, high, level, one.probability
@@ -192,6 +191,50 @@ class GroupEstimates(Estimate, Generic[MemberT]):
         """
         each = [mine.errors(exact) for mine, exact in zip(self.estimates, self.exact(truth), strict=True)]
         return {name: max(errors[name] for errors in each) for name in each[0]}
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data of estimates of groups."""
+        return {
+            "schema": self.schema,
+            "by": self.by,
+            "groups": list(self.groups),
+            "public_groups": self.public_groups,
+            **({} if self.threshold is None else {"threshold": self.threshold}),
+            "estimates": [estimate.to_dict() for estimate in self.estimates],
+            **({"contrasts": [_contrast(each) for each in self.contrasts]} if self.contrasts else {}),
+            "provenance": None if self.provenance is None else self.provenance.to_dict(),
+        }
+
+    @classmethod
+    def _read(cls, data: Any) -> Any:
+        known = Fields.of(data, GroupEstimates.schema, "estimates of groups", _NEEDED)
+        by, listed, held, public = known.text("by"), data["groups"], data["estimates"], data["public_groups"]
+        groups = read_groups(by, listed)
+        if not isinstance(held, list) or len(held) != len(listed):
+            raise DataError("the field 'estimates' must hold an estimate for each group")
+        if not isinstance(public, bool):
+            raise DataError("the field 'public_groups' must be true or false")
+        threshold = known.whole("threshold", 2, LARGEST_THRESHOLD) if "threshold" in data else None
+        provenance = known.provenance(*((by,) if public else ()))
+        if any(isinstance(each, dict) and each.get("schema") == GroupEstimates.schema for each in held):
+            raise DataError("groups have no groups of their own")
+        estimates = tuple(read_estimate(each) for each in held)
+        if len({type(estimate) for estimate in estimates}) > 1:
+            raise DataError("the estimates of all groups must be of one kind")
+        for group, estimate in zip(listed, estimates, strict=True):
+            mine = estimate.provenance
+            wanted = None
+            if provenance is not None:
+                wanted = of_group(provenance, by, group, estimate)
+            if mine != wanted:
+                raise DataError("the provenance of each group must be that of the release, with the group's condition")
+        estimate = GroupEstimates(by, groups, estimates, public, provenance, threshold)
+        if "contrasts" not in data:
+            return estimate
+        rows = known.rows("contrasts", "a contrast of groups", _CONTRAST, nonempty=True)
+        if len(rows) > MOST_CONTRASTS:
+            raise DataError(f"the field 'contrasts' must hold at most {MOST_CONTRASTS} contrasts")
+        return estimate.with_contrasts(*(_read_contrast(row, estimate) for row in rows))
 
     def exact(self, truth: GroupEstimates[Any]) -> tuple[Any, ...]:
         """The true values of these groups; of groups that were found the truth may have more.
@@ -225,20 +268,6 @@ _CONTRAST = ("kind", "group", "other", "probability", "confidence_level")
 _NEEDED = ("by", "groups", "estimates", "public_groups", "provenance")
 
 
-def to_dict(found: GroupEstimates[Any]) -> dict[str, Any]:
-    """Plain data of estimates of groups."""
-    return {
-        "schema": GroupEstimates.schema,
-        "by": found.by,
-        "groups": list(found.groups),
-        "public_groups": found.public_groups,
-        **({} if found.threshold is None else {"threshold": found.threshold}),
-        "estimates": [estimate.to_dict() for estimate in found.estimates],
-        **({"contrasts": [_contrast(each) for each in found.contrasts]} if found.contrasts else {}),
-        "provenance": None if found.provenance is None else found.provenance.to_dict(),
-    }
-
-
 def read_groups(by: str, listed: Any) -> tuple[Any, ...]:
     """The field 'groups' of plain data, checked."""
     if not isinstance(listed, list) or not 1 <= len(listed) <= MAX_GROUPS:
@@ -248,38 +277,6 @@ def read_groups(by: str, listed: Any) -> tuple[Any, ...]:
     except (ParameterError, TypeError):
         raise DataError("the field 'groups' must list different numbers, texts or truth values") from None
     return tuple(listed)
-
-
-def from_dict(data: Any) -> GroupEstimates[Any]:
-    """Rebuild from plain data, which need not be trusted."""
-    known = Fields.of(data, GroupEstimates.schema, "estimates of groups", _NEEDED)
-    by, listed, held, public = known.text("by"), data["groups"], data["estimates"], data["public_groups"]
-    groups = read_groups(by, listed)
-    if not isinstance(held, list) or len(held) != len(listed):
-        raise DataError("the field 'estimates' must hold an estimate for each group")
-    if not isinstance(public, bool):
-        raise DataError("the field 'public_groups' must be true or false")
-    threshold = known.whole("threshold", 2, LARGEST_THRESHOLD) if "threshold" in data else None
-    provenance = known.provenance(*((by,) if public else ()))
-    if any(isinstance(each, dict) and each.get("schema") == GroupEstimates.schema for each in held):
-        raise DataError("groups have no groups of their own")
-    estimates = tuple(read_estimate(each) for each in held)
-    if len({type(estimate) for estimate in estimates}) > 1:
-        raise DataError("the estimates of all groups must be of one kind")
-    for group, estimate in zip(listed, estimates, strict=True):
-        mine = estimate.provenance
-        wanted = None
-        if provenance is not None:
-            wanted = of_group(provenance, by, group, estimate)
-        if mine != wanted:
-            raise DataError("the provenance of each group must be that of the release, with the group's condition")
-    estimate = GroupEstimates(by, groups, estimates, public, provenance, threshold)
-    if "contrasts" not in data:
-        return estimate
-    rows = known.rows("contrasts", "a contrast of groups", _CONTRAST, nonempty=True)
-    if len(rows) > MOST_CONTRASTS:
-        raise DataError(f"the field 'contrasts' must hold at most {MOST_CONTRASTS} contrasts")
-    return estimate.with_contrasts(*(_read_contrast(row, estimate) for row in rows))
 
 
 def _contrast(found: Contrast) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from ogive.showing.chapter import Chapter, Picture
 from ogive.showing.chart import MOST_ROWS, Dot, DotChart
 from ogive.showing.parts import Html, Row, say, strong, table
 from ogive.showing.pictures import BLUE, GRAY, Style, caption, legend, lighten, new_axes, styled
-from ogive.statistics.base import level
+from ogive.showing.view import level
 from ogive.statistics.histogram.estimate import HistogramEstimate
 from ogive.statistics.histogram.text import percent, unseen
 

@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from ogive.core.digits import number
-from ogive.statistics.base import Card, aligned, level
+from ogive.showing.view import Card, aligned, level
 from ogive.statistics.histogram.estimate import HistogramEstimate
 
 _SHOWN, _LONG = 4, 40

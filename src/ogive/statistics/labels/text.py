@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ogive.statistics.base import Card
+from ogive.showing.view import Card
 from ogive.statistics.labels.estimate import LabelsEstimate
 
 _SHOWN_CLASSES = 12

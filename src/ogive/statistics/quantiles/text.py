@@ -7,7 +7,7 @@ from typing import Any
 
 from ogive.errors import ParameterError
 from ogive.showing.axis import shown
-from ogive.statistics.base import Card
+from ogive.showing.view import Card
 from ogive.statistics.contrast import Number, check_probability
 from ogive.statistics.curve.readings import lower_ends
 from ogive.statistics.quantiles.estimate import QuantileEstimates

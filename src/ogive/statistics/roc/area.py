@@ -14,7 +14,7 @@ from ogive.core.arrays import Float64
 from ogive.kernels import null_variance
 from ogive.noise.laws import draw_public
 from ogive.statistics.curve.bands.simultaneous import NoiseMaxima, upper_quantile
-from ogive.statistics.significance.result import Alternative, p_value
+from ogive.statistics.significance import Alternative, p_value
 from ogive.strategies import Strategy
 
 # --- Simulated noise of two class curves
@@ -318,7 +318,7 @@ def _edge(accepts: Callable[[float], bool], outside: float, inside: float) -> fl
 # S the sampling error, normal with the variance of `kernels.null_variance`, and E the noise. E is bilinear in the noise
 # of both curves and is simulated around n_0 F and n_1 F, with F read off both released curves together. Where class
 # sizes are private the largest that the noise allows are taken, and of every bin no more ties than it is sure to have:
-# both make p-values larger (`significance.result.p_value`).
+# both make p-values larger (`significance.p_value`).
 
 
 class RankTest(NamedTuple):

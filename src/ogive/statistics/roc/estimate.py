@@ -30,7 +30,7 @@ from ogive.statistics.roc.area import RankTest
 from ogive.statistics.roc.designs import BUDGETS
 from ogive.statistics.roc.points import PartialAuc, Rate
 from ogive.statistics.roc.uncertainty import LiftBand, PrecisionRecallBand, RocBand, Uncertainty, whole_square
-from ogive.statistics.significance.result import ALTERNATIVES, Alternative, HypothesisTest, check_independent_records
+from ogive.statistics.significance import ALTERNATIVES, Alternative, HypothesisTest, check_independent_records
 from ogive.strategies import Strategy
 
 _TESTED = "Mann and Whitney's test: normal sampling with the ties of bins, simulated noise"

@@ -21,8 +21,7 @@ from ogive.statistics.roc.estimate import AucInterval, RocEstimate
 from ogive.statistics.roc.points import Lift, PrecisionRecall
 from ogive.statistics.roc.text import told_threshold
 from ogive.statistics.roc.uncertainty import LiftBand, PrecisionRecallBand, RocBand
-from ogive.statistics.significance.result import testable
-from ogive.statistics.significance.text import sentence
+from ogive.statistics.significance import sentence, testable
 
 _BEYOND = 1e6
 """An infinite end lies above every axis."""

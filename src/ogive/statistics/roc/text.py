@@ -9,12 +9,11 @@ import numpy as np
 
 from ogive.core.digits import number
 from ogive.provenance import trust_rows
-from ogive.statistics.base import Card
+from ogive.showing.view import Card
 from ogive.statistics.contrast import Number
 from ogive.statistics.roc.estimate import RocEstimate
 from ogive.statistics.roc.points import PartialAuc, Rate
-from ogive.statistics.significance.result import testable
-from ogive.statistics.significance.text import brief
+from ogive.statistics.significance import brief, testable
 
 _SHOWN = (0.05, 0.1, 0.2, 0.5)
 _QUICK = 1 << 16

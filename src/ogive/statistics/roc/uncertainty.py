@@ -37,7 +37,7 @@ from ogive.statistics.roc.area import (
     share_excess,
     simulate_noise,
 )
-from ogive.statistics.significance.result import Alternative
+from ogive.statistics.significance import Alternative
 
 # --- The band of a ROC curve
 #

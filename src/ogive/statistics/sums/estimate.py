@@ -16,6 +16,7 @@ from ogive.privacy import Adjacency
 from ogive.provenance import Provenance
 from ogive.queries import CellsQuery, CuratorQuery, MomentsQuery, Weights
 from ogive.statistics.base import OF_BOUNDS, OF_COUNT, Estimate
+from ogive.statistics.codecs import Codec
 from ogive.statistics.confidence import check_level
 from ogive.statistics.plain_json import Fields, check_query, is_number, is_text, is_whole, noise_law, read_exact
 from ogive.statistics.sums import measured as sums
@@ -592,6 +593,9 @@ def read_values(data: Any, known: Fields) -> tuple[LabelValue, ...]:
             f"the values of {known.what} must be numbers, truth values or texts of at most {LONGEST_LABEL} characters"
         )
     return tuple(data)
+
+
+VALUES = Codec(list, lambda known, name, _: read_values(known.data[name], known), {"type": "array", "minItems": 1})
 
 
 def _lattice(data: Any, known: Fields) -> Lattice:

@@ -10,7 +10,7 @@ from ogive.showing import words
 from ogive.showing.chapter import Chapter
 from ogive.showing.parts import Html, Row, fine, say, strong, table
 from ogive.showing.pictures import BLUE, Style, caption, legend, lighten, new_axes, styled
-from ogive.statistics.base import level
+from ogive.showing.view import level
 from ogive.statistics.sums.estimate import CountEstimate, MeanEstimate, NumberEstimate, ProportionEstimate, SumEstimate
 from ogive.statistics.sums.text import NOTHING, between, counted, deviation, shown, those
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from ogive.core import digits
 from ogive.core.digits import number
-from ogive.statistics.base import Card, level
+from ogive.showing.view import Card, level
 from ogive.statistics.contrast import Number
 from ogive.statistics.sums.estimate import (
     CountEstimate,

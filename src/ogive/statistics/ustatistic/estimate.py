@@ -19,7 +19,7 @@ from ogive.queries.kernels import MISSED
 from ogive.statistics.base import OF_RANGE, Estimate
 from ogive.statistics.confidence import TARGETS, Target, check_level
 from ogive.statistics.plain_json import Fields, is_number, is_text, is_whole
-from ogive.statistics.significance.result import ALTERNATIVES, Alternative, HypothesisTest, check_independent_records
+from ogive.statistics.significance import ALTERNATIVES, Alternative, HypothesisTest, check_independent_records
 
 # --- The reach of an interval, for a normal error with a Laplace part
 #

@@ -29,7 +29,7 @@ from ogive.errors import ParameterError
 from ogive.kernels import null_variance
 from ogive.privacy import PureDP
 from ogive.queries.kernels import MISSED
-from ogive.statistics.significance.result import Alternative, HypothesisTest, p_value, testable
+from ogive.statistics.significance import Alternative, HypothesisTest, p_value, testable
 from ogive.statistics.ustatistic.estimate import UstatisticEstimate
 
 TAU = ("kendall", "kendall_b", "gamma")

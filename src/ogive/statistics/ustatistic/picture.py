@@ -13,7 +13,7 @@ from ogive.showing.chapter import Chapter
 from ogive.showing.parts import Html, Row, fine, say, strong, table
 from ogive.showing.pictures import GRAY, Style, caption, intervals, lighten, new_axes
 from ogive.statistics.confidence import TARGETS
-from ogive.statistics.significance.text import sentence
+from ogive.statistics.significance import sentence
 from ogive.statistics.ustatistic.estimate import UstatisticEstimate
 from ogive.statistics.ustatistic.null import tests_alone
 from ogive.statistics.ustatistic.text import impossible

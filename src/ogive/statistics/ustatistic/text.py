@@ -6,8 +6,8 @@ from typing import Any
 
 from ogive.core.digits import number
 from ogive.provenance import trust_rows
-from ogive.statistics.base import Card
-from ogive.statistics.significance.text import brief
+from ogive.showing.view import Card
+from ogive.statistics.significance import brief
 from ogive.statistics.ustatistic.estimate import UstatisticEstimate
 from ogive.statistics.ustatistic.null import tests_alone
 

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
+from typing import Any, Unpack
 
 from ogive.columns import LabelValue
 from ogive.core.digits import number
 from ogive.errors import ParameterError, quoted
 from ogive.provenance import Provenance
+from ogive.showing.pictures import Style, caption, intervals, lighten, new_axes
+from ogive.showing.view import Card, View
 from ogive.statistics.base import Shown
 from ogive.statistics.contrast import Kind
 
@@ -92,3 +95,53 @@ def check_compared(group: LabelValue, other: LabelValue, by: str, groups: Sequen
     """Refuse to compare what are not two groups."""
     if place_of(group, by, groups) == place_of(other, by, groups):
         raise ParameterError(f"give two different groups to compare, got {quoted(group)} twice")
+
+
+class ContrastView(View):
+    """A contrast as a line, and as a point with its interval beside the value at which the groups are alike."""
+
+    found: Contrast
+
+    @property
+    def title(self) -> str:
+        """What is compared."""
+        return f"{self.found.head[0].upper()}{self.found.head[1:]}"
+
+    def text(self) -> str:
+        """What is compared, the value and its interval."""
+        found = self.found
+        if not found.defined:
+            return f"{found.head}: noise leaves no number"
+        value, low, high = found.shown
+        return f"{found.head}: {value} ({100 * found.confidence_level:.6g} % CI {low} to {high})"
+
+    def card(self) -> Card:
+        """What is compared, the value and its interval."""
+        found = self.found
+        if not found.defined:
+            return Card(self.title, [("privacy", found.caption)], notes=("Noise leaves no number.",))
+        value, low, high = found.shown
+        interval = f"{100 * found.confidence_level:.6g} % CI"
+        facts, rows = [("privacy", found.caption)], ((found.what, value, f"{low} to {high}"),)
+        return Card(self.title, facts, headings=("", found.kind, interval), rows=rows)
+
+    @property
+    def columns(self) -> dict[str, Any]:
+        """All fields but the origin."""
+        names = [each.name for each in fields(self.found) if each.name not in ("probability", "provenance")]
+        return {name: [getattr(self.found, name)] for name in names}
+
+    def draw(self, ax: Any = None, **style: Unpack[Style]) -> Any:
+        """Draw the value, its interval, and a line where there is no difference."""
+        found = self.found
+        if not all(map(math.isfinite, (found.value, found.low, found.high))):
+            raise ParameterError(f"noise leaves no number to draw of the {found.head}")
+        axes = new_axes(ax, size=(7.2, 2.6))
+        sign = "\u2212" if found.kind == "difference" else "/"
+        intervals(axes, [f"{found.group} {sign} {found.other}"], [found.value], [found.interval], style)
+        axes.axvline(0 if found.kind == "difference" else 1, color="0.6", linewidth=1, linestyle="--", zorder=0)
+        axes.set_xlabel(f"{found.kind} of the {found.what}, with {100 * found.confidence_level:.6g} % interval")
+        axes.set_ylabel(found.by)
+        caption(axes, self.title, found.caption, private=found.private)
+        lighten(axes, grid="x")
+        return axes

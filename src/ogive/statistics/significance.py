@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import Literal, get_args
+from typing import Any, Literal, Unpack, get_args
 
 import numpy as np
 
+from ogive.core import digits
 from ogive.core.arrays import Float64
 from ogive.core.checks import among
 from ogive.errors import ParameterError
 from ogive.provenance import Provenance
+from ogive.showing.pictures import Style, caption, intervals, lighten, new_axes
+from ogive.showing.view import View
 from ogive.statistics.base import Shown
 
 Alternative = Literal["two-sided", "greater", "less"]
+_DEVIATIONS = 2
 ALTERNATIVES: tuple[Alternative, ...] = get_args(Alternative)
 
 
@@ -57,6 +61,76 @@ class HypothesisTest(Shown):
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self}>"
+
+
+class HypothesisTestView(View):
+    """A test in some lines, and as the statistic beside where it lies under the null hypothesis."""
+
+    found: HypothesisTest
+    guarantee_first = True
+
+    @property
+    def title(self) -> str:
+        """The hypothesis."""
+        return f"Test of: {self.found.hypothesis}"
+
+    @property
+    def facts_width(self) -> int:  # type: ignore[override]
+        """As wide as the longest name."""
+        return 2 + max(len(name) for name, _ in [("privacy", ""), *self.facts])
+
+    @property
+    def facts(self) -> list[tuple[str, str]]:
+        """The statistic and the p-value, and what the p-value counts."""
+        found = self.found
+        if not found.defined:
+            return [("p-value", "none, since noise or the records leave no statistic")]
+        statistic, expected = (digits.number(each, found.standard_error) for each in (found.statistic, found.expected))
+        sides = "" if found.alternative == "two-sided" else f", alternative: {found.alternative}"
+        return [
+            (found.name, f"{statistic}, expected {expected}{sides}"),
+            ("p-value", digits.p_value(found.p_value, 3).removeprefix("= ")),
+            ("method", found.method),
+        ]
+
+    @property
+    def columns(self) -> dict[str, Any]:
+        """The hypothesis, the statistic and the p-value."""
+        names = ("hypothesis", "name", "statistic", "expected", "standard_error", "p_value", "alternative")
+        return {name: [getattr(self.found, name)] for name in names}
+
+    def draw(self, ax: Any = None, **style: Unpack[Style]) -> Any:
+        """Draw the expected value with two standard errors on each side, and a line at the statistic."""
+        found = self.found
+        if not found.defined or not math.isfinite(found.standard_error):
+            raise ParameterError(f"there is no statistic to draw of the test of: {found.hypothesis}")
+        axes = new_axes(ax, size=(7.2, 2.6))
+        reach = _DEVIATIONS * found.standard_error
+        ends = (found.expected - reach, found.expected + reach)
+        intervals(axes, ["expected"], [found.expected], [ends], style)
+        axes.axvline(found.statistic, color="0.3", linewidth=1, linestyle="--", zorder=0)
+        axes.set_xlabel(
+            f"{found.name}: dashed; expected with {_DEVIATIONS} standard errors: p {digits.p_value(found.p_value)}"
+        )
+        caption(axes, self.title, found.caption, private=found.private)
+        lighten(axes, grid="x")
+        return axes
+
+
+def brief(found: HypothesisTest) -> str:
+    """The hypothesis and the p-value in a clause, for the text of an estimate."""
+    if not found.defined:
+        return f"{found.hypothesis}: not tested, since there is no statistic"
+    counted = " (noise included)" if found.private else ""
+    return f"{found.hypothesis}: p {digits.p_value(found.p_value)}{counted}"
+
+
+def sentence(found: HypothesisTest) -> str:
+    """The result as a sentence of a report."""
+    if not found.defined:
+        return f"Whether {found.hypothesis} was not tested, since there is no statistic."
+    counted = ", with the noise counted" if found.private else ""
+    return f"Test that {found.hypothesis}: p {digits.p_value(found.p_value)}{counted}."
 
 
 def check_independent_records(provenance: Provenance | None) -> None:

@@ -1,0 +1,389 @@
+"""What people see of an estimate, stated once: text, card, line among groups, frame, picture and chapter follow.
+
+A statistic derives a class from `View` and says what is its own: a name, facts or a table, notes, a headline. Each part
+is computed when it is wanted, so that text does not pay for pictures, and what is heavy is imported by what needs it.
+"""
+
+from __future__ import annotations
+
+import html
+import importlib.util
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Unpack, get_args
+
+from ogive.core.checks import among
+from ogive.errors import ParameterError
+
+if TYPE_CHECKING:
+    from ogive.showing.chapter import Chapter, Picture
+    from ogive.showing.parts import Html
+    from ogive.showing.pictures import Style
+
+Rows = Sequence[tuple[str, ...]]
+
+# --- Cards of notebooks, and data frames
+
+Backend = Literal["pandas", "polars", "pyarrow"]
+BACKENDS: tuple[Backend, ...] = get_args(Backend)
+
+# colors are those of whatever page this stands in, so that it is read on light and on dark ones
+_LINE = "border:none;border-bottom:1px solid rgba(128,128,128,0.35)"
+_CELL = f"padding:0.25em 0.9em 0.25em 0;background:none;color:inherit;vertical-align:top;{_LINE}"
+_TABLE = "border-collapse:collapse;border:none;margin:0.3em 0;color:inherit;background:none;font-size:0.95em"
+
+
+@dataclass(frozen=True)
+class Card:
+    """An estimate in a notebook, as plain text; what is shown is escaped.
+
+    Fields:
+        title: What was measured.
+        facts: What a reader should know, as pairs of a name and a value.
+        headings: Of the columns of a small table; none where there is no table.
+        rows: Of that table; the first cell of each names it.
+        notes: Sentences below.
+    """
+
+    title: str
+    facts: Sequence[tuple[str, str]] = ()
+    headings: Sequence[str] = ()
+    rows: Sequence[Sequence[str]] = ()
+    notes: Sequence[str] = ()
+
+
+def as_html(card: Card) -> str:
+    """A small self-contained piece of HTML."""
+    parts = [f'<div style="font-weight:600;margin-top:0.3em">{html.escape(card.title)}</div>']
+    if card.facts:
+        body = "".join(
+            f"<tr>{_cell(name, heading=True, align='left')}{_cell(value, align='left')}</tr>"
+            for name, value in card.facts
+        )
+        parts.append(f'<table style="{_TABLE};max-width:46em">{body}</table>')
+    if card.headings:
+        first, *others = card.headings
+        top = _cell(first, heading=True, align="left") + "".join(_cell(name, heading=True) for name in others)
+        body = "".join(
+            f"<tr>{_cell(row[0], heading=True, align='left')}{''.join(map(_cell, row[1:]))}</tr>" for row in card.rows
+        )
+        parts.append(f'<table style="{_TABLE}"><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table>')
+    parts += [
+        f'<div style="opacity:0.8;max-width:46em;font-size:0.95em">{html.escape(note)}</div>' for note in card.notes
+    ]
+    return f'<div style="overflow-x:auto">{"".join(parts)}</div>'
+
+
+def _cell(text: str, *, heading: bool = False, align: str = "right") -> str:
+    name, weight = ("th", "font-weight:600;") if heading else ("td", "")
+    return f'<{name} style="text-align:{align};{weight}{_CELL}">{html.escape(text)}</{name}>'
+
+
+def aligned(table: Rows) -> list[str]:
+    """Lines of cells below each other, the first of them to the left."""
+    widths = [max(len(row[place]) for row in table) for place in range(len(table[0]))]
+    lines = []
+    for name, *rest in table:
+        shown = [name.ljust(widths[0]), *(cell.rjust(width) for cell, width in zip(rest, widths[1:], strict=True))]
+        lines.append("  ".join(shown).rstrip())
+    return lines
+
+
+def native_frame(columns: Mapping[str, Any], backend: str | None) -> Any:
+    """Columns as a data frame."""
+    if backend is None:
+        installed = [name for name in BACKENDS if importlib.util.find_spec(name) is not None]
+        if not installed:
+            raise ParameterError("a data frame needs pandas, polars or pyarrow installed")
+        backend = installed[0]
+    known = among(backend, "backend", BACKENDS)
+    if importlib.util.find_spec(known) is None:
+        raise ParameterError(f"{known} is not installed; install it with: pip install {known}")
+    import narwhals  # slow to import
+
+    return narwhals.from_dict(dict(columns), backend=known).to_native()
+
+
+def level(estimate: Any) -> str:
+    """The confidence level of an estimate in percent."""
+    return f"{100 * estimate.confidence_level:g} %"
+
+
+def sentence(words: str) -> str:
+    """A clause as a sentence: with a capital and a full stop."""
+    return f"{words[0].upper()}{words[1:]}."
+
+
+# --- The view of an estimate
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """Named numbers with their intervals, to draw one below the other.
+
+    Fields:
+        label: What lies along the axis.
+        rows: Name, number and both ends of its interval; None as the number where there is none.
+        shares: Whether the numbers are shares, which are written as percent.
+        truth: What the exact numbers are called beside the released ones.
+        summary: What a chart of them shows, as a sentence.
+        interval: What the intervals are; those of the population at the estimate's level by default.
+    """
+
+    label: str
+    rows: Sequence[tuple[str, float | None, float, float]]
+    shares: bool = False
+    truth: str = "True value of these records"
+    summary: str = ""
+    interval: str = ""
+
+
+class View:
+    """What people see of an estimate; a statistic overrides the parts that it has.
+
+    What must be stated: `name`, `columns`, a `headline` and what is `released`. Everything else has a default.
+    """
+
+    found: Any
+
+    facts_width: ClassVar[int] = 12
+    """Letters of a name of `facts` in text, the colon included."""
+
+    table_title: ClassVar[str] = ""
+    true_title: ClassVar[str] = "True values"
+    """Above the table of a chapter, and above that of the exact estimate."""
+
+    guarantee_first: ClassVar[bool] = False
+    """Whether text states the guarantee as the first fact, not beside the title."""
+
+    def __init__(self, found: Any) -> None:
+        self.found = found
+
+    # what it is called
+
+    @property
+    def name(self) -> str:
+        """What was measured, within a sentence."""
+        raise NotImplementedError
+
+    @property
+    def title(self) -> str:
+        """Above cards, pictures and chapters."""
+        return self.name
+
+    @property
+    def short(self) -> str:
+        """A few words for `repr`, which take no time."""
+        return self.name
+
+    @property
+    def subject(self) -> str:
+        """What was measured in a word or two; names the release in a report's tables."""
+        return self.name
+
+    # text and cards
+
+    @property
+    def facts(self) -> Sequence[tuple[str, str]]:
+        """What a reader should know, as pairs of a name and a value, without the guarantee."""
+        return ()
+
+    @property
+    def headings(self) -> Sequence[str]:
+        """Of the columns of the table; none where there is no table."""
+        return ()
+
+    @property
+    def rows(self) -> Rows:
+        """Of the table; the first cell of each names it."""
+        return ()
+
+    @property
+    def notes(self) -> Sequence[str]:
+        """Clauses below the table."""
+        return ()
+
+    def text(self) -> str:
+        """Some lines of plain text."""
+        facts = [("privacy", self.found.caption), *self.facts] if self.guarantee_first else self.facts
+        lines = [f"{name + ':' if name else '':<{self.facts_width}}{value}" for name, value in facts]
+        if self.headings:
+            lines += aligned([tuple(self.headings), *self.rows])
+        head = self.title if self.guarantee_first else f"{self.name} ({self.found.caption})"
+        return "\n".join([head, *(f"  {line}" for line in (*lines, *self.notes))])
+
+    def card(self) -> Card:
+        """What notebooks show."""
+        facts = [("privacy", self.found.caption), *self.facts]
+        return Card(self.title, facts, tuple(self.headings), self.rows, list(self.notes))
+
+    # a line among groups, and a data frame
+
+    @property
+    def about(self) -> str:
+        """What was released of each group."""
+        return self.name
+
+    @property
+    def line(self) -> Sequence[tuple[str, str]]:
+        """Headings and cells of the estimate beside those of other groups; the facts by default."""
+        return self.facts
+
+    compares: ClassVar[bool] = False
+    """Whether groups are compared by a number of the estimate."""
+
+    def number(self, confidence_level: float, probability: float) -> Any:
+        """That `Number`; of several quantiles the one of a probability."""
+        raise NotImplementedError
+
+    @property
+    def columns(self) -> Mapping[str, Any]:
+        """Columns of a data frame, all of one length."""
+        raise NotImplementedError
+
+    # pictures
+
+    @property
+    def numbers(self) -> Numbers | None:
+        """Numbers with intervals to draw; None where there are none, or where the picture is another."""
+        return None
+
+    @property
+    def key(self) -> str:
+        """What a legend of several curves says of each, after the name of its group; empty for nothing."""
+        return ""
+
+    draw_groups: ClassVar[Callable[..., Any] | None] = None
+    """How the estimates of several groups are drawn into one picture, where none is drawn over the last."""
+
+    def draw(self, ax: Any = None, **style: Unpack[Style]) -> Any:
+        """Draw the numbers, each with its interval; returns matplotlib axes."""
+        from ogive.showing.pictures import intervals, new_axes
+
+        shown = self.numbers
+        known = [row for row in shown.rows if row[1] is not None and math.isfinite(row[1])] if shown else []
+        if shown is None or not known:
+            raise ParameterError("noise leaves no number to draw")
+        axes = new_axes(ax, size=(7.2, max(1.9, 1.6 + 0.32 * len(known))))
+        names, values, low, high = zip(*known, strict=True)
+        intervals(axes, names, values, list(zip(low, high, strict=True)), style)
+        axes.set_xlabel(f"{shown.label}, with {level(self.found)} intervals")
+        return self.finish(axes)
+
+    def finish(self, axes: Any, *, grid: str = "x") -> Any:
+        """Give axes the title, the guarantee and the legend of every picture."""
+        from ogive.showing.pictures import caption, legend, lighten
+
+        caption(axes, self.title, self.found.caption, private=self.found.private)
+        lighten(axes, grid=grid)
+        legend(axes)
+        return axes
+
+    # the chapter of a report
+
+    @property
+    def headline(self) -> str:
+        """The release in a sentence or two."""
+        raise NotImplementedError
+
+    @property
+    def error(self) -> Sequence[Html | str]:
+        """How far off it may be, in paragraphs; the notes by default."""
+        return [sentence(note) for note in self.notes]
+
+    @property
+    def released(self) -> Sequence[Html | str]:
+        """What was released, in paragraphs."""
+        raise NotImplementedError
+
+    @property
+    def details(self) -> Sequence[tuple[str, str]]:
+        """Technical facts as pairs of a name and a value, beside those that every release has."""
+        return ()
+
+    @property
+    def useless(self) -> str | None:
+        """Why noise made the release useless, and what would help; None where it did not."""
+        return None
+
+    @property
+    def truth_words(self) -> str:
+        """What an exact estimate must be, to stand beside this one."""
+        return f"the exact {self.name}"
+
+    def alike(self, truth: Any) -> bool:
+        """Whether an exact estimate is of the same question."""
+        return True
+
+    def check_truth(self, truth: Any) -> None:
+        """Refuse to show what is no exact estimate of the same question beside this one."""
+        if type(truth) is not type(self.found) or truth.private or not self.alike(truth):
+            raise ParameterError(f"the truth for {self.subject} must be {self.truth_words}")
+
+    def tables(self, exact: Any) -> Sequence[Html | None]:
+        """Tables of a chapter: the own one, and that of the view of the exact estimate where there is one."""
+        from ogive.showing.parts import table
+
+        views = [(self, self.table_title or self.title), *([] if exact is None else [(exact, self.true_title)])]
+        return [
+            table(words, tuple(view.headings), [(row[0], row[1:]) for row in view.rows])
+            for view, words in views
+            if view.headings
+        ]
+
+    def pictures(self, exact: Any) -> Sequence[Picture]:
+        """Charts of a chapter: the numbers, beside those of the view of the exact estimate where there is one."""
+        from ogive.showing.chapter import Picture
+        from ogive.showing.chart import MOST_ROWS
+
+        shown = self.numbers
+        if shown is None or not 0 < len(shown.rows) <= MOST_ROWS:
+            return ()
+        return (Picture(self.chart(shown, None if exact is None else exact.numbers, self.title)),)
+
+    def chart(self, shown: Numbers, exact: Numbers | None, title: str, headline: str | None = None) -> Any:
+        """A chart of numbers, beside the exact ones where these are known."""
+        from ogive.showing import words
+        from ogive.showing.chart import Dot, DotChart
+
+        known = [None] * len(shown.rows) if exact is None else [row[1] for row in exact.rows]
+        dots = tuple(Dot(*row, truth) for row, truth in zip(shown.rows, known, strict=True))
+        interval = shown.interval or f"{words.percent(self.found.confidence_level)} interval for the population"
+        truths = (("truth", shown.truth),) if any(truth is not None for truth in known) else ()
+        return DotChart(
+            title=title,
+            label=shown.label,
+            dots=dots,
+            summary=f"{shown.summary} {self.headline if headline is None else headline}".strip(),
+            shares=shown.shares,
+            legend=(("interval", interval), *truths),
+        )
+
+    def chapter(self, truth: Any = None) -> Chapter:
+        """What a report says of it, beside the exact estimate where that is given."""
+        from ogive.showing.chapter import Chapter
+        from ogive.showing.parts import Html, say
+
+        if truth is not None:
+            self.check_truth(truth)
+        found = self.found
+        assert found.provenance is not None, "released"
+        exact = type(self)(truth) if truth is not None and found.private else None
+        error, released = (
+            tuple(part if isinstance(part, Html) else say(part) for part in parts)
+            for parts in (self.error, self.released)
+        )
+        return Chapter(
+            title=self.title,
+            subject=self.subject,
+            provenance=found.provenance,
+            headline=self.headline,
+            error=error,
+            released=released,
+            pictures=tuple(self.pictures(exact)),
+            tables=tuple(self.tables(exact)),
+            details=tuple(self.details),
+            warning=self.useless,
+            exact=truth is not None,
+        )

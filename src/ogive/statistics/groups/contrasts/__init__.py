@@ -1,1 +1,0 @@
-"""Differences and ratios of a number of two groups, and what people see of them."""

@@ -1,0 +1,296 @@
+"""What people see of the estimates of groups: a line of each, and pictures over each other or side by side.
+
+The cells of a line are those of the view of the group's estimate.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from typing import Any, TypeVar, Unpack
+
+from ogive.columns import LabelValue
+from ogive.errors import ParameterError
+from ogive.showing import words
+from ogive.showing.chapter import Chapter, Picture
+from ogive.showing.chart import MOST_ROWS
+from ogive.showing.parts import Html, Row, say, table
+from ogive.showing.pictures import (
+    COLORS,
+    Style,
+    caption,
+    heading_of,
+    intervals,
+    legend,
+    lighten,
+    new_axes,
+    new_figure,
+    retitle,
+    styled,
+)
+from ogive.showing.view import Numbers, View, aligned, sentence
+from ogive.statistics.base import Estimate
+from ogive.statistics.groups.estimate import GroupEstimates
+from ogive.statistics.sums.estimate import NumberEstimate, ProportionEstimate
+
+_SHOWN, _LONG = 4, 40
+
+WIDEST = 100
+"""Letters of a line that a terminal has room for."""
+
+_MOST_PICTURES = 12
+_DASHES = ("-", "--", ":", "-.")
+_Part = TypeVar("_Part")
+
+
+class GroupEstimatesView(View):
+    """A table with a line for each group, and one picture of all."""
+
+    found: GroupEstimates[Any]
+
+    @property
+    def first(self) -> View:
+        """The view of the first group's estimate."""
+        view: View = self.found.estimates[0].view()
+        return view
+
+    @property
+    def name(self) -> str:
+        return f"{self.first.about} by {self.found.by}"
+
+    @property
+    def title(self) -> str:
+        return sentence(self.name)[:-1]
+
+    @property
+    def short(self) -> str:
+        found = self.found
+        listed = ", ".join(str(group) for group in found.groups[:_SHOWN]) + (", ..." if len(found) > _SHOWN else "")
+        return f"{self.first.about[:_LONG]} by {found.by[:_LONG]}: {listed[:_LONG]}"
+
+    @property
+    def headings(self) -> tuple[str, ...]:
+        return (self.found.by, *(heading for heading, _ in self.first.line))
+
+    @property
+    def rows(self) -> list[tuple[str, ...]]:
+        return [(str(group), *(cell for _, cell in estimate.view().line)) for group, estimate in self.found]
+
+    @property
+    def notes(self) -> list[str]:
+        lines = [str(each) for each in self.found.contrasts]
+        if self.found.threshold is not None:
+            lines.append(
+                f"groups were found: values of {self.found.by} with fewer than about {self.found.threshold:,} records "
+                "are in no group, nor are records without a value"
+            )
+        return lines
+
+    def text(self) -> str:
+        """A line for each group; turned round where lines would be too long."""
+        rows = [self.headings, *self.rows]
+        lines = aligned(rows)
+        if max(map(len, lines)) > WIDEST:
+            turned = aligned(list(zip(*rows, strict=True)))
+            lines = min(lines, turned, key=lambda shown: max(map(len, shown)))
+        return "\n".join([f"{self.name} ({self.found.caption})", *lines, *self.notes])
+
+    @property
+    def columns(self) -> dict[str, Any]:
+        found = self.found
+        each = [estimate.view().columns for estimate in found.estimates]
+        sizes = [max(len(values) for values in part.values()) for part in each]
+        name = "group" if found.by in each[0] else found.by
+        groups = [group for group, size in zip(found.groups, sizes, strict=True) for _ in range(size)]
+        return {name: groups, **{column: [value for part in each for value in part[column]] for column in each[0]}}
+
+    def draw(self, ax: Any = None, **style: Unpack[Style]) -> Any:
+        """Draw all groups into one picture with a legend; 5 to 60 groups side by side, in axes of their own."""
+        styled(style)
+        found = self.found
+        look: dict[str, Any] = {name: value for name, value in style.items() if name != "label"}
+        before = f"{style['label']}, " if "label" in style else ""
+        labels = [f"{before}{_label(found.by, group, estimate)}" for group, estimate in found]
+        draw_groups = self.first.draw_groups
+        if isinstance(found.estimates[0], NumberEstimate):
+            return self._draw_numbers(ax, {"color": COLORS[0], **style})
+        if draw_groups is not None:
+            axes = draw_groups(found.estimates, labels, ax, COLORS, look, found.caption)
+        elif ax is None and MOST_TOGETHER < len(found.groups) <= MOST_PANELS:
+            return draw_panels(
+                found, lambda each, axes, **own: each.view().draw(axes, **own), labels, {"color": COLORS[0], **look}
+            )
+        else:
+            axes = self._draw_over(ax, labels, look)
+        retitle(axes, f"by {found.by}")
+        legend(axes)
+        return axes
+
+    def _draw_over(self, ax: Any, labels: Sequence[str], look: dict[str, Any]) -> Any:
+        """Draw each group over the last."""
+        found, axes = self.found, ax
+        for number, ((_, estimate), label) in enumerate(zip(found, labels, strict=True)):
+            turn = number if "color" in look else number // len(COLORS)
+            dashes = {"linestyle": _DASHES[turn % len(_DASHES)]} if turn else {}
+            mine = {"color": COLORS[number % len(COLORS)], **dashes, **look, "label": label}
+            # one guarantee for all, which stands above them once
+            alike = estimate if found.provenance is None else estimate.with_provenance(found.provenance)
+            axes = alike.view().draw(axes, **mine)
+        seen = set()
+        for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
+            if label in seen:  # what all groups have in common is said once
+                handle.set_label("_")
+            seen.add(label)
+        return axes
+
+    def _draw_numbers(self, ax: Any, style: Style) -> Any:
+        """A point with its interval for each group, one below the other."""
+        found = self.found
+        known = [(str(group), estimate) for group, estimate in found if estimate.defined]
+        if not known:
+            raise ParameterError("noise leaves no number of any group to draw")
+        axes = new_axes(ax, size=(7.2, max(2.6, 1.6 + 0.32 * len(known))))
+        names, each = zip(*known, strict=True)
+        intervals(axes, names, [one.value for one in each], [one.interval() for one in each], style)
+        axes.set_xlabel(f"{each[0].subject}, with {100 * each[0].confidence_level:.6g} % intervals")
+        axes.set_ylabel(found.by)
+        caption(axes, self.title, found.caption, private=found.private)
+        lighten(axes, grid="x")
+        return axes
+
+    def chapter(self, truth: GroupEstimates[Any] | None = None) -> Chapter:
+        """What estimates of groups say: what the chapters of all have in common, and a table."""
+        found = self.found
+        if truth is not None and (not isinstance(truth, GroupEstimates) or truth.private):
+            raise ParameterError(f"the truth of groups of {found.by} must be exact values of the same groups")
+        exact: tuple[Any, ...] = (None,) * len(found) if truth is None else found.exact(truth)
+        assert found.provenance is not None, "released"
+        each = [estimate.view().chapter(other) for estimate, other in zip(found.estimates, exact, strict=True)]
+        names = [f"{found.by} = {group}" for group in found.groups]
+        pictures = [
+            dataclasses.replace(part.pictures[0], name=name)
+            for name, part in zip(names, each, strict=True)
+            if part.pictures
+        ]
+        left, shown = len(pictures) - _MOST_PICTURES, pictures[:_MOST_PICTURES]
+        if left > 0:
+            shown[-1] = dataclasses.replace(shown[-1], note=f"{left:,} more groups are not drawn.")
+        known = "The group of each record is public, and so is the number of records in each group."
+        return Chapter(
+            title=f"{each[0].title} by {found.by}",
+            subject=each[0].subject,
+            provenance=found.provenance,
+            headline=" ".join(f"{name}: {part.headline}" for name, part in zip(names[:3], each, strict=False)),
+            error=(
+                say("The noise of different groups is independent. Smaller groups have larger errors."),
+                *_common([part.error for part in each]),
+            ),
+            released=(
+                say(f"The following of each of {len(found)} groups of {found.by}, all under one guarantee."),
+                *_common([part.released for part in each]),
+                *(say(sentence(note)) for note in self.notes[len(found.contrasts) :]),
+                *((say(known),) if found.private and found.public_groups else ()),
+            ),
+            pictures=tuple(shown or self._number_chart(exact)),
+            alike=True,
+            tables=(
+                self._table(sentence(self.first.about)[:-1]),
+                self._contrasts(),
+                None
+                if truth is None
+                else GroupEstimatesView(dataclasses.replace(found, estimates=exact))._table("True values"),
+            ),
+            details=(
+                ("Groups", "public" if found.public_groups else "private"),
+                *_common([part.details for part in each]),
+            ),
+            warning=each[0].warning if all(part.warning for part in each) else None,
+            exact=truth is not None,
+        )
+
+    def _number_chart(self, exact: tuple[Any, ...]) -> list[Picture]:
+        """One chart of the number of every group, where groups have numbers."""
+        found = self.found
+        numbers = [each for each in found.estimates if isinstance(each, NumberEstimate)]
+        if len(numbers) < len(found) or not 0 < len(numbers) <= MOST_ROWS:
+            return []
+        first = numbers[0]
+        title = f"{first.what.capitalize()} of {first.subject}"
+        shown, true = (
+            Numbers(
+                label=title,
+                rows=[
+                    (
+                        f"{found.by} {group}",
+                        *((each.value, *each.interval()) if each is not None and each.defined else (None, 0.0, 0.0)),
+                    )
+                    for group, each in zip(found.groups, estimates, strict=True)
+                ],
+                shares=isinstance(first, ProportionEstimate),
+                summary=f"The {first.what} of {first.subject} of each group of {found.by} with its interval.",
+            )
+            for estimates in (numbers, exact)
+        )
+        view = first.view()
+        return [Picture(view.chart(shown, true if first.private else None, f"{title} by {found.by}", headline=""))]
+
+    def _contrasts(self) -> Html | None:
+        """A table of differences and ratios, where there are any."""
+        rows: list[Row] = []
+        for each in self.found.contrasts:
+            value, low, high = map(words.minus, each.shown) if each.defined else ("-", "-", "-")
+            ends = f"{low} to {high}" if each.defined else "-"
+            rows.append((sentence(each.head)[:-1], [value, words.percent(each.confidence_level), ends]))
+        about = "Intervals count the noise and the sampling of both groups. A dash stands where noise leaves no number."
+        return table("Groups compared", ("Comparison", "Value", "Level", "Interval"), rows, about) if rows else None
+
+    def _table(self, caption: str) -> Html:
+        return table(caption, self.headings, [(row[0], row[1:]) for row in self.rows])
+
+
+def _label(by: str, group: LabelValue, estimate: Estimate) -> str:
+    """What the legend says of a group: its name, and a number where the picture has one for each curve."""
+    name, key = group if isinstance(group, str) else f"{by} = {group}", estimate.view().key
+    return f"{name}: {key}" if key else name
+
+
+def _common(each: list[tuple[_Part, ...]]) -> list[_Part]:
+    """What the chapters of all groups say alike; what they say of one group alone is in the table."""
+    return [part for part in each[0] if all(part in other for other in each[1:])]
+
+
+# --- Small multiples: each group in axes of its own
+
+MOST_TOGETHER, MOST_PANELS = 4, 60
+"""Groups whose curves and bands are still told apart in one picture, and most that a page of panels holds."""
+
+_COLUMNS = 3
+_WIDTH, _HEIGHT, _ABOVE = 3.3, 2.5, 0.8
+"""Inches of one panel, and of what stands above all."""
+
+
+def draw_panels(found: GroupEstimates[Any], names: Sequence[str], style: dict[str, Any]) -> Any:
+    """Draw each group into axes of its own; the guarantee stands above them once."""
+    number = len(found.groups)
+    columns = _COLUMNS if number > _COLUMNS + 1 else 2
+    rows = -(-number // columns)
+    figure = new_figure((columns * _WIDTH, rows * _HEIGHT + _ABOVE))
+    panels = figure.subplots(rows, columns, sharex=True, sharey=True, squeeze=False)
+    for place, (axes, name, estimate) in enumerate(zip(panels.flat, names, found.estimates, strict=False)):
+        estimate.view().draw(axes, **style)
+        shown = dict.fromkeys(axes.get_legend_handles_labels()[1])
+        if axes.get_legend() is not None:
+            axes.get_legend().remove()
+        heading_of(axes).only(name)
+        if place + columns < number:
+            axes.set_xlabel("")
+            axes.tick_params(labelbottom=False)
+        else:
+            axes.tick_params(labelbottom=True)
+        if place % columns:
+            axes.set_ylabel("")
+    for axes in panels.flat[number:]:
+        axes.remove()
+    heading = f"{found.view().title}: {'; '.join(shown)}\n{found.caption}"
+    figure.suptitle(heading, fontsize=9.5, x=0.01, ha="left", parse_math=False, wrap=True)
+    return panels.flat[0]
