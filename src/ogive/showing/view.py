@@ -340,14 +340,19 @@ class View:
         shown = self.numbers
         if shown is None or not 0 < len(shown.rows) <= MOST_ROWS:
             return ()
-        return (Picture(self.chart(shown, None if exact is None else exact.numbers, self.title)),)
+        true = None if exact is None else self.true_numbers(exact)
+        return (Picture(self.chart(shown, true, self.title, f"{shown.summary} {self.headline}")),)
 
-    def chart(self, shown: Numbers, exact: Numbers | None, title: str, headline: str | None = None) -> Any:
+    def true_numbers(self, exact: Any) -> Sequence[float | None] | None:
+        """The exact values of `numbers`, from the view of the exact estimate."""
+        return None if exact.numbers is None else [row[1] for row in exact.numbers.rows]
+
+    def chart(self, shown: Numbers, true: Sequence[float | None] | None, title: str, summary: str) -> Any:
         """A chart of numbers, beside the exact ones where these are known."""
         from ogive.showing import words
         from ogive.showing.chart import Dot, DotChart
 
-        known = [None] * len(shown.rows) if exact is None else [row[1] for row in exact.rows]
+        known = true or [None] * len(shown.rows)
         dots = tuple(Dot(*row, truth) for row, truth in zip(shown.rows, known, strict=True))
         interval = shown.interval or f"{words.percent(self.found.confidence_level)} interval for the population"
         truths = (("truth", shown.truth),) if any(truth is not None for truth in known) else ()
@@ -355,7 +360,7 @@ class View:
             title=title,
             label=shown.label,
             dots=dots,
-            summary=f"{shown.summary} {self.headline if headline is None else headline}".strip(),
+            summary=summary,
             shares=shown.shares,
             legend=(("interval", interval), *truths),
         )

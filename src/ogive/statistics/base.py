@@ -232,6 +232,9 @@ class Estimate(Shown, ABC):
     indent: ClassVar[int | None] = None
     """Of its JSON."""
 
+    file_order: ClassVar[tuple[str, ...]] = ()
+    """Fields that its JSON has first, where that is not their order here."""
+
     @property
     def noise_beside(self) -> str:
         """What `noise_share` is a share of, in words."""

@@ -114,11 +114,11 @@ def _of_type(hint: Any, name: str, where: str) -> Codec:
 
 
 @functools.cache
-def codecs_of(kind: type) -> dict[str, tuple[Codec, bool]]:
+def codecs_of(kind: Any) -> dict[str, tuple[Codec, bool]]:
     """The codec of each field of an estimate but its provenance, in the order of files, and whether it was added."""
     hints = typing.get_type_hints(kind)
     fields = {field.name: field for field in dataclasses.fields(kind) if field.name != "provenance"}
-    order: tuple[str, ...] = getattr(kind, "file_order", ())
+    order = [name for name in kind.file_order if name in fields]
     found = {}
     for name in (*order, *(each for each in fields if each not in order)):
         own = fields[name].metadata.get(_CODEC) or _of_type(hints[name], name, kind.__name__)

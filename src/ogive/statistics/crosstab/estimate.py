@@ -22,8 +22,8 @@ from ogive.statistics.crosstab.independence import Independence, independence
 from ogive.statistics.histogram.estimate import Interval, names_of
 from ogive.statistics.plain_json import Fields, is_text
 from ogive.statistics.sums import measured as sums
-from ogive.statistics.sums.estimate import VALUES, check_cost, read_table
 from ogive.statistics.sums.measured import Measured, Reading, count_reading, query_of, share_reading
+from ogive.statistics.sums.stored import VALUES, check_cost, read_table
 
 Numbers = tuple[tuple[float, ...], ...]
 Intervals = tuple[tuple[Interval, ...], ...]

@@ -16,7 +16,7 @@ from ogive.statistics.describe.variables import KNOWN, Number, Share, Variable
 from ogive.statistics.histogram.estimate import HistogramEstimate
 from ogive.statistics.quantiles.estimate import QuantileEstimates
 from ogive.statistics.sums.estimate import MeanEstimate, ProportionEstimate
-from ogive.statistics.sums.text import NOTHING, between, deviation, shown
+from ogive.statistics.sums.view import NOTHING, between, deviation, shown
 
 OVERALL = "Overall"
 Cells = tuple[str, ...]

@@ -27,8 +27,8 @@ from ogive.statistics.histogram.estimate import names_of
 from ogive.statistics.plain_json import Fields, check_query
 from ogive.statistics.roc.points import ORIENTATIONS
 from ogive.statistics.sums import measured as sums
-from ogive.statistics.sums.estimate import check_number_of_values, read_measured
 from ogive.statistics.sums.measured import Measured
+from ogive.statistics.sums.stored import check_number_of_values, read_measured
 
 MOST_GROUPS = 30
 MOST_CELLS = 1 << 16

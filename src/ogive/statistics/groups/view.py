@@ -215,24 +215,18 @@ class GroupEstimatesView(View):
         if len(numbers) < len(found) or not 0 < len(numbers) <= MOST_ROWS:
             return []
         first = numbers[0]
-        title = f"{first.what.capitalize()} of {first.subject}"
-        shown, true = (
-            Numbers(
-                label=title,
-                rows=[
-                    (
-                        f"{found.by} {group}",
-                        *((each.value, *each.interval()) if each is not None and each.defined else (None, 0.0, 0.0)),
-                    )
-                    for group, each in zip(found.groups, estimates, strict=True)
-                ],
-                shares=isinstance(first, ProportionEstimate),
-                summary=f"The {first.what} of {first.subject} of each group of {found.by} with its interval.",
-            )
-            for estimates in (numbers, exact)
+        title, summary = f"{first.what.capitalize()} of {first.subject}", f"The {first.what} of {first.subject}"
+        shown = Numbers(
+            label=title,
+            rows=[
+                (f"{found.by} {group}", *((each.value, *each.interval()) if each.defined else (None, 0.0, 0.0)))
+                for group, each in zip(found.groups, numbers, strict=True)
+            ],
+            shares=isinstance(first, ProportionEstimate),
         )
-        view = first.view()
-        return [Picture(view.chart(shown, true if first.private else None, f"{title} by {found.by}", headline=""))]
+        true = [each.value if first.private and each is not None and each.defined else None for each in exact]
+        summary = f"{summary} of each group of {found.by} with its interval."
+        return [Picture(first.view().chart(shown, true, f"{title} by {found.by}", summary))]
 
     def _contrasts(self) -> Html | None:
         """A table of differences and ratios, where there are any."""

@@ -10,18 +10,19 @@ from statistics import NormalDist
 from typing import Any, ClassVar
 
 from ogive.columns import MAX_LISTED, Domain, LabelValue, Listed, OpenCategories
-from ogive.errors import DataError, ParameterError, plain, quoted
+from ogive.errors import DataError, ParameterError, quoted
 from ogive.noise import DiscreteLaplace
 from ogive.provenance import Provenance
 from ogive.queries import CellsQuery, DiscoveryQuery, MomentsQuery, ValueCounts
 from ogive.queries.discovery import LARGEST_THRESHOLD
 from ogive.statistics.base import OF_COUNT, Estimate
+from ogive.statistics.codecs import Codec, Read, finite, stored
 from ogive.statistics.confidence import check_level
 from ogive.statistics.discovery import shown_interval
 from ogive.statistics.plain_json import Fields
 from ogive.statistics.sums import measured as sums
-from ogive.statistics.sums.estimate import check_cost, read_table, read_values
 from ogive.statistics.sums.measured import Measured, Reading, count_reading, query_of, share_reading
+from ogive.statistics.sums.stored import VALUES, check_cost, read_table
 
 Interval = tuple[float, float]
 
@@ -55,6 +56,14 @@ def _wilson(share: float, size: float, confidence_level: float) -> Interval:
     return max(0.0, middle - reach), min(1.0, middle + reach)
 
 
+def _read_table(known: Fields, name: str, read: Read) -> Measured:
+    size = len(read["values"]) + (read["other"] == "count") + (read["missing"] == "count")
+    return read_table(known.data[name], known, size)
+
+
+_THRESHOLD = Codec(lambda value: value, lambda known, name, _: known.whole(name, 1, LARGEST_THRESHOLD))
+
+
 @dataclass(frozen=True, repr=False)
 class HistogramEstimate(Estimate):
     """How many records there are of each category, and which share that is.
@@ -80,17 +89,19 @@ class HistogramEstimate(Estimate):
     """
 
     schema: ClassVar[str] = "ogive.histogram/1"
+    article: ClassVar[str] = "a histogram"
     indent: ClassVar[int | None] = 1
+    file_order: ClassVar[tuple[str, ...]] = ("column", "values", "measured", "other", "missing", "threshold")
 
     column: str
-    measured: Measured
+    measured: Measured = stored(Codec(sums.to_dict, _read_table, last=True))
     _: KW_ONLY
-    values: tuple[LabelValue, ...]
+    values: tuple[LabelValue, ...] = stored(VALUES)
     other: str
     missing: str
     confidence_level: float
     provenance: Provenance | None = None
-    threshold: int | None = None
+    threshold: int | None = stored(_THRESHOLD, added=True, default=None)
 
     @property
     def listed(self) -> Listed:
@@ -236,6 +247,27 @@ class HistogramEstimate(Estimate):
         """Standard deviation of the noise of a count, as a share of the records; infinite where noise leaves none."""
         return max(self.noise_errors) / self.records if self.defined else math.inf
 
+    def results(self) -> dict[str, Any]:
+        """Counts and shares with their errors and intervals; None where shares are undefined."""
+        undefined = [None] * len(self.categories)
+        return {
+            "categories": list(self.categories),
+            "counts": list(self.counts),
+            "noise_errors": list(self.noise_errors),
+            "count_intervals": finite(self.count_intervals()),
+            "shares": list(self.shares) if self.defined else undefined,
+            "standard_errors": list(self.standard_errors) if self.defined else undefined,
+            "intervals": [list(each) for each in self.intervals()] if self.defined else undefined,
+        }
+
+    def check_stored(self, known: Fields) -> None:
+        """Refuse categories that could not have been declared or found, and a price below that of the noise."""
+        if self.threshold is None:
+            _ = self.listed
+        else:
+            _check_found(self, self.threshold, known)
+        check_cost(self.provenance, self.query, self.measured, known)
+
     def errors(self, truth: HistogramEstimate) -> dict[str, float]:
         """The largest distance of a count from the exact one, as a share of the records.
 
@@ -295,80 +327,14 @@ def names_of(values: Sequence[LabelValue], other: str, missing: str) -> tuple[st
     return (*named, *(f"({name})" if name in named else name for name in counted))
 
 
-# --- Plain data, which need not be trusted
-
-_NEEDED = ("column", "values", "measured", "other", "missing", "confidence_level", "provenance")
-
-
-def to_dict(estimate: HistogramEstimate) -> dict[str, Any]:
-    """Plain data of a histogram; the results follow from what was measured, and are there for other programs."""
-    provenance, defined = estimate.provenance, estimate.defined
-    undefined = [None] * len(estimate.categories)
-    return {
-        "schema": estimate.schema,
-        "column": estimate.column,
-        "values": list(estimate.values),
-        "measured": sums.to_dict(estimate.measured),
-        "other": estimate.other,
-        "missing": estimate.missing,
-        **({} if estimate.threshold is None else {"threshold": estimate.threshold}),
-        "confidence_level": estimate.confidence_level,
-        "results": {
-            "categories": list(estimate.categories),
-            "counts": list(estimate.counts),
-            "noise_errors": list(estimate.noise_errors),
-            "count_intervals": [ends(each) for each in estimate.count_intervals()],
-            "shares": list(estimate.shares) if defined else undefined,
-            "standard_errors": list(estimate.standard_errors) if defined else undefined,
-            "intervals": [list(each) for each in estimate.intervals()] if defined else undefined,
-        },
-        "provenance": None if provenance is None else provenance.to_dict(),
-    }
-
-
-def from_dict(data: Any) -> HistogramEstimate:
-    """Rebuild from plain data, which need not be trusted."""
-    known = Fields.of(data, HistogramEstimate.schema, "a histogram", _NEEDED)
-    values = read_values(data["values"], known)
-    other, missing = known.text("other"), known.text("missing")
-    size = len(values) + (other == "count") + (missing == "count")
-    provenance = known.provenance()
-    threshold = known.whole("threshold", 1, LARGEST_THRESHOLD) if "threshold" in data else None
-    try:
-        estimate = HistogramEstimate(
-            known.text("column"),
-            read_table(data["measured"], known, size),
-            values=values,
-            other=other,
-            missing=missing,
-            confidence_level=known.chance("confidence_level"),
-            provenance=provenance,
-            threshold=threshold,
-        )
-        if threshold is None:
-            _ = estimate.listed
-        else:
-            _check_found(estimate, known)
-        query = estimate.query
-    except ParameterError as problem:
-        raise DataError(f"{known.what} contradicts itself: {plain(problem)}") from None
-    check_cost(provenance, query, estimate.measured, known)
-    return estimate
-
-
-def _check_found(estimate: HistogramEstimate, known: Fields) -> None:
+def _check_found(estimate: HistogramEstimate, threshold: int, known: Fields) -> None:
     """Refuse categories that could not have been found."""
     measured, values = estimate.measured, estimate.values
     OpenCategories(estimate.column, estimate.missing)
     counted = measured.form == "cells" and measured.bits == 0 and estimate.other == "refuse"
     if not counted or (measured.law is not None and not isinstance(measured.law, DiscreteLaplace)):
         raise DataError(f"the categories of {known.what} were found, so they are whole counts with Laplace noise")
-    if min(measured.values[: len(values)]) < (estimate.threshold or 0):
+    if min(measured.values[: len(values)]) < threshold:
         raise DataError(f"{known.what} has a category that was found with fewer records than the threshold")
     if len(set(values)) < len(values) or len(values) > MAX_LISTED:
         raise DataError(f"the categories of {known.what} must be at most {MAX_LISTED}, each of them once")
-
-
-def ends(interval: tuple[float, float]) -> list[float | None]:
-    """Both ends of an interval; None where there is no bound."""
-    return [each if math.isfinite(each) else None for each in interval]

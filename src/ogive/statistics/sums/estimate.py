@@ -5,25 +5,19 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from dataclasses import KW_ONLY, dataclass
-from fractions import Fraction
 from functools import cached_property
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
-from ogive.columns import LONGEST_LABEL, Binning, Domain, LabelValue, Membership, Missing, storable
-from ogive.errors import DataError, ParameterError, plain, quoted
-from ogive.local.oracles import RandomizedResponse
-from ogive.privacy import Adjacency
+from ogive.columns import Binning, Domain, LabelValue, Membership, Missing
 from ogive.provenance import Provenance
-from ogive.queries import CellsQuery, CuratorQuery, MomentsQuery, Weights
+from ogive.queries import CellsQuery, MomentsQuery
 from ogive.statistics.base import OF_BOUNDS, OF_COUNT, Estimate
-from ogive.statistics.codecs import Codec
+from ogive.statistics.codecs import optional, stored
 from ogive.statistics.confidence import check_level
-from ogive.statistics.plain_json import Fields, check_query, is_number, is_text, is_whole, noise_law, read_exact
-from ogive.statistics.sums import measured as sums
-from ogive.statistics.sums.ask import TOTAL
-from ogive.statistics.sums.lattice import MOST_NAMED, Lattice
-from ogive.statistics.sums.measured import FORMS, LinearForm, Measured, Reading, chances, query_of, two_places
-from ogive.strategies.counted_noise import MOST_BITS
+from ogive.statistics.plain_json import Fields
+from ogive.statistics.sums.lattice import Lattice
+from ogive.statistics.sums.measured import LinearForm, Measured, Reading, chances, query_of, two_places
+from ogive.statistics.sums.stored import LATTICE, MEAN, MEASURED, MISSING, SUM, VALUES, check_cost
 
 
 @dataclass(frozen=True, repr=False)
@@ -41,14 +35,15 @@ class NumberEstimate(Estimate):
     """
 
     indent: ClassVar[int | None] = 1
+    file_order: ClassVar[tuple[str, ...]] = ("column", "values", "lattice", "counts_rounding")
 
     what: ClassVar[str]
     """Name of the number, for example "mean"."""
 
     column: str
-    measured: Measured
+    measured: Measured = stored(MEASURED)
     _: KW_ONLY
-    missing: Missing
+    missing: Missing = stored(MISSING)
     confidence_level: float
     provenance: Provenance | None = None
 
@@ -147,17 +142,21 @@ class NumberEstimate(Estimate):
         """Distance from the exact number, under the name of the number."""
         return {self.what: abs(self.value - truth.value)}
 
-    @classmethod
-    def from_dict(cls, data: Any) -> Self:
-        """Rebuild from `to_dict`; equal to the original. The data need not be trusted.
+    def results(self) -> dict[str, Any]:
+        """The number, its errors and its interval; None where it is undefined."""
+        if not self.defined:
+            return dict.fromkeys(("value", "standard_error", "noise_error", "sampling_error", "interval"))
+        return {
+            "value": self.value,
+            "standard_error": self.standard_error,
+            "noise_error": self.noise_error,
+            "sampling_error": self.sampling_error,
+            "interval": list(self.interval()),
+        }
 
-        Raises:
-            ParameterError, DataError: this is no estimate of this kind that this version can read.
-        """
-        found: Any = super().from_dict(data)
-        if not isinstance(found, cls):
-            raise DataError(f"not a {cls.what}: expected a JSON object of schema {cls.schema}, got {found.schema}")
-        return found
+    def check_stored(self, known: Fields) -> None:
+        """Refuse a price below that of the noise."""
+        check_cost(self.provenance, self.query, self.measured, known)
 
     def _level(self, confidence_level: float | None) -> float:
         return self.confidence_level if confidence_level is None else float(check_level(confidence_level))
@@ -180,7 +179,7 @@ class _MembersEstimate(NumberEstimate):
     """A number of or a share of the records whose value is in a list."""
 
     _: KW_ONLY
-    values: tuple[LabelValue, ...] | None
+    values: tuple[LabelValue, ...] | None = stored(optional(VALUES))
 
     @property
     def query(self) -> CellsQuery | MomentsQuery | None:
@@ -211,6 +210,7 @@ class CountEstimate(_MembersEstimate):
 
     schema: ClassVar[str] = "ogive.count/1"
     what: ClassVar[str] = "count"
+    article: ClassVar[str] = "a count"
 
     @cached_property
     def reading(self) -> Reading:
@@ -237,6 +237,7 @@ class ProportionEstimate(_MembersEstimate):
 
     schema: ClassVar[str] = "ogive.proportion/1"
     what: ClassVar[str] = "proportion"
+    article: ClassVar[str] = "a proportion"
 
     @cached_property
     def reading(self) -> Reading:
@@ -263,8 +264,9 @@ class _LatticeEstimate(NumberEstimate):
     """A number of values on a public lattice."""
 
     _: KW_ONLY
-    lattice: Lattice
-    counts_rounding: bool = False
+    lattice: Lattice = stored(LATTICE)
+    # files of versions whose intervals did not count the rounding do not say it
+    counts_rounding: bool = stored(added=True, default=False)
 
     @property
     def query(self) -> CellsQuery | MomentsQuery | None:
@@ -325,8 +327,9 @@ class MeanEstimate(_LatticeEstimate):
         counts_rounding: Whether intervals count that; false in files of versions whose intervals did not.
     """
 
-    schema: ClassVar[str] = "ogive.mean/1"
+    schema: ClassVar[str] = MEAN
     what: ClassVar[str] = "mean"
+    article: ClassVar[str] = "a mean"
 
     @property
     def rounding(self) -> float:
@@ -398,6 +401,10 @@ class MeanEstimate(_LatticeEstimate):
         noise = 0.0 if measured.law is None else math.sqrt(measured.law.variance * measured.draws)
         return noise * math.hypot(*moved.coefficients) / records
 
+    def results(self) -> dict[str, Any]:
+        """The number, its errors and its interval, and the standard deviation of the values."""
+        return {**super().results(), "standard_deviation": self.standard_deviation}
+
     @property
     def has_spread(self) -> bool:
         """Whether squares were measured, also where noise hides all records."""
@@ -467,8 +474,9 @@ class SumEstimate(_LatticeEstimate):
         counts_rounding: Whether intervals count that; false in files of versions whose intervals did not.
     """
 
-    schema: ClassVar[str] = "ogive.sum/1"
+    schema: ClassVar[str] = SUM
     what: ClassVar[str] = "sum"
+    article: ClassVar[str] = "a sum"
 
     @property
     def rounding(self) -> float | None:
@@ -491,214 +499,3 @@ class SumEstimate(_LatticeEstimate):
             unit=float(lattice.step),
             reporting=(lambda _: self._reporting()) if self._owners else None,
         )
-
-
-# --- Plain data, which need not be trusted
-
-KINDS: dict[str, type[NumberEstimate]] = {
-    each.schema: each for each in (CountEstimate, ProportionEstimate, MeanEstimate, SumEstimate)
-}
-
-_NEEDED = ("column", "measured", "missing", "confidence_level", "provenance")
-_MEASURED = ("form", "values", "noise", "bits", "weights", "epsilon", "adjacency", "total")
-_WEIGHTS = ("count", "slope", "shift", "square")
-_LARGEST_WEIGHT = 1 << 34
-
-
-def to_dict(estimate: NumberEstimate) -> dict[str, Any]:
-    """Plain data of a number; the results follow from what was measured, and are there for other programs."""
-    provenance, defined = estimate.provenance, estimate.defined
-    own: dict[str, Any] = {}
-    if isinstance(estimate, CountEstimate | ProportionEstimate):
-        own["values"] = None if estimate.values is None else list(estimate.values)
-    if isinstance(estimate, MeanEstimate | SumEstimate):
-        own["lattice"] = estimate.lattice.to_dict()
-        if estimate.counts_rounding:
-            own["counts_rounding"] = True
-    results = {
-        "value": estimate.value if defined else None,
-        "standard_error": estimate.standard_error if defined else None,
-        "noise_error": estimate.noise_error if defined else None,
-        "sampling_error": estimate.sampling_error if defined else None,
-        "interval": list(estimate.interval()) if defined else None,
-    }
-    if isinstance(estimate, MeanEstimate):
-        results["standard_deviation"] = estimate.standard_deviation
-    return {
-        "schema": estimate.schema,
-        "column": estimate.column,
-        **own,
-        "measured": sums.to_dict(estimate.measured),
-        "missing": estimate.missing,
-        "confidence_level": estimate.confidence_level,
-        "results": results,
-        "provenance": None if provenance is None else provenance.to_dict(),
-    }
-
-
-def from_dict(data: Any) -> NumberEstimate:
-    """Rebuild from plain data, which need not be trusted."""
-    schema = data.get("schema") if isinstance(data, dict) else None
-    if not isinstance(schema, str) or schema not in KINDS:
-        raise DataError(f"not a number: expected a JSON object of one of the schemas {', '.join(KINDS)}")
-    kind = KINDS[schema]
-    of_values = kind in (CountEstimate, ProportionEstimate)
-    known = Fields.of(data, schema, f"a {kind.what}", (*_NEEDED, "values" if of_values else "lattice"))
-    own: Any
-    if of_values:
-        own = {"values": None if data["values"] is None else read_values(data["values"], known)}
-    else:
-        # files of versions whose intervals did not count the rounding do not say it
-        counts_rounding = known.flag("counts_rounding") if "counts_rounding" in data else False
-        own = {"lattice": _lattice(data["lattice"], known), "counts_rounding": counts_rounding}
-    provenance = known.provenance()
-    try:
-        estimate = kind(
-            known.text("column"),
-            _measured(data["measured"], known, own.get("lattice")),
-            missing=_missing(data["missing"], known),
-            confidence_level=known.chance("confidence_level"),
-            provenance=provenance,
-            **own,
-        )
-        query = estimate.query
-    except ParameterError as problem:
-        raise DataError(f"{known.what} contradicts itself: {plain(problem)}") from None
-    check_cost(provenance, query, estimate.measured, known)
-    return estimate
-
-
-def check_cost(provenance: Provenance | None, query: CuratorQuery | None, asked: Measured, known: Fields) -> None:
-    """Refuse an estimate whose stated price is below that of its noise."""
-    if asked.epsilon is None:
-        check_query(provenance, query, asked.adjacency)
-    elif provenance is not None and provenance.privacy is None:
-        raise DataError(f"{known.what} contradicts itself: it is from reports, and has no guarantee")
-
-
-def _missing(value: Any, known: Fields) -> Any:
-    if not (is_text(value) or is_number(value)):
-        raise DataError(f"the field 'missing' of {known.what} must be a short text or a number")
-    return value
-
-
-def read_values(data: Any, known: Fields) -> tuple[LabelValue, ...]:
-    """Values of a column."""
-    if (
-        not isinstance(data, list)
-        or not data
-        or not all(isinstance(each, LabelValue) and storable(each) for each in data)
-    ):
-        raise DataError(
-            f"the values of {known.what} must be numbers, truth values or texts of at most {LONGEST_LABEL} characters"
-        )
-    return tuple(data)
-
-
-VALUES = Codec(list, lambda known, name, _: read_values(known.data[name], known), {"type": "array", "minItems": 1})
-
-
-def _lattice(data: Any, known: Fields) -> Lattice:
-    fits = isinstance(data, dict) and set(data) == {"low", "high", "steps"}
-    if not fits or not is_whole(data["steps"]) or not 1 <= data["steps"] <= MOST_NAMED + 1:
-        raise DataError(f"the lattice of {known.what} must have low, high, and steps from 1 to {MOST_NAMED + 1}")
-    low, high = (read_exact(data[name], f"the bounds of {known.what}") for name in ("low", "high"))
-    if not low < high:
-        raise DataError(f"the lower bound of {known.what} must be below the upper bound")
-    return Lattice(low, high, data["steps"])
-
-
-def _measured(data: Any, known: Fields, lattice: Lattice | None) -> Measured:
-    found = read_measured(data, known, last=1 if lattice is None else lattice.steps)
-    _check_length(found, known)
-    return found
-
-
-def read_measured(
-    data: Any, known: Fields, *, size: int = 2, last: int = 1, forms: tuple[str, ...] = FORMS
-) -> Measured:
-    """What was measured, from plain data, which need not be trusted."""
-    if not isinstance(data, dict) or set(data) != set(_MEASURED):
-        raise DataError(f"what was measured of {known.what} must have {', '.join(_MEASURED)}")
-    fields = Fields(data, known.what)
-    form, values, weights = fields.text("form"), data["values"], data["weights"]
-    if form not in forms:
-        raise DataError(f"the form of {known.what} must be one of {', '.join(forms)}, got {quoted(form)}")
-    if not isinstance(values, list) or not values or not all(map(is_whole, values)):
-        raise DataError(f"the measured values of {known.what} must be a list of whole numbers")
-    adjacency, total = fields.adjacency(), fields.total()
-    epsilon = None
-    if form in ("reports", "unary"):
-        epsilon = _epsilon(data["epsilon"], known)
-        _check_reports(form, values, size, total, known)
-    if (weights is not None) != (form == "moments") or (data["epsilon"] is not None) != (form in ("reports", "unary")):
-        raise DataError(f"sums of {known.what} have weights, and reports have an epsilon")
-    if (total is None) != (adjacency is Adjacency.ADD_OR_REMOVE):
-        raise DataError(f"the total of {known.what} is known under REPLACE alone")
-    return Measured(
-        form,
-        tuple(values),
-        noise_law(data["noise"], known.what),
-        adjacency,
-        total,
-        bits=fields.whole("bits", 0, MOST_BITS),
-        weights=None if weights is None else _weights(weights, known, last),
-        epsilon=epsilon,
-    )
-
-
-def _check_reports(form: str, values: list[int], size: int, total: int | None, known: Fields) -> None:
-    """Refuse what no reports of so many places add up to."""
-    if form == "reports" and (len(values) != size or min(values) < 0 or total != sum(values) or not total):
-        numbers = "two numbers" if size == 2 else f"{size} numbers"
-        raise DataError(f"the reports of {known.what} must be {numbers} that add up to the total")
-    if form == "unary" and (len(values) != size + 1 or min(values) < 0 or max(values) != total or total != values[-1]):
-        raise DataError(f"the reports of {known.what} must be {size} numbers of at most the total, then the total")
-
-
-def _check_length(found: Measured, known: Fields) -> None:
-    """Refuse values that are not as many as were measured, or that the number cannot be read off."""
-    check_number_of_values(found, known)
-    by_weights = found.weights is not None and not found.weights.count
-    if found.form == "cells" and known.data["schema"] in (MeanEstimate.schema, SumEstimate.schema):
-        raise DataError(f"{known.what} is not read off counts of two cells")
-    if by_weights and found.total is None and known.data["schema"] != SumEstimate.schema:
-        raise DataError(f"{known.what} lacks the number of records")
-
-
-def read_table(data: Any, known: Fields, size: int) -> Measured:
-    """What was measured of a table of so many cells."""
-    found = read_measured(data, known, size=size, forms=(*FORMS, "unary"))
-    if found.weights is not None and (size > 2 or found.total is None or found.weights != TOTAL):
-        raise DataError(f"{known.what} of {size} cells, or of a private number of records, is not read off one sum")
-    check_number_of_values(found, known, size)
-    return found
-
-
-def check_number_of_values(found: Measured, known: Fields, size: int = 2) -> None:
-    """Refuse values that are not as many as were measured of so many places."""
-    needed = size + (found.form == "unary") if found.weights is None else len(found.weights.rows(1))
-    if len(found.values) != needed:
-        raise DataError(f"the measured values of {known.what} must be {needed}")
-
-
-def _weights(data: Any, known: Fields, last: int) -> Weights:
-    fits = isinstance(data, dict) and set(data) == set(_WEIGHTS)
-    if not fits or not all(is_whole(each) and abs(each) <= _LARGEST_WEIGHT for each in data.values()):
-        raise DataError(f"the weights of {known.what} must be whole numbers by the names {', '.join(_WEIGHTS)}")
-    try:
-        weights = Weights(**data)
-        weights.check(last)
-    except ParameterError as problem:
-        raise DataError(f"the weights of {known.what}: {plain(problem)}") from None
-    if not weights.slope:
-        raise DataError(f"the weights of {known.what} lack a slope")
-    return weights
-
-
-def _epsilon(data: Any, known: Fields) -> Fraction:
-    epsilon = read_exact(data, f"the epsilon of {known.what}")
-    try:
-        return RandomizedResponse(2, epsilon).epsilon
-    except ParameterError as problem:
-        raise DataError(f"the reports of {known.what}: {plain(problem)}") from None

@@ -8,7 +8,6 @@ from helpers.scope import is_everything
 
 import ogive
 from ogive import Adjacency, ApproxDP, Central, Clear, Ecdf, Grouped, HosmerLemeshow, PureDP, Quantiles, Roc, Subset
-from ogive.core.rooms import room
 from ogive.errors import DataError, ParameterError, UnsupportedError
 from ogive.noise import KeyedSource
 from ogive.releasing.session.statement import statement
@@ -267,8 +266,8 @@ def test_what_contradicts_itself_is_not_read(change, table):
 @pytest.mark.parametrize("statistic", STATISTICS, ids=named)
 def test_a_chapter_says_nothing_of_one_group_as_if_it_were_of_all(statistic, table):
     found = ogive.release(Grouped(statistic, "ward", WARDS), trust=Central(table), privacy=PureDP(1))
-    chapters = [room(type(estimate), "picture").chapter(estimate, None) for estimate in found.estimates]
-    whole = room(type(found), "picture").chapter(found, None)
+    chapters = [estimate.view().chapter() for estimate in found.estimates]
+    whole = found.view().chapter()
     said = {*whole.error, *whole.released, *whole.details}
     for number, each in enumerate(chapters):
         others = chapters[:number] + chapters[number + 1 :]
