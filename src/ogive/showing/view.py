@@ -268,7 +268,8 @@ class View:
         axes = new_axes(ax, size=(7.2, max(1.9, 1.6 + 0.32 * len(known))))
         names, values, low, high = zip(*known, strict=True)
         intervals(axes, names, values, list(zip(low, high, strict=True)), style)
-        axes.set_xlabel(f"{shown.label}, with {level(self.found)} intervals")
+        about = shown.interval or f"{level(self.found)} intervals"
+        axes.set_xlabel(f"{shown.label}; {about[0].lower()}{about[1:]}")
         return self.finish(axes)
 
     def finish(self, axes: Any, *, grid: str = "x") -> Any:

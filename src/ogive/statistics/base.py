@@ -261,6 +261,9 @@ class Estimate(Shown, ABC):
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.view().short}, {'private' if self.private else 'not private'}>"
 
+    error_words: ClassVar[Mapping[str, str]] = {}
+    """What each of its errors is, where `plan.py` of the statistic does not say it."""
+
     def results(self) -> dict[str, Any]:
         """What follows from the fields, as plain data for other programs; it is not read back."""
         return {}

@@ -94,10 +94,10 @@ class Kind:
     @property
     def prediction(self) -> type[Prediction]:
         """How it is planned; a kind without `plan.py` is simulated."""
-        from ogive.statistics.prediction import Prediction  # which loads what reads records
+        from ogive.statistics.prediction import simulated  # which loads what reads records
 
         if find_spec(f"ogive.statistics.{self.folder}.plan") is None:
-            return Prediction
+            return simulated(self.estimate)
         module = self.room("plan")
         own = getattr(module, f"{self.question}Prediction", None)
         # not one that the module has imported

@@ -8,6 +8,7 @@ of the one here, whose defaults are those of a statistic that can only be simula
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -216,3 +217,12 @@ class Prediction:
     def deviation(self, errors: Mapping[str, float]) -> float | None:
         """Standard deviation of the noise of cumulative counts before smoothing, as a root mean square."""
         return errors["rmse"] * self.setting.records if "rmse" in errors else None
+
+
+@functools.cache
+def simulated(estimate: type[Estimate]) -> type[Prediction]:
+    """How a statistic is planned that has no more to say than what its errors are."""
+    if not estimate.error_words:
+        return Prediction
+    metrics = {name: Metric(name.replace("_", " "), words) for name, words in estimate.error_words.items()}
+    return type("Prediction", (Prediction,), {"metrics": metrics})
