@@ -1,7 +1,8 @@
-"""Complete the stubs by which public names are found: `python tools/front_door.py`, or `make stubs`.
+"""Complete the stubs by which public names are found, and the reference: `python tools/front_door.py`, or `make stubs`.
 
 The lists of statistics and of trust models say which names there are: of each statistic the question, the estimate and
-the function, of each trust model its class. A name that a stub lacks gets a line; lines that are there stay.
+the function, of each trust model its class. A name that a stub lacks gets a line, and one that no page of the reference
+has an entry at the end of its page; what is there stays.
 """
 
 from __future__ import annotations
@@ -55,12 +56,34 @@ def _place(line: str) -> list[str]:
     return line.split()[1::2]
 
 
+def entered(pages: dict[str, str]) -> dict[str, str]:
+    """Pages of the reference with an entry for every question, estimate and function, by the names of their files."""
+    from ogive.statistics import kinds
+
+    wanted: dict[str, list[str]] = {"statistics.md": [], "estimates.md": [], "functions.md": []}
+    for kind in kinds.COMMANDED.values():
+        wanted["statistics.md"].append(f".. autoclass:: ogive.{kind.question}\n   :members:")
+        wanted["estimates.md"].append(f".. autoclass:: ogive.{kind.estimate_path.partition(':')[2]}\n   :members:")
+        wanted["functions.md"].append(f".. autofunction:: ogive.{kind.function}")
+    known = set(re.findall(r"^\.\. auto\w+:: (ogive\.\w+)$", "\n".join(pages.values()), re.MULTILINE))
+    for name, entries in wanted.items():
+        for entry in entries:
+            if entry.split()[2] not in known:
+                before, fence, after = pages[name].rpartition("\n```")
+                pages[name] = f"{before}\n\n{entry}{fence}{after}"
+    return pages
+
+
 def main(package: Path = PACKAGE) -> None:
-    """Write the stubs of a package."""
+    """Write the stubs of a package, and the pages of its reference where these lie beside it."""
     sys.path.insert(0, str(package.parent))
     for name, names in names_of(str(package)).items():
         path = package / name
         path.write_text(completed(path.read_text(encoding="utf-8"), names), encoding="utf-8")
+    folder = package.parents[1] / "docs" / "api"
+    pages = {path.name: path.read_text(encoding="utf-8") for path in folder.glob("*.md")}
+    for name, text in (entered(pages) if pages else {}).items():
+        (folder / name).write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -26,6 +26,14 @@ AGE_OPTIONS = ("--column", "age", "--bounds", "0", "100", "--bins", "16")
 CLASSES = ("--label", "ill", "--negative", "0")
 CLEAR, CENTRAL = ("--trust", "clear"), ("--epsilon", "1")
 
+
+def words_of(kind):
+    """Options of a statistic that has no line below."""
+    columns, options = columns_and_options(kind)
+    words = [("--" + name.replace("_", "-"), of) for name, of in zip(columns, ("risk", "ill", "vote"), strict=False)]
+    return (*(word for pair in words for word in pair), *(f"--{name}={value}" for name, value in options.items()))
+
+
 VERBS = {
     ("ecdf",): AGE_OPTIONS,
     ("quantiles",): (*AGE_OPTIONS, "--probabilities", "0.5"),
@@ -45,6 +53,7 @@ VERBS = {
     ),
     ("histogram",): ("--column", "ill", "--values", "0,1"),
     ("count",): ("--column", "ill", "--among", "1"),
+    **{(kind.command,): words_of(kind) for kind in NEW},
     ("pate", "label"): ("--classes", "2", "--sigma", "40"),
 }
 

@@ -48,6 +48,13 @@ def curve():
     return ogive.ecdf(NUMBERS, bounds=(0, 100), bins=8, privacy=PRIVACY)
 
 
+def of_columns(kind):
+    """The function of a statistic, each of whose columns is the array."""
+    columns, options = columns_and_options(kind)
+    function = getattr(ogive, kind.function)
+    return lambda values: function(*(values for _ in columns), privacy=PRIVACY, **options)
+
+
 # by name: what is called with an array, and a plain array for which it answers
 TAKERS = {
     "boxplot": (released(ogive.boxplot, bounds=(0, 100)), NUMBERS),
@@ -182,7 +189,7 @@ TAKERS = {
         lambda counts: ogive.design_tree(N, privacy=PRIVACY, adjacency=ogive.Adjacency.REPLACE).measure(counts),
         np.full(N, 9),
     ),
-}
+} | {kind.function: (of_columns(kind), TRUTH) for kind in NEW}
 
 
 def learner():

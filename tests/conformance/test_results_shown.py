@@ -8,6 +8,7 @@ from html.parser import HTMLParser
 
 import numpy as np
 import pytest
+from helpers.examples import NEW, example_of
 from matplotlib import rc_context
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
@@ -19,11 +20,14 @@ from ogive.showing.view import BACKENDS, Card, as_html
 from ogive.statistics.base import Estimate
 from ogive.statistics.kinds import KINDS, SCHEMAS, read_estimate
 
+RECORDS = {name: np.arange(200) % 2 for name in "xyz"}
 KEPT = {
     name: data
     for name, data in json.loads(DOCUMENTS.read_text(encoding="utf-8")).items()
     if isinstance(data, dict) and data.get("schema") in SCHEMAS
 }
+for kind in NEW:
+    KEPT[kind.name] = ogive.release(example_of(kind), trust=ogive.Central(RECORDS), privacy=ogive.PureDP(1)).to_dict()
 FIRST = {data["schema"]: data for data in reversed(KEPT.values())}
 """One document of every kind."""
 SHOWN = [

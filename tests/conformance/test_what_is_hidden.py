@@ -13,6 +13,7 @@ import re
 
 import numpy as np
 import pytest
+from helpers.examples import NEW, example_of
 from helpers.few_simulations import simulate_little
 from helpers.scope import covering, is_everything, label
 
@@ -192,7 +193,7 @@ DESCRIBED = [
     Describe(("x", "ill"), bounds={"x": X}, values={"ill": "yes"}, by="g", groups=("a", "b", "c")),
     Describe(("w", "rare"), numbers=("w",), values={"rare": 1}),
 ]
-HIDING = [*CURVES, *MISSING, *CLASSES, *PAIRS, *LABELS, *SUMS, *DESCRIBED]
+HIDING = [*CURVES, *MISSING, *CLASSES, *PAIRS, *LABELS, *SUMS, *DESCRIBED, *(example_of(kind) for kind in NEW)]
 
 KEPT_IN_BOOKS = list({each.name: each for each in reversed(HIDING)}.values())
 """The first statistic of each kind."""

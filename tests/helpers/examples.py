@@ -1,5 +1,7 @@
 """Well-formed examples of every statistic, and what their estimates say as one array."""
 
+import dataclasses
+
 import numpy as np
 
 from ogive.pate import LargestMargins
@@ -31,14 +33,14 @@ from ogive.statistics.describe.estimate import DescribeEstimate
 from ogive.statistics.group_auc.estimate import GroupAucEstimate
 from ogive.statistics.groups.estimate import GroupEstimates
 from ogive.statistics.histogram.estimate import HistogramEstimate
+from ogive.statistics.kinds import KINDS
 from ogive.statistics.labels.estimate import LabelsEstimate
 from ogive.statistics.methods.stepwise import AdaptiveQuantiles
 from ogive.statistics.roc.estimate import RocEstimate
 from ogive.statistics.sums.estimate import NumberEstimate
 from ogive.statistics.ustatistic.estimate import UstatisticEstimate
 
-# one well-formed example of every statistic; the test below fails when a statistic has none
-EXAMPLES = {
+KNOWN = {
     "bounds": [Bounds("x"), Bounds("x", base=10, smallest=0.1, largest=1000)],
     "boxplot": [
         Boxplot("x", (0, 100), bins=64),
@@ -85,6 +87,25 @@ EXAMPLES = {
         Ustatistic(("x", "y"), "auc", bounds=(0, 200), bins=16),
     ],
 }
+"""Well-formed examples of statistics by name."""
+
+
+def columns_and_options(kind):
+    """Names of a question's columns, and the options without defaults, which its `COMMAND` has as an example."""
+    example = dict(kind.command_options.example)
+    fields = [each for each in dataclasses.fields(kind.statistic) if each.name not in example]
+    return [each.name for each in fields if each.default is each.default_factory is dataclasses.MISSING], example
+
+
+def example_of(kind):
+    """A question of the columns x, y and z."""
+    columns, options = columns_and_options(kind)
+    return kind.statistic(**dict(zip(columns, ("x", "y", "z"), strict=False)), **options)
+
+
+NEW = [kind for kind in KINDS if kind.name not in KNOWN]
+"""Statistics that have no examples above, and no question or document in `tests/vectors` yet."""
+EXAMPLES = KNOWN | {kind.name: [example_of(kind)] for kind in NEW}
 
 
 def numbers(estimate, records=20_000):
@@ -113,4 +134,6 @@ def numbers(estimate, records=20_000):
         return observed.sum(axis=1) / observed.sum()
     if isinstance(estimate, RocEstimate):
         return np.concatenate([estimate.negatives.raw, estimate.positives.raw]) / records
-    return np.array(estimate.numbers) if hasattr(estimate, "numbers") else estimate.raw / estimate.raw[-1]
+    if hasattr(estimate, "numbers"):
+        return np.array(estimate.numbers)
+    return estimate.raw / estimate.raw[-1] if hasattr(estimate, "raw") else np.array([estimate.value])

@@ -6,6 +6,9 @@ from importlib.resources import files
 
 import jsonschema
 import referencing
+from helpers.examples import NEW
+
+from ogive.statistics.codecs import json_schema
 
 FOLDER = files("ogive") / "schemas"
 
@@ -19,7 +22,9 @@ def published():
 def _validator(name):
     """What holds data against the schema whose files name it `name`; the schema itself is checked, too."""
     schemas = published()
-    schema = next(each for each in schemas.values() if each["properties"].get("schema") == {"const": name})
+    derived = [json_schema(kind.estimate) for kind in NEW if kind.schema == name]
+    known = [each for each in schemas.values() if each["properties"].get("schema") == {"const": name}]
+    schema = next(iter([*known, *derived]))
     known = referencing.Registry().with_resources(
         (each["$id"], referencing.Resource.from_contents(each)) for each in schemas.values() if "$id" in each
     )

@@ -9,6 +9,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from helpers.examples import NEW
 from helpers.sources import nodes, parsed
 
 import ogive
@@ -90,6 +91,11 @@ INNER = {
         base
         """,
 }
+
+# a statistic that is not drawn may use all others
+INNER["statistics"] = INNER["statistics"].replace(
+    "describe\n", " ".join(("describe", *(kind.folder for kind in NEW))) + "\n"
+)
 
 # Parts of one room that import each other both ways, file by file without a circle; none may be added.
 ENTANGLED = {"pate": {frozenset({"aggregators", "costs"})}}

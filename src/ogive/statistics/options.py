@@ -75,6 +75,7 @@ class Command:
         compared: Whether two groups are compared by the number of their estimates, or by any quantile; None where
             estimates have no number.
         readings: Whether its estimate is a ROC curve, parts of which are read.
+        example: Fields of a well-formed question, besides its columns, where these have no defaults; for tests.
     """
 
     names: Mapping[str, str] = field(default_factory=dict)
@@ -88,6 +89,7 @@ class Command:
     owners: Mapping[str, tuple[str, ...]] | None = None
     compared: Literal["number", "quantile"] | None = None
     readings: bool = False
+    example: Mapping[str, Any] = field(default_factory=dict)
 
 
 def takes_options_of(
