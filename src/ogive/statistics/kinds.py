@@ -5,6 +5,7 @@ Modules are imported when something of theirs is used, so that one statistic doe
 
 from __future__ import annotations
 
+import dataclasses
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import find_spec
@@ -17,6 +18,11 @@ if TYPE_CHECKING:
     from ogive.statistics.base import Estimate, Statistic
     from ogive.statistics.options import Command
     from ogive.statistics.prediction import Prediction
+
+
+def has_default(field: dataclasses.Field[Any]) -> bool:
+    """Whether a field of a question is an option, and no column."""
+    return field.default is not dataclasses.MISSING or field.default_factory is not dataclasses.MISSING
 
 
 @dataclass(frozen=True)
@@ -62,8 +68,14 @@ class Kind:
 
     @property
     def options(self) -> type:
-        """The `TypedDict` of those fields of its question that are options."""
-        return cast(type, getattr(self.room("statistic"), f"{self.question}Options"))
+        """The `TypedDict` of those fields of its question that are options; else a class of all fields with a default."""
+        own = getattr(self.room("statistic"), f"{self.question}Options", None)
+        if own is None:
+            fields = {
+                each.name: each.type for each in dataclasses.fields(cast(Any, self.statistic)) if has_default(each)
+            }
+            own = type(f"{self.question}Options", (), {"__annotations__": fields})
+        return cast(type, own)
 
     @property
     def command_options(self) -> Command:

@@ -1,3 +1,4 @@
+# ruff: noqa: D101, D102
 """TRANSITION: the view of an estimate that still has `text.py` and `picture.py`."""
 
 from __future__ import annotations
