@@ -68,13 +68,12 @@ class Kind:
 
     @property
     def options(self) -> type:
-        """The `TypedDict` of those fields of its question that are options; else a class of all fields with a default."""
+        """The `TypedDict` of those fields of its question that are options; else of all that have a default."""
         own = getattr(self.room("statistic"), f"{self.question}Options", None)
         if own is None:
-            fields = {
-                each.name: each.type for each in dataclasses.fields(cast(Any, self.statistic)) if has_default(each)
-            }
-            own = type(f"{self.question}Options", (), {"__annotations__": fields})
+            fields = dataclasses.fields(cast(Any, self.statistic))
+            annotations = {each.name: each.type for each in fields if has_default(each)}
+            own = type(f"{self.question}Options", (), {"__annotations__": annotations})
         return cast(type, own)
 
     @property
