@@ -60,7 +60,7 @@ def test_a_kind_is_compared_on_the_command_line_where_its_estimates_have_a_numbe
 
 
 def test_a_kind_without_a_plan_of_its_own_is_simulated():
-    simulated = Kind("methods", "curve", "Methods", "methods:M", "ogive.methods/1").prediction
+    simulated = Kind("methods", "curve", "Methods", "curve.estimate:Curve", "ogive.methods/1").prediction
     assert simulated is Prediction
     assert sum(kind.prediction is simulated for kind in KINDS) < len(KINDS)  # the control: some have their own
 

@@ -156,7 +156,8 @@ def read(kind: type[EstimateT], data: Any) -> EstimateT:
         estimate: Any = of(**values, provenance=provenance)
         estimate.check_stored(known)
     except ParameterError as problem:
-        raise DataError(f"{known.what} contradicts itself: {plain(problem)}") from None
+        itself = "contradicts itself" if known.what.startswith("a ") else "contradict themselves"
+        raise DataError(f"{known.what} {itself}: {plain(problem)}") from None
     return typing.cast(EstimateT, estimate)
 
 

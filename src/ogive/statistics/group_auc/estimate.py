@@ -15,11 +15,12 @@ import numpy as np
 from ogive.columns import Binning, Domain, Label, LabelValue, Listed
 from ogive.core.arrays import Float64
 from ogive.core.checks import among
-from ogive.errors import DataError, ParameterError, plain, quoted
+from ogive.errors import DataError, ParameterError, quoted
 from ogive.privacy import Adjacency
 from ogive.provenance import Provenance
 from ogive.queries import Cells, CellsQuery
 from ogive.statistics.base import OF_RANGE, Estimate
+from ogive.statistics.codecs import Codec, Read, finite, stored
 from ogive.statistics.confidence import TARGETS, Target, check_level
 from ogive.statistics.contrast import Number, difference
 from ogive.statistics.group_auc.areas import Classes
@@ -54,6 +55,25 @@ def check_groups(listed: Listed) -> None:
         raise ParameterError(f"at most {MOST_GROUPS} groups can be compared, got {listed.size}; join some of them")
 
 
+def _of_column(kind: Any, *parts: str) -> Codec:
+    """Of a column, whose plain data have these parts and no others."""
+
+    def read(known: Fields, name: str, _: Read) -> Any:
+        data = known.data[name]
+        if not isinstance(data, dict) or set(data) != set(parts):
+            raise DataError(f"the {name} of {known.what} must have {', '.join(parts)}, and nothing else")
+        return kind.from_dict(data)
+
+    return Codec(lambda column: column.to_dict(), read)
+
+
+def _read_measured(known: Fields, name: str, read: Read) -> Measured:
+    size = Domain((read["score"], read["group"], read["label"])).check_size(MOST_CELLS)
+    measured = read_measured(known.data[name], known, size=size, forms=("cells",))
+    check_number_of_values(measured, known, size)
+    return measured
+
+
 @dataclass(frozen=True, repr=False)
 class GroupAucEstimate(Estimate):
     """Chance that a score ranks a random positive of one group above a random negative of the same or another group.
@@ -75,12 +95,14 @@ class GroupAucEstimate(Estimate):
     """
 
     schema: ClassVar[str] = "ogive.group_auc/1"
+    article: ClassVar[str] = "areas between groups"
     indent: ClassVar[int | None] = 1
+    file_order: ClassVar[tuple[str, ...]] = ("score", "group", "label", "positive_when")
 
-    score: Binning
-    group: Listed
-    label: Label
-    measured: Measured
+    score: Binning = stored(_of_column(Binning, "column", "grid", "missing", "outside"))
+    group: Listed = stored(_of_column(Listed, "column", "values", "other", "missing"))
+    label: Label = stored(Codec(lambda label: label.to_dict(), lambda known, name, _: known.label()))
+    measured: Measured = stored(Codec(sums.to_dict, _read_measured))
     _: KW_ONLY
     positive_when: str
     confidence_level: float
@@ -112,6 +134,21 @@ class GroupAucEstimate(Estimate):
     def sizes(self) -> tuple[tuple[float, float], ...]:
         """Numbers of negatives and positives of each group, noisy, at least 0."""
         return tuple((max(0.0, float(few)), max(0.0, float(many))) for few, many in self.counts.sum(axis=0))
+
+    def results(self) -> dict[str, Any]:
+        """Sizes of the groups, and all areas."""
+        return {
+            "groups": list(self.names),
+            "sizes": [list(each) for each in self.sizes],
+            "areas": [
+                [{"value": finite(each.value), "low": each.low, "high": each.high} for each in row]
+                for row in self.table()
+            ],
+        }
+
+    def check_stored(self, known: Fields) -> None:
+        """Refuse a price below that of the noise."""
+        check_query(self.provenance, self.query, self.measured.adjacency)
 
     # Areas
 
@@ -381,66 +418,3 @@ class GroupAucEstimate(Estimate):
         if self.measured.law is None:
             return None
         return CellsQuery(Cells(self.domain), self.measured.law, self.measured.bits)
-
-
-# --- Plain data, which need not be trusted
-
-_NEEDED = ("score", "group", "label", "positive_when", "measured", "confidence_level", "provenance")
-
-
-def to_dict(estimate: GroupAucEstimate) -> dict[str, Any]:
-    """Plain data of areas; the results follow from what was measured, and are there for other programs."""
-    provenance = estimate.provenance
-    return {
-        "schema": estimate.schema,
-        "score": estimate.score.to_dict(),
-        "group": estimate.group.to_dict(),
-        "label": estimate.label.to_dict(),
-        "positive_when": estimate.positive_when,
-        "measured": sums.to_dict(estimate.measured),
-        "confidence_level": estimate.confidence_level,
-        "results": {
-            "groups": list(estimate.names),
-            "sizes": [list(each) for each in estimate.sizes],
-            "areas": [[_area(each) for each in row] for row in estimate.table()],
-        },
-        "provenance": None if provenance is None else provenance.to_dict(),
-    }
-
-
-def from_dict(data: Any) -> GroupAucEstimate:
-    """Rebuild from plain data, which need not be trusted."""
-    known = Fields.of(data, GroupAucEstimate.schema, "areas between groups", _NEEDED)
-    provenance = known.provenance()
-    try:
-        score = Binning.from_dict(_column("score", ("column", "grid", "missing", "outside"), known))
-        group = Listed.from_dict(_column("group", ("column", "values", "other", "missing"), known))
-        label = known.label()
-        size = Domain((score, group, label)).check_size(MOST_CELLS)
-        measured = read_measured(data["measured"], known, size=size, forms=("cells",))
-        check_number_of_values(measured, known, size)
-        estimate = GroupAucEstimate(
-            score,
-            group,
-            label,
-            measured,
-            positive_when=known.text("positive_when"),
-            confidence_level=known.chance("confidence_level"),
-            provenance=provenance,
-        )
-        query = estimate.query
-    except ParameterError as problem:
-        raise DataError(f"{known.what} contradict themselves: {plain(problem)}") from None
-    check_query(provenance, query, measured.adjacency)
-    return estimate
-
-
-def _column(name: str, needed: tuple[str, ...], known: Fields) -> dict[str, Any]:
-    data = known.data[name]
-    if not isinstance(data, dict) or set(data) != set(needed):
-        raise DataError(f"the {name} of {known.what} must have {', '.join(needed)}, and nothing else")
-    return data
-
-
-def _area(area: Area) -> dict[str, float | None]:
-    return {"value": area.value if math.isfinite(area.value) else None, "low": area.low, "high": area.high}

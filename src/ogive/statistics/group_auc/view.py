@@ -1,0 +1,243 @@
+"""What people see of areas between groups: a table of all pairs, colored by their distance from chance in a picture."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Sequence
+from typing import Any, Unpack
+
+import numpy as np
+
+from ogive.core.digits import number
+from ogive.errors import ParameterError
+from ogive.showing.parts import Html, table
+from ogive.showing.pictures import GRAY, Style, caption, legend, new_axes, styled
+from ogive.showing.view import Card, Numbers, Rows, View, aligned, level
+from ogive.statistics.group_auc.estimate import Area, GroupAucEstimate
+
+_LONG = 40
+_MOST_DIFFERENCES = 6
+_COLORS = "RdYlBu"
+_OPACITY, _LEAST, _CELL, _FRAME = 0.8, 3.6, 1.3, 0.94
+_MOST_SHOWN = 8
+"""Groups of a table whose cells have room for intervals."""
+
+USELESS = 0.25
+"""A wider interval for the AUC of these records carries little information: half of the way from chance to perfect."""
+
+
+class GroupAucEstimateView(View):
+    """A table of all pairs, and a line for each group."""
+
+    found: GroupAucEstimate
+
+    @property
+    def name(self) -> str:
+        found = self.found
+        return f"AUC of {found.score.column} for {found.label.column} by {found.group.column}"
+
+    @property
+    def short(self) -> str:
+        found = self.found
+        return f"of {found.score.column[:_LONG]} by {found.group.column[:_LONG]}: {len(found.names)} groups"
+
+    @property
+    def subject(self) -> str:
+        found = self.found
+        return f"{found.score.column}, {found.label.column} and {found.group.column}"
+
+    @property
+    def headings(self) -> tuple[str, ...]:
+        return ("positives \\ negatives", *self.found.names)
+
+    @property
+    def rows(self) -> Rows:
+        return [(name, *map(_shown, row)) for name, row in zip(self.found.names, self.found.table(), strict=True)]
+
+    @property
+    def groups(self) -> Rows:
+        """Headings, and a line for each group: its classes, and the areas within it and against all others."""
+        found = self.found
+        lines = [(found.group.column, "positives", "negatives", "AUC within", "BPSN AUC", "BNSP AUC")]
+        for name, (negatives, positives) in zip(found.names, found.sizes, strict=True):
+            areas = map(_shown, (found.between(name, name), found.bpsn(name), found.bnsp(name)))
+            lines.append((name, f"{positives:,.0f}", f"{negatives:,.0f}", *areas))
+        return lines
+
+    @property
+    def notes(self) -> list[str]:
+        found = self.found
+        notes = [
+            f"rows: group of the positives; columns: group of the negatives; {level(found)} intervals, each alone, for "
+            "the population",
+            "BPSN: positives of all other groups against negatives of this one; BNSP: positives of this one against "
+            "negatives of all others",
+        ]
+        pairs = list(itertools.combinations(found.names, 2))
+        for one, other in pairs if len(pairs) <= _MOST_DIFFERENCES else ():
+            within, across = found.difference(one, other), found.cross_difference(one, other)
+            if not (math.isnan(within.value) and math.isnan(across.value)):
+                notes.append(
+                    f"{one} and {other}: AUC within {_difference(within)}; {one} over {other} less {other} over {one} "
+                    f"{_difference(across)}"
+                )
+        if not found.defined:
+            notes.append("warning: noise may account for a whole class of every pair; no area is defined")
+        elif math.isfinite(found.tie_bound):
+            ties = f"ties within bins move an AUC within a group by at most {found.tie_bound:.2g}, which is included"
+            notes.append(ties)
+        return notes
+
+    def text(self) -> str:
+        """Two tables, and lines below them."""
+        lines = [*aligned([self.headings, *self.rows]), *aligned(self.groups), *self.notes]
+        return "\n".join([f"{self.name} ({self.found.caption})", *(f"  {line}" for line in lines)])
+
+    def card(self) -> Card:
+        """The table of pairs; groups are lines below it."""
+        head, *lines = self.groups
+        below = [f"{row[0]}: " + ", ".join(map(" ".join, zip(head[1:], row[1:], strict=True))) for row in lines]
+        facts = [("privacy", self.found.caption)]
+        return Card(self.title, facts, self.headings, self.rows, [*below, *self.notes])
+
+    @property
+    def about(self) -> str:
+        found = self.found
+        return f"AUC of {found.score.column} for {found.label.column} within groups of {found.group.column}"
+
+    @property
+    def line(self) -> list[tuple[str, str]]:
+        found = self.found
+        return [(f"{found.group.column} = {name}", _shown(found.between(name, name))) for name in found.names]
+
+    @property
+    def columns(self) -> dict[str, Any]:
+        areas = list(itertools.chain(*self.found.table()))
+        pairs = list(itertools.product(self.found.names, self.found.names))
+        return {
+            "positives": [group for group, _ in pairs],
+            "negatives": [group for _, group in pairs],
+            "auc": [area.value for area in areas],
+            "auc_low": [area.low for area in areas],
+            "auc_high": [area.high for area in areas],
+        }
+
+    def draw(self, ax: Any = None, **style: Unpack[Style]) -> Any:
+        """Draw the area of every pair of groups as a colored table: red below chance, blue above."""
+        found, look = self.found, styled(style, color=GRAY, linewidth=1.6, label="within a group")
+        if not found.defined:
+            raise ParameterError("noise leaves no areas to draw")
+        count = len(found.names)
+        axes = new_axes(ax, size=(_LEAST + _CELL * count, _LEAST + 0.6 * count))
+        shown = np.ma.masked_invalid(found.auc)
+        axes.imshow(shown, cmap=_COLORS, vmin=0.0, vmax=1.0, alpha=_OPACITY, aspect="auto")
+        for row, areas in enumerate(found.table()):
+            for column, area in enumerate(areas):
+                text = _shown(area).replace(" (", "\n(", 1) if count <= _MOST_SHOWN else _shown(area).split(" ")[0]
+                axes.text(column, row, text, ha="center", va="center", fontsize=8, color="black", parse_math=False)
+        from matplotlib.patches import Rectangle
+
+        label, color = look.pop("label"), look.pop("color")
+        for place in range(count):
+            corner, named = place - _FRAME / 2, None if place else label
+            frame = Rectangle((corner, corner), _FRAME, _FRAME, fill=False, edgecolor=color, label=named, **look)
+            axes.add_patch(frame)
+        for set_ticks in (axes.set_xticks, axes.set_yticks):
+            set_ticks(range(count), labels=found.names, parse_math=False)
+        axes.set_xlabel(f"Negatives of {found.group.column} ({level(found)} intervals)")
+        axes.set_ylabel(f"Positives of {found.group.column}")
+        title = f"AUC of {found.score.column} for {found.label.column} between groups"
+        caption(axes, title, found.caption, private=found.private)
+        legend(axes)
+        return axes
+
+    @property
+    def numbers(self) -> Numbers | None:
+        found = self.found
+        if not found.defined:
+            return None
+        pairs = itertools.product(found.names, found.names)
+        return Numbers(
+            label="Chance that the positive record is ranked above the negative one",
+            rows=[
+                (f"within {one}" if one == other else f"positives {one}, negatives {other}", *area)
+                for (one, other), area in zip(pairs, itertools.chain(*found.table()), strict=True)
+            ],
+            shares=True,
+            truth="True area of these records",
+            summary="The AUC of positives of each group against negatives of each group.",
+        )
+
+    def true_numbers(self, exact: Any) -> list[float | None]:
+        """Exact areas; None where a class has no records."""
+        return [None if math.isnan(area) else float(area) for area in exact.found.auc.ravel()]
+
+    def alike(self, truth: GroupAucEstimate) -> bool:
+        return truth.domain == self.found.domain
+
+    def check_truth(self, truth: Any) -> None:
+        """Refuse what is no exact estimate of the same question."""
+        if type(truth) is not type(self.found) or truth.private or not self.alike(truth):
+            score = self.found.score.column
+            raise ParameterError(f"the truth for {score} must be exact, of the same bins, groups and classes")
+
+    def tables(self, exact: Any) -> Sequence[Html | None]:
+        """All pairs, each group, and the exact areas of all pairs."""
+        head, *lines = self.groups
+        tables = [
+            ("AUC of every pair of groups", self.headings, self.rows),
+            ("Each group", head, lines),
+            *([] if exact is None else [("True areas", exact.headings, exact.rows)]),
+        ]
+        return [table(title, heads, [(row[0], row[1:]) for row in rows]) for title, heads, rows in tables]
+
+    @property
+    def headline(self) -> str:
+        found = self.found
+        within = {name: found.between(name, name) for name in found.names}
+        seen = {name: area for name, area in within.items() if not math.isnan(area.value)}
+        if not seen:
+            return "Noise may account for a whole class of every group, so no AUC within a group is defined."
+        worst, best = min(seen, key=lambda name: seen[name].value), max(seen, key=lambda name: seen[name].value)
+        if len(seen) == 1:
+            return f"The AUC within {best} is {_shown(seen[best])}; of other groups noise leaves none."
+        return (
+            f"Within groups of {found.group.column} the AUC is lowest for {worst}, {_shown(seen[worst])}, and highest "
+            f"for {best}, {_shown(seen[best])}."
+        )
+
+    @property
+    def released(self) -> list[str]:
+        score = self.found.score
+        return [
+            f"How many records of each group and class have a {score.column} in each of {score.grid.bins:,} public "
+            "bins. All areas and differences are computed from these noisy counts at no further cost."
+        ]
+
+    @property
+    def details(self) -> list[tuple[str, str]]:
+        return [("Measured", f"{self.found.counts.size:,} combinations of bin, group and class")]
+
+    @property
+    def useless(self) -> str | None:
+        found, help_ = self.found, "Use a larger privacy budget, more records, fewer bins or fewer groups."
+        if not found.private:
+            return None
+        if not found.defined:
+            return f"The noise is larger than the classes of every group. {help_}"
+        within = {name: found.between(name, name, target="sample") for name in found.names}
+        wide = [name for name, area in within.items() if area.high - area.low >= USELESS]
+        return f"The AUC of these records is hardly known within {', '.join(wide)}. {help_}" if wide else None
+
+
+def _shown(area: Area) -> str:
+    """An area with its interval."""
+    if math.isnan(area.value):
+        return "-"
+    return "{} ({} to {})".format(*(number(each, area.high - area.low) for each in area))
+
+
+def _difference(area: Area) -> str:
+    """A difference of two areas, with its sign."""
+    return "undefined" if math.isnan(area.value) else f"{'+' if area.value > 0 else ''}{_shown(area)}"
