@@ -178,7 +178,7 @@ def completed(script, *lines_of_words):
 
 @pytest.mark.skipif(BASH is None, reason="bash is not installed (Debian: bash)")
 def test_bash_completes_commands_and_options(folder, run, monkeypatch):
-    used = ("ecdf", "quantiles", "ledger")
+    used = ("completion", "ecdf", "quantiles", "ledger")
     commands = {
         name: place
         for number, (name, place) in enumerate(COMMANDS.items())

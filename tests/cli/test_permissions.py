@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from helpers.examples import NEW, columns_and_options
 from helpers.scope import is_everything
 
 import ogive

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+from helpers.examples import NEW
 
 import ogive
 from ogive.cli.release import release_command

@@ -5,6 +5,7 @@ import pathlib
 
 import numpy as np
 import pytest
+from helpers.examples import NEW, columns_and_options
 
 import ogive
 from ogive import kernels, local, pate

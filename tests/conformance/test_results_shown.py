@@ -14,6 +14,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from vectors.make_stored import DOCUMENTS
 
+import ogive
 from ogive import plots
 from ogive.errors import ParameterError
 from ogive.showing.view import BACKENDS, Card, as_html

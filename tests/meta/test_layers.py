@@ -67,6 +67,7 @@ INNER = {
         significance
         contrast
         base confidence options
+        codecs
         plain_json
         """,
     "strategies": """

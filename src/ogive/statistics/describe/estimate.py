@@ -257,6 +257,50 @@ class DescribeEstimate(Estimate):
             found[each.column] = shares[loudest], groups[0][loudest].noise_beside
         return found
 
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data of described variables."""
+        return {
+            "schema": self.schema,
+            "variables": [_written(variable) for variable in self.variables],
+            "by": self.by,
+            "groups": list(self.groups),
+            "public_groups": self.public_groups,
+            **({} if self.threshold is None else {"threshold": self.threshold}),
+            "guessed": list(self.guessed),
+            "left_out": dict(self.left_out),
+            "found": [estimate.to_dict() for estimate in self.found],
+            "provenance": None if self.provenance is None else self.provenance.to_dict(),
+        }
+
+    @classmethod
+    def _read(cls, data: Any) -> Any:
+        known = Fields.of(data, DescribeEstimate.schema, "described variables", _NEEDED)
+        variables = _variables(known)
+        by, groups = _groups(known)
+        public = known.flag("public_groups")
+        provenance = known.provenance(*((by,) if public and by is not None else ()))
+        held = data["found"]
+        if not isinstance(held, list):
+            raise DataError("the field 'found' of described variables must be a list of estimates")
+        found = DescribeEstimate(
+            variables,
+            by,
+            groups,
+            tuple(map(_estimate, held)),
+            public,
+            tuple(_texts(known, "guessed")),
+            _reasons(known),
+            threshold=_threshold(known),
+        )
+        _check_found(found)
+        if provenance is None:
+            return found
+        told = found.with_provenance(provenance)
+        if [each.provenance for each in told.found] != [each.provenance for each in found.found]:
+            raise DataError("the provenance of each estimate must be that of the release, with its group's condition")
+        _check_price(told, provenance)
+        return told
+
     def errors(self, truth: Any) -> dict[str, float]:
         """The largest of the groups' errors of each variable: of its mean or share, and of its quantiles.
 
@@ -309,22 +353,6 @@ _PARTS = {
 }
 
 
-def to_dict(found: DescribeEstimate) -> dict[str, Any]:
-    """Plain data of described variables."""
-    return {
-        "schema": DescribeEstimate.schema,
-        "variables": [_written(variable) for variable in found.variables],
-        "by": found.by,
-        "groups": list(found.groups),
-        "public_groups": found.public_groups,
-        **({} if found.threshold is None else {"threshold": found.threshold}),
-        "guessed": list(found.guessed),
-        "left_out": dict(found.left_out),
-        "found": [estimate.to_dict() for estimate in found.found],
-        "provenance": None if found.provenance is None else found.provenance.to_dict(),
-    }
-
-
 def _written(variable: Variable) -> dict[str, Any]:
     own: dict[str, Any]
     if isinstance(variable, Number):
@@ -341,36 +369,6 @@ def _written(variable: Variable) -> dict[str, Any]:
         "confidence_level": variable.confidence_level,
         **({"count_missing": True} if variable.count_missing else {}),
     }
-
-
-def from_dict(data: Any) -> DescribeEstimate:
-    """Rebuild from plain data, which need not be trusted."""
-    known = Fields.of(data, DescribeEstimate.schema, "described variables", _NEEDED)
-    variables = _variables(known)
-    by, groups = _groups(known)
-    public = known.flag("public_groups")
-    provenance = known.provenance(*((by,) if public and by is not None else ()))
-    held = data["found"]
-    if not isinstance(held, list):
-        raise DataError("the field 'found' of described variables must be a list of estimates")
-    found = DescribeEstimate(
-        variables,
-        by,
-        groups,
-        tuple(map(_estimate, held)),
-        public,
-        tuple(_texts(known, "guessed")),
-        _reasons(known),
-        threshold=_threshold(known),
-    )
-    _check_found(found)
-    if provenance is None:
-        return found
-    told = found.with_provenance(provenance)
-    if [each.provenance for each in told.found] != [each.provenance for each in found.found]:
-        raise DataError("the provenance of each estimate must be that of the release, with its group's condition")
-    _check_price(told, provenance)
-    return told
 
 
 def _estimate(data: Any) -> Estimate:

@@ -1,0 +1,345 @@
+"""What people see of described variables: the first table of a report, and a panel of each variable."""
+
+from __future__ import annotations
+
+import dataclasses
+import textwrap
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Unpack
+
+from ogive.errors import ParameterError
+from ogive.showing import words
+from ogive.showing.chapter import Chapter, Picture
+from ogive.showing.chart import MOST_ROWS
+from ogive.showing.pictures import BLUE, GRAY, Style, caption, legend, lighten, new_axes, styled
+from ogive.showing.view import Numbers, View, sentence
+from ogive.statistics.describe.estimate import DescribeEstimate
+from ogive.statistics.describe.lines import Line, columns_of, label_of, lines, notes, titles
+from ogive.statistics.describe.variables import KNOWN, Number, Share, Variable
+from ogive.statistics.groups.view import WIDEST
+from ogive.statistics.histogram.estimate import HistogramEstimate
+from ogive.statistics.quantiles.estimate import QuantileEstimates
+from ogive.statistics.sums.estimate import MeanEstimate, NumberEstimate, ProportionEstimate
+
+_GAP = "  "
+_INNER = "  "
+_LONGEST = 40
+_SHOWN = 4
+_QUARTILES = ("q1", "median", "q3")
+
+_MOST_PICTURES = 24
+"""More variables than these are not drawn; the table has them all."""
+
+_WIDTH = 7.2
+_HEAD, _TITLE, _ROW, _TICKS = 0.9, 0.3, 0.24, 0.3
+"""Heights in inches: of the picture's title, and of a panel's title, lines and numbers."""
+
+_SMALL, _LARGE = 8, 9
+_LEAST = 0.65
+
+
+class DescribeEstimateView(View):
+    """A table of all variables and groups."""
+
+    found: DescribeEstimate
+    table_title = "Characteristics"
+
+    @property
+    def name(self) -> str:
+        found, number = self.found, len(self.found)
+        variables = f"{number} variable{'s' if number > 1 else ''} described"
+        return variables if found.by is None else f"{variables} by {found.by}"
+
+    @property
+    def title(self) -> str:
+        return sentence(self.name)[:-1]
+
+    @property
+    def short(self) -> str:
+        found, names = self.found, [each.column for each in self.found]
+        listed = ", ".join(name[:_LONGEST] for name in names[:_SHOWN]) + (", ..." if len(names) > _SHOWN else "")
+        return listed if found.by is None else f"{listed} by {found.by[:_LONGEST]}"
+
+    @property
+    def subject(self) -> str:
+        first, *others = [each.column for each in self.found]
+        return f"{first} and {len(others)} more" if others else first
+
+    @property
+    def headings(self) -> tuple[str, ...]:
+        return ("Variable", *titles(self.found))
+
+    @property
+    def rows(self) -> list[tuple[str, ...]]:
+        return [(line.indented, *line.cells) for line in lines(self.found)]
+
+    @property
+    def notes(self) -> list[str]:
+        return notes(self.found)
+
+    def text(self) -> str:
+        """A table of at most 100 columns; groups that do not fit beside each other follow below."""
+        found = self.found
+        shown = textwrap.wrap(f"{self.name} ({found.caption})", WIDEST, subsequent_indent=_INNER)
+        body = lines(found)
+        labels = [_cut(f"{_INNER * line.inner}{line.label}") for line in body]
+        for number, block in enumerate(_blocks(found, body, labels)):
+            shown += ([""] if number else []) + block
+        for note in self.notes:
+            shown += textwrap.wrap(note, WIDEST, break_long_words=False, break_on_hyphens=False)
+        return "\n".join(shown)
+
+    @property
+    def columns(self) -> dict[str, Any]:
+        """Variable, value that is counted, group, name of the number, the number, its error and its interval.
+
+        The group of all records is None. The standard error of an SD is that of its noise alone.
+        """
+        found = self.found
+        names = ("variable", "value", "group", "statistic", "estimate", "standard_error", "low", "high")
+        rows = []
+        for variable in found:
+            counted = str(getattr(variable, "positive", "")) or None
+            for group in columns_of(found):
+                parts = found.of(variable.column, group)
+                for part, estimate in parts.items():
+                    shown = None if group is None else str(group)
+                    if part == KNOWN:
+                        rows.append((variable.column, None, shown, "missing", *_missing(estimate)))
+                    elif isinstance(estimate, HistogramEstimate):
+                        rows += [(variable.column, row[0], shown, *row[1:]) for row in _categories(estimate)]
+                    elif not (found.bounded(variable.column) and _has_records(parts, estimate)):
+                        rows += [(variable.column, counted, shown, row[0], *(None,) * 4) for row in _rows(estimate)]
+                    else:
+                        rows += [(variable.column, counted, shown, *row) for row in _rows(estimate)]
+        return {name: [row[place] for row in rows] for place, name in enumerate(names)}
+
+    def draw(self, ax: Any = None, **style: Unpack[Style]) -> Any:
+        """Draw means and shares, each variable on an axis of its own."""
+        found = self.found
+        look = styled(style, color=BLUE, linestyle="none", label="released" if found.private else "exact")
+        label = look.pop("label")
+        shown = columns_of(found)
+        drawn = panels(found)
+        panel_height = _TITLE + _ROW * len(shown) + _TICKS
+        axes = new_axes(ax)
+        figure = axes.get_figure(root=True)
+        if len(figure.get_axes()) == 1:  # a picture of its own is as high as its panels
+            figure.set_size_inches(_WIDTH, _HEAD + panel_height * len(drawn))
+        axes.set_axis_off()
+        inches = axes.get_window_extent().height / figure.dpi
+        # letters of panels that share a picture with others are smaller, down to what can be read
+        scale = min(1.0, max(_LEAST, inches / (panel_height * len(drawn))))
+        names = titles(found)
+        left = min(0.3, 0.03 + 0.012 * max(map(len, names)))
+        for number, panel in enumerate(drawn):
+            bottom = 1 - (number + (_TITLE + _ROW * len(shown)) / panel_height) / len(drawn)
+            height = _ROW * len(shown) / panel_height / len(drawn)
+            place = axes.inset_axes((left, bottom, 0.98 - left, height))
+            for line, point in enumerate(panel.points):
+                if point is not None:
+                    value, low, high = (number * (100 if panel.share else 1) for number in point)
+                    place.hlines(line, low, high, color=look["color"], linewidth=5, alpha=0.35)
+                    place.plot([value], [line], marker="o", markersize=5, **look)
+            place.set_yticks(range(len(shown)), names, parse_math=False, fontsize=scale * _SMALL)
+            place.set_ylim(len(shown) - 0.5, -0.5)
+            place.tick_params(labelsize=scale * _SMALL, pad=3 * scale)
+            title = f"{panel.name}, {'%' if panel.share else 'mean'}"
+            place.set_title(title, loc="left", fontsize=scale * _LARGE, pad=5 * scale, color=GRAY, parse_math=False)
+            lighten(place, grid="x")
+        (sure, *_) = (variable.confidence_level for variable in found)
+        axes.plot([], [], marker="o", markersize=5, **look, label=f"{label}, with {100 * sure:.6g} % CI")
+        legend(axes)
+        caption(axes, self.title, found.caption, private=found.private)
+        return axes
+
+    def check_truth(self, truth: Any) -> None:
+        """Refuse what are no exact values of the same variables."""
+        if not isinstance(truth, DescribeEstimate) or truth.private:
+            raise ParameterError("the truth of described variables must be exact values of the same variables")
+
+    def chapter(self, truth: DescribeEstimate | None = None) -> Chapter:
+        """What described variables say, beside the exact values of the same groups."""
+        if truth is not None:
+            self.check_truth(truth)
+            truth = self.found.exact(truth)
+        return dataclasses.replace(super().chapter(truth), alike=bool(self.found.groups))
+
+    @property
+    def headline(self) -> str:
+        by = "" if self.found.by is None else f", by {self.found.by}"
+        return f"{', '.join(each.column for each in self.found)}{by}."
+
+    @property
+    def error(self) -> Sequence[str]:
+        return self.notes
+
+    @property
+    def released(self) -> list[str]:
+        found = self.found
+        of_groups = "" if found.by is None else f" of each of {len(found.groups)} groups of {found.by},"
+        counting = [variable.column for variable in found if variable.count_missing]
+        known = f"; of {', '.join(counting)} how many records have a value" if counting else ""
+        return [
+            f"The following{of_groups} within one guarantee: of numbers the sums of the values and of their squares, "
+            f"and their distribution at public thresholds; of counted values how many records have them{known}."
+        ]
+
+    @property
+    def details(self) -> list[tuple[str, str]]:
+        found = self.found
+        groups = [("Groups", "public" if found.public_groups else "private")] if found.groups else []
+        return [("Variables", f"{len(found)}"), *groups]
+
+    def pictures(self, exact: Any) -> Sequence[Picture]:
+        """Of groups a chart for each mean and share; of all records together one chart of all shares."""
+        found, drawn = self.found, panels(self.found)
+        true = [None] * len(drawn) if exact is None else panels(exact.found)
+        both = list(zip(drawn, true, strict=True))
+        if found.groups:
+            if len(titles(found)) > MOST_ROWS:
+                return ()
+            made = [Picture(self._of_groups(panel, other), panel.name) for panel, other in both[:_MOST_PICTURES]]
+            return _noted(made, len(both) - _MOST_PICTURES, "means and shares")
+        shares = [pair for pair in both if pair[0].share]
+        rows = [(panel.name, panel.points[0], other.points[0] if other else None) for panel, other in shares]
+        some = [Picture(self._chart("Shares", "Share of the records", rows[:MOST_ROWS], shares=True))] if rows else []
+        return _noted(some, len(rows) - MOST_ROWS, "shares")
+
+    def _of_groups(self, panel: Panel, exact: Panel | None) -> Any:
+        others = [None] * len(panel.points) if exact is None else exact.points
+        rows = list(zip(titles(self.found), panel.points, others, strict=True))
+        title = f"{'Share of records with ' if panel.share else 'Mean of '}{panel.name} by {self.found.by}"
+        return self._chart(title, "Share of the records" if panel.share else "Mean", rows, shares=panel.share)
+
+    def _chart(self, title: str, label: str, rows: Sequence[tuple[str, Any, Any]], *, shares: bool) -> Any:
+        level = words.percent(self.found.variables[0].confidence_level)
+        interval = f"{level} interval for the population"
+        numbers = [(name, *(point or (None, 0.0, 0.0))) for name, point, _ in rows]
+        shown = Numbers(label, numbers, shares, interval=interval)
+        true = [None if exact is None else exact[0] for *_, exact in rows]
+        summary = f"{title}: each with its {level} interval. The table below has the numbers."
+        return self.chart(shown, true, title, summary)
+
+
+def _noted(pictures: list[Picture], left: int, what: str) -> tuple[Picture, ...]:
+    """The pictures; the last says how many numbers are in the table alone."""
+    if left > 0:
+        pictures[-1] = dataclasses.replace(pictures[-1], note=f"{left:,} more {what} are in the table alone.")
+    return tuple(pictures)
+
+
+# --- Text and data frames
+
+
+def _blocks(found: DescribeEstimate, body: list[Line], labels: list[str]) -> Iterator[list[str]]:
+    """Parts of the table, each with as many columns as fit."""
+    first = max(map(len, ("Variable", *labels)))
+    columns = [[title, *(line.cells[place] for line in body)] for place, title in enumerate(map(_cut, titles(found)))]
+    widths = [max(map(len, column)) for column in columns]
+    start = 0
+    while start < len(columns):
+        end, taken = start, first
+        while end < len(columns) and (end == start or taken + len(_GAP) + widths[end] <= WIDEST):
+            taken += len(_GAP) + widths[end]
+            end += 1
+        some = range(start, end)
+        yield [
+            _GAP.join([label.ljust(first), *(columns[place][row].rjust(widths[place]) for place in some)]).rstrip()
+            for row, label in enumerate(["Variable", *labels])
+        ]
+        start = end
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 3]}..."
+
+
+def _has_records(parts: Mapping[str, Any], estimate: Any) -> bool:
+    """Whether noise leaves records; of none there is no median, whatever is read off the noise."""
+    return not isinstance(estimate, QuantileEstimates) or parts["mean"].defined
+
+
+def _rows(estimate: Any) -> Iterator[tuple[str, float | None, float | None, float | None, float | None]]:
+    if isinstance(estimate, QuantileEstimates):
+        for name, value, low, high in zip(_QUARTILES, estimate.numbers, estimate.low, estimate.high, strict=True):
+            yield name, value, None, low, high
+        return
+    assert isinstance(estimate, NumberEstimate)
+    if isinstance(estimate, MeanEstimate | ProportionEstimate):
+        yield "n", max(0.0, estimate.records), None, None, None
+    if not estimate.defined:
+        yield estimate.what, None, None, None, None
+        return
+    yield estimate.what, estimate.value, estimate.standard_error, *estimate.interval()
+    if isinstance(estimate, MeanEstimate):
+        yield "sd", estimate.standard_deviation, estimate.standard_deviation_error, None, None
+
+
+def _missing(known: Any) -> tuple[float | None, ...]:
+    """The share of the records without a value, its error and interval."""
+    if not known.defined:
+        return (None,) * 4
+    low, high = known.interval()
+    return 1 - known.value, known.standard_error, 1 - high, 1 - low
+
+
+def _categories(found: HistogramEstimate) -> Iterator[tuple[str | None, str, float | None, Any, Any, Any]]:
+    """How many records there are, and the share of each category."""
+    yield None, "n", max(0.0, found.records), None, None, None
+    for category, share, error, (low, high) in zip(
+        found.categories, found.shares, found.standard_errors, found.intervals(), strict=True
+    ):
+        told = (share, error, low, high) if found.defined else (None, None, None, None)
+        yield category, "proportion", *told
+
+
+# --- Points with intervals, for every column of the table
+
+Point = tuple[float, float, float]
+"""A number with the ends of its interval."""
+
+
+@dataclass(frozen=True)
+class Panel:
+    """A mean or a share of every column of the table.
+
+    Fields:
+        name: What it is of: the variable, with the value or category that is counted.
+        column: The variable.
+        share: Whether the numbers are shares, between 0 and 1.
+        points: One for each column of the table; None where noise leaves it undefined.
+    """
+
+    name: str
+    column: str
+    share: bool
+    points: tuple[Point | None, ...]
+
+
+def panels(found: DescribeEstimate) -> list[Panel]:
+    """The panels of all variables, in the order of the table."""
+    return [panel for variable in found for panel in _of_variable(found, variable)]
+
+
+def _of_variable(found: DescribeEstimate, variable: Variable) -> Iterator[Panel]:
+    name = variable.column
+    each: list[Any] = [found.of(name, group) for group in columns_of(found)]
+    if isinstance(variable, Number):
+        bounded = found.bounded(name)
+        yield Panel(name, name, False, tuple(_number(parts["mean"]) if bounded else None for parts in each))
+    elif isinstance(variable, Share):
+        yield Panel(label_of(variable), name, True, tuple(_number(parts["proportion"]) for parts in each))
+    else:
+        for place, category in enumerate(each[0]["histogram"].categories):
+            points = tuple(_category(parts["histogram"], place) for parts in each)
+            yield Panel(f"{name} = {category}", name, True, points)
+
+
+def _number(estimate: Any) -> Point | None:
+    return (estimate.value, *estimate.interval()) if estimate.defined else None
+
+
+def _category(estimate: Any, place: int) -> Point | None:
+    return (estimate.shares[place], *estimate.intervals()[place]) if estimate.defined else None
