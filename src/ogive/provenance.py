@@ -209,28 +209,19 @@ class Provenance:
                 )
             if not is_one_line(data[name]):
                 raise ParameterError(f"the provenance field {quoted(name)} must be one line without control characters")
-        total = data["total"]
-        if total is not None:
-            whole(total, "the provenance field 'total'", 0, (1 << 62) - 1)
+        if data["total"] is not None:
+            whole(data["total"], "the provenance field 'total'", 0, (1 << 62) - 1)
         if not (data["person"] is None or isinstance(data["person"], str)):
             raise ParameterError("the provenance field 'person' must be a column's name or null")
         whole(data["max_rows_per_person"], "the provenance field 'max_rows_per_person'", 1, (1 << 62) - 1)
         if data["adjacency"] not in {member.value for member in Adjacency}:
             raise ParameterError(f"unknown adjacency {quoted(data['adjacency'][:40])}")
-        unit = PrivacyUnit.from_dict(data)
         return Provenance(
-            **{name: data[name] for name in _TEXTS},
+            **{name: data[name] for name in (*_TEXTS, "total")},
+            **{name: data.get(name) for name in ("batch", "account", "where")},
+            **vars(PrivacyUnit.from_dict(data)),
             privacy=_granted(data["privacy"]),
             price=_read(data["price"], "price"),
-            adjacency=unit.adjacency,
-            total=total,
-            person=unit.person,
-            max_rows_per_person=unit.max_rows_per_person,
-            public=unit.public,
-            batch=check_batch_name(data.get("batch")),
-            account=check_account(data.get("account")),
-            where=check_where(data.get("where")),
-            row_choice=unit.row_choice,
         )
 
 
