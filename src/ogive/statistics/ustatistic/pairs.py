@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import partial
+from functools import cached_property, partial
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -39,6 +39,7 @@ from ogive.queries.pairs import DESIGNS, NOISES, DesignName
 from ogive.statistics.ustatistic.base import (
     ANY_BINS,
     KernelMeans,
+    MeanMethod,
     MeanTask,
     MethodOptions,
     ShapeMeans,
@@ -49,6 +50,7 @@ from ogive.statistics.ustatistic.base import (
     sampling_of,
     shape_means,
 )
+from ogive.statistics.ustatistic.means import nearest_covariance
 
 # --- Options
 
@@ -154,11 +156,11 @@ def paired_means(design: Design, values: Float64, *, people: Sequence[int]) -> P
     every = count**2 - repeats - sum(related)
     variance = floor
     if every > 0:
-        variance = floor + _positive((repeated + sum(shared)) / every - floor)
+        variance = floor + nearest_covariance((repeated + sum(shared)) / every - floor)
     sampling = np.zeros_like(floor)
     for products, pairs, size in zip(shared, related, people, strict=True):
         if pairs:
-            covariance = _positive(products / pairs + variance)  # products around the mean lack its variance
+            covariance = nearest_covariance(products / pairs + variance)  # products around the mean lack its variance
             sampling += covariance * ((1 if design.between else 4) / size)
     return PairedMeans(means, variance, _at_most(sampling, variance))
 
@@ -174,18 +176,11 @@ def _squares(counts: Int64) -> int:
     return int(counts @ counts)
 
 
-def _positive(matrix: Float64) -> Float64:
-    """The nearest covariance matrix."""
-    values, vectors = np.linalg.eigh((matrix + matrix.T) / 2)
-    found: Float64 = (vectors * np.maximum(values, 0)) @ vectors.T
-    return found
-
-
 def _at_most(part: Float64, whole: Float64) -> Float64:
     """The largest share of a covariance matrix that leaves a covariance matrix of the whole."""
     if not part.any():
         return part
-    return whole - _positive(whole - part)
+    return whole - nearest_covariance(whole - part)
 
 
 # --- Predicted errors of pairs of people
@@ -336,26 +331,19 @@ LARGEST_SCALE = 1 << 28
 
 
 @dataclass(frozen=True)
-class PeoplesPairs:
-    """One noisy value of every kernel from each pair of people.
-
-    Fields:
-        task: The statistic and the terms.
-        query: What is asked, with its noise.
-        predicted: Mean over the reference shapes of the variance, around the statistic of all pairs of these people.
-    """
+class PeoplesPairs(MeanMethod):
+    """One noisy value of every kernel from each pair of people."""
 
     name: ClassVar[str] = Paired.name
-    rounded: ClassVar[bool] = False
 
-    task: MeanTask
     query: PairsQuery
-    predicted: float
+    guess: PredictedPairs
 
-    @property
-    def domain(self) -> Domain:
-        """What the kernels look at; the number of bins does not matter."""
-        return self.task.domain(ANY_BINS)
+    @cached_property
+    def predicted(self) -> float:
+        """Mean over the reference shapes of the variance, around the statistic of all pairs of these people."""
+        query = self.query
+        return self.guess.variance(query.design, query.rounds, self.task.records, float(query.epsilon))
 
     def means(self, answer: Answer) -> KernelMeans:
         """Means of the kernels, with the error that the pairs' values show."""
@@ -367,8 +355,7 @@ class PeoplesPairs:
         classes = answer.totals if self.query.classes else None
         noise = means.variance - means.sampling
         # a few values may all be the same, and show no noise
-        short = np.maximum(0, self.query.least_noise(rows) - np.diag(noise))
-        noise = noise + np.diag(short)
+        noise = noise + np.diag(np.maximum(0, self.query.least_noise(rows) - np.diag(noise)))
         return KernelMeans(means.values, noise, sampling_of(means.sampling), np.array(moved), total, classes)
 
 
@@ -385,7 +372,7 @@ def paired(task: MeanTask, options: Paired = DEFAULTS) -> PeoplesPairs:
         raise ParameterError(
             "independent pairs are of any two people; between classes use design 'round_robin' or 'permutations'"
         )
-    if task.classes is None and options.rounds != "auto" and int(options.rounds) > most_rounds(people):
+    if task.classes is None and options.rounds != "auto" and options.rounds > most_rounds(people):
         raise ParameterError(f"{people} people can meet in at most {most_rounds(people)} rounds, got {options.rounds}")
     noises = NOISES if options.noise == "auto" else (options.noise,)
     return best(partial(_made, task, options, noise) for noise in noises)
@@ -408,7 +395,7 @@ def _made(task: MeanTask, options: Paired, noise: str) -> PeoplesPairs:
     )
     query.program(rounds)  # refuses noise that cannot be drawn
     check_served(task.terms, query)
-    return PeoplesPairs(task, query, guess.variance(options.design, rounds, people, whole))
+    return PeoplesPairs(task, query, ANY_BINS, guess)
 
 
 def _spent(privacy: Privacy, noise: str) -> tuple[Fraction, Fraction]:
