@@ -32,7 +32,6 @@ from ogive.kernels.base import (
 )
 from ogive.kernels.cells import (
     Indicator,
-    Named,
     apart_extremes,
     around,
     check_count,
@@ -156,7 +155,7 @@ TIES = ("half", "strict")
 """What a tie counts for in an AUC: half a pair in the right order, or nothing."""
 
 
-class _Counted(Named):
+class _Counted(Indicator):
     """A kernel whose pairs are counted, in whole or in half ones; of `_width` columns."""
 
     _width: ClassVar[int | None] = None
@@ -293,7 +292,7 @@ def tie_sum(greater: int, equal: int, ties: str) -> int:
 
 
 @dataclass(frozen=True)
-class ScoreOrder(Indicator, _Counted):
+class ScoreOrder(_Counted):
     """1 if the record of the positive class has the greater score; else, and within a class, 0.
 
     Rows are (score, label), the label 1 for the positive class. The AUC is the mean of this kernel over that of
@@ -371,7 +370,7 @@ def _between(scores: Float64) -> Float64:
 
 
 @dataclass(frozen=True)
-class Untied(Indicator, _Counted):
+class Untied(_Counted):
     """1 if two records differ in each of some columns, else 0; the denominator of tau-b and gamma.
 
     Fields:
@@ -430,7 +429,7 @@ class Untied(Indicator, _Counted):
 
 
 @dataclass(frozen=True)
-class Equal(Indicator, _Counted):
+class Equal(_Counted):
     """1 if two records are equal in every column, else 0; its mean is the collision probability."""
 
     name: ClassVar[str] = "equal"

@@ -524,7 +524,7 @@ def _checked(matrices: Matrices | None, size: int, *, symmetric: bool) -> list[F
         raise ParameterError(
             f"a matrix over pairs of {size} symbols is too large; use at most {LARGEST_PAIRWISE} bins in all"
         )
-    return [] if matrices is None else checked_matrices(size, matrices, symmetric=symmetric)
+    return checked_matrices(size, matrices, symmetric=symmetric)
 
 
 @dataclass(frozen=True)

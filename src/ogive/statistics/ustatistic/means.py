@@ -233,7 +233,7 @@ def means(
     values = [middle_of(kernel) + mean(ready) for kernel, ready in zip(kernels, prepared, strict=True)]
     covariance = estimated(law, prepared, counts, n * distribution)
     sampling = hoeffding([each.matrix for each in prepared], distribution, n)
-    wide = [] if spreads is None else checked_matrices(oracle.size, spreads, symmetric=True, padded=law.size)
+    wide = checked_matrices(oracle.size, spreads, symmetric=True, padded=law.size)
     quantization = [math.sqrt(max(mean(law.prepare(each)), 0.0)) for each in wide] or [0.0] * len(kernels)
     return Means(np.array(values), covariance, sampling, np.array(quantization), n)
 
@@ -244,14 +244,14 @@ def middle_of(kernel: Float64) -> float:
 
 
 def checked_matrices(
-    size: int, matrices: Sequence[ArrayLike] | Float64, *, symmetric: bool, padded: int = 0
+    size: int, matrices: Sequence[ArrayLike] | Float64 | None, *, symmetric: bool, padded: int = 0
 ) -> list[Float64]:
-    """Matrices over so many symbols, or over those that fill the domain up to `padded`.
+    """Matrices, if any, over so many symbols, or over those that fill the domain up to `padded`.
 
     These never occur. They repeat the last one, so that constants stay constant.
     """
     found = []
-    for each in matrices:
+    for each in () if matrices is None else matrices:
         matrix = array_of(each, np.float64)
         if matrix.shape not in ((size, size), (padded, padded)):
             raise ParameterError(f"a matrix must be of shape ({size}, {size}), got {matrix.shape}")
@@ -330,7 +330,7 @@ def two_sample_means(
         (n_positive * positive, n_negative * negative),
     )
     sampling = two_sample_hoeffding([each.matrix for each in prepared], positive, negative, n_positive, n_negative)
-    wide = [] if spreads is None else checked_matrices(size, spreads, symmetric=False, padded=law.size)
+    wide = checked_matrices(size, spreads, symmetric=False, padded=law.size)
     found = [math.sqrt(max(float(shares[1] @ each @ shares[0]), 0.0)) for each in wide] or [0.0] * len(kernels)
     return Means(np.array(values), covariance, sampling, np.array(found), n_negative + n_positive)
 

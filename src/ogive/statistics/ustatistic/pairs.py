@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, partial
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
@@ -22,7 +22,6 @@ from ogive.kernels.circuits import kernel_circuit
 from ogive.pairs import (
     Design,
     DiscreteLaplaceNoise,
-    Overlaps,
     ResponseNoise,
     expected,
     injections,
@@ -242,27 +241,29 @@ class PredictedPairs:
 
     def variance(self, design: str, rounds: int, people: int, epsilon: float) -> float:
         """Of the mean over the pairs of a design, around that over all pairs of the same people."""
+        half, moments = max(1, people // 2), [self.first]
+        met: Any
+        complete: Any
         if self.between:
-            return self._between(design, min(rounds, people - max(1, people // 2)), people, epsilon)
-        count = max(1, rounds * people // 2) if design == "independent" else rounds * (people // 2)
-        met = _met(design, rounds, people, count)
-        complete = expected.all_pairs(people).variance(self.first, self.pair)
-        drawn = max(0.0, met.variance(self.first, self.pair + self.rounding) - complete)
-        if design != "independent":
-            return drawn + self.noise.variance(epsilon / rounds) / count
-        return drawn + noise_variance(with_replacement(people, count, seed=_SEED), epsilon, self.noise)
-
-    def _between(self, design: str, rounds: int, people: int, epsilon: float) -> float:
-        half = max(1, people // 2)
-        sizes = half, people - half
-        regular = design == "round_robin"
-        met = (expected.balanced_injections if regular else expected.injections)(*sizes, rounds)
-        complete = expected.balanced_injections(*sizes, people - half).variance(self.first, self.second, self.pair)
-        drawn = max(0.0, met.variance(self.first, self.second, self.pair + self.rounding) - complete)
+            rounds, moments = min(rounds, people - half), [self.first, self.second]
+            regular, count = design == "round_robin", rounds * half
+            met = (expected.balanced_injections if regular else expected.injections)(half, people - half, rounds)
+            complete = expected.balanced_injections(half, people - half, people - half)
+        else:
+            regular = design != "independent"
+            count = rounds * (people // 2) if regular else max(1, rounds * people // 2)
+            designs = {"round_robin": expected.round_robin, "permutations": expected.permutations}
+            met = designs[design](people, rounds) if regular else expected.with_replacement(people, count)
+            complete = expected.all_pairs(people)
+        whole = complete.variance(*moments, self.pair)
+        drawn = max(0.0, met.variance(*moments, self.pair + self.rounding) - whole)
         if regular:
-            return drawn + self.noise.variance(epsilon / rounds) / (rounds * half)
-        positive = np.arange(people) < half
-        return drawn + noise_variance(injections(positive, rounds, seed=_SEED), epsilon, self.noise)
+            return drawn + self.noise.variance(epsilon / rounds) / count
+        if self.between:
+            pairs = injections(np.arange(people) < half, rounds, seed=_SEED)
+        else:
+            pairs = with_replacement(people, count, seed=_SEED)
+        return drawn + noise_variance(pairs, epsilon, self.noise)
 
 
 def predicted_pairs(measure: Measure, domain: Domain, classes: int, *, noise: str, bits: int) -> PredictedPairs:
@@ -294,12 +295,6 @@ def _noise_of(kernel: Kernel, domain: Domain, bits: int, noise: str, values: Flo
         return ResponseNoise(answers, tuple((counts / counts.sum()).tolist())), 0.0
     low, high = (float(scale.zero + scale.unit * whole) for whole in (0, 1 << inside.digits(bits)))
     return ResponseNoise((low, high)), float(np.nanmean((values - low) * (high - values)))
-
-
-def _met(design: str, rounds: int, people: int, count: int) -> Overlaps:
-    if design == "independent":
-        return expected.with_replacement(people, count)
-    return (expected.round_robin if design == "round_robin" else expected.permutations)(people, rounds)
 
 
 def _over_pairs(shape: ShapeMeans, kernel: Kernel, between: bool) -> Float64:

@@ -232,11 +232,7 @@ class Surface(OneReport):
 
     def means(self, answer: Answer) -> KernelMeans:
         """The volume, with the noise that the reports really had."""
-        found = volume(self.oracle, answer.values, wide=widths(self.domain.columns[0]) > 0)
-
-        variance, sampling = np.array([[found.variance]]), sampling_of(np.array([[found.sampling_variance]]))
-        moved = np.array([found.quantization])
-        return KernelMeans(np.array([found.value]), variance, sampling, moved, sum(found.records), found.records)
+        return volume(self.oracle, answer.values, wide=widths(self.domain.columns[0]) > 0)
 
 
 def surface(task: MeanTask, name: str) -> Surface:
@@ -316,32 +312,7 @@ def _advanced(chains: Float64) -> Float64:
 # classes give an unbiased volume, and the covariances of these histograms its exact variance.
 
 
-@dataclass(frozen=True)
-class LocalVus:
-    """A volume and its error.
-
-    Fields:
-        value: Unbiased estimate; noise may take it out of [0, 1].
-        variance: Of the randomization, given the records: the unbiased estimate, or that at the nearest
-            possible histograms where it is larger.
-        sampling_variance: Of the records' own volume around the population's, at the nearest possible histograms.
-        quantization: How far the volume may be from that of the scores before they were rounded to bins, estimated.
-        records: Number of reports of each class.
-    """
-
-    value: float
-    variance: float
-    sampling_variance: float
-    quantization: float
-    records: tuple[int, ...]
-
-    @property
-    def standard_error(self) -> float:
-        """Standard error that the randomization of the reports causes."""
-        return math.sqrt(self.variance)
-
-
-def volume(oracle: Any, sums: Int64, *, wide: Bool | None = None) -> LocalVus:
+def volume(oracle: Any, sums: Int64, *, wide: Bool | None = None) -> KernelMeans:
     """Estimate the volume under the ROC surface of two or more public classes.
 
     Args:
@@ -349,6 +320,10 @@ def volume(oracle: Any, sums: Int64, *, wide: Bool | None = None) -> LocalVus:
         sums: Of reports, of the oracle's shape.
         wide: Which bins hold more than one score, so that two scores in them need not be equal, shape (k,); None if
             no bin does.
+
+    Returns:
+        An unbiased estimate, so it may be outside [0, 1]. Its covariance is the unbiased estimate of it, or that at the
+        nearest possible histograms where it is larger; sampling is of the latter.
 
     Privacy: post-processing of randomized reports; classes are public.
 
@@ -369,8 +344,9 @@ def volume(oracle: Any, sums: Int64, *, wide: Bool | None = None) -> LocalVus:
     likely = excess(plausible, _noise(oracle.inner, plausible, records))
     drawn = excess(plausible, [multinomial(each, count) for each, count in zip(plausible, records, strict=True)])
     least, largest = (value, value) if wide is None else vus_extremes(histograms, wide)
-    moved = max(value - least, largest - value, 0.0)
-    return LocalVus(value, max(unbiased, likely, 0.0), max(drawn, 0.0), moved, records)
+    moved, variance = max(value - least, largest - value, 0.0), np.array([[max(unbiased, likely, 0.0)]])
+    sampling = sampling_of(np.array([[max(drawn, 0.0)]]))
+    return KernelMeans(np.array([value]), variance, sampling, np.array([moved]), sum(records), records)
 
 
 def predicted_volume(inner: Any, histograms: Float64, records: Sequence[int]) -> float:

@@ -623,8 +623,6 @@ def auc_of_trees(
     shared: bool = False,
 ) -> HierarchicalAuc:
     """Estimate the AUC from two noisy trees of one form."""
-    among(variant, "variant", VARIANTS)
-    among(ties, "ties", TIES)
     sizes = sizes_of(positive, negative, variant, ties)
     threshold = threshold_of(sizes, a)
     pruned = prunes(sizes, threshold, prune)
