@@ -449,8 +449,18 @@ class HierarchyAuc(MethodOptions):
         if self.branching is not None:
             whole(self.branching, "branching", 2, 8)
 
+    @property
+    def branchings(self) -> tuple[int, ...]:
+        """The numbers of children that are compared."""
+        return CHILDREN if self.branching is None else (self.branching,)
+
     def oracle(self, leaves: int, privacy: Privacy, *, branching: int) -> TreeOracle:
-        """The randomizer of every owner's leaf, or of one of the bins that are padded to leaves.
+        """The randomizer of every owner's leaf.
+
+        Args:
+            leaves: Number of leaves, or of bins that are padded to them.
+            privacy: Of a report.
+            branching: Children of a node.
 
         Raises:
             ParameterError: the composition requires a delta and the guarantee has none, or gives no guarantee at this
@@ -472,7 +482,11 @@ class HierarchyAuc(MethodOptions):
         return Sizes(positives, negatives, v, w, oracle.levels, oracle.branching, self.variant, ties)
 
     def threshold(self, sizes: Sizes) -> float | None:
-        """The pruning threshold; None if all nodes are refined, of which there may be too many."""
+        """The pruning threshold; None if all nodes are refined.
+
+        Raises:
+            ParameterError: there are too many nodes to refine all.
+        """
         a = threshold_of(sizes, self.a)
         return a if prunes(sizes, a, self.prune) else None
 
@@ -628,8 +642,7 @@ def hierarchical(task: MeanTask, options: HierarchyAuc = DEFAULTS) -> Hierarchic
     kernels = task.measure.kernels
     if task.classes is None or len(kernels) != 1 or not isinstance(kernels[0], Greater) or task.classes.size != 2:
         raise ParameterError("method hierarchy is for an AUC with public labels; use method krr, unary or haar")
-    branchings = CHILDREN if options.branching is None else (options.branching,)
-    return best(partial(_hierarchical, task, options, branching) for branching in branchings)
+    return best(partial(_hierarchical, task, options, branching) for branching in options.branchings)
 
 
 def _hierarchical(task: MeanTask, options: HierarchyAuc, branching: int) -> Hierarchical:
