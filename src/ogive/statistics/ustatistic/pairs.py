@@ -255,8 +255,8 @@ class PredictedPairs:
             designs = {"round_robin": expected.round_robin, "permutations": expected.permutations}
             met = designs[design](people, rounds) if regular else expected.with_replacement(people, count)
             complete = expected.all_pairs(people)
-        whole = complete.variance(*moments, self.pair)
-        drawn = max(0.0, met.variance(*moments, self.pair + self.rounding) - whole)
+        whole: float = complete.variance(*moments, self.pair)
+        drawn: float = max(0.0, met.variance(*moments, self.pair + self.rounding) - whole)
         if regular:
             return drawn + self.noise.variance(epsilon / rounds) / count
         if self.between:
