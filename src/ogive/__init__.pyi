@@ -107,9 +107,9 @@ from .statistics.sums.statistic import Mean as Mean
 from .statistics.sums.statistic import Proportion as Proportion
 from .statistics.sums.statistic import Sum as Sum
 from .statistics.ustatistic.estimate import UstatisticEstimate as UstatisticEstimate
-from .statistics.ustatistic.expected_error import optimal_bins as optimal_bins
+from .statistics.ustatistic.means import optimal_bins as optimal_bins
 from .statistics.ustatistic.pairs import Paired as Paired
-from .statistics.ustatistic.reports.trees.method import HierarchyAuc as HierarchyAuc
+from .statistics.ustatistic.reports import HierarchyAuc as HierarchyAuc
 from .statistics.ustatistic.statistic import Ustatistic as Ustatistic
 from .strategies import design_hats as design_hats
 from .strategies import design_histogram as design_histogram

@@ -8,7 +8,7 @@ import pytest
 import ogive
 from ogive.cli import main
 from ogive.local import Collection, Description
-from ogive.statistics.ustatistic.reports.trees import auc as hierarchy
+from ogive.statistics.ustatistic import trees as hierarchy
 
 N = 1_200
 RNG = np.random.default_rng(4)

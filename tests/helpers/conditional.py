@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ogive.core.arrays import Float64
+from ogive.statistics.ustatistic.laws import Prepared, ReportLaw
 from ogive.statistics.ustatistic.means import _across, _linear, _paired, _sides
-from ogive.statistics.ustatistic.reports.laws import Prepared, ReportLaw
 
 
 def conditional(law: ReportLaw, prepared: Sequence[Prepared], counts: Float64) -> Float64:

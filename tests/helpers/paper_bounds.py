@@ -9,7 +9,7 @@ import math
 
 from scipy.optimize import brentq
 
-from ogive.statistics.ustatistic.reports.trees.bounds import closed_form_a
+from ogive.statistics.ustatistic.trees import closed_form_a
 
 
 def closed_form_bins(records: int, epsilon: float, lipschitz: float = 1.0) -> float:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ogive.core.arrays import Float64, Int64
-from ogive.statistics.ustatistic.reports.trees.auc import NodeNoise
+from ogive.statistics.ustatistic.trees import NodeNoise
 
 
 @dataclass(frozen=True, eq=False)

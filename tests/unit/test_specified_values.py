@@ -19,13 +19,21 @@ from ogive import kernels
 from ogive.accounting import per_report_epsilon
 from ogive.columns import Binning, Categories, Domain
 from ogive.local import HaarOracle, PublicClasses, RandomizedResponse, TreeOracle, UnaryOracle, design_tree
-from ogive.statistics.ustatistic import expected_error as bounds_generic
-from ogive.statistics.ustatistic import expected_error as predicted
 from ogive.statistics.ustatistic import means
+from ogive.statistics.ustatistic import means as bounds_generic
+from ogive.statistics.ustatistic import means as predicted
+from ogive.statistics.ustatistic.laws import law_of
 from ogive.statistics.ustatistic.means import hoeffding
-from ogive.statistics.ustatistic.reports.laws import law_of
-from ogive.statistics.ustatistic.reports.trees.auc import NodeNoise, auc_of_trees, node_noise, sizes_of, threshold_of
-from ogive.statistics.ustatistic.reports.trees.bounds import boxed_bound, closed_form_a, mse_bound
+from ogive.statistics.ustatistic.trees import (
+    NodeNoise,
+    auc_of_trees,
+    boxed_bound,
+    closed_form_a,
+    mse_bound,
+    node_noise,
+    sizes_of,
+    threshold_of,
+)
 
 GINI = kernels.AbsoluteDifference()
 KRR = RandomizedResponse(3, 1)

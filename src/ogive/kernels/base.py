@@ -72,20 +72,8 @@ HALVES = Scale(Fraction(1, 2), Fraction(0), 2)
 SIGNS = Scale(Fraction(1), Fraction(0), 2)
 
 
-class Summed(Protocol):
-    """A kernel whose pairs add up to a whole number."""
-
-    def scale(self, columns: Domain, bits: int = BITS) -> Scale:
-        """What a step is."""
-        ...
-
-    def pair_sum(self, rows: Float64, columns: Domain, *, bits: int = BITS, classes: Int64 | None = None) -> int:
-        """Sum over pairs."""
-        ...
-
-
 def numerator(
-    kernel: Summed, rows: Float64, columns: Domain, *, bits: int = BITS, classes: Int64 | None = None
+    kernel: Kernel, rows: Float64, columns: Domain, *, bits: int = BITS, classes: Int64 | None = None
 ) -> tuple[int, Fraction]:
     """Exact sum over all pairs, in whole units, and the unit; the kernel's `scale` also has the value of zero."""
     return kernel.pair_sum(rows, columns, bits=bits, classes=classes), kernel.scale(columns, bits).unit

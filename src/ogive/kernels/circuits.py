@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -44,32 +44,12 @@ Person = tuple[Unsigned, ...]
 """What one of the two entered, a number for each column."""
 
 _TRIED_BITS = 16
-_NEAR = 4
-"""Steps that the circuit of a function may be off, for divisions and the like."""
 
 ORDERED_BITS = 64
 """Bits of a floating-point number that is only compared."""
 
 
 # --- What the kernels of each type are in a circuit
-
-
-@dataclass(frozen=True)
-class Wiring:
-    """How the kernels of one type are computed.
-
-    Fields:
-        steps: Whether numbers enter in whole steps of their bounds, and not as they are.
-        build: From the kernel and what the first and the second person entered, the whole number.
-        wholes: All whole numbers that there are, where they are two or three, in the order of randomized responses;
-            None where there are more.
-        digits: Where there are more, k of numbers from 0 to 2^k, from the bits of the steps.
-    """
-
-    steps: bool
-    build: Callable[[Any, Person, Person], Number | Bit]
-    wholes: Callable[[Any], tuple[int, ...] | None]
-    digits: Callable[[int], int] = int
 
 
 def _score_order(kernel: ScoreOrder, left: Person, right: Person) -> Number | Bit:
@@ -91,34 +71,31 @@ def _greater(kernel: Greater, left: Person, right: Person) -> Number | Bit:
     return (auc_half if kernel.ties == "half" else auc_strict)(right[0], left[0])
 
 
-def _sign_product(kernel: SignProduct, left: Person, right: Person) -> Signed:
+def _sign_product(left: Person, right: Person) -> Signed:
     (y, z), (v, w) = left, right
     return kendall((y, z), (v, w))
 
 
-def _two(kernel: Kernel) -> tuple[int, ...]:
-    return (0, 1)
-
-
-def _many(kernel: Kernel) -> None:
-    return None
-
-
-WIRINGS: dict[type, Wiring] = {
-    AbsoluteDifference: Wiring(True, lambda kernel, left, right: gini(left[0], right[0]), _many),
-    HalfSquare: Wiring(
-        True, lambda kernel, left, right: squared_difference(left[0], right[0]), _many, lambda bits: 2 * bits
+WIRINGS: dict[type, Callable[[Any], tuple[Any, ...]]] = {
+    AbsoluteDifference: lambda kernel: (True, lambda left, right: gini(left[0], right[0])),
+    HalfSquare: lambda kernel: (
+        True,
+        lambda left, right: squared_difference(left[0], right[0]),
+        None,
+        lambda bits: 2 * bits,
     ),
-    PairMeanKernel: Wiring(True, lambda kernel, left, right: add(left[0], right[0]), _many, lambda bits: bits + 1),
-    Equal: Wiring(False, lambda kernel, left, right: all_of([*map(collision, left, right)]), _two),
-    Untied: Wiring(
-        False, lambda kernel, left, right: all_of([~equal(left[k], right[k]) for k in kernel.columns]), _two
+    PairMeanKernel: lambda kernel: (True, lambda left, right: add(left[0], right[0]), None, lambda bits: bits + 1),
+    Equal: lambda kernel: (False, lambda left, right: all_of([*map(collision, left, right)]), (0, 1)),
+    Untied: lambda kernel: (
+        False,
+        lambda left, right: all_of([~equal(left[k], right[k]) for k in kernel.columns]),
+        (0, 1),
     ),
-    Greater: Wiring(False, _greater, _of_ties),
-    ScoreOrder: Wiring(False, _score_order, _of_ties),
-    SignProduct: Wiring(False, _sign_product, lambda kernel: (0, 1, -1)),
+    Greater: lambda kernel: (False, partial(_greater, kernel), _of_ties(kernel)),
+    ScoreOrder: lambda kernel: (False, partial(_score_order, kernel), _of_ties(kernel)),
+    SignProduct: lambda kernel: (False, _sign_product, (0, 1, -1)),
 }
-"""Kernels that there are circuits of."""
+"""Kernels that there are circuits of, with the fields of a `KernelCircuit` from `steps` on."""
 
 
 # --- A kernel in a circuit, over some columns
@@ -131,30 +108,23 @@ class KernelCircuit:
     Fields:
         kernel: Which one.
         columns: What it looks at.
-        wiring: How it is computed.
+        steps: Whether numbers enter in whole steps of their bounds, and not as they are.
+        make: From what the first and the second person entered, the whole number.
+        wholes: All whole numbers that there are, where they are two or three, in the order of randomized responses;
+            None where there are more.
+        digits: Where there are more, k of numbers from 0 to 2^k, from the bits of the steps.
     """
 
     kernel: Kernel
     columns: Domain
-    wiring: Wiring
-
-    @property
-    def steps(self) -> bool:
-        """Whether numbers enter in whole steps of their bounds."""
-        return self.wiring.steps
-
-    @property
-    def wholes(self) -> tuple[int, ...] | None:
-        """All whole numbers, where they are two or three, in the order of randomized responses."""
-        return self.wiring.wholes(self.kernel)
-
-    def digits(self, bits: int) -> int:
-        """K where whole numbers go from 0 to 2^k."""
-        return self.wiring.digits(bits)
+    steps: bool
+    make: Callable[[Person, Person], Number | Bit]
+    wholes: tuple[int, ...] | None = None
+    digits: Callable[[int], int] = int
 
     def build(self, left: Person, right: Person, bits: int) -> Number | Bit:
         """The whole number of what two people entered, where steps are 2^-bits of the bounds."""
-        value = self.wiring.build(self.kernel, left, right)
+        value = self.make(left, right)
         if not isinstance(self.kernel, FunctionKernel):
             return value
         # noise is for the range of a bit, or of a number without a sign
@@ -191,7 +161,7 @@ def _kernel_circuit(asked: tuple[Kernel, Domain]) -> KernelCircuit:
             "variance, collision, kendall, kendall_b, gamma and auc, and of functions that come with one of their own; "
             "use trust central or local"
         )
-    return KernelCircuit(kernel, columns, found)
+    return KernelCircuit(kernel, columns, *found(kernel))
 
 
 def _of_function(kernel: FunctionKernel, columns: Domain) -> KernelCircuit:
@@ -210,8 +180,8 @@ def _of_function(kernel: FunctionKernel, columns: Domain) -> KernelCircuit:
             f"the circuit of {kernel.name} must give a bit, or a number without a sign in steps of its range, got "
             f"{type(value).__name__}"
         )
-    wiring = Wiring(True, _called, _two if isinstance(value, Bit) else _many)
-    found = KernelCircuit(kernel, columns, wiring)
+    wholes = (0, 1) if isinstance(value, Bit) else None
+    found = KernelCircuit(kernel, columns, True, partial(_called, kernel), wholes)
     _check_agreement(found, builder.finish({"value": _capped(value, _TRIED_BITS)}), entries)
     return found
 
@@ -238,7 +208,8 @@ def _check_agreement(found: KernelCircuit, circuit: Circuit, entries: Entries) -
     scale = found.scale(entries.bits)
     said = float(scale.zero) + float(scale.unit) * separate(circuit.outputs, outputs)["value"]
     expected = kernel(entries.rounded(left), entries.rounded(right))
-    near = _NEAR * float(scale.unit) if found.wholes is None else 0.25 * float(scale.unit)
+    # steps that the circuit of a function may be off, for divisions and the like
+    near = (4 if found.wholes is None else 0.25) * float(scale.unit)
     wrong = np.flatnonzero(np.abs(said - expected) > near)
     if wrong.size:
         place = int(wrong[0])

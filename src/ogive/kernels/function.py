@@ -159,8 +159,6 @@ class FunctionKernel(Celled):
         return self._same_in_arrays(*_against(points, points))
 
     def _values(self, left: Float64, right: Float64, *, arrays: bool) -> Float64:
-        shape = np.broadcast_shapes(left.shape, right.shape)
-        left, right = np.broadcast_to(left, shape), np.broadcast_to(right, shape)
         try:
             if not arrays:
                 return self._one_by_one(left, right)

@@ -10,9 +10,9 @@ Source:
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -41,6 +41,15 @@ class ClippedLoss(Named):
     """A loss in [0, largest] whose means over cells are estimated and whose sums are taken pair by pair."""
 
     largest: float
+
+    @property
+    @abstractmethod
+    def _width(self) -> int:
+        """Number of columns."""
+
+    def exact(self, rows: Float64, classes: Int64 | None = None) -> float:
+        """Empirical risk, pair by pair in O(n^2)."""
+        return blocked_mean(self, finite_rows(rows, self._width))
 
     def range(self, columns: Domain) -> tuple[float, float]:
         """From 0 to largest."""
@@ -87,9 +96,9 @@ def positive(value: Any, name: str) -> float:
     return float(value)
 
 
-def check_features(columns: Domain, features: int, name: str) -> None:
-    """Refuse anything but so many columns of numbers and one more."""
-    check_count(columns, features + 1, name)
+def check_features(columns: Domain, width: int, name: str) -> None:
+    """Refuse anything but so many columns, all of numbers but the last."""
+    check_count(columns, width, name)
     check_numbers(Domain(columns.columns[:-1]), name)
 
 
@@ -102,15 +111,12 @@ def within(gradients: Float64, norm: float, axes: int) -> Float64:
 
 def mean_of_components(gradient: Gradient, rows: Float64, shape: tuple[int, ...]) -> Float64:
     """Mean of a gradient of some shape over all pairs."""
-    means = np.empty(math.prod(shape))
-    for number in range(len(means)):
-        means[number] = blocked_mean(partial(_component, gradient, shape, number), rows)
-    return means.reshape(shape)
 
+    def mean(place: tuple[int, ...]) -> float:
+        component: Any = (..., *place)
+        return blocked_mean(lambda left, right: gradient(left, right)[component], rows)
 
-def _component(gradient: Gradient, shape: tuple[int, ...], place: int, left: Float64, right: Float64) -> Float64:
-    found = gradient(left, right)
-    return found.reshape(*found.shape[: found.ndim - len(shape)], -1)[..., place]
+    return np.array([mean(place) for place in np.ndindex(shape)]).reshape(shape)
 
 
 # --- A linear score that should rank one class above the other
@@ -141,6 +147,10 @@ class RankingLoss(ClippedLoss):
 
     name: ClassVar[str] = "ranking"
 
+    @property
+    def _width(self) -> int:
+        return len(self.weights) + 1
+
     def __post_init__(self) -> None:
         object.__setattr__(self, "weights", vector(self.weights, "weights"))
         object.__setattr__(self, "largest", positive(self.largest, "largest"))
@@ -148,11 +158,10 @@ class RankingLoss(ClippedLoss):
 
     def check(self, columns: Domain) -> None:
         """Refuse anything but a number for each weight, then a label of two classes."""
-        check_features(columns, len(self.weights), "the ranking loss")
+        check_features(columns, self._width, "the ranking loss")
         check_label(columns.columns[-1])
 
     def __call__(self, left: Float64, right: Float64) -> Float64:
-        """Clipped losses."""
         sign, margin = self._margins(left, right)
         return np.asarray(np.where(sign == 0, 0.0, np.minimum(self._loss(margin), self.largest)))
 
@@ -188,10 +197,6 @@ class RankingLoss(ClippedLoss):
         """Delta; see `Kernel.spread`. Products of matrices may round (i, j) and (j, i) differently."""
         return symmetrized(super().spread(columns))
 
-    def exact(self, rows: Float64, classes: Int64 | None = None) -> float:
-        """Empirical risk, pair by pair in O(n^2)."""
-        return blocked_mean(self, finite_rows(rows, len(self.weights) + 1))
-
 
 # --- A metric that should bring records of one class together and keep classes apart
 
@@ -218,6 +223,10 @@ class MetricLoss(ClippedLoss):
 
     name: ClassVar[str] = "metric"
 
+    @property
+    def _width(self) -> int:
+        return len(self.matrix_rows) + 1
+
     def __post_init__(self) -> None:
         rows = vectors(self.matrix_rows, "matrix_rows")
         if not rows or any(len(row) != len(rows) for row in rows):
@@ -233,11 +242,10 @@ class MetricLoss(ClippedLoss):
 
     def check(self, columns: Domain) -> None:
         """Refuse anything but a number for each row of the matrix, then a label or category."""
-        check_features(columns, len(self.matrix_rows), "the metric loss")
+        check_features(columns, self._width, "the metric loss")
         check_points(Domain(columns.columns[-1:]), "the metric loss")
 
     def __call__(self, left: Float64, right: Float64) -> Float64:
-        """Clipped losses."""
         return np.asarray(np.clip(self._raw(left, right)[0], 0.0, self.largest))
 
     def gradient(self, left: Float64, right: Float64, *, norm: float) -> Float64:
@@ -276,10 +284,6 @@ class MetricLoss(ClippedLoss):
         most = np.where(alike, 1 + far - self.margin, 1 - near + self.margin)
         return np.clip(least, 0.0, self.largest), np.clip(most, 0.0, self.largest)
 
-    def exact(self, rows: Float64, classes: Int64 | None = None) -> float:
-        """Empirical risk, pair by pair in O(n^2)."""
-        return blocked_mean(self, finite_rows(rows, len(self.matrix_rows) + 1))
-
 
 # --- Clusters that are given by public centers: distances within them
 
@@ -303,6 +307,10 @@ class ClusteringLoss(ClippedLoss):
 
     name: ClassVar[str] = "clustering"
 
+    @property
+    def _width(self) -> int:
+        return len(self.centers[0])
+
     def __post_init__(self) -> None:
         centers = vectors(self.centers, "centers")
         if not centers or len({len(center) for center in centers}) > 1:
@@ -312,7 +320,7 @@ class ClusteringLoss(ClippedLoss):
 
     def check(self, columns: Domain) -> None:
         """Refuse anything but as many columns of numbers as centers have."""
-        check_count(columns, len(self.centers[0]), "the clustering loss")
+        check_count(columns, self._width, "the clustering loss")
         check_numbers(columns, "the clustering loss")
 
     def clusters(self, rows: Float64) -> Int64:
@@ -321,7 +329,6 @@ class ClusteringLoss(ClippedLoss):
         return np.asarray(distances.argmin(axis=-1))
 
     def __call__(self, left: Float64, right: Float64) -> Float64:
-        """Clipped distances within clusters."""
         distance = np.minimum(np.linalg.norm(left - right, axis=-1), self.largest)
         return np.asarray(np.where(self.clusters(left) == self.clusters(right), distance, 0.0))
 
@@ -360,7 +367,3 @@ class ClusteringLoss(ClippedLoss):
                 slack = 1e-12 * (np.abs(lows) + np.abs(highs) + np.abs(center) + np.abs(other)) @ np.abs(slope)
                 possible[:, number] &= farther <= slack
         return possible
-
-    def exact(self, rows: Float64, classes: Int64 | None = None) -> float:
-        """Empirical risk, pair by pair in O(n^2)."""
-        return blocked_mean(self, finite_rows(rows, len(self.centers[0])))

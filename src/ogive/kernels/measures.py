@@ -10,7 +10,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import numpy as np
 
@@ -343,12 +343,7 @@ def measure_from_dict(data: Any) -> Measure:
         if set(options) != {"kernel", "name"} or not isinstance(title, str):
             raise ParameterError("a mean must have a name and a kernel")
         return Mean(kernel_from_dict(kernel), title)
-    if kind not in MEASURES:
-        raise ParameterError(f"unknown measure {quoted(kind[:40])}; there are {', '.join(sorted(MEASURES))}")
-    try:
-        return MEASURES[kind](**options)
-    except TypeError:
-        raise ParameterError(f"measure {quoted(kind)} has wrong fields") from None
+    return cast(Measure, _made(MEASURES, "measure", kind, options))
 
 
 def kernel_from_dict(data: Any) -> Kernel:
@@ -360,12 +355,16 @@ def kernel_from_dict(data: Any) -> Kernel:
     kind, options = _parts(data, "kernel")
     if kind == "function":
         raise ParameterError("a kernel that is a function cannot be rebuilt from a description; pass the function")
-    if kind not in KERNELS:
-        raise ParameterError(f"unknown kernel {quoted(kind[:40])}; there are {', '.join(sorted(KERNELS))}")
+    return cast(Kernel, _made(KERNELS, "kernel", kind, {key: _tuples(value) for key, value in options.items()}))
+
+
+def _made(makers: Mapping[str, Callable[..., Any]], what: str, kind: str, options: dict[str, Any]) -> Any:
+    if kind not in makers:
+        raise ParameterError(f"unknown {what} {quoted(kind[:40])}; there are {', '.join(sorted(makers))}")
     try:
-        return KERNELS[kind](**{key: _tuples(value) for key, value in options.items()})
+        return makers[kind](**options)
     except TypeError:
-        raise ParameterError(f"kernel {quoted(kind)} has wrong fields") from None
+        raise ParameterError(f"{what} {quoted(kind)} has wrong fields") from None
 
 
 def _parts(data: Any, kind: str) -> tuple[str, dict[str, Any]]:

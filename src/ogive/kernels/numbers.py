@@ -41,7 +41,6 @@ class AbsoluteDifference(_OfNumbers):
     title: ClassVar[str] = "the absolute difference"
 
     def __call__(self, left: Float64, right: Float64) -> Float64:
-        """Distances."""
         return np.asarray(np.abs(left[..., 0] - right[..., 0]))
 
     def range(self, columns: Domain) -> tuple[float, float]:
@@ -62,7 +61,10 @@ class AbsoluteDifference(_OfNumbers):
 
     def cell_extremes(self, columns: Domain) -> tuple[Float64, Float64]:
         """Smallest and largest distance of two cells."""
-        return _distances(columns)
+        lows, highs = columns.columns[0].cells()
+        least = np.maximum(np.maximum(lows[:, None] - highs, lows - highs[:, None]), 0.0)
+        most = np.maximum(highs[:, None] - lows, highs - lows[:, None])
+        return least, most
 
     def exact(self, rows: Float64, classes: Int64 | None = None) -> float:
         """Gini's mean difference, by sorting."""
@@ -89,7 +91,6 @@ class HalfSquare(_OfNumbers):
     title: ClassVar[str] = "the variance"
 
     def __call__(self, left: Float64, right: Float64) -> Float64:
-        """Half the squared distances."""
         return np.asarray((left[..., 0] - right[..., 0]) ** 2 / 2)
 
     def range(self, columns: Domain) -> tuple[float, float]:
@@ -109,7 +110,7 @@ class HalfSquare(_OfNumbers):
 
     def cell_extremes(self, columns: Domain) -> tuple[Float64, Float64]:
         """Least and largest value over two cells."""
-        least, most = _distances(columns)
+        least, most = AbsoluteDifference().cell_extremes(columns)
         return least**2 / 2, most**2 / 2
 
     def exact(self, rows: Float64, classes: Int64 | None = None) -> float:
@@ -134,7 +135,6 @@ class PairMeanKernel(_OfNumbers):
     title: ClassVar[str] = "the mean"
 
     def __call__(self, left: Float64, right: Float64) -> Float64:
-        """Half-way values."""
         return np.asarray((left[..., 0] + right[..., 0]) / 2)
 
     def range(self, columns: Domain) -> tuple[float, float]:
@@ -171,11 +171,3 @@ class PairMeanKernel(_OfNumbers):
 def _coefficients(records: int) -> Int64:
     """How often the i-th smallest value is the larger of a pair, less how often it is the smaller."""
     return 2 * np.arange(records, dtype=np.int64) - (records - 1)
-
-
-def _distances(columns: Domain) -> tuple[Float64, Float64]:
-    """Least and largest |x - y| over two cells of one column."""
-    lows, highs = columns.columns[0].cells()
-    least = np.maximum(np.maximum(lows[:, None] - highs, lows - highs[:, None]), 0.0)
-    most = np.maximum(highs[:, None] - lows, highs - lows[:, None])
-    return least, most

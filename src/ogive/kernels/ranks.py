@@ -6,6 +6,7 @@ cells are always ordered; values of one wide cell are free, and equal with proba
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -31,8 +32,6 @@ from ogive.kernels.base import (
 )
 from ogive.kernels.cells import (
     Indicator,
-    Named,
-    apart,
     apart_extremes,
     around,
     check_count,
@@ -156,18 +155,45 @@ TIES = ("half", "strict")
 """What a tie counts for in an AUC: half a pair in the right order, or nothing."""
 
 
+class _Counted(Indicator):
+    """A kernel whose pairs are counted, in whole or in half ones; of `_width` columns."""
+
+    _width: ClassVar[int | None] = None
+
+    @abstractmethod
+    def _count(self, rows: Float64) -> int:
+        """Over all pairs, in units of `scale`."""
+
+    def exact(self, rows: Float64, classes: Int64 | None = None) -> float:
+        """The U-statistic of exact rows, from counts of pairs."""
+        rows = paired_rows(rows, self._width)
+        return self._unit.mean(self._count(rows), pairs_of(len(rows)))
+
+    @property
+    def _unit(self) -> Scale:
+        return COUNTS
+
+    def scale(self, columns: Domain, bits: int = BITS) -> Scale:
+        """Whole pairs, or half ones where ties count half."""
+        return self._unit
+
+    def pair_sum(self, rows: Float64, columns: Domain, *, bits: int = BITS, classes: Int64 | None = None) -> int:
+        """Exact sum over all pairs, in units of `scale`."""
+        return self._count(rows)
+
+
 @dataclass(frozen=True)
-class SignProduct(Named):
+class SignProduct(_Counted):
     """sign(y - y') sign(z - z') of two columns; its mean over pairs is Kendall's tau-a, in which ties count 0."""
 
     name: ClassVar[str] = "sign_product"
+    _width: ClassVar[int | None] = 2
 
     def check(self, columns: Domain) -> None:
         """Refuse anything but two columns."""
         check_count(columns, 2, "Kendall's tau")
 
     def __call__(self, left: Float64, right: Float64) -> Float64:
-        """1 for concordant pairs, -1 for discordant ones, 0 for ties."""
         return np.asarray(np.sign(left[..., 0] - right[..., 0]) * np.sign(left[..., 1] - right[..., 1]))
 
     def range(self, columns: Domain) -> tuple[float, float]:
@@ -186,17 +212,11 @@ class SignProduct(Named):
         ]
         return np.minimum.reduce(products), np.maximum.reduce(products)
 
-    def exact(self, rows: Float64, classes: Int64 | None = None) -> float:
-        """Kendall's tau-a: concordant minus discordant pairs, divided by all pairs."""
-        counts = count_pairs(*paired_rows(rows, 2).T)
-        return (counts.concordant - counts.discordant) / counts.pairs
+    @property
+    def _unit(self) -> Scale:
+        return SIGNS  # one record turns a pair from concordant to discordant
 
-    def scale(self, columns: Domain, bits: int = BITS) -> Scale:
-        """Whole pairs; one record turns a pair from concordant to discordant."""
-        return SIGNS
-
-    def pair_sum(self, rows: Float64, columns: Domain, *, bits: int = BITS, classes: Int64 | None = None) -> int:
-        """Concordant minus discordant pairs."""
+    def _count(self, rows: Float64) -> int:
         counts = count_pairs(rows[:, 0], rows[:, 1])
         return counts.concordant - counts.discordant
 
@@ -218,7 +238,7 @@ class Greater(Indicator):
     samples: ClassVar[int] = 2
 
     def __post_init__(self) -> None:
-        check_ties(self.ties)
+        among(self.ties, "ties", TIES)
 
     def check(self, columns: Domain) -> None:
         """Refuse anything but one column of scores."""
@@ -246,8 +266,7 @@ class Greater(Indicator):
         """AUC, by ranks."""
         positives, negatives = split_classes(finite_rows(rows, 1), classes)
         greater, equal = count_greater(positives[:, 0], negatives[:, 0])
-        ordered = tie_sum(greater, equal, self.ties) * float(tie_scale(self.ties).unit)
-        return ordered / (len(positives) * len(negatives))
+        return tie_scale(self.ties).mean(tie_sum(greater, equal, self.ties), len(positives) * len(negatives))
 
     def scale(self, columns: Domain, bits: int = BITS) -> Scale:
         """Half pairs if ties count half, else whole ones."""
@@ -257,11 +276,6 @@ class Greater(Indicator):
         """Pairs of one of each class in the right order, in units of `scale`."""
         positives, negatives = split_classes(rows, classes)
         return tie_sum(*count_greater(positives[:, 0], negatives[:, 0]), self.ties)
-
-
-def check_ties(ties: str) -> None:
-    """Refuse an unknown rule of ties."""
-    among(ties, "ties", TIES)
 
 
 def tie_scale(ties: str) -> Scale:
@@ -278,7 +292,7 @@ def tie_sum(greater: int, equal: int, ties: str) -> int:
 
 
 @dataclass(frozen=True)
-class ScoreOrder(Indicator):
+class ScoreOrder(_Counted):
     """1 if the record of the positive class has the greater score; else, and within a class, 0.
 
     Rows are (score, label), the label 1 for the positive class. The AUC is the mean of this kernel over that of
@@ -294,9 +308,10 @@ class ScoreOrder(Indicator):
     ties: str = "half"
 
     name: ClassVar[str] = "score_order"
+    _width: ClassVar[int | None] = 2
 
     def __post_init__(self) -> None:
-        check_ties(self.ties)
+        among(self.ties, "ties", TIES)
 
     def check(self, columns: Domain) -> None:
         """Refuse anything but a score and a label of two classes."""
@@ -304,7 +319,6 @@ class ScoreOrder(Indicator):
         check_label(columns.columns[1])
 
     def __call__(self, left: Float64, right: Float64) -> Float64:
-        """Whether score and label agree on the order."""
         greater = Greater(self.ties)
         above, below = greater(left, right), greater(right, left)
         sign = left[..., 1] - right[..., 1]
@@ -319,18 +333,9 @@ class ScoreOrder(Indicator):
         least, most = Greater(self.ties).cell_extremes(Domain(columns.columns[:1]))
         return _between(least), _between(most)
 
-    def exact(self, rows: Float64, classes: Int64 | None = None) -> float:
-        """Share of all pairs that are of different classes and in the right order."""
-        rows = paired_rows(rows, 2)
-        return self._count(rows) * float(tie_scale(self.ties).unit) / pairs_of(len(rows))
-
-    def scale(self, columns: Domain, bits: int = BITS) -> Scale:
-        """Half pairs if ties count half, else whole ones."""
+    @property
+    def _unit(self) -> Scale:
         return tie_scale(self.ties)
-
-    def pair_sum(self, rows: Float64, columns: Domain, *, bits: int = BITS, classes: Int64 | None = None) -> int:
-        """Pairs of different classes in the right order, in units of `scale`."""
-        return self._count(rows)
 
     def _count(self, rows: Float64) -> int:
         positive = rows[:, 1] == 1
@@ -365,7 +370,7 @@ def _between(scores: Float64) -> Float64:
 
 
 @dataclass(frozen=True)
-class Untied(Indicator):
+class Untied(_Counted):
     """1 if two records differ in each of some columns, else 0; the denominator of tau-b and gamma.
 
     Fields:
@@ -395,18 +400,12 @@ class Untied(Indicator):
             )
 
     def __call__(self, left: Float64, right: Float64) -> Float64:
-        """1 for pairs that differ everywhere."""
         places = list(self.columns)
         return np.asarray(np.all(left[..., places] != right[..., places], axis=-1), dtype=np.float64)
 
     def cell_means(self, columns: Domain) -> Float64:
         """0 within a point of any of the columns, else 1."""
-        return combined(
-            [
-                apart(column) if number in self.columns else np.ones((column.size, column.size))
-                for number, column in enumerate(columns.columns)
-            ]
-        )
+        return self.cell_extremes(columns)[1]
 
     def cell_extremes(self, columns: Domain) -> tuple[Float64, Float64]:
         """0 and 1 within a wide cell, else equal."""
@@ -421,15 +420,7 @@ class Untied(Indicator):
         rows = paired_rows(rows)
         if max(self.columns) >= rows.shape[1]:
             raise ParameterError(f"`rows` must have more than {max(self.columns)} columns, got {rows.shape[1]}")
-        return self._count(rows) / pairs_of(len(rows))
-
-    def scale(self, columns: Domain, bits: int = BITS) -> Scale:
-        """Whole pairs."""
-        return COUNTS
-
-    def pair_sum(self, rows: Float64, columns: Domain, *, bits: int = BITS, classes: Int64 | None = None) -> int:
-        """Pairs that differ in each of the columns."""
-        return self._count(rows)
+        return super().exact(rows)
 
     def _count(self, rows: Float64) -> int:
         chosen = [rows[:, place] for place in self.columns]
@@ -438,7 +429,7 @@ class Untied(Indicator):
 
 
 @dataclass(frozen=True)
-class Equal(Indicator):
+class Equal(_Counted):
     """1 if two records are equal in every column, else 0; its mean is the collision probability."""
 
     name: ClassVar[str] = "equal"
@@ -448,7 +439,6 @@ class Equal(Indicator):
         check_points(columns, "collision")
 
     def __call__(self, left: Float64, right: Float64) -> Float64:
-        """1 for equal pairs."""
         return np.asarray(np.all(left == right, axis=-1), dtype=np.float64)
 
     def cell_means(self, columns: Domain) -> Float64:
@@ -459,15 +449,5 @@ class Equal(Indicator):
         """The identity, twice."""
         return np.eye(columns.size), np.eye(columns.size)
 
-    def exact(self, rows: Float64, classes: Int64 | None = None) -> float:
-        """Share of pairs that are equal."""
-        rows = paired_rows(rows)
-        return tied(list(rows.T)) / pairs_of(len(rows))
-
-    def scale(self, columns: Domain, bits: int = BITS) -> Scale:
-        """Whole pairs."""
-        return COUNTS
-
-    def pair_sum(self, rows: Float64, columns: Domain, *, bits: int = BITS, classes: Int64 | None = None) -> int:
-        """Pairs that are equal."""
+    def _count(self, rows: Float64) -> int:
         return tied(list(rows.T))

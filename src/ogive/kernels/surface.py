@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -278,10 +278,6 @@ class InOrder(NoPairs):
     def pair_sum(self, rows: Float64, columns: Domain, *, bits: int = BITS, classes: Int64 | None = None) -> int:
         """Exact sum over all tuples, in units of `scale`; partners are the product of the other classes' sizes."""
         return count_in_order(class_counts(rows[:, 0], _given(classes), self.classes))
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data."""
-        return {"kernel": self.name, "classes": self.classes}
 
 
 def _given(classes: Int64 | None) -> Int64:

@@ -19,6 +19,7 @@ import numpy as np
 from ogive.columns import Binning, Column, Domain
 from ogive.core.arrays import Float64, Int64
 from ogive.core.checks import refuse_masked
+from ogive.core.parameters import plain_fields
 from ogive.errors import DataError, ParameterError, quoted
 from ogive.kernels.base import BITS, Measure, Scale, check_bits, finite_rows
 from ogive.kernels.cells import check_count, middles
@@ -28,6 +29,8 @@ from ogive.kernels.cells import check_count, middles
 
 class NoPairs(ABC):
     """A kernel that two records do not determine; values, matrices and spreads of pairs are refused."""
+
+    name: ClassVar[str]
 
     def __call__(self, left: Float64, right: Float64) -> NoReturn:
         """Always refused: two records are too few."""
@@ -44,6 +47,10 @@ class NoPairs(ABC):
     def spread(self, columns: Domain) -> NoReturn:
         """Always refused."""
         raise self._no_pairs()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data."""
+        return {"kernel": self.name, **plain_fields(self)}
 
     @abstractmethod
     def _no_pairs(self) -> ParameterError:
@@ -203,11 +210,6 @@ class TripleTable(NoPairs):
         if sum(counts) < 3:
             raise DataError(f"a mean over triples needs at least three records, got {sum(counts)}")
         return [int(each) for each in counts]
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data."""
-        values = [[list(row) for row in layer] for layer in self.values]
-        return {"kernel": self.name, "values": values, "edges": list(self.edges)}
 
 
 def _edges(column: Column) -> tuple[float, ...]:

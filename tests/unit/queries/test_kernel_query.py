@@ -17,7 +17,7 @@ from ogive.noise import DiscreteGaussian, DiscreteLaplace, KeyedSource
 from ogive.privacy import Adjacency, ApproxDP, PrivacyUnit, PureDP, ZeroConcentratedDP
 from ogive.queries import Answer, KernelQuery, RowValues
 from ogive.queries import kernels as module
-from ogive.statistics.ustatistic.noisy_kernels import design_kernels, kernel_means
+from ogive.statistics.ustatistic.curator import design_kernels, kernel_means
 from ogive.trust import Central, Clear
 
 UNIT = PrivacyUnit(Adjacency.REPLACE)

@@ -13,8 +13,8 @@ from ogive import ApproxDP, HierarchyAuc, Local, ParameterError, PureDP, Ustatis
 from ogive.local import Collection, Randomizer, design_tree
 from ogive.noise import KeyedSource
 from ogive.statistics.base import describe
-from ogive.statistics.ustatistic.reports.trees import auc as hierarchy
-from ogive.statistics.ustatistic.reports.trees.method import CHILDREN, Hierarchical
+from ogive.statistics.ustatistic import trees as hierarchy
+from ogive.statistics.ustatistic.reports import CHILDREN, Hierarchical
 
 N, BINS = 4_000, 64
 RNG = np.random.default_rng(3)
@@ -67,7 +67,7 @@ def test_the_share_of_pairs_in_one_leaf_is_the_same_whichever_class_is_first():
     description = ogive.describe_collection(asking(HierarchyAuc(branching=2)), privacy=PureDP(2), participants=N)
     collection = Collection(description.to_json())
     collection.add(Randomizer(description.to_json()).reports(table))
-    method = Hierarchical(None, BINS, description.oracle, HierarchyAuc(branching=2))
+    method = Hierarchical(None, SimpleNamespace(oracle=description.oracle), BINS, HierarchyAuc(branching=2))
     shares = [method._one_leaf(SimpleNamespace(values=values)) for values in (collection.sums, collection.sums[::-1])]
     assert shares[0] == pytest.approx(shares[1], rel=1e-12)
     assert 0 < shares[0] < 1

@@ -18,9 +18,9 @@ from ogive.noise import DiscreteGaussian, DiscreteLaplace, KeyedSource
 from ogive.privacy import Adjacency, ApproxDP, PrivacyUnit, PureDP, ZeroConcentratedDP
 from ogive.queries import Answer, Cells, CellsQuery, RowValues, design_cells
 from ogive.queries.kernels import reach
-from ogive.statistics.ustatistic import noisy_kernels
+from ogive.statistics.ustatistic import curator
+from ogive.statistics.ustatistic.curator import design_kernels, noise_variances, sampling_bound
 from ogive.statistics.ustatistic.means import hoeffding, two_sample_hoeffding
-from ogive.statistics.ustatistic.noisy_kernels import design_kernels, noise_variances, sampling_bound
 from ogive.trust import Central, Clear, SecAgg
 
 UNIT = PrivacyUnit(Adjacency.REPLACE)
@@ -61,12 +61,12 @@ def test_cumulants_are_those_of_the_law():
     for scale in ("0.3", "0.7", 5, 60):
         law = DiscreteLaplace(scale)
         chance = np.exp(law.log_probability(values))
-        found = noisy_kernels.cumulants(law, 0)
+        found = curator.cumulants(law, 0)
         second, fourth = (float(chance @ values.astype(float) ** power) for power in (2, 4))
         assert found.variance == pytest.approx(second)
         assert found.fourth == pytest.approx(fourth - 3 * second**2)
-    gaussian = noisy_kernels.cumulants(DiscreteGaussian(4096), 10, spread=2)
-    assert gaussian == noisy_kernels.Cumulants(32.0, 0.0)
+    gaussian = curator.cumulants(DiscreteGaussian(4096), 10, spread=2)
+    assert gaussian == curator.Cumulants(32.0, 0.0)
 
 
 @pytest.mark.parametrize("known", [True, False], ids=["known", "private"])
@@ -74,37 +74,35 @@ def test_sums_over_pairs_are_unbiased_with_the_stated_covariance(known):
     counts = np.array([4, 1, 3])
     total = 8 if known else None
     noise, weights = outcomes(3)
-    law = noisy_kernels.cumulants(LAW, 0)
+    law = curator.cumulants(LAW, 0)
     matrices = [GINI, SAME]
-    sums = np.array(
-        [[noisy_kernels._sum(noisy_kernels._even(counts + z, total), m, law, total) for m in matrices] for z in noise]
-    )
+    sums = np.array([[curator._sum(curator._even(counts + z, total), m, law, total) for m in matrices] for z in noise])
     mean = weights @ sums
     assert mean == pytest.approx([8 * 7 * slow_mean(counts, matrix) for matrix in matrices], rel=1e-6)
     exact = (sums - mean).T @ (weights[:, None] * (sums - mean))
-    linear, squared = noisy_kernels._parts(counts.astype(float), matrices, law, known)
+    linear, squared = curator._parts(counts.astype(float), matrices, law, known)
     assert linear + squared == pytest.approx(exact, rel=1e-4)
     # without the fourth cumulant it would not be
-    flat = noisy_kernels.Cumulants(law.variance, 0.0)
-    assert sum(noisy_kernels._parts(counts.astype(float), matrices, flat, known)) != pytest.approx(exact, rel=1e-2)
+    flat = curator.Cumulants(law.variance, 0.0)
+    assert sum(curator._parts(counts.astype(float), matrices, flat, known)) != pytest.approx(exact, rel=1e-2)
 
 
 @pytest.mark.parametrize("known", [True, False], ids=["known", "private"])
 def test_estimated_covariances_are_unbiased_before_they_are_made_covariances(known, monkeypatch):
-    monkeypatch.setattr(noisy_kernels, "_at_least_zero", lambda covariance: covariance)
+    monkeypatch.setattr(curator, "nearest_covariance", lambda covariance: covariance)
     counts = np.array([4, 1, 3])
     noise, weights = outcomes(3)
-    law = noisy_kernels.cumulants(LAW, 0)
+    law = curator.cumulants(LAW, 0)
     matrices = [GINI, SAME]
     chosen = np.argsort(weights)[::-1][: runs_of(4000, part=1500)]
     found = sum(
         weights[at]
-        * noisy_kernels._covariance(
-            noisy_kernels._even(counts + noise[at].astype(float), 8 if known else None), matrices, law, known
+        * curator._covariance(
+            curator._even(counts + noise[at].astype(float), 8 if known else None), matrices, law, known
         )
         for at in chosen
     )
-    exact = sum(noisy_kernels._parts(counts.astype(float), matrices, law, known))
+    exact = sum(curator._parts(counts.astype(float), matrices, law, known))
     assert found == pytest.approx(exact, rel=2e-2)
     assert found != pytest.approx(1.1 * exact, rel=2e-2)
 
@@ -115,7 +113,7 @@ def test_means_are_unbiased_where_the_number_of_records_is_public():
     noise, weights = outcomes(3)
     chosen = np.argsort(weights)[::-1][: runs_of(4000, part=2000)]
     values = np.array(
-        [noisy_kernels.means(query, Answer(counts + noise[at], (8,)), [GINI, SAME]).values for at in chosen]
+        [curator.counted_means(query, Answer(counts + noise[at], (8,)), [GINI, SAME]).values for at in chosen]
     )
     mean = weights[chosen] @ values / weights[chosen].sum()
     assert mean == pytest.approx([slow_mean(counts, GINI), slow_mean(counts, SAME)], abs=1e-3)
@@ -126,16 +124,16 @@ def test_means_are_unbiased_where_the_number_of_records_is_public():
 def test_two_sample_means_are_unbiased_with_the_stated_variance():
     counts = np.array([[3, 1], [0, 4], [2, 2]])  # negatives, positives
     query = query_of(3, classes=2)
-    law = noisy_kernels.cumulants(LAW, 0)
+    law = curator.cumulants(LAW, 0)
     truth = sum(AREA[i, j] * counts[i, 1] * counts[j, 0] for i in range(3) for j in range(3)) / (5 * 7)
-    exact = noisy_kernels.two_sample_means(query, Answer(counts.ravel(), (5, 7), noisy=False), [AREA])
+    exact = curator.two_sample_counted_means(query, Answer(counts.ravel(), (5, 7), noisy=False), [AREA])
     assert exact.values == pytest.approx([truth])
     assert not exact.covariance.any()
     runs = runs_of(4000, part=1500)
     draws = LAW.sample(6 * runs, source=KeyedSource(bytes([1] * 32))).reshape(runs, 3, 2)
-    found = [noisy_kernels.two_sample_means(query, Answer((counts + draw).ravel(), (5, 7)), [AREA]) for draw in draws]
+    found = [curator.two_sample_counted_means(query, Answer((counts + draw).ravel(), (5, 7)), [AREA]) for draw in draws]
     values = np.array([each.values[0] for each in found])
-    linear, squared = noisy_kernels._two_sample_parts(
+    linear, squared = curator._two_sample_parts(
         counts[:, 1] / 7, counts[:, 0] / 5, [AREA], law, np.array([5.0, 7.0]), True
     )
     stated = float((linear + squared)[0, 0])
@@ -143,7 +141,7 @@ def test_two_sample_means_are_unbiased_with_the_stated_variance():
     assert values.var() == pytest.approx(stated, rel=0.15)
     assert values.var() != pytest.approx(1.3 * stated, rel=0.15)
     assert np.mean([each.covariance[0, 0] for each in found]) == pytest.approx(stated, rel=0.35)
-    predicted = noisy_kernels.two_sample_variance(
+    predicted = curator.two_sample_counted_variance(
         query, AREA, counts[:, 1] / 7, counts[:, 0] / 5, (5.0, 7.0), total_known=True
     )
     assert predicted == pytest.approx(stated)
@@ -163,7 +161,7 @@ def test_noise_has_the_stated_variance_and_no_bias(known, privacy):
     matrices = [kernel.matrix(Domain((column,))) for kernel in measure_of("gini_coefficient").kernels]
     draws = query.law.sample(12 * runs, source=KeyedSource(bytes([9] * 32))).reshape(runs, 12)
     total = (2000,) if known else None
-    found = [noisy_kernels.means(query, Answer((counts << query.bits) + draw, total), matrices) for draw in draws]
+    found = [curator.counted_means(query, Answer((counts << query.bits) + draw, total), matrices) for draw in draws]
     errors = np.array([each.values for each in found]) - [slow_mean_of(counts, matrix) for matrix in matrices]
     assert np.all(np.abs(errors.mean(axis=0)) < 5 * errors.std(axis=0) / np.sqrt(runs))
     stated = np.mean([np.diag(each.covariance) for each in found], axis=0)
@@ -173,7 +171,7 @@ def test_noise_has_the_stated_variance_and_no_bias(known, privacy):
     assert np.cov(errors.T)[0, 1] == pytest.approx(
         np.mean([each.covariance[0, 1] for each in found]), abs=0.12 * float(np.sqrt(stated.prod()))
     )
-    predicted = [noisy_kernels.variance(query, matrix, counts / 2000, 2000, total_known=known) for matrix in matrices]
+    predicted = [curator.counted_variance(query, matrix, counts / 2000, 2000, total_known=known) for matrix in matrices]
     assert predicted == pytest.approx(stated, rel=0.1)
 
 
@@ -188,7 +186,7 @@ def test_a_constant_kernel_comes_out_exactly(counts, shift, known):
     noisy = np.array(counts) + 1 + shift % 7
     query = query_of(len(counts))
     constant = np.full((len(counts), len(counts)), 3.25)
-    means = noisy_kernels.means(query, Answer(noisy << query.bits, (total,) if known else None), [constant])
+    means = curator.counted_means(query, Answer(noisy << query.bits, (total,) if known else None), [constant])
     assert means.values[0] == pytest.approx(3.25)
     if known:
         assert abs(means.covariance[0, 0]) < 1e-18
@@ -213,11 +211,11 @@ def test_clear_answers_are_the_exact_means_of_the_bins():
     measure = measure_of("auc_private")
     matrices = [kernel.matrix(DOMAIN) for kernel in measure.kernels]
     answer = answered(query, Clear(table))
-    means = noisy_kernels.means(query, answer, matrices)
+    means = curator.counted_means(query, answer, matrices)
     rows = np.column_stack([np.ceil(table["x"] * 16), table["y"]])
     assert means.values == pytest.approx([kernel.exact(rows) for kernel in measure.kernels])
     scores = Domain(DOMAIN.columns[:1])
-    area = noisy_kernels.two_sample_means(query, answer, [measure_of("auc").kernels[0].matrix(scores)])
+    area = curator.two_sample_counted_means(query, answer, [measure_of("auc").kernels[0].matrix(scores)])
     assert area.values[0] == pytest.approx(means.values[0] / means.values[1])
     assert not area.covariance.any()
 
@@ -233,7 +231,7 @@ def test_parties_add_up_to_what_a_curator_has(adjacency, privacy):
         answer = answered(query, trust, adjacency)
         assert answer.totals == exact.totals
         noise = (answer.values - exact.values) / 2.0**query.bits
-        stated = noisy_kernels.cumulants(query.law, query.bits, spread=answer.adding / answer.honest).variance
+        stated = curator.cumulants(query.law, query.bits, spread=answer.adding / answer.honest).variance
         assert 0.25 < noise.var() / stated < 4  # 32 counts
         assert abs(noise.mean()) < 5 * np.sqrt(stated / 32)
 
@@ -290,7 +288,7 @@ def test_counts_help_where_no_value_is_frequent_and_means_of_kernels_elsewhere()
         measure = measure_of("collision_probability")
         counts = design_cells(Cells(domain), PureDP(1), UNIT)
         shares = np.full(size, 1 / size) if better == "cells" else np.array([0.9, 0.1])
-        by_cells = noisy_kernels.variance(counts, np.eye(size), shares, 10_000, total_known=True)
+        by_cells = curator.counted_variance(counts, np.eye(size), shares, 10_000, total_known=True)
         kernel = design_kernels(RowValues(domain), measure, PureDP(1), records=10_000)
         by_kernel = float(noise_variances(kernel, (10_000,), np.array([1 / size]))[0])
         gain = np.sqrt(by_kernel / by_cells)
@@ -345,20 +343,20 @@ def test_matrices_that_do_not_fit_are_refused():
         (np.full((3, 3), np.nan), "finite"),
     ):
         with pytest.raises(ParameterError, match=message):
-            noisy_kernels.means(query, answer, [matrix])
+            curator.counted_means(query, answer, [matrix])
     with pytest.raises(DataError, match="at least two records, got 1"):
-        noisy_kernels.means(query, Answer(np.array([1, 0, 0]), (1,)), [SAME])
+        curator.counted_means(query, Answer(np.array([1, 0, 0]), (1,)), [SAME])
     with pytest.raises(DataError, match="negative class has no record"):
-        noisy_kernels.two_sample_means(query_of(3, classes=2), Answer(np.arange(6), (0, 9)), [AREA])
+        curator.two_sample_counted_means(query_of(3, classes=2), Answer(np.arange(6), (0, 9)), [AREA])
     with pytest.raises(ParameterError, match="needs two classes"):
-        noisy_kernels.two_sample_means(query, answer, [AREA])
+        curator.two_sample_counted_means(query, answer, [AREA])
     with pytest.raises(ParameterError, match="too large"):
-        noisy_kernels.means(query_of(5000), Answer(np.zeros(5000, np.int64), (12,)), [])
+        curator.counted_means(query_of(5000), Answer(np.zeros(5000, np.int64), (12,)), [])
 
 
 def test_noise_that_leaves_no_pairs_leaves_no_mean():
-    means = noisy_kernels.means(query_of(3), Answer(np.array([-3, 1, 0]), None), [SAME])
+    means = curator.counted_means(query_of(3), Answer(np.array([-3, 1, 0]), None), [SAME])
     assert np.isnan(means.values).all()
     assert np.isnan(
-        noisy_kernels.two_sample_means(query_of(3, classes=2), Answer(-np.ones(6, np.int64), None), [AREA]).values
+        curator.two_sample_counted_means(query_of(3, classes=2), Answer(-np.ones(6, np.int64), None), [AREA]).values
     ).all()

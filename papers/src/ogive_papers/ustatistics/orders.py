@@ -10,7 +10,7 @@ import numpy as np
 
 from ogive.local import PublicClasses, simulate
 from ogive.local.tree import design_tree
-from ogive.statistics.ustatistic.reports.trees import auc as hierarchy
+from ogive.statistics.ustatistic import trees as hierarchy
 from ogive_papers.items import Numbers, Places, Setting
 from ogive_papers.randomness import streams
 
@@ -32,8 +32,8 @@ BASE = {"levels": 8, "people": 10_000_000, "epsilon": 0.5}
 SCANS = {"levels": (4, 16), "people": (2_500_000, 40_000_000), "epsilon": (0.25, 1.0)}
 
 CODE = (
-    "local/*.py", "accounting/randomized_responses.py", "statistics/ustatistic/reports/trees/*.py",
-    "statistics/ustatistic/reports/trees/bounds.py", "papers/ustatistics/orders.py",
+    "local/*.py", "accounting/randomized_responses.py", "statistics/ustatistic/trees.py",
+    "papers/ustatistics/orders.py",
 )  # fmt: skip
 
 

@@ -126,7 +126,7 @@ def method_of(method: str, given: Mapping[str, Any], owners: Mapping[str, str]) 
         return method
     from ogive.statistics.methods.choose import CURVE_METHODS
     from ogive.statistics.ustatistic.pairs import Paired
-    from ogive.statistics.ustatistic.reports.trees.method import HierarchyAuc
+    from ogive.statistics.ustatistic.reports import HierarchyAuc
 
     of_pairs: dict[str, Any] = {kind.name: kind for kind in (HierarchyAuc, Paired)}
     kind: Any = of_pairs[method] if method in of_pairs else type(CURVE_METHODS[method])
@@ -277,7 +277,7 @@ def _method_of_pairs(words: Words) -> Any:
 
 def _trees() -> Any:
     """Options of an AUC from trees."""
-    from ogive.statistics.ustatistic.reports.trees.method import HierarchyAuc
+    from ogive.statistics.ustatistic.reports import HierarchyAuc
 
     return options_of(HierarchyAuc, _OF_METHODS, title="tree_options", heading=OF_TREES)
 

@@ -6,10 +6,11 @@ A method is one query, an error that is predicted from public quantities alone, 
 from __future__ import annotations
 
 import dataclasses
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
-from typing import Any, ClassVar, Protocol, Self, TypeVar
+from functools import cached_property, lru_cache, partial
+from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
 from scipy.special import betaincinv, ndtr
@@ -25,15 +26,13 @@ from ogive.kernels.triples import of_triples
 from ogive.queries import Answer, Query, RowValues
 from ogive.statistics.base import Terms
 from ogive.statistics.ustatistic.columns import Described, domain_of
+from ogive.statistics.ustatistic.means import Means
 
 USUAL_RECORDS = 10_000
 """Records that methods and bins are chosen for where their number is private and nobody guessed it."""
 
 ANY_BINS = 2
 """Of a domain whose number of bins does not matter."""
-
-PATIENCE = 2
-"""How many numbers of bins in a row may be worse than the best before no more are tried; noise grows with bins."""
 
 DOES_NOT_FIT = (ParameterError, UnsupportedError, ScaleError, BudgetError)
 
@@ -115,37 +114,82 @@ class KernelMeans:
     null_variance: float | None = None
 
 
-class MeanMethod(Protocol):
-    """Interface; frozen plain data with no subclass."""
+@dataclass(frozen=True)
+class MeanMethod(ABC):
+    """A method of release: one query, its predicted error, and the means that its answer tells.
+
+    Fields:
+        task: The statistic and the terms.
+        query: What is asked, with its noise.
+        bins: Number of bins of the free columns.
+    """
+
+    rounded: ClassVar[bool] = False
+    """Whether values are rounded to bins."""
+
+    task: MeanTask
+    query: Query
+    bins: int
 
     @property
+    @abstractmethod
     def name(self) -> str:
         """As in `Ustatistic(method=...)` and on the command line."""
-        ...
 
-    @property
-    def domain(self) -> Domain:
-        """What the kernels look at, with its bins."""
-        ...
-
-    @property
-    def rounded(self) -> bool:
-        """Whether values are rounded to bins."""
-        ...
-
-    @property
-    def query(self) -> Query:
-        """The query that the method asks."""
-        ...
-
-    @property
-    def predicted(self) -> float:
-        """Mean squared error of the measure that is expected on public reference shapes."""
-        ...
-
+    @abstractmethod
     def means(self, answer: Answer) -> KernelMeans:
         """Means of the kernels from the answer."""
-        ...
+
+    @cached_property
+    def domain(self) -> Domain:
+        """What the kernels look at, with its bins."""
+        return self.task.domain(self.bins)
+
+    @cached_property
+    def shapes(self) -> tuple[ShapeMeans, ...]:
+        """The measure on the public reference shapes."""
+        return shape_means(self.task.measure, self.task.domain(ANY_BINS), self.task.number_of_classes)
+
+    @cached_property
+    def predicted(self) -> float:
+        """Mean squared error of the measure that is expected on the reference shapes, of rounding too."""
+        return float(np.mean([self._predicted(shape) for shape in self.shapes]))
+
+    def _predicted(self, shape: ShapeMeans) -> float:
+        """The same on one shape."""
+        raise NotImplementedError
+
+
+class BinnedMethod(MeanMethod):
+    """A method that reads kernels off bins, by a matrix between symbols for each."""
+
+    rounded: ClassVar[bool] = True
+
+    @cached_property
+    def matrices(self) -> tuple[Float64, ...]:
+        """Every kernel between symbols."""
+        return tuple(kernel.matrix(self.domain, self.task.matrix) for kernel in self.task.measure.kernels)
+
+    def _on_bins(self, shape: ShapeMeans, symbols: Int64) -> tuple[float, Float64, list[Float64]]:
+        """The squared bias of rounding, the kernels as one, and shares of symbols (of the positive class first)."""
+        size, matrices = len(self.matrices[0]), self.matrices
+        one_class = self.task.classes is None
+        parts = [symbols] if one_class else [symbols[shape.classes == each] for each in (1, 0)]
+        counts = [np.bincount(part, minlength=size).astype(np.float64) for part in parts]
+        ones, others = counts[0], counts[-1]
+        sums = np.array([ones @ matrix @ others - (ones @ np.diag(matrix) if one_class else 0) for matrix in matrices])
+        means = sums / (ones.sum() * (others.sum() - one_class))
+        bias = float(shape.gradient @ (means - shape.means))
+        # a linear combination of kernels is a kernel, whose variance is that of the delta method
+        combined = np.tensordot(shape.gradient, np.stack(matrices), axes=1)
+        return bias**2, combined, [each / each.sum() for each in counts]
+
+    def _kernel_means(
+        self, found: Means, reach: Sequence[Float64], records: int | None, classes: tuple[int, ...] | None
+    ) -> KernelMeans:
+        """The means, of which rounding moves none farther than it can between two symbols."""
+        moved = np.minimum(found.quantization**2, [each.max() for each in reach])
+        return KernelMeans(found.values, found.covariance, sampling_of(found.sampling), moved, records, classes)
 
 
 MeanMethodT = TypeVar("MeanMethodT", bound=MeanMethod)
@@ -221,7 +265,7 @@ def check_served(terms: Terms, query: Query) -> None:
 
 
 def best(makers: Iterable[Callable[[], MeanMethodT]], *, patience: int | None = None) -> MeanMethodT:
-    """The method with the smallest predicted error of those that fit."""
+    """The method with the smallest predicted error of those that fit, until so many in a row are worse."""
     found: MeanMethodT | None = None
     first: OgiveError | None = None
     worse = 0
@@ -241,15 +285,17 @@ def best(makers: Iterable[Callable[[], MeanMethodT]], *, patience: int | None = 
     return found
 
 
-def candidate_bins(columns: Sequence[Described], *, most: int, powers: bool = False) -> tuple[int, ...]:
-    """Numbers of bins to try for the free columns, so that symbols stay at most so many."""
-    free = sum(each.free for each in columns)
-    if not free:
-        return (1,)
-    fixed = domain_of(columns, 1).size
+def best_bins(
+    make: Callable[[int], MeanMethodT], columns: Sequence[Described], *, most: int, powers: bool = False
+) -> MeanMethodT:
+    """The best number of bins of the free columns, so that symbols stay at most so many.
+
+    Noise grows with bins, so that two numbers in a row which are worse than the best are the last.
+    """
+    free, fixed = sum(each.free for each in columns), domain_of(columns, 1).size
     steps = [2**power * part // 2 for power in range(1, 24) for part in ((2,) if powers else (2, 3))]
-    fitting = tuple(step for step in steps if step >= 2 and fixed * step**free <= most)
-    return fitting or (2,)
+    fitting = [step for step in steps if step >= 2 and fixed * step**free <= most] or [2]
+    return best((partial(make, bins) for bins in (fitting if free else [1])), patience=2)
 
 
 def farthest(task: MeanTask, domain: Domain, matrices: Sequence[Float64]) -> tuple[Float64, ...]:
@@ -316,8 +362,7 @@ class Reference:
         if grid.kind == "linear":
             return grid.low + positions * (grid.high - grid.low)
         if grid.kind == "geometric":
-            ratio: Float64 = grid.low * (grid.high / grid.low) ** positions
-            return ratio
+            return np.asarray(grid.low * (grid.high / grid.low) ** positions)
         return grid.thresholds[np.floor(positions * grid.bins).astype(np.int64)]
 
 
@@ -343,8 +388,7 @@ def references(columns: int, classes: int, rounding: tuple[bool, ...] = ()) -> t
 
 def _placed(ranks: Float64, shape: tuple[float, float]) -> Float64:
     """Where a beta distribution has these ranks, below 1."""
-    found: Float64 = np.clip(betaincinv(*shape, ranks), 0.0, np.nextafter(1.0, 0.0))
-    return found
+    return np.asarray(np.clip(betaincinv(*shape, ranks), 0.0, np.nextafter(1.0, 0.0)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -377,17 +421,3 @@ def shape_means(measure: Measure, domain: Domain, classes: int) -> tuple[ShapeMe
         gradient = np.where(np.isfinite(value.gradient), value.gradient, 0.0)
         found.append(ShapeMeans(means, gradient, rows, reference.classes))
     return tuple(found)
-
-
-def rounded_means(matrices: tuple[Float64, ...], symbols: Int64, classes: Int64 | None = None) -> Float64:
-    """Means of kernels over imagined records that were rounded to bins, shape (m,)."""
-    size = len(matrices[0])
-    if classes is not None:
-        ones, others = (np.bincount(symbols[classes == each], minlength=size) for each in (1, 0))
-        found: Float64 = np.array([ones @ matrix @ others for matrix in matrices]) / (ones.sum() * others.sum())
-        return found
-    counts = np.bincount(symbols, minlength=size).astype(np.float64)
-    rows = counts.sum()
-    sums = [counts @ matrix @ counts - counts @ np.diag(matrix) for matrix in matrices]
-    each: Float64 = np.array(sums) / (rows * (rows - 1))
-    return each

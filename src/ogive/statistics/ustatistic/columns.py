@@ -47,10 +47,8 @@ _TWO_COLUMNS = {
     "auc_private": _SCORED,
     "vus": ("a score and a class", "score", "class"),
 }
-# ordered classes where their number does not matter yet
 _FEWEST = 3
-_ONE_BIN = 1
-_SHOWN = 6
+"""Ordered classes where their number does not matter yet."""
 
 
 @dataclass(frozen=True)
@@ -106,13 +104,12 @@ def described_columns(
                     f"{what} are given for column {quoted(unknown[0])}, which is none of {', '.join(map(repr, names))}"
                 )
     listed = {name: _of_list(categories, name) for name in names}
-    numeric = [name for name in names if listed[name] is None]
+    # bounds of all columns are of those of numbers, if there are any
+    of_numbers = _for_all(bounds) and None in listed.values()
     return tuple(
         _described(
             name,
-            _of_pair(bounds, name, number, len(names))
-            if name in numeric or not (_for_all(bounds) and numeric)
-            else None,
+            None if of_numbers and listed[name] is not None else _of_pair(bounds, name, number, len(names)),
             _of(bins, name, number, len(names), "bins"),
             _of(grid, name, number, len(names), "grid"),
             listed[name],
@@ -134,9 +131,10 @@ def _described(name: str, bounds: Any, bins: Any, grid: Any, listed: Any, missin
             f"say which values of column {quoted(name)} are possible, for example `bounds=(0, 120)` or "
             "`categories=('a', 'b')`; both are public, never read from records"
         )
-    free = (bins is None or bins == AUTO) and kind in ("linear", "geometric")
-    if not free and (bins is None or bins == AUTO):
-        bins = _ONE_BIN  # these grids have bins of their own
+    left_open = bins is None or bins == AUTO
+    free = left_open and kind in ("linear", "geometric")
+    if left_open and not free:
+        bins = 1  # these grids have bins of their own
     return Described(Binning(name, make_grid(bounds, 2 if free else bins, kind), missing, outside), free)
 
 
@@ -186,7 +184,7 @@ def check_number(measure: Measure, names: Sequence[str]) -> None:
     if wanted is not None and len(names) != 2:
         name = measure.name.removesuffix("_private")
         what, one, other = wanted
-        shown = ", ".join(map(repr, names[:_SHOWN])) + (", ..." if len(names) > _SHOWN else "")
+        shown = ", ".join(map(repr, names[:6])) + (", ..." if len(names) > 6 else "")
         listed = f"{len(names)}: {shown}" if names else "none"
         raise ParameterError(
             f"{name} needs two columns, {what}, for example `columns=('{one}', '{other}')`, got {listed}"

@@ -19,7 +19,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.special import stdtr
@@ -84,11 +84,17 @@ class _Null:
         """The largest of all laws."""
         if math.isnan(self.distance):
             return math.nan
-        if self.degrees is not None:
-            return _student(self.distance / self.deviation, self.degrees, alternative) if self.deviation else math.nan
-        return max(
-            p_value(self.distance, math.hypot(self.sampling, law.normal), law.draws(), alternative) for law in self.laws
-        )
+        if self.degrees is None:
+            return max(
+                p_value(self.distance, math.hypot(self.sampling, law.normal), law.draws(), alternative)
+                for law in self.laws
+            )
+        if not self.deviation:
+            return math.nan
+        distance = self.distance / self.deviation
+        if alternative == "two-sided":
+            return float(2 * stdtr(self.degrees, -abs(distance)))
+        return float(stdtr(self.degrees, -distance if alternative == "greater" else distance))
 
 
 def tests_alone(estimate: UstatisticEstimate) -> bool:
@@ -124,7 +130,7 @@ def independence(estimate: UstatisticEstimate, alternative: Alternative) -> Hypo
         counted = "variance of sampling under the null hypothesis, " + (
             "with ties" if estimate.null_variance is not None else "without ties, which would make it smaller"
         )
-    null = _with_degrees(null, estimate)
+    null = replace(null, degrees=_degrees(estimate))
     return HypothesisTest(
         said,
         name,
@@ -150,9 +156,8 @@ def equality(one: UstatisticEstimate, other: UstatisticEstimate, alternative: Al
         shrunk = distance - moved if alternative == "greater" else distance + moved
     pairs = itertools.product(*(_laws(each, each.randomization_error) for each in (one, other)))
     sampling = math.hypot(*(_sampling(each) if each.defined else 0.0 for each in (one, other)))
-    null = _Null(shrunk, sampling, tuple(first.plus(second) for first, second in pairs))
     known = [degrees for each in (one, other) if (degrees := _degrees(each)) is not None]
-    null = _Null(null.distance, null.sampling, null.laws, min(known) if known else None)
+    null = _Null(shrunk, sampling, tuple(first.plus(second) for first, second in pairs), min(known, default=None))
     missed = MISSED * sum(each.method == "degrees" for each in (one, other))  # of values that were clipped
     private = one if one.private else other
     rounding = f"; rounding may account for {moved:.2g}" if moved else ""
@@ -235,16 +240,6 @@ def _degrees(estimate: UstatisticEstimate) -> int | None:
         return None
     fewest = estimate.records // 2 if estimate.classes is None else min(estimate.classes)
     return max(1, fewest - 1)
-
-
-def _with_degrees(null: _Null, estimate: UstatisticEstimate) -> _Null:
-    return _Null(null.distance, null.sampling, null.laws, _degrees(estimate))
-
-
-def _student(distance: float, degrees: int, alternative: Alternative) -> float:
-    if alternative == "two-sided":
-        return float(2 * stdtr(degrees, -abs(distance)))
-    return float(stdtr(degrees, -distance if alternative == "greater" else distance))
 
 
 def _noise_words(estimate: UstatisticEstimate) -> str:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import partial
-from typing import ClassVar, Literal
+from functools import cached_property, partial
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
@@ -22,7 +22,6 @@ from ogive.kernels.circuits import kernel_circuit
 from ogive.pairs import (
     Design,
     DiscreteLaplaceNoise,
-    Overlaps,
     ResponseNoise,
     expected,
     injections,
@@ -39,6 +38,7 @@ from ogive.queries.pairs import DESIGNS, NOISES, DesignName
 from ogive.statistics.ustatistic.base import (
     ANY_BINS,
     KernelMeans,
+    MeanMethod,
     MeanTask,
     MethodOptions,
     ShapeMeans,
@@ -49,6 +49,7 @@ from ogive.statistics.ustatistic.base import (
     sampling_of,
     shape_means,
 )
+from ogive.statistics.ustatistic.means import nearest_covariance
 
 # --- Options
 
@@ -154,11 +155,11 @@ def paired_means(design: Design, values: Float64, *, people: Sequence[int]) -> P
     every = count**2 - repeats - sum(related)
     variance = floor
     if every > 0:
-        variance = floor + _positive((repeated + sum(shared)) / every - floor)
+        variance = floor + nearest_covariance((repeated + sum(shared)) / every - floor)
     sampling = np.zeros_like(floor)
     for products, pairs, size in zip(shared, related, people, strict=True):
         if pairs:
-            covariance = _positive(products / pairs + variance)  # products around the mean lack its variance
+            covariance = nearest_covariance(products / pairs + variance)  # products around the mean lack its variance
             sampling += covariance * ((1 if design.between else 4) / size)
     return PairedMeans(means, variance, _at_most(sampling, variance))
 
@@ -174,18 +175,11 @@ def _squares(counts: Int64) -> int:
     return int(counts @ counts)
 
 
-def _positive(matrix: Float64) -> Float64:
-    """The nearest covariance matrix."""
-    values, vectors = np.linalg.eigh((matrix + matrix.T) / 2)
-    found: Float64 = (vectors * np.maximum(values, 0)) @ vectors.T
-    return found
-
-
 def _at_most(part: Float64, whole: Float64) -> Float64:
     """The largest share of a covariance matrix that leaves a covariance matrix of the whole."""
     if not part.any():
         return part
-    return whole - _positive(whole - part)
+    return whole - nearest_covariance(whole - part)
 
 
 # --- Predicted errors of pairs of people
@@ -247,27 +241,29 @@ class PredictedPairs:
 
     def variance(self, design: str, rounds: int, people: int, epsilon: float) -> float:
         """Of the mean over the pairs of a design, around that over all pairs of the same people."""
+        half, moments = max(1, people // 2), [self.first]
+        met: Any
+        complete: Any
         if self.between:
-            return self._between(design, min(rounds, people - max(1, people // 2)), people, epsilon)
-        count = max(1, rounds * people // 2) if design == "independent" else rounds * (people // 2)
-        met = _met(design, rounds, people, count)
-        complete = expected.all_pairs(people).variance(self.first, self.pair)
-        drawn = max(0.0, met.variance(self.first, self.pair + self.rounding) - complete)
-        if design != "independent":
-            return drawn + self.noise.variance(epsilon / rounds) / count
-        return drawn + noise_variance(with_replacement(people, count, seed=_SEED), epsilon, self.noise)
-
-    def _between(self, design: str, rounds: int, people: int, epsilon: float) -> float:
-        half = max(1, people // 2)
-        sizes = half, people - half
-        regular = design == "round_robin"
-        met = (expected.balanced_injections if regular else expected.injections)(*sizes, rounds)
-        complete = expected.balanced_injections(*sizes, people - half).variance(self.first, self.second, self.pair)
-        drawn = max(0.0, met.variance(self.first, self.second, self.pair + self.rounding) - complete)
+            rounds, moments = min(rounds, people - half), [self.first, self.second]
+            regular, count = design == "round_robin", rounds * half
+            met = (expected.balanced_injections if regular else expected.injections)(half, people - half, rounds)
+            complete = expected.balanced_injections(half, people - half, people - half)
+        else:
+            regular = design != "independent"
+            count = rounds * (people // 2) if regular else max(1, rounds * people // 2)
+            designs = {"round_robin": expected.round_robin, "permutations": expected.permutations}
+            met = designs[design](people, rounds) if regular else expected.with_replacement(people, count)
+            complete = expected.all_pairs(people)
+        whole: float = complete.variance(*moments, self.pair)
+        drawn: float = max(0.0, met.variance(*moments, self.pair + self.rounding) - whole)
         if regular:
-            return drawn + self.noise.variance(epsilon / rounds) / (rounds * half)
-        positive = np.arange(people) < half
-        return drawn + noise_variance(injections(positive, rounds, seed=_SEED), epsilon, self.noise)
+            return drawn + self.noise.variance(epsilon / rounds) / count
+        if self.between:
+            pairs = injections(np.arange(people) < half, rounds, seed=_SEED)
+        else:
+            pairs = with_replacement(people, count, seed=_SEED)
+        return drawn + noise_variance(pairs, epsilon, self.noise)
 
 
 def predicted_pairs(measure: Measure, domain: Domain, classes: int, *, noise: str, bits: int) -> PredictedPairs:
@@ -301,12 +297,6 @@ def _noise_of(kernel: Kernel, domain: Domain, bits: int, noise: str, values: Flo
     return ResponseNoise((low, high)), float(np.nanmean((values - low) * (high - values)))
 
 
-def _met(design: str, rounds: int, people: int, count: int) -> Overlaps:
-    if design == "independent":
-        return expected.with_replacement(people, count)
-    return (expected.round_robin if design == "round_robin" else expected.permutations)(people, rounds)
-
-
 def _over_pairs(shape: ShapeMeans, kernel: Kernel, between: bool) -> Float64:
     """Values of a kernel over all pairs of imagined records; NaN of one with itself."""
     if between:
@@ -336,26 +326,19 @@ LARGEST_SCALE = 1 << 28
 
 
 @dataclass(frozen=True)
-class PeoplesPairs:
-    """One noisy value of every kernel from each pair of people.
-
-    Fields:
-        task: The statistic and the terms.
-        query: What is asked, with its noise.
-        predicted: Mean over the reference shapes of the variance, around the statistic of all pairs of these people.
-    """
+class PeoplesPairs(MeanMethod):
+    """One noisy value of every kernel from each pair of people."""
 
     name: ClassVar[str] = Paired.name
-    rounded: ClassVar[bool] = False
 
-    task: MeanTask
     query: PairsQuery
-    predicted: float
+    guess: PredictedPairs
 
-    @property
-    def domain(self) -> Domain:
-        """What the kernels look at; the number of bins does not matter."""
-        return self.task.domain(ANY_BINS)
+    @cached_property
+    def predicted(self) -> float:
+        """Mean over the reference shapes of the variance, around the statistic of all pairs of these people."""
+        query = self.query
+        return self.guess.variance(query.design, query.rounds, self.task.records, float(query.epsilon))
 
     def means(self, answer: Answer) -> KernelMeans:
         """Means of the kernels, with the error that the pairs' values show."""
@@ -367,8 +350,7 @@ class PeoplesPairs:
         classes = answer.totals if self.query.classes else None
         noise = means.variance - means.sampling
         # a few values may all be the same, and show no noise
-        short = np.maximum(0, self.query.least_noise(rows) - np.diag(noise))
-        noise = noise + np.diag(short)
+        noise = noise + np.diag(np.maximum(0, self.query.least_noise(rows) - np.diag(noise)))
         return KernelMeans(means.values, noise, sampling_of(means.sampling), np.array(moved), total, classes)
 
 
@@ -385,7 +367,7 @@ def paired(task: MeanTask, options: Paired = DEFAULTS) -> PeoplesPairs:
         raise ParameterError(
             "independent pairs are of any two people; between classes use design 'round_robin' or 'permutations'"
         )
-    if task.classes is None and options.rounds != "auto" and int(options.rounds) > most_rounds(people):
+    if task.classes is None and options.rounds != "auto" and options.rounds > most_rounds(people):
         raise ParameterError(f"{people} people can meet in at most {most_rounds(people)} rounds, got {options.rounds}")
     noises = NOISES if options.noise == "auto" else (options.noise,)
     return best(partial(_made, task, options, noise) for noise in noises)
@@ -408,7 +390,7 @@ def _made(task: MeanTask, options: Paired, noise: str) -> PeoplesPairs:
     )
     query.program(rounds)  # refuses noise that cannot be drawn
     check_served(task.terms, query)
-    return PeoplesPairs(task, query, guess.variance(options.design, rounds, people, whole))
+    return PeoplesPairs(task, query, ANY_BINS, guess)
 
 
 def _spent(privacy: Privacy, noise: str) -> tuple[Fraction, Fraction]:

@@ -50,17 +50,24 @@ from ogive.statistics.ustatistic.columns import (
 from ogive.statistics.ustatistic.curator import (
     Counts,
     Degrees,
-    Exact,
     Kernels,
     counts,
     counts_equal_pairs,
     degrees,
+    exact,
     kernels,
 )
 from ogive.statistics.ustatistic.estimate import KernelMean, UstatisticEstimate
 from ogive.statistics.ustatistic.pairs import Paired, PeoplesPairs, paired
-from ogive.statistics.ustatistic.reports.method import ORACLES, reports, surface, triples
-from ogive.statistics.ustatistic.reports.trees.method import Hierarchical, HierarchyAuc, hierarchical
+from ogive.statistics.ustatistic.reports import (
+    ORACLES,
+    Hierarchical,
+    HierarchyAuc,
+    hierarchical,
+    reports,
+    surface,
+    triples,
+)
 
 # --- Methods by name, and the choice among them
 
@@ -72,7 +79,7 @@ BY_CURATORS: dict[str, Callable[[MeanTask], MeanMethod]] = {
 """What makes each method of those who see records, with its best number of bins where that is free."""
 
 
-def of_owners(task: MeanTask, name: str) -> MeanMethod:
+def _of_owners(task: MeanTask, name: str) -> MeanMethod:
     """Reports of one oracle, for means over pairs or over triples, or for a volume under the ROC surface."""
     if of_classes(task.measure):
         return surface(task, name)
@@ -80,16 +87,13 @@ def of_owners(task: MeanTask, name: str) -> MeanMethod:
 
 
 BY_OWNERS: dict[str, Callable[[MeanTask], MeanMethod]] = {
-    **{name: partial(of_owners, name=name) for name in ORACLES},
+    **{name: partial(_of_owners, name=name) for name in ORACLES},
     Hierarchical.name: hierarchical,
 }
 """The same of owners, who send reports."""
 
-BY_PAIRS: dict[str, Callable[[MeanTask], MeanMethod]] = {PeoplesPairs.name: paired}
-"""The same of people who meet in pairs."""
-
 UstatisticMethod = Literal["auto", "kernel", "cells", "degrees", "krr", "unary", "haar", "hierarchy", "paired"]
-METHODS = {**BY_CURATORS, **BY_OWNERS, **BY_PAIRS}
+METHODS = {**BY_CURATORS, **BY_OWNERS, PeoplesPairs.name: paired}
 
 ByHand = HierarchyAuc | Paired
 """Methods with options."""
@@ -97,11 +101,6 @@ ByHand = HierarchyAuc | Paired
 # never asked; shows whether a trust model serves any query of its kind
 _ROWS = RowValues(Domain((Binning("x", Grid.linear(0, 1, bins=2)),)))
 _PROBE = PairsQuery(_ROWS, measure_of("collision"), False, Fraction(1), Fraction(0), "round_robin", 1, "response", 1)
-
-
-def pairs_answer(terms: Terms) -> bool:
-    """Whether the trust model asks pairs of people and nobody else."""
-    return terms.refusal(_PROBE) is None and not counts_records(terms)
 
 
 def choose_method(task: MeanTask, method: str | ByHand) -> MeanMethod:
@@ -113,14 +112,14 @@ def choose_method(task: MeanTask, method: str | ByHand) -> MeanMethod:
     Clipped degrees are taken where they err less than the best of the others on every reference shape.
     """
     if not task.terms.private:
-        return Exact(task)
+        return exact(task)
     if isinstance(method, HierarchyAuc):
         return hierarchical(task, method)
     if isinstance(method, Paired):
         return paired(task, method)
     if method != "auto":
         return METHODS[method](task)
-    if pairs_answer(task.terms):
+    if task.terms.refusal(_PROBE) is None and not counts_records(task.terms):  # pairs of people answer and nobody else
         return paired(task)
     if owners_answer(task.terms):
         return best(partial(make, task) for make in BY_OWNERS.values())
@@ -141,8 +140,6 @@ def choose_method(task: MeanTask, method: str | ByHand) -> MeanMethod:
 Reading = Literal["average", "midpoint"]
 READINGS: tuple[Reading, ...] = get_args(Reading)
 """How a kernel is read off two bins; its `MATRICES` but for the nodes, which a randomized rounding takes."""
-
-_LABELED = ("auc", "auc_private")
 
 
 class UstatisticOptions(TypedDict, total=False):
@@ -234,7 +231,8 @@ class Ustatistic:
         """Refuse what no release could use, before any data is touched."""
         if isinstance(self.method, ByHand):
             # one spelling of one question
-            object.__setattr__(self, "method", _spelled(self.method))
+            usual = self.method == type(self.method)()
+            object.__setattr__(self, "method", self.method.name if usual else self.method)
         else:
             among(self.method, "method", ("auto", *METHODS))
         among(self.matrix, "matrix", READINGS)
@@ -278,39 +276,23 @@ class Ustatistic:
         if twice is not None:
             raise ParameterError(f"each column must be named once, but {quoted(twice)} is named twice")
         samples = max(kernel.samples for kernel in self.measure.kernels)
-        labeled = samples > 1 or self.measure.name in _LABELED
+        labeled = samples > 1 or self.measure.name in ("auc", "auc_private")
         check_number(self.measure, names)
         last = given[-1]
-        by_name = labeled and isinstance(last, str) and not of_classes(self.measure)
-        if not by_name:
-            check_no_label(
-                names[-1] if labeled else None,
-                self.measure,
-                self.positive,
-                self.negative,
-                public=self.public_labels is not False,
-            )
-        if by_name:
+        if labeled and isinstance(last, str) and not of_classes(self.measure):
             last = described_label(last, self.positive, self.negative)
-        written = [each for each in given[: len(given) - labeled] if isinstance(each, str)]
-        if labeled and isinstance(last, str):
-            written.append(last)
-        described = dict(
-            zip(
-                written,
-                described_columns(
-                    written,
-                    bounds=self.bounds,
-                    bins=self.bins,
-                    grid=self.grid,
-                    categories=self.categories,
-                    missing=self.missing,
-                    outside=self.outside,
-                ),
-                strict=True,
-            )
+        else:
+            labels = names[-1] if labeled else None
+            public = self.public_labels is not False
+            check_no_label(labels, self.measure, self.positive, self.negative, public=public)
+        given = (*given[:-1], last)
+        written = [each for each in given if isinstance(each, str)]
+        held = ("bounds", "bins", "grid", "categories", "missing", "outside")
+        described = iter(described_columns(written, **{name: getattr(self, name) for name in held}))
+        whole = tuple(
+            next(described) if isinstance(each, str) else each if isinstance(each, Described) else Described(each)
+            for each in given
         )
-        whole = tuple(described[each] if isinstance(each, str) else _as_described(each) for each in (*given[:-1], last))
         if samples < 2:
             return whole, None
         if self.public_labels is False:
@@ -334,12 +316,8 @@ class Ustatistic:
     def canonical(self) -> Ustatistic:
         """The canonical form of the statistic: columns and measure in full."""
         columns, classes = self._described
-        return dataclasses.replace(
-            self,
-            columns=columns if classes is None else (*columns, classes),
-            kernel=self.measure,
-            **_SPELLED_OUT,
-        )
+        whole = columns if classes is None else (*columns, classes)
+        return dataclasses.replace(self, columns=whole, kernel=self.measure, **_SPELLED_OUT)
 
     def settled_by(self, unit: PrivacyUnit) -> Ustatistic:
         """The same statistic with public or private labels, if that was left open."""
@@ -388,7 +366,8 @@ class Ustatistic:
         columns = tuple(Described.from_dict(each) for each in (*listed, *classes))
         written = {name: data[name] for name in _WRITTEN}
         if isinstance(written["method"], dict):
-            written["method"] = _by_hand(written["method"])
+            method = Paired if written["method"].get("name") == Paired.name else HierarchyAuc
+            written["method"] = method.from_dict(written["method"])
         return Ustatistic(columns, measure_from_dict(data["kernel"]), **written)
 
     def alternatives(self) -> dict[str, Ustatistic]:
@@ -466,35 +445,13 @@ class Ustatistic:
         )
 
 
-_HELD_BY_COLUMNS = {
-    "bounds",
-    "bins",
-    "grid",
-    "categories",
-    "positive",
-    "negative",
-    "missing",
-    "outside",
-    "public_labels",
-}
-_WRITTEN = tuple(
-    field.name
-    for field in dataclasses.fields(Ustatistic)
-    if field.name not in _HELD_BY_COLUMNS and field.name not in ("columns", "kernel")
-)
+_WRITTEN = ("method", "matrix", "rounding", "confidence_level", "expected_records")
+# what columns hold, once they are described
 _SPELLED_OUT: dict[str, Any] = {
-    field.name: field.default for field in dataclasses.fields(Ustatistic) if field.name in _HELD_BY_COLUMNS
+    field.name: field.default
+    for field in dataclasses.fields(Ustatistic)
+    if field.name not in ("columns", "kernel", *_WRITTEN)
 }
-
-
-def _spelled(method: ByHand) -> str | ByHand:
-    """The name of a method whose options are the usual ones."""
-    return method.name if method == type(method)() else method
-
-
-def _by_hand(data: dict[str, Any]) -> ByHand:
-    """Read a method that carries options of its own from its plain data."""
-    return (Paired if data.get("name") == Paired.name else HierarchyAuc).from_dict(data)
 
 
 def _listed(columns: Any) -> tuple[Any, ...]:
@@ -511,10 +468,6 @@ def _name(column: Any) -> str:
     if isinstance(column, str):
         return column
     return str(column.column.column if isinstance(column, Described) else column.column)
-
-
-def _as_described(column: Any) -> Described:
-    return column if isinstance(column, Described) else Described(column)
 
 
 # --- For the command line

@@ -9,17 +9,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ogive.errors import ParameterError
-from ogive.statistics.ustatistic.reports.trees.auc import NodeNoise, error_bound, walk
-from ogive.statistics.ustatistic.reports.trees.bounds import (
+from ogive.statistics.ustatistic.trees import (
+    NodeNoise,
     Sizes,
     all_nodes_variance,
     best_a,
     boxed_bound,
     closed_form_a,
+    error_bound,
     least_a,
     looked_into,
     lost_bound,
     mse_bound,
+    walk,
 )
 
 C = 4.682694377

@@ -7,8 +7,8 @@ from helpers.paper_bounds import closed_form_bins
 
 from ogive.errors import ParameterError
 from ogive.local import HaarOracle, RandomizedResponse, UnaryOracle
-from ogive.statistics.ustatistic import expected_error as predicted
-from ogive.statistics.ustatistic.expected_error import error_bound, optimal_bins, variance_bound
+from ogive.statistics.ustatistic import means as predicted
+from ogive.statistics.ustatistic.means import error_bound, optimal_bins, variance_bound
 
 ORACLES = {"krr": RandomizedResponse, "unary": UnaryOracle, "haar": HaarOracle}
 

@@ -10,10 +10,10 @@ from helpers.conditional import conditional
 
 from ogive.errors import DataError, ParameterError
 from ogive.local import HaarOracle, RandomizedResponse, UnaryOracle
-from ogive.statistics.ustatistic import expected_error as predicted
 from ogive.statistics.ustatistic import means
+from ogive.statistics.ustatistic import means as predicted
+from ogive.statistics.ustatistic.laws import LARGEST_PAIRWISE, law_of
 from ogive.statistics.ustatistic.means import hoeffding
-from ogive.statistics.ustatistic.reports.laws import LARGEST_PAIRWISE, law_of
 from tests.helpers.reports import moments, outcomes, responses
 
 KINDS = (RandomizedResponse, UnaryOracle, HaarOracle)
@@ -55,7 +55,7 @@ def test_estimates_are_unbiased_and_their_covariance_is_exact(oracle, symbols):
     mean, covariance = moments(seen)
     np.testing.assert_allclose(mean, [exact(kernel, symbols) for kernel in kernels], rtol=1e-9)
     law = law_of(oracle)
-    padded = means.checked_matrices(law, oracle, kernels, symmetric=True)
+    padded = means.checked_matrices(oracle.size, kernels, symmetric=True, padded=law.size)
     counts = np.bincount(symbols, minlength=law.size).astype(float)
     stated = conditional(law, [law.prepare(kernel) for kernel in padded], counts)
     np.testing.assert_allclose(stated, covariance, rtol=1e-9)

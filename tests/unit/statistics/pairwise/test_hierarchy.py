@@ -11,8 +11,17 @@ from hypothesis import strategies as st
 from sklearn.metrics import roc_auc_score
 
 from ogive.errors import ParameterError
-from ogive.statistics.ustatistic.reports.trees.auc import NodeNoise, all_bound, auc_of_trees, sizes_of, walk
-from ogive.statistics.ustatistic.reports.trees.bounds import all_nodes_variance, best_a, closed_form_a, mse_bound
+from ogive.statistics.ustatistic.trees import (
+    NodeNoise,
+    all_bound,
+    all_nodes_variance,
+    auc_of_trees,
+    best_a,
+    closed_form_a,
+    mse_bound,
+    sizes_of,
+    walk,
+)
 
 POSITIVE = ArrayTree(20, [np.array([6.5, 13.0]), np.array([1.0, 5.0, -2.0, 16.0])], (NodeNoise(9.0),) * 2)
 NEGATIVE = ArrayTree(15, [np.array([11.0, 4.5]), np.array([8.0, 2.0, 3.0, 1.0])], (NodeNoise(4.0),) * 2)

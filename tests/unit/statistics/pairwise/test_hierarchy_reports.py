@@ -12,8 +12,8 @@ from ogive.errors import DataError, ParameterError
 from ogive.local import PublicClasses, RandomizedResponse, TreeOracle, simulate
 from ogive.local.tree import design_tree
 from ogive.noise import KeyedSource
-from ogive.statistics.ustatistic.reports.trees import auc as hierarchy_reports
-from ogive.statistics.ustatistic.reports.trees.auc import (
+from ogive.statistics.ustatistic import trees as hierarchy_reports
+from ogive.statistics.ustatistic.trees import (
     KeptLevel,
     NodeNoise,
     auc,

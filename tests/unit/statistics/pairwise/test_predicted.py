@@ -8,9 +8,9 @@ from helpers.conditional import conditional, two_sample_conditional
 
 from ogive.errors import ParameterError
 from ogive.local import HaarOracle, RandomizedResponse, UnaryOracle
-from ogive.statistics.ustatistic import expected_error as predicted
+from ogive.statistics.ustatistic import means as predicted
+from ogive.statistics.ustatistic.laws import law_of
 from ogive.statistics.ustatistic.means import hoeffding
-from ogive.statistics.ustatistic.reports.laws import law_of
 
 ORACLES = {"krr": RandomizedResponse(4, 1), "unary": UnaryOracle(4, 1), "haar": HaarOracle(4, 1)}
 

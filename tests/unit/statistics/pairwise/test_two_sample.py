@@ -7,10 +7,10 @@ from helpers.conditional import two_sample_conditional
 
 from ogive.errors import DataError, ParameterError
 from ogive.local import HaarOracle, PublicClasses, RandomizedResponse, UnaryOracle
-from ogive.statistics.ustatistic import expected_error as predicted
 from ogive.statistics.ustatistic import means
+from ogive.statistics.ustatistic import means as predicted
+from ogive.statistics.ustatistic.laws import law_of
 from ogive.statistics.ustatistic.means import two_sample_hoeffding
-from ogive.statistics.ustatistic.reports.laws import law_of
 from tests.helpers.reports import moments, outcomes
 
 CASES = {

@@ -5,8 +5,8 @@ import pytest
 from helpers.conditional import conditional, two_sample_conditional
 
 from ogive.local import HaarOracle, RandomizedResponse, UnaryOracle
+from ogive.statistics.ustatistic.laws import law_of
 from ogive.statistics.ustatistic.means import estimated, two_sample_estimated
-from ogive.statistics.ustatistic.reports.laws import law_of
 from tests.helpers.reports import moments, responses
 
 ORACLES = {"krr": RandomizedResponse(4, 1), "unary": UnaryOracle(4, 1), "haar": HaarOracle(4, 1)}

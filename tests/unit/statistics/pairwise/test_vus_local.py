@@ -10,11 +10,11 @@ from ogive.errors import DataError, ParameterError
 from ogive.kernels import vus, vus_extremes
 from ogive.local import HaarOracle, PublicClasses, RandomizedResponse, TreeOracle, UnaryOracle
 from ogive.noise import KeyedSource
-from ogive.statistics.ustatistic import expected_error as predicted
 from ogive.statistics.ustatistic import means
-from ogive.statistics.ustatistic.reports.laws import law_of
-from ogive.statistics.ustatistic.reports.surface import excess, multinomial, shares, volume
-from ogive.statistics.ustatistic.reports.surface import predicted as predicted_variance
+from ogive.statistics.ustatistic import means as predicted
+from ogive.statistics.ustatistic.laws import law_of
+from ogive.statistics.ustatistic.reports import excess, multinomial, shares, volume
+from ogive.statistics.ustatistic.reports import predicted_volume as predicted_variance
 
 ORACLES = [RandomizedResponse, UnaryOracle, HaarOracle]
 
@@ -91,12 +91,12 @@ def test_two_classes_are_an_auc(inner):
     matrix = (places[:, None] > places) + ties
     expected = means.two_sample_means(oracle, sums, [matrix], [ties])
     found = volume(oracle, sums, wide=np.ones(8, dtype=bool))
-    assert found.value == pytest.approx(expected.values[0], rel=1e-12)
+    assert found.values == pytest.approx(expected.values, rel=1e-12)
     # pairs weigh the noise of a report by plausible counts, and the volume by unbiased ones
-    assert found.variance == pytest.approx(expected.covariance[0, 0], rel=0.01)
-    assert found.sampling_variance == pytest.approx(expected.sampling[0, 0], rel=1e-9)
-    assert found.quantization == pytest.approx(expected.quantization[0] ** 2, rel=1e-9)
-    assert found.records == (900, 600)
+    assert found.covariance[0, 0] == pytest.approx(expected.covariance[0, 0], rel=0.01)
+    assert found.sampling(np.ones(1)) == pytest.approx(expected.sampling[0, 0], rel=1e-9)
+    assert found.quantization == pytest.approx(expected.quantization**2, rel=1e-9)
+    assert (found.records, found.classes) == (1500, (900, 600))
     histograms = np.stack([np.bincount(scores[classes == each], minlength=8) for each in (0, 1)])
     histograms = histograms / histograms.sum(axis=1, keepdims=True)
     before = predicted.two_sample_covariance(oracle.inner, [matrix], histograms[1], histograms[0], (600, 900))
@@ -112,10 +112,10 @@ def test_with_hardly_any_noise_it_is_the_methods_files_volume(inner):
     symbols = np.array([0, 1, 1, 2, 1, 3]) * 3 + np.array([0, 0, 1, 1, 2, 2])
     sums = collected(oracle, symbols, np.random.default_rng(1), KeyedSource.from_seed(1))
     found = volume(oracle, sums)
-    assert found.value == pytest.approx(25 / 48, abs=1e-9)
-    assert found.standard_error < 1e-7
-    assert found.records == (2, 2, 2)
-    assert found.quantization == 0
+    assert found.values[0] == pytest.approx(25 / 48, abs=1e-9)
+    assert found.covariance[0, 0] < 1e-14
+    assert found.classes == (2, 2, 2)
+    assert found.quantization[0] == 0
 
 
 def test_the_sampling_error_is_the_variance_over_all_samples():
@@ -152,18 +152,18 @@ def test_the_stated_error_is_that_of_the_reports(inner, classes):
     histograms = np.stack([np.bincount(scores[labels == each], minlength=6) / 1000 for each in range(classes)])
     truth, runs = slow_vus(classes, histograms), size(400, part=200)
     found = [volume(oracle, collected(oracle, scores * classes + labels, generator, source)) for _ in range(runs)]
-    errors = np.array([each.value for each in found]) - truth
+    errors = np.array([each.values[0] for each in found]) - truth
     assert abs(errors.mean()) < 5 * errors.std() / math.sqrt(runs)
     simulated = np.mean(errors**2)
     law = law_of(oracle.inner)
     padded = np.pad(histograms, ((0, 0), (0, law.size - 6)))
     noise = [np.add.reduceat(np.add.reduceat(law.covariance(each), range(6)), range(6), axis=1) for each in padded]
     exact = excess(histograms, [each / 1000 for each in noise])
-    stated = float(np.mean([each.variance for each in found]))
+    stated = float(np.mean([each.covariance[0, 0] for each in found]))
     assert 0.7 < exact / simulated < 1.4
     assert 0.7 < stated / simulated < 1.4
     assert not 0.7 < exact / (1.3**2 * simulated) < 1.4
-    inside = np.abs(errors) < 1.96 * np.array([each.standard_error for each in found])
+    inside = np.abs(errors) < 1.96 * np.sqrt([each.covariance[0, 0] for each in found])
     assert 0.95 - 1 / math.sqrt(runs) < inside.mean() < 0.95 + 0.8 / math.sqrt(runs)
 
 

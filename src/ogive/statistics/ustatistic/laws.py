@@ -48,53 +48,42 @@ class Prepared:
 class ReportLaw(Protocol):
     """Interface; frozen plain data with no subclass.
 
-    Vectors in coordinates have shape (coordinates, columns); where a column belongs to each symbol there are k of
-    them, or one that stands for all.
+    `size` is the number of symbols, k, with those that only fill the domain up. Vectors in coordinates have shape
+    (coordinates, columns); where a column belongs to each symbol there are k of them, or one that stands for all.
     """
 
     @property
-    def size(self) -> int:
-        """Number of symbols, k, with those that only fill the domain up."""
-        ...
+    def size(self) -> int: ...
 
     def records(self, sums: Int64) -> int:
         """How many reports were added up."""
-        ...
 
     def counts(self, sums: Int64) -> Float64:
         """S: unbiased counts of symbols, shape (k,); they sum to the number of reports."""
-        ...
 
     def diagonal(self, sums: Int64, prepared: Prepared) -> float:
         """Q: sum of phi'A phi over reports, or an unbiased estimate of its mean."""
-        ...
 
     def prepare(self, matrix: Float64) -> Prepared:
         """The matrix in this oracle's coordinates."""
-        ...
 
     def form(self, weights: Float64, left: Float64, right: Float64) -> Float64:
         """The form x' Sigma[h] y of each column, with Sigma[h] the sum of h_a Sigma_a; shape (columns,)."""
-        ...
 
     def covariance(self, weights: Float64) -> Float64:
         """Sigma[h], the sum of h_a Sigma_a over symbols, shape (k, k)."""
-        ...
 
     def trace(self, one: Prepared, other: Prepared, inner: Float64, outer: Float64) -> float:
         """tr(A Sigma[inner] A2' Sigma[outer])."""
-        ...
 
     def symbol_traces(self, one: Prepared, other: Prepared) -> Float64:
         """tr(A Sigma_a A2 Sigma_a) of each symbol, for symmetric matrices; shape (k,)."""
-        ...
 
     def single(self, one: Prepared, left: Float64, other: Prepared, right: Float64) -> Float64:
         """Covariance that one report of each symbol brings, for symmetric matrices; shape (k,).
 
         It is that of x'zeta + D with y'zeta + D2, where D is what phi'A phi differs from its part of `diagonal` by.
         """
-        ...
 
 
 def check_pairwise(size: int) -> None:
@@ -114,8 +103,7 @@ def is_symmetric(matrix: Float64) -> bool:
 def centered_diagonal(values: Float64) -> Float64:
     """Pi diag(values) Pi, with Pi = I - 11'/k, shape (k, k)."""
     mean = values / len(values)
-    found: Float64 = np.diag(values) - mean[:, None] - mean + mean.mean()
-    return found
+    return np.asarray(np.diag(values) - mean[:, None] - mean + mean.mean())
 
 
 # --- Reports of randomized response: phi = (e_y - b) / (1 - beta)
@@ -136,7 +124,6 @@ class KrrLaw:
 
     @staticmethod
     def of(oracle: Any) -> KrrLaw:
-        """The law of an oracle's reports."""
         return KrrLaw(oracle.size, float(oracle.keep))
 
     @property
@@ -145,13 +132,10 @@ class KrrLaw:
         return (1 - self.kept) / self.size
 
     def records(self, sums: Int64) -> int:
-        """How many reports were added up."""
         return int(sums.sum())
 
     def counts(self, sums: Int64) -> Float64:
-        """Unbiased counts of symbols, shape (k,)."""
-        found: Float64 = (sums - sums.sum() * self.other) / self.kept
-        return found
+        return np.asarray((sums - sums.sum() * self.other) / self.kept)
 
     def diagonal(self, sums: Int64, prepared: Prepared) -> float:
         """Sum of phi'A phi over the responses, exactly."""
@@ -165,7 +149,6 @@ class KrrLaw:
         return Prepared(matrix, matrix, right, matrix)
 
     def form(self, weights: Float64, left: Float64, right: Float64) -> Float64:
-        """The form x' Sigma[h] y of each column."""
         kept, other, n = self.kept, self.other, weights.sum()
         at_left, at_right = weights @ left, weights @ right
         all_left, all_right = left.sum(axis=0), right.sum(axis=0)
@@ -179,7 +162,6 @@ class KrrLaw:
         return found
 
     def covariance(self, weights: Float64) -> Float64:
-        """The whole of Sigma[h]."""
         d, u = self._parts(weights)
         crossed = u * self.other / self.kept**2
         return np.diag(d) - crossed[:, None] - crossed
@@ -198,7 +180,6 @@ class KrrLaw:
         return float(spread - left - right + low)
 
     def symbol_traces(self, one: Prepared, other: Prepared) -> Float64:
-        """tr(A Sigma_a A2 Sigma_a) of each symbol."""
         first, second, kept, rare = one.both, other.both, self.kept, self.other
         rows, sums = np.einsum("ij,ij->i", first, second), (first.sum(axis=1), second.sum(axis=1))
         own = np.diagonal(first), np.diagonal(second)
@@ -210,8 +191,7 @@ class KrrLaw:
         squares = kept**2 * rows + kept * rare * (first @ sums[1] + second @ sums[0]) + rare**2 * (sums[0] @ sums[1])
         crossed = rare * squares + kept * at_own[0] * at_own[1]
         plain = rare**2 * rows.sum() + 2 * rare * kept * rows + kept**2 * own[0] * own[1]
-        found: Float64 = (plain - 2 * crossed + whole[0] * whole[1]) / kept**4
-        return found
+        return np.asarray((plain - 2 * crossed + whole[0] * whole[1]) / kept**4)
 
     def single(self, one: Prepared, left: Float64, other: Prepared, right: Float64) -> Float64:
         """The form x' Sigma_a y of each symbol: the diagonal is subtracted exactly, so nothing else is left."""
@@ -220,8 +200,7 @@ class KrrLaw:
         law_left = kept * own_left + rare * left.sum(axis=0)
         law_right = kept * own_right + rare * right.sum(axis=0)
         second_moment = kept * own_left * own_right + rare * (left * right).sum(axis=0)
-        found: Float64 = (second_moment - law_left * law_right) / kept**2
-        return found
+        return np.asarray((second_moment - law_left * law_right) / kept**2)
 
     def _parts(self, weights: Float64) -> tuple[Float64, Float64]:
         """The parts d and u of Sigma[h] = diag(d) - v u' - u v', where v has all entries (beta / k) / (1 - beta)^2."""
@@ -252,7 +231,6 @@ class UnaryLaw:
 
     @staticmethod
     def of(oracle: Any) -> UnaryLaw:
-        """The law of an oracle's reports."""
         return UnaryLaw(oracle.size, float(oracle.chance))
 
     @property
@@ -261,15 +239,12 @@ class UnaryLaw:
         return self.rare * (1 - self.rare) / (0.5 - self.rare) ** 2
 
     def records(self, sums: Int64) -> int:
-        """How many reports were added up."""
         return int(sums[-1])
 
     def counts(self, sums: Int64) -> Float64:
-        """Unbiased counts of symbols, shape (k,)."""
         n = int(sums[-1])
         plain = (sums[:-1] - n * self.rare) / (0.5 - self.rare)
-        found: Float64 = plain + (n - plain.sum()) / self.size
-        return found
+        return np.asarray(plain + (n - plain.sum()) / self.size)
 
     def diagonal(self, sums: Int64, prepared: Prepared) -> float:
         """Unbiased for the mean of the sum of phi'A phi: it is linear in the true counts."""
@@ -286,23 +261,17 @@ class UnaryLaw:
         return Prepared(matrix, left, right, both)
 
     def form(self, weights: Float64, left: Float64, right: Float64) -> Float64:
-        """The form x' Sigma[h] y of each column."""
-        found: Float64 = self._variances(weights) @ (left * right)
-        return found
+        return np.asarray(self._variances(weights) @ (left * right))
 
     def covariance(self, weights: Float64) -> Float64:
-        """The whole of Sigma[h]."""
         return centered_diagonal(self._variances(weights))
 
     def trace(self, one: Prepared, other: Prepared, inner: Float64, outer: Float64) -> float:
-        """tr(A Sigma[inner] A2' Sigma[outer])."""
         return float(self._variances(outer) @ np.einsum("ij,ij,j->i", one.both, other.both, self._variances(inner)))
 
     def symbol_traces(self, one: Prepared, other: Prepared) -> Float64:
-        """tr(A Sigma_a A2 Sigma_a) of each symbol."""
         v, rows = self.variance, np.einsum("ij,ij->i", one.both, other.both)
-        found: Float64 = v**2 * rows.sum() + 2 * v * rows + np.diagonal(one.both) * np.diagonal(other.both)
-        return found
+        return np.asarray(v**2 * rows.sum() + 2 * v * rows + np.diagonal(one.both) * np.diagonal(other.both))
 
     def single(self, one: Prepared, left: Float64, other: Prepared, right: Float64) -> Float64:
         """Linear and quadratic noise of one report of each symbol.
@@ -314,12 +283,10 @@ class UnaryLaw:
         x, y = left + self._linear(one), right + self._linear(other)
         linear = v * np.einsum("ij,ij->j", x, y) + np.diagonal(x) * np.diagonal(y)
         quadratic = v**2 * (rows.sum() - diagonal.sum()) + 2 * v * (rows - diagonal)
-        found: Float64 = linear + 2 * quadratic
-        return found
+        return np.asarray(linear + 2 * quadratic)
 
     def _variances(self, weights: Float64) -> Float64:
-        found: Float64 = weights.sum() * self.variance + weights
-        return found
+        return np.asarray(weights.sum() * self.variance + weights)
 
     def _linear(self, prepared: Prepared) -> Float64:
         """Coefficients of eta in phi'A phi less its part of the diagonal, a column for each symbol."""
@@ -353,17 +320,14 @@ class HaarLaw:
 
     @staticmethod
     def of(oracle: Any) -> HaarLaw:
-        """The law of an oracle's reports."""
         return HaarLaw(oracle.padded, oracle.scale, tuple(oracle.level_chances.tolist()))
 
     @property
     def depth(self) -> int:
-        """Number of levels."""
         return self.size.bit_length() - 1
 
     @cached_property
     def shares(self) -> Float64:
-        """How often each level is asked, shape (depth,)."""
         return np.array(self.chances)
 
     @cached_property
@@ -373,7 +337,6 @@ class HaarLaw:
         return np.repeat(scale, [1 << level for level in range(self.depth)])
 
     def records(self, sums: Int64) -> int:
-        """How many reports were added up."""
         return int(sums[self.size - 1 :].sum())
 
     def theta(self, sums: Int64) -> Float64:
@@ -385,7 +348,6 @@ class HaarLaw:
         return found
 
     def counts(self, sums: Int64) -> Float64:
-        """Unbiased counts of symbols, shape (size,)."""
         theta, found = self.theta(sums), np.array([self.records(sums)], dtype=np.float64)
         for level in range(self.depth):
             half = theta[(1 << level) - 1 : (2 << level) - 1]
@@ -407,7 +369,6 @@ class HaarLaw:
         return Prepared(matrix, left, right, both, tuple(_correlations(both, level) for level in range(self.depth)))
 
     def form(self, weights: Float64, left: Float64, right: Float64) -> Float64:
-        """The form x' Sigma[h] y of each column."""
         found: Float64 = weights.sum() * (self.variances @ (left * right))
         return found - weights @ (_synthesis(left) * _synthesis(right))
 
@@ -418,11 +379,9 @@ class HaarLaw:
             each = self.scale**2 / share / (2 * len(found)) ** 2
             apart = np.full_like(found, -each)
             found = np.block([[found + each, apart], [apart, found + each]])
-        whole: Float64 = weights.sum() * found - centered_diagonal(weights)
-        return whole
+        return np.asarray(weights.sum() * found - centered_diagonal(weights))
 
     def trace(self, one: Prepared, other: Prepared, inner: Float64, outer: Float64) -> float:
-        """tr(A Sigma[inner] A2' Sigma[outer])."""
         v = self.variances
         apart = inner.sum() * outer.sum() * (v @ np.einsum("ij,ij,j->i", one.both, other.both, v))
         across = inner.sum() * (outer @ _centered_product(v, one.right, other.right))
@@ -430,15 +389,12 @@ class HaarLaw:
         return float(apart - across - along + _doubly_centered_product(one.matrix, other.matrix, outer, inner))
 
     def symbol_traces(self, one: Prepared, other: Prepared) -> Float64:
-        """tr(A Sigma_a A2 Sigma_a) of each symbol."""
         v = self.variances
         means = [np.diagonal(each) - sum(_margins(each)) for each in (one.matrix, other.matrix)]
         crossed = _centered_product(v, one.left, other.left)
-        found: Float64 = v @ np.einsum("ij,ij,j->i", one.both, other.both, v) - 2 * crossed + means[0] * means[1]
-        return found
+        return np.asarray(v @ np.einsum("ij,ij,j->i", one.both, other.both, v) - 2 * crossed + means[0] * means[1])
 
     def single(self, one: Prepared, left: Float64, other: Prepared, right: Float64) -> Float64:
-        """Linear and quadratic noise of one report of each symbol."""
         linear = np.einsum("i,ij,ij->j", self.variances, left, right) - _at_own(left, self.size) * _at_own(
             right, self.size
         )
@@ -446,8 +402,7 @@ class HaarLaw:
         scale = self.scale**4 / self.shares**3
         both = sum(each * (a @ b) for each, a, b in zip(scale, one.levels, other.levels, strict=True))
         both = both - self._level_mean(one) * self._level_mean(other)
-        total: Float64 = found + both
-        return total
+        return np.asarray(found + both)
 
     def _level_mean(self, prepared: Prepared) -> float:
         """Mean of Theta' K Theta of one report, with K the matrix in coordinates: no symbol changes it."""
@@ -521,16 +476,14 @@ def _correlations(both: Float64, level: int) -> Float64:
     """N(r): sum of K_pp' over nodes of one level with p xor p' = r, shape (2^level,)."""
     part = slice((1 << level) - 1, (2 << level) - 1)
     nodes = np.arange(1 << level)
-    found: Float64 = np.take_along_axis(both[part, part], nodes[:, None] ^ nodes[None, :], axis=1).sum(axis=0)
-    return found
+    return np.asarray(np.take_along_axis(both[part, part], nodes[:, None] ^ nodes[None, :], axis=1).sum(axis=0))
 
 
 def _centered_product(weights: Float64, one: Float64, other: Float64) -> Float64:
     """Sum over nodes of w_p X_pa Y_pa of each symbol, with X = L'A L H the rows of L'A less their means."""
     first, second = one.mean(axis=1), other.mean(axis=1)
     whole = np.einsum("i,ij,ij->j", weights, one, other)
-    found: Float64 = whole - (weights * second) @ one - (weights * first) @ other + weights @ (first * second)
-    return found
+    return np.asarray(whole - (weights * second) @ one - (weights * first) @ other + weights @ (first * second))
 
 
 def _margins(matrix: Float64) -> tuple[Float64, Float64]:

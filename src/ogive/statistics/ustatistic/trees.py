@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Literal, get_args
 
 import numpy as np
+from scipy.optimize import minimize_scalar
 
 from ogive.core.arrays import Bool, Float64, Int64, UInt8
 from ogive.core.checks import among
@@ -21,16 +22,191 @@ from ogive.errors import DataError, ParameterError, quoted
 from ogive.local.aggregation import transform
 from ogive.local.classes import PublicClasses
 from ogive.local.tree import TreeOracle
-from ogive.statistics.ustatistic.reports.trees.bounds import (
-    TIES,
-    VARIANTS,
-    Sizes,
-    all_nodes_variance,
-    best_a,
-    closed_form_a,
-    lost_bound,
-    mse_bound,
-)
+
+# --- How far off an AUC from two noisy trees may be, whatever the scores; and which nodes to look into, therefore
+#
+# For trees of L levels of b children whose nodes have variances of at most v+ and v-, with n+ and n- records, and
+#
+#     B = max(1, (n+ / sqrt(v+) + n- / sqrt(v-)) / (2 (sqrt(a) - 1)))
+#
+# at least the expected number of nodes of a level that are looked into, the mean squared error in pairs is at most
+#
+#     2 (R + E)  +  4 G  +  4 F     for the variant "half",     2 (R + E) + 8 G'     for "zero" (G' = 2 G),
+#     R = L ((b - 1)(v- n+^2 + v+ n-^2) + b (b - 1) / 2 B v+ v-)     what nodes that are looked into add
+#     E = (v- n+^2 + v+ n-^2) / 4 + b / 4 B v+ v-                    leaves, if ties count one half
+#     G = (a + 1/4) L min(n+^2 v-, n-^2 v+)                          what is lost in nodes that are not
+#     F = L b B (b / 2 (1 + 4 a) + b^2 / 4) v+ v-                    the noise of what is taken instead.
+#
+# B is for two children. With more, the argument behind it (Lemma 4 of the paper) needs 2 sqrt(a) > b, and a second one
+# a > 5 b / 8; `looked_into` takes the better. `docs/proofs/hierarchy.md` has the proofs.
+#
+# Source: Bell, Bellet, Gascon and Kulkarni 2020, Theorem 3 and Corollaries 4 and 5, corrected.
+
+Variant = Literal["half", "zero"]
+VARIANTS: tuple[Variant, ...] = get_args(Variant)
+TIES = ("half", "strict")
+CONSTANTS = ("corrected", "paper")
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """What a bound depends on; all of it is public.
+
+    Fields:
+        positives: Records of the positive class, n+.
+        negatives: Records of the negative class, n-.
+        positive_variance: At least the variance of every node of the positive tree, v+.
+        negative_variance: At least that of the negative tree, v-.
+        levels: Levels below the root, L.
+        branching: Children of a node, b.
+        variant: "half" or "zero": what pairs in nodes that are not looked into count.
+        ties: "half" or "strict": what pairs in one leaf count.
+    """
+
+    positives: int
+    negatives: int
+    positive_variance: float
+    negative_variance: float
+    levels: int
+    branching: int = 2
+    variant: str = "half"
+    ties: str = "half"
+
+    def __post_init__(self) -> None:
+        among(self.variant, "variant", VARIANTS)
+        among(self.ties, "ties", TIES)
+        if min(self.positives, self.negatives, self.levels) < 1 or not 2 <= self.branching <= 8:
+            raise ParameterError("a bound needs a record of each class, a level, and 2 to 8 children of a node")
+        for value in (self.positive_variance, self.negative_variance):
+            if not 0 < value < math.inf:
+                raise ParameterError(f"variances of nodes must be finite and above 0, got {quoted(value)}")
+
+    @property
+    def pairs(self) -> float:
+        return float(self.positives) * self.negatives
+
+    @property
+    def squares(self) -> tuple[float, float]:
+        """v- n+^2 and v+ n-^2."""
+        return self.negative_variance * self.positives**2, self.positive_variance * self.negatives**2
+
+    @property
+    def product(self) -> float:
+        """v+ v-."""
+        return self.positive_variance * self.negative_variance
+
+
+def least_a(branching: int) -> float:
+    """Bounds are finite for a above this."""
+    return 1.0 if branching == 2 else min(branching * branching / 4, 5 * branching / 8)
+
+
+def looked_into(sizes: Sizes, a: float) -> float:
+    """At least the expected number of nodes of any level that are looked into; infinite where nothing is proved."""
+    signal = sizes.positives / math.sqrt(sizes.positive_variance) + sizes.negatives / math.sqrt(sizes.negative_variance)
+    children, root = sizes.branching, math.sqrt(a)
+    found = math.inf
+    if 2 * root > children:
+        found = signal / (2 * root - children)
+    empty = 5 / (8 * a)
+    if children > 2 and children * empty < 1:
+        second = (1 - empty) * signal / ((2 * root - math.sqrt(5 / 2)) * (1 - children * empty))
+        found = min(found, second)
+    return max(1.0, found)
+
+
+def lost_bound(sizes: Sizes, a: float) -> float:
+    """At least the mean square of what is lost, on average over the noise below, in nodes that are not looked into."""
+    factor = a + 0.25 if sizes.variant == "half" else 4 * a + 1
+    return factor * sizes.levels * min(sizes.squares) / sizes.pairs**2
+
+
+def added_bound(sizes: Sizes, nodes: float) -> float:
+    """At least the variance of what is added where at most so many nodes of each level are looked into, on average."""
+    b, levels = sizes.branching, sizes.levels
+    found = levels * ((b - 1) * sum(sizes.squares) + b * (b - 1) / 2 * nodes * sizes.product)
+    if sizes.ties == "half":
+        found += sum(sizes.squares) / 4 + b / 4 * nodes * sizes.product
+    return found / sizes.pairs**2
+
+
+def mse_bound(sizes: Sizes, a: float) -> float:
+    """At least the mean squared error of the AUC of a sample, whatever the scores, if all conditions hold."""
+    nodes, b = looked_into(sizes, a), sizes.branching
+    if not math.isfinite(nodes):
+        return math.inf
+    if sizes.variant == "zero":
+        return 2 * added_bound(sizes, nodes) + 2 * lost_bound(sizes, a)
+    noise = sizes.levels * b * nodes * (b / 2 * (1 + 4 * a) + b * b / 4) * sizes.product / sizes.pairs**2
+    return 2 * added_bound(sizes, nodes) + 4 * lost_bound(sizes, a) + 4 * noise
+
+
+def all_nodes_variance(sizes: Sizes) -> float:
+    """What looking into all nodes adds to the variance of the AUC beside what is linear in the noise."""
+    b = sizes.branching
+    parents = (float(b) ** sizes.levels - 1) / (b - 1)
+    found = parents * b * (b - 1) / 2
+    if sizes.ties == "half":
+        found += float(b) ** sizes.levels / 4
+    return found * sizes.product / sizes.pairs**2
+
+
+def best_a(sizes: Sizes) -> float:
+    """The threshold that minimizes `mse_bound`."""
+    least = math.sqrt(least_a(sizes.branching))
+
+    def bound(log_gap: float) -> float:
+        return mse_bound(sizes, (least + math.exp(log_gap)) ** 2)
+
+    start = min((step / 4 for step in range(-48, 48)), key=bound)
+    best = minimize_scalar(bound, bounds=(start - 0.25, start + 0.25), method="bounded", options={"xatol": 1e-9})
+    return float((least + math.exp(best.x)) ** 2)
+
+
+def boxed_bound(
+    positives: int,
+    negatives: int,
+    c: float,
+    levels: int,
+    a: float,
+    *,
+    variant: str = "half",
+    ties: str = "half",
+    constants: str = "corrected",
+) -> float:
+    """The bound for two children and v = c n levels in closed form, with B simplified.
+
+    Source: Theorem 3.
+    """
+    among(constants, "constants", CONSTANTS)
+    among(variant, "variant", VARIANTS)
+    among(ties, "ties", TIES)
+    n, fewer = positives + negatives, min(positives, negatives)
+    wide = math.sqrt(2 * n * c * levels) / (math.sqrt(a) - 1)
+    extra = 1 / levels if ties == "half" and constants == "corrected" else 0.0
+    linear = (2 + extra / 2) * n
+    if variant == "zero":
+        inner = linear + (8 * a + 2) * fewer + (1 + extra / 2) * wide
+    elif constants == "paper":
+        inner = linear + (4 * a + 1) * fewer + 21 * wide
+    else:
+        inner = linear + (4 * a + 1) * fewer + (16 * a + 9 + extra / 2) * wide
+    return c * levels**2 * inner / (positives * negatives)
+
+
+def closed_form_a(positives: int, negatives: int, c: float, levels: int, *, variant: str = "half") -> float:
+    """The paper's threshold: near the least of its own bound.
+
+    Source: after Theorem 3 ("half", approximately) and Corollary 5 ("zero", exactly).
+    """
+    among(variant, "variant", VARIANTS)
+    n, fewer = positives + negatives, min(positives, negatives)
+    if variant == "zero":
+        root = 1 + math.sqrt(math.sqrt(2 * c * levels * n) / (16 * fewer))
+    else:
+        root = 1 + math.sqrt(21 / 8) * math.sqrt(math.sqrt(2 * c * n * levels) / fewer)
+    return root * root
+
 
 # --- Noisy counts of one class in the nodes of a tree
 #
@@ -59,33 +235,13 @@ class NodeNoise:
         """At least the variance of every node."""
         return self.variance if self.bound is None else self.bound
 
+    def at(self, counts: Any) -> Any:
+        """The variances of nodes that hold so many records."""
+        return self.variance + (self.slope + self.curve * counts) * counts
+
     def of(self, counts: Float64) -> Float64:
         """Unbiased estimates of the variances of unbiased estimates."""
-        found: Float64 = (self.variance + (self.slope + self.curve * counts) * counts) / (1 + self.curve)
-        return found
-
-
-class NoisyTree(Protocol):
-    """Interface; what is known of one class."""
-
-    @property
-    def records(self) -> int:
-        """Number of records in the tree, public."""
-        ...
-
-    @property
-    def branching(self) -> int:
-        """Children of a node."""
-        ...
-
-    @property
-    def noise(self) -> tuple[NodeNoise, ...]:
-        """Of each level but the root's."""
-        ...
-
-    def counts(self, level: int, nodes: Int64) -> Float64:
-        """Unbiased counts of some nodes of a level from 1, shape of the nodes."""
-        ...
+        return np.asarray(self.at(counts) / (1 + self.curve))
 
 
 # --- Noisy trees from reports
@@ -97,20 +253,10 @@ class NoisyTree(Protocol):
 LARGEST_TRANSFORM = 1 << 26
 """Longest level that is transformed: 512 MB."""
 
-# what adding one report to one node costs, in steps of a transform
-_LAZY_COST = 1.0
-
 
 @dataclass(frozen=True, eq=False)
 class KeptLevel:
-    """Reports of one level of one class, and what their signs are multiplied with.
-
-    Fields:
-        indices: Of the Hadamard responses, shape (n_l,).
-        signs: -1 or 1, shape (n_l,).
-        scale: From sums of signs to counts of the whole class.
-        nodes: Of the level.
-    """
+    """Hadamard responses of one level of one class; `scale` leads from sums of signs to counts of the whole class."""
 
     indices: Int64
     signs: Int64
@@ -118,10 +264,9 @@ class KeptLevel:
     nodes: int
 
     def counts(self, nodes: Int64) -> Float64:
-        """Of some nodes, in the cheaper way."""
         exponent = (self.nodes - 1).bit_length()
         size = 1 << exponent
-        if size <= LARGEST_TRANSFORM and len(nodes) * len(self.signs) * _LAZY_COST > len(self.signs) + size * exponent:
+        if size <= LARGEST_TRANSFORM and len(nodes) * len(self.signs) > len(self.signs) + size * exponent:
             return self.transformed()[nodes]
         return self.scale * correlations(self.indices, self.signs, nodes)
 
@@ -156,10 +301,10 @@ class ReportTree:
     """What reports say of one class.
 
     Fields:
-        records: Number of reports of the class.
+        records: Number of reports of the class, public.
         branching: Children of a node.
-        noise: Of each level.
-        tallied: Counts of the first levels, shape (branching^l,).
+        noise: Of each level but the root's.
+        tallied: Unbiased counts of the first levels, shape (branching^l,).
         kept: Reports of the others, in their order.
     """
 
@@ -170,21 +315,14 @@ class ReportTree:
     kept: list[KeptLevel] = field(default_factory=list)
 
     def counts(self, level: int, nodes: Int64) -> Float64:
-        """Of some nodes of a level."""
+        """Unbiased counts of some nodes of a level from 1, shape of the nodes."""
         if level <= len(self.tallied):
             return self.tallied[level - 1][nodes]
         return self.kept[level - len(self.tallied) - 1].counts(nodes)
 
 
 def trees(oracle: Any, sums: Int64, reports: tuple[Int64, UInt8] | None = None) -> tuple[ReportTree, ReportTree]:
-    """The noisy trees of two public classes, the positive one (class 1) first.
-
-    Args:
-        oracle: `PublicClasses` of two classes over a `TreeOracle`.
-        sums: Of reports, of the oracle's shape.
-        reports: Numbers, shape (n,), and payloads, shape (n, payload_bytes), of the reports that were added; needed
-            where the tree has levels of more than 2^20 nodes.
-    """
+    """The noisy trees of two public classes, the positive one (class 1) first; see `auc`."""
     if not isinstance(oracle, PublicClasses) or oracle.classes != 2 or not isinstance(oracle.inner, TreeOracle):
         raise ParameterError("a hierarchical AUC needs reports of two public classes over a tree")
     inner = oracle.inner
@@ -280,7 +418,7 @@ MOST_NODES = 1 << 23
 
 @dataclass(frozen=True)
 class Walk:
-    """What was found, in pairs of records.
+    """What was seen in two trees, in pairs of records.
 
     Fields:
         pairs: Estimate of the number of pairs in the right order.
@@ -299,7 +437,7 @@ class Walk:
     discarded: tuple[int, ...]
 
 
-def walk(positive: NoisyTree, negative: NoisyTree, *, a: float | None, variant: str, ties: str) -> Walk:
+def walk(positive: ReportTree, negative: ReportTree, *, a: float | None, variant: str, ties: str) -> Walk:
     """Add up the pairs of two trees."""
     branching, depth = positive.branching, len(positive.noise)
     inner = np.tril(np.ones((branching, branching)), -1)
@@ -327,7 +465,7 @@ def walk(positive: NoisyTree, negative: NoisyTree, *, a: float | None, variant: 
     return Walk(pairs, variance, least, lost, tuple(recursed), tuple(discarded))
 
 
-def _chosen(positive: NoisyTree, negative: NoisyTree, level: int, counts: Float64, a: float) -> Bool:
+def _chosen(positive: ReportTree, negative: ReportTree, level: int, counts: Float64, a: float) -> Bool:
     # the root is known; it is compared with the noise of the level below
     place = max(0, level - 1)
     noise = np.array([[positive.noise[place].most], [negative.noise[place].most]])
@@ -336,7 +474,7 @@ def _chosen(positive: NoisyTree, negative: NoisyTree, level: int, counts: Float6
     return chosen
 
 
-def _children(positive: NoisyTree, negative: NoisyTree, level: int, nodes: Int64) -> tuple[Int64, Float64]:
+def _children(positive: ReportTree, negative: ReportTree, level: int, nodes: Int64) -> tuple[Int64, Float64]:
     """Children of some nodes, shape (n, b), and their counts in both trees, shape (2, n, b)."""
     branching = positive.branching
     if len(nodes) * branching > MOST_NODES:
@@ -351,26 +489,18 @@ def _children(positive: NoisyTree, negative: NoisyTree, level: int, nodes: Int64
 
 
 def _added(
-    positive: NoisyTree, negative: NoisyTree, level: int, below: Float64, form: Float64
+    positive: ReportTree, negative: ReportTree, level: int, below: Float64, form: Float64
 ) -> tuple[float, float, float]:
     """The sum of the bilinear forms of some nodes' children, the estimate of its variance, and the least of that."""
     x, y = below
     left, right = x @ form, y @ form.T
     v, w = positive.noise[level].of(x), negative.noise[level].of(y)
-    pairs = _sum(left * y)
-    squared = _sum((v @ form**2) * w)
-    variance = _sum(w * left**2) + _sum(v * right**2) - squared
-    return pairs, variance, squared
-
-
-def _sum(values: Any) -> float:
-    return float(np.sum(values))
+    squared = float(np.sum((v @ form**2) * w))
+    return float(np.sum(left * y)), float(np.sum(w * left**2)) + float(np.sum(v * right**2)) - squared, squared
 
 
 # --- The AUC from two noisy trees
 
-AGAINST = ("sample", "population")
-FORMULAS = ("auto", "paper")
 _LARGEST_A = 1e6
 
 
@@ -404,7 +534,7 @@ class HierarchicalAuc:
 
     @property
     def standard_error(self) -> float:
-        """Root of the variance."""
+        """Standard deviation of the randomization given the records."""
         return math.sqrt(self.variance)
 
     @property
@@ -436,7 +566,7 @@ def error_bound(sizes: Sizes, a: float | None, *, shared: bool, against: str = "
 
     Source: Theorem 3, corrected; `docs/proofs/hierarchy.md`.
     """
-    among(against, "against", AGAINST)
+    among(against, "against", ("sample", "population"))
     found = all_bound(sizes) if a is None else mse_bound(sizes, a)
     if not shared:
         return found * sizes.levels if against == "sample" else found
@@ -483,8 +613,8 @@ def auc(
 
 
 def auc_of_trees(
-    positive: NoisyTree,
-    negative: NoisyTree,
+    positive: ReportTree,
+    negative: ReportTree,
     *,
     a: str | float = "auto",
     prune: str | bool = "auto",
@@ -493,14 +623,11 @@ def auc_of_trees(
     shared: bool = False,
 ) -> HierarchicalAuc:
     """Estimate the AUC from two noisy trees of one form."""
-    among(variant, "variant", VARIANTS)
-    among(ties, "ties", TIES)
     sizes = sizes_of(positive, negative, variant, ties)
     threshold = threshold_of(sizes, a)
-    if prunes(sizes, threshold, prune):
-        found, bias = walk(positive, negative, a=threshold, variant=variant, ties=ties), lost_bound(sizes, threshold)
-    else:
-        found, bias = walk(positive, negative, a=None, variant=variant, ties=ties), 0.0
+    pruned = prunes(sizes, threshold, prune)
+    found = walk(positive, negative, a=threshold if pruned else None, variant=variant, ties=ties)
+    bias = lost_bound(sizes, threshold) if pruned else 0.0
     return HierarchicalAuc(
         value=found.pairs / sizes.pairs,
         variance=max(0.0, found.least, found.variance) / sizes.pairs**2,
@@ -514,7 +641,7 @@ def auc_of_trees(
     )
 
 
-def sizes_of(positive: NoisyTree, negative: NoisyTree, variant: str = "half", ties: str = "half") -> Sizes:
+def sizes_of(positive: ReportTree, negative: ReportTree, variant: str = "half", ties: str = "half") -> Sizes:
     """What bounds for two trees depend on."""
     if positive.branching != negative.branching or len(positive.noise) != len(negative.noise):
         raise ParameterError("the trees of both classes must have as many levels and children")
@@ -524,7 +651,7 @@ def sizes_of(positive: NoisyTree, negative: NoisyTree, variant: str = "half", ti
 
 def check_a(a: Any) -> None:
     """Refuse what asks for no threshold."""
-    if isinstance(a, str) and a in FORMULAS:
+    if isinstance(a, str) and a in ("auto", "paper"):
         return
     if isinstance(a, bool) or not isinstance(a, int | float) or not 1 < a <= _LARGEST_A:
         raise ParameterError(

@@ -1,0 +1,656 @@
+"""U-statistics from one randomized report of every record's owner: of pairs, triples, or public classes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property, partial
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+
+from ogive.accounting.losses import pure_epsilon
+from ogive.core.arrays import Bool, Float64, Int64
+from ogive.core.checks import among, whole
+from ogive.core.parameters import one_of
+from ogive.errors import DataError, ParameterError, quoted
+from ogive.kernels import AbsoluteDifference, Greater
+from ogive.kernels.base import Kernel
+from ogive.kernels.cells import column_nodes, widths
+from ogive.kernels.surface import vus, vus_extremes
+from ogive.kernels.triples import TripleTable
+from ogive.local import HaarOracle, PublicClasses, RandomizedResponse, TreeOracle, UnaryOracle
+from ogive.local.base import Oracle
+from ogive.local.tree import COMPOSITIONS, NODES, SPLITS, Composition, NodeReport, Split, design_tree
+from ogive.local.values import rounded
+from ogive.noise import KeyedSource
+from ogive.privacy import ApproxDP, Privacy, PureDP, check_privacy
+from ogive.queries import Answer, ReportsQuery
+from ogive.statistics.ustatistic import means
+from ogive.statistics.ustatistic.base import (
+    ANY_BINS,
+    BinnedMethod,
+    KernelMeans,
+    MeanMethod,
+    MeanTask,
+    MethodOptions,
+    ShapeMeans,
+    best,
+    best_bins,
+    check_served,
+    check_simple,
+    farthest,
+    sampling_of,
+)
+from ogive.statistics.ustatistic.laws import check_pairwise, law_of
+from ogive.statistics.ustatistic.means import corrected, on_simplex
+from ogive.statistics.ustatistic.trees import (
+    VARIANTS,
+    Sizes,
+    Variant,
+    auc,
+    check_a,
+    check_prune,
+    error_bound,
+    expected_noise,
+    lost_bound,
+    prunes,
+    threshold_of,
+)
+
+ORACLES = (RandomizedResponse.name, UnaryOracle.name, HaarOracle.name)
+"""How a symbol may be randomized, by the name of the method."""
+
+MOST_SYMBOLS = 1 << 10
+"""Most symbols of a pair matrix that bins which nobody named are refined to."""
+
+# of the roundings of imagined records
+_SEED = 0x726F756E
+
+
+def report_epsilon(privacy: Privacy, rows: int) -> Fraction:
+    """Epsilon of one report where a person may send so many.
+
+    Reports cost pure epsilon whatever was granted: sqrt(2 rho) of a zero-concentrated guarantee.
+    """
+    whole = privacy if isinstance(privacy, PureDP) else pure_epsilon(privacy)
+    return whole.epsilon / rows
+
+
+@dataclass(frozen=True)
+class OneReport(MeanMethod):
+    """What is asked where every owner sends one report."""
+
+    rounded: ClassVar[bool] = True
+
+    query: ReportsQuery
+
+    @property
+    def oracle(self) -> Any:
+        """How symbols are randomized, with a public class beside them where there is one."""
+        return self.query.oracle
+
+    @property
+    def inner(self) -> Any:
+        """How symbols are randomized."""
+        return self.oracle.inner if isinstance(self.oracle, PublicClasses) else self.oracle
+
+    @property
+    def name(self) -> str:
+        return str(self.inner.name)
+
+
+def reports_query(task: MeanTask, bins: int, oracle: Oracle) -> ReportsQuery:
+    """The reports, where they are served."""
+    query = ReportsQuery(task.rows(bins), oracle, task.rounding)
+    check_served(task.terms, query)
+    return query
+
+
+class Reports(OneReport, BinnedMethod):
+    """One report of every owner, whose sums give the kernels' means."""
+
+    @cached_property
+    def matrices(self) -> tuple[Float64, ...]:
+        """Every kernel between symbols."""
+        if self.task.rounding == "randomized":
+            return tuple(self._at_nodes(kernel) for kernel in self.task.measure.kernels)
+        return super().matrices
+
+    def _at_nodes(self, kernel: Kernel) -> Float64:
+        """A kernel at the nodes; for an average without the bias of pairs of evenly spread values within a cell."""
+        matrix = kernel.matrix(self.domain, "nodes")
+        column = self.domain.columns[0]
+        if self.task.matrix == "average" and isinstance(kernel, AbsoluteDifference) and widths(column).any():
+            return corrected(matrix, column_nodes(column))
+        return matrix
+
+    def _predicted(self, shape: ShapeMeans) -> float:
+        symbols = rounded(self.domain, shape.rows, self.task.rounding, source=KeyedSource.from_seed(_SEED))
+        bias, combined, shares = self._on_bins(shape, symbols)
+        records = self.task.records
+        if self.task.classes is None:
+            errors = means.covariance(self.inner, [combined], shares[0], records)
+        else:
+            half = max(1, records // 2)
+            errors = means.two_sample_covariance(self.inner, [combined], shares[0], shares[1], (half, half))
+        return float(errors.randomization[0, 0] + bias)
+
+    def means(self, answer: Answer) -> KernelMeans:
+        """Means of the kernels, with the noise that the reports really had."""
+        reach = farthest(self.task, self.domain, self.matrices)
+        if not isinstance(self.oracle, PublicClasses):
+            found = means.means(self.oracle, answer.values, self.matrices, reach)
+            return self._kernel_means(found, reach, found.records, None)
+        found = means.two_sample_means(self.oracle, answer.values, self.matrices, reach)
+        sizes = tuple(law_of(self.inner).records(each) for each in answer.values)
+        return self._kernel_means(found, reach, found.records, sizes)
+
+
+def reports(task: MeanTask, name: str) -> Reports:
+    """The best number of bins for one oracle."""
+    make = partial(_reports, task, name)
+    return best_bins(make, task.columns, most=MOST_SYMBOLS, powers=name == HaarOracle.name)
+
+
+def _reports(task: MeanTask, name: str, bins: int) -> Reports:
+    size = task.domain(bins).size
+    check_pairwise(size)
+    inner = oracle_of(task, name, size)
+    oracle = inner if task.classes is None else PublicClasses(inner, task.classes.size)
+    return Reports(task, reports_query(task, bins, oracle), bins)
+
+
+def oracle_of(task: MeanTask, name: str, size: int) -> Oracle:
+    """The oracle of so many symbols that a name stands for."""
+    epsilon = report_epsilon(task.terms.privacy, task.terms.unit.max_rows_per_person)
+    if name == RandomizedResponse.name:
+        return RandomizedResponse(size, epsilon)
+    if name == UnaryOracle.name:
+        return UnaryOracle(size, epsilon)
+    # smooth kernels hardly depend on fine levels, so these are asked less often
+    domain = task.domain(ANY_BINS)
+    smooth = all(kernel.lipschitz(domain) is not None for kernel in task.measure.kernels)
+    return HaarOracle(size, epsilon, weights="geometric" if smooth else "uniform")
+
+
+# --- Means over triples
+
+
+class TripleReports(OneReport):
+    """One response of every owner, whose sums give the mean over triples."""
+
+    @property
+    def tensor(self) -> Float64:
+        [kernel] = self.task.measure.kernels
+        assert isinstance(kernel, TripleTable)
+        return kernel.table
+
+    def _predicted(self, shape: ShapeMeans) -> float:
+        shares = np.bincount(self.domain.symbols(shape.rows), minlength=self.domain.size) / len(shape.rows)
+        whole, sampling = means.variances(self.oracle, self.tensor, shares, max(3, self.task.records))
+        return float(shape.gradient[0]) ** 2 * (whole - sampling)
+
+    def means(self, answer: Answer) -> KernelMeans:
+        """The mean, with the variances at the distribution that is nearest to the estimated one."""
+        value = means.mean(self.oracle, answer.values, self.tensor)
+        records, size = int(answer.values.sum()), self.oracle.size
+        keep = float(self.oracle.keep)
+        shares = (answer.values / records - (1 - keep) / size) / keep
+        whole, sampling = means.variances(self.oracle, self.tensor, on_simplex(shares, size), records)
+        randomization = np.array([[max(whole - sampling, 0.0)]])
+        return KernelMeans(np.array([value]), randomization, sampling_of(np.array([[sampling]])), np.zeros(1), records)
+
+
+def triples(task: MeanTask, name: str) -> TripleReports:
+    """Responses for a mean over triples."""
+    check_simple(task, name)
+    if name != RandomizedResponse.name:
+        raise ParameterError(f"a mean over triples is read off responses of krr only; use `method='krr'`, not {name}")
+    if len(task.measure.kernels) != 1:
+        raise ParameterError("a kernel of three records is measured alone")
+    oracle = oracle_of(task, name, task.domain(ANY_BINS).size)
+    return TripleReports(task, reports_query(task, ANY_BINS, oracle), ANY_BINS)
+
+
+# --- The volume under a ROC surface
+
+
+class Surface(OneReport):
+    """One report of every owner, whose sums give a histogram of each class."""
+
+    def _predicted(self, shape: ShapeMeans) -> float:
+        classes, symbols = self.oracle.classes, self.domain.symbols(shape.rows)
+        counts = [np.bincount(symbols[shape.classes == each], minlength=self.domain.size) for each in range(classes)]
+        histograms = np.stack([each / each.sum() for each in counts])
+        sizes = (max(1, self.task.records // classes),) * classes
+        variance = predicted_volume(self.inner, histograms, sizes)
+        bias = vus(histograms) - shape.means[0]
+        return float(shape.gradient[0] ** 2 * (variance + bias**2))
+
+    def means(self, answer: Answer) -> KernelMeans:
+        """The volume, with the noise that the reports really had."""
+        return volume(self.oracle, answer.values, wide=widths(self.domain.columns[0]) > 0)
+
+
+def surface(task: MeanTask, name: str) -> Surface:
+    """The best number of bins for one oracle."""
+    measure, classes = task.measure.name, task.classes
+    if classes is None or len(task.measure.kernels) != 1:
+        raise ParameterError(f"{measure} is no volume under one ROC surface of public classes")
+    if task.rounding != "simple":
+        raise ParameterError(f"{measure} jumps from 0 to 1, so leave out `rounding='randomized'`")
+    if task.matrix != "average":
+        raise ParameterError(f"{measure} counts one of the orders of scores in one bin, so matrix must be average")
+    make = partial(_surface, task, name, classes.size)
+    most = min(MOST_SYMBOLS, LARGEST // classes.size)
+    return best_bins(make, task.columns, most=most, powers=name == HaarOracle.name)
+
+
+def _surface(task: MeanTask, name: str, classes: int, bins: int) -> Surface:
+    size = task.domain(bins).size
+    check_surface(classes, size)
+    return Surface(task, reports_query(task, bins, PublicClasses(oracle_of(task, name, size), classes)), bins)
+
+
+# --- Exact variance of the volume
+#
+# The volume is a sum over chains of bins, one of each class, that never fall; m classes in a row in one bin weigh 1/m!.
+# Its square is a sum over pairs of chains, to which each class brings a factor of its own, of mean m_c m_c' + C_c for a
+# histogram with mean m_c and covariance C_c. Chains are followed class by class, by the bin that they are in and the
+# number of classes in a row that were in it; what the means alone give is left out at every step, so that nothing
+# cancels. Time is O(K^3 k^2).
+#
+# Source: docs/proofs/hierarchy.md.
+
+LARGEST = 4096
+"""Most classes times bins: chains of ten classes in so many take 130 MB."""
+
+
+def excess(means: Float64, covariances: Sequence[Float64]) -> float:
+    """Mean of the squared volume of independent histograms less the squared volume of their means, shape (K, k).
+
+    With the covariances of histograms, shape (k, k) each, it is the variance of the volume. With unbiased histograms as
+    means and their covariances negated it is, on average, the squared volume of the true shares less that of the
+    histograms.
+    """
+    bins = means.shape[1]
+    # products of the means along one chain, and what covariances add to them along two
+    chain, pair = np.ones((1, bins)), np.zeros((1, bins, 1, bins))
+    for number, (mean, covariance) in enumerate(zip(means, covariances, strict=True)):
+        if number:
+            chain = _advanced(chain)
+            pair = _advanced(_advanced(pair).transpose(2, 3, 0, 1))
+        pair = pair * (np.outer(mean, mean) + covariance)[:, None]
+        pair += np.multiply.outer(chain, chain) * covariance[:, None]
+        chain = chain * mean
+    return float(pair.sum())
+
+
+def multinomial(shares: Float64, records: float) -> Float64:
+    """Covariance of the shares of this many records that are drawn from a distribution, shape (k, k)."""
+    return (np.diag(shares) - np.outer(shares, shares)) / records
+
+
+def _advanced(chains: Float64) -> Float64:
+    """Chains before their next class: it starts a new bin above, or joins the others in theirs.
+
+    Args:
+        chains: By the classes in a row, the bin, and whatever else, shape (runs, k, ...).
+    """
+    started = np.zeros_like(chains[:1])
+    started[0, 1:] = np.cumsum(chains.sum(axis=0), axis=0)[:-1]
+    rows = np.arange(2, len(chains) + 2).reshape(-1, *(1,) * (chains.ndim - 1))
+    return np.concatenate([started, chains / rows])
+
+
+# --- The volume from reports
+#
+# Every term of the volume takes one bin of each class, and classes are different people, so unbiased histograms of the
+# classes give an unbiased volume, and the covariances of these histograms its exact variance.
+
+
+def volume(oracle: Any, sums: Int64, *, wide: Bool | None = None) -> KernelMeans:
+    """Estimate the volume under the ROC surface of two or more public classes.
+
+    Args:
+        oracle: `PublicClasses` over "krr", "unary" or "haar"; classes in the order that scores should have.
+        sums: Of reports, of the oracle's shape.
+        wide: Which bins hold more than one score, so that two scores in them need not be equal, shape (k,); None if
+            no bin does.
+
+    Returns:
+        An unbiased estimate, so it may be outside [0, 1]. Its covariance is the unbiased estimate of it, or that at the
+        nearest possible histograms where it is larger; sampling is of the latter.
+
+    Privacy: post-processing of randomized reports; classes are public.
+
+    Source: methods file, section 2; the variance: docs/proofs/hierarchy.md.
+    """
+    if not isinstance(oracle, PublicClasses) or oracle.classes < 2:
+        raise ParameterError("a volume under the ROC surface needs reports of two or more public classes")
+    check_surface(oracle.classes, oracle.inner.size)
+    law = law_of(oracle.inner)
+    records = tuple(law.records(each) for each in sums)
+    for place, count in enumerate(records):
+        if count < 1:
+            raise DataError(f"class {place} has no report; each class needs one")
+    histograms = np.stack([shares(oracle.inner, each) for each in sums])
+    plausible = np.stack([on_simplex(each, oracle.inner.size) for each in histograms])
+    value = vus(histograms)
+    unbiased = -excess(histograms, [-each for each in _noise(oracle.inner, histograms, records)])
+    likely = excess(plausible, _noise(oracle.inner, plausible, records))
+    drawn = excess(plausible, [multinomial(each, count) for each, count in zip(plausible, records, strict=True)])
+    least, largest = (value, value) if wide is None else vus_extremes(histograms, wide)
+    moved, variance = max(value - least, largest - value, 0.0), np.array([[max(unbiased, likely, 0.0)]])
+    sampling = sampling_of(np.array([[max(drawn, 0.0)]]))
+    return KernelMeans(np.array([value]), variance, sampling, np.array([moved]), sum(records), records)
+
+
+def predicted_volume(inner: Any, histograms: Float64, records: Sequence[int]) -> float:
+    """Mean over records of the variance of the randomization, if they are drawn from known histograms, shape (K, k)."""
+    drawn = [multinomial(each, count) for each, count in zip(histograms, records, strict=True)]
+    whole = [one + other for one, other in zip(_noise(inner, histograms, records), drawn, strict=True)]
+    return excess(histograms, whole) - excess(histograms, drawn)
+
+
+def shares(inner: Any, sums: Int64) -> Float64:
+    """Unbiased shares of one class in all bins, shape (k,), with sum 1; the last takes what fills the domain up."""
+    law = law_of(inner)
+    return np.add.reduceat(law.counts(sums) / law.records(sums), np.arange(inner.size))
+
+
+def check_surface(classes: int, bins: int) -> None:
+    """Refuse surfaces whose variance would take too much memory."""
+    if classes * bins > LARGEST:
+        raise ParameterError(
+            f"a volume under the ROC surface of {classes} classes from reports takes at most {LARGEST // classes} "
+            f"bins, got {bins}"
+        )
+
+
+def _noise(inner: Any, histograms: Float64, records: Sequence[int]) -> list[Float64]:
+    """Covariance of the estimated shares of each class, linear in its true ones; shape (k, k) each."""
+    law, places = law_of(inner), np.arange(inner.size)
+    found = []
+    for each, count in zip(histograms, records, strict=True):
+        weights = np.pad(each, (0, law.size - len(each)))
+        found.append(np.add.reduceat(np.add.reduceat(law.covariance(weights), places), places, axis=1) / count)
+    return found
+
+
+# --- An AUC with public labels, from reports about a tree over the scores
+
+CHILDREN = (2, 4)
+"""Children of a node that are compared where nobody named how many."""
+
+
+@dataclass(frozen=True)
+class HierarchyAuc(MethodOptions):
+    """AUC with public labels, from one report of every owner on a tree over the scores.
+
+    `Ustatistic(method="hierarchy")` uses the default options.
+
+    Fields:
+        variant: Value of pairs within a pruned node: "half", or "zero", which is biased towards 0 and less noisy.
+        a: A node is refined if the product of its counts is at least a times the product of their standard deviations:
+            "auto" minimizes the proved bound, "paper" is its closed form, or a number above 1.
+        prune: Whether nodes are pruned. "auto" refines all nodes if the additional variance is smaller than the
+            possible bias of pruning.
+        split: "users" (an owner reports on one level) or "budget" (on all, with a share of epsilon).
+        composition: Composition of a split budget: "basic" (the default), "advanced" (as in the paper) or "exact". The
+            last two require a guarantee with a delta.
+        branching: Children of a node, 2 to 8; by default 2 or 4, whichever has the smaller predicted error.
+        nodes: "hadamard" (an index and a bit) or "unary" (a bit for each node of levels of up to 1024: longer, less
+            noise at a large epsilon).
+
+    Raises:
+        ParameterError: a field is out of range, or is incompatible with another.
+
+    Source: Bell, Bellet, Gascon and Kulkarni 2020, section 5, corrected; `docs/proofs/hierarchy.md`.
+
+    Example:
+        >>> import ogive
+        >>> tree = ogive.HierarchyAuc(split="budget", composition="exact", branching=4)
+        >>> asked = ogive.Ustatistic(("score", "ill"), "auc", bounds=(0, 1), method=tree)
+    """
+
+    name: ClassVar[str] = "hierarchy"
+
+    variant: Variant = one_of(*VARIANTS)
+    a: Literal["auto", "paper"] | float = "auto"
+    prune: Literal["auto"] | bool = "auto"
+    split: Split = one_of(*SPLITS)
+    composition: Composition | None = None
+    branching: int | None = None
+    nodes: NodeReport = one_of(*NODES)
+
+    def __post_init__(self) -> None:
+        among(self.variant, "variant", VARIANTS)
+        among(self.split, "split", SPLITS)
+        among(self.nodes, "nodes", NODES)
+        check_a(self.a)
+        check_prune(self.prune)
+        if self.prune is False and (self.variant, self.a) != ("half", "auto"):
+            raise ParameterError(
+                "`variant` and `a` are for discarded nodes, and `prune=False` discards none; leave them out"
+            )
+        if self.composition is not None:
+            among(self.composition, "composition", COMPOSITIONS)
+        if self.split == "users" and self.composition is not None:
+            raise ParameterError(
+                f"`composition={quoted(self.composition)}` shares a budget out among levels, and no owner reports "
+                "on two of them under `split='users'`; use `split='budget'`, or leave it out"
+            )
+        if self.split == "budget" and self.composition is None:
+            object.__setattr__(self, "composition", "basic")
+        if self.branching is not None:
+            whole(self.branching, "branching", 2, 8)
+
+    @property
+    def branchings(self) -> tuple[int, ...]:
+        """The numbers of children that are compared."""
+        return CHILDREN if self.branching is None else (self.branching,)
+
+    def oracle(self, leaves: int, privacy: Privacy, *, branching: int) -> TreeOracle:
+        """The randomizer of every owner's leaf.
+
+        Args:
+            leaves: Number of leaves, or of bins that are padded to them.
+            privacy: Of a report.
+            branching: Children of a node.
+
+        Raises:
+            ParameterError: the composition requires a delta and the guarantee has none, or gives no guarantee at this
+                delta.
+        """
+        form: dict[str, Any] = {"branching": branching, "split": self.split, "nodes": self.nodes}
+        if self.composition in (None, "basic"):
+            return design_tree(leaves, report_epsilon(privacy, 1), **form)
+        if not isinstance(privacy, ApproxDP):
+            raise ParameterError(
+                f"`composition={quoted(self.composition)}` needs a guarantee with a delta, and there is none; "
+                "without one use `composition='basic'`"
+            )
+        return design_tree(leaves, privacy.epsilon, privacy.delta, composition=self.composition, **form)
+
+    def sizes(self, oracle: TreeOracle, positives: int, negatives: int, ties: str = "half") -> Sizes:
+        """The quantities on which bounds depend, for the expected number of reports on each level."""
+        v, w = (max(each.most for each in expected_noise(oracle, size)) for size in (positives, negatives))
+        return Sizes(positives, negatives, v, w, oracle.levels, oracle.branching, self.variant, ties)
+
+    def threshold(self, sizes: Sizes) -> float | None:
+        """The pruning threshold; None if all nodes are refined.
+
+        Raises:
+            ParameterError: there are too many nodes to refine all.
+        """
+        a = threshold_of(sizes, self.a)
+        return a if prunes(sizes, a, self.prune) else None
+
+    def bound(
+        self,
+        positives: int,
+        negatives: int,
+        *,
+        bins: int,
+        privacy: Privacy,
+        ties: str = "half",
+        against: str = "sample",
+    ) -> float:
+        """Upper bound of the mean squared error of the AUC of the rounded scores, from public numbers.
+
+        Args:
+            positives: Records of the positive class.
+            negatives: Records of the negative class.
+            bins: Of the scores.
+            privacy: Of every report.
+            ties: "half" or "strict": what pairs in one bin count.
+            against: "sample" for the AUC of these records, "population" for the AUC of the population; see
+                `ogive.statistics.ustatistic.trees.error_bound`.
+
+        Returns:
+            The bound; infinite where nothing is proved, as for a near 1.
+
+        Raises:
+            ParameterError: an argument is out of range, or the options leave branching open.
+
+        Example:
+            >>> import ogive
+            >>> bound = ogive.HierarchyAuc(branching=2).bound(10**6, 10**6, bins=1024, privacy=ogive.PureDP(1))
+            >>> 0.09 < bound**0.5 < 0.1
+            True
+        """
+        if self.branching is None:
+            raise ParameterError("a bound needs the number of children of a node; name it, for example `branching=2`")
+        oracle = self.oracle(bins, check_privacy(privacy), branching=self.branching)
+        sizes = self.sizes(oracle, positives, negatives, ties)
+        return error_bound(sizes, self.threshold(sizes), shared=self.split == "budget", against=against)
+
+
+DEFAULTS = HierarchyAuc()
+
+
+@dataclass(frozen=True)
+class Hierarchical(OneReport):
+    """One report of every owner about one level of a tree over the scores, whose leaves are bins or pad them."""
+
+    name: ClassVar[str] = "hierarchy"
+
+    options: HierarchyAuc
+
+    @property
+    def tree(self) -> Any:
+        return self.oracle.inner
+
+    @cached_property
+    def predicted(self) -> float:
+        """Mean over the reference shapes of variance plus squared bias of rounding to leaves.
+
+        Of discarded nodes it has the most that they may lose instead of their variance.
+        """
+        half = max(1, self.task.records // 2)
+        sizes = self.options.sizes(self.tree, half, half, self._ties)
+        threshold = self.options.threshold(sizes)
+        linear, products = np.mean([self._variances(shape, half) for shape in self.shapes], axis=0).tolist()
+        bias = 0.0 if self._points else float(np.mean([self._bias(shape) ** 2 for shape in self.shapes]))
+        return float(bias + linear + (products if threshold is None else lost_bound(sizes, threshold)))
+
+    def _bias(self, shape: ShapeMeans) -> float:
+        """How far rounding to leaves moves the area, with pairs in one leaf counted half."""
+        symbols = self.domain.symbols(shape.rows)
+        positives, negatives = (
+            np.bincount(symbols[shape.classes == place], minlength=self.tree.padded) for place in (1, 0)
+        )
+        wins = positives @ (np.cumsum(negatives) - negatives / 2)
+        return float(wins / (positives.sum() * negatives.sum()) - shape.means[0])
+
+    def _variances(self, shape: ShapeMeans, records: int) -> tuple[float, float]:
+        """What is linear in the noise of the nodes of one class, and products of both, of this many records of each.
+
+        The first is the sum over nodes of squared counts of the other class, by which a child's count is multiplied,
+        times its variance; the second that over pairs of children of one node.
+        """
+        tree = self.tree
+        symbols = self.domain.symbols(shape.rows)
+        held = []
+        for place in (1, 0):
+            counts = np.bincount(symbols[shape.classes == place], minlength=tree.padded)
+            held.append(counts * (records / counts.sum()))
+        linear = products = 0.0
+        for level, noise in enumerate(expected_noise(tree, records)):
+            size = tree.branching ** (tree.levels - level - 1)
+            x, y = (each.reshape(-1, tree.branching, size).sum(axis=2) for each in held)
+            v, w = noise.at(x), noise.at(y)
+            tied = 0.5 if level == tree.levels - 1 and self._ties == "half" else 0.0
+            linear += float((_above(x, tied) ** 2 * w + _above(y[:, ::-1], tied)[:, ::-1] ** 2 * v).sum())
+            products += float((_above(v, tied**2) * w).sum())
+        return linear / records**4, products / records**4
+
+    @cached_property
+    def _points(self) -> bool:
+        """Whether a leaf holds one value, so that pairs in it are ties; else their order is not known."""
+        return not widths(self.domain.columns[0]).any()
+
+    @property
+    def _ties(self) -> str:
+        [kernel] = self.task.measure.kernels
+        assert isinstance(kernel, Greater)
+        return kernel.ties if self._points else "half"
+
+    def means(self, answer: Answer) -> KernelMeans:
+        """The AUC, its noise, and how far discarded nodes and rounding may have moved it."""
+        options = self.options
+        found = auc(
+            self.oracle, answer.values, a=options.a, prune=options.prune, variant=options.variant, ties=self._ties
+        )
+        moved = found.bias_estimate + (0.0 if self._points else self._one_leaf(answer) / 2)
+        classes = (found.sizes.negatives, found.sizes.positives)
+        variance, sampling = np.array([[found.variance]]), sampling_of(np.array([[found.sampling_variance]]))
+        return KernelMeans(np.array([found.value]), variance, sampling, np.array([moved]), sum(classes), classes)
+
+    def _one_leaf(self, answer: Answer) -> float:
+        """Share of pairs whose scores are in one leaf, as far as reports tell.
+
+        It is estimated at the finest level whose noise allows it, and taken to fall from there as for scores that are
+        spread out within the nodes.
+        """
+        tree, size = self.tree, [int(self.tree.reports(each)) for each in answer.values]
+        noise = [np.array(tree.variances(each)) for each in answer.values]
+        counts = [tree.counts(each) for each in answer.values]
+        share = 1.0
+        for level in range(tree.levels):
+            nodes = tree.branching ** (level + 1)
+            deviation = math.sqrt(nodes * noise[0][level] * noise[1][level]) / (size[0] * size[1])
+            if deviation > 0.05 and level:
+                share /= tree.branching
+                continue
+            found = float(counts[0][level] @ counts[1][level]) / (size[0] * size[1])
+            share = min(share, max(0.0, found) + 2 * deviation)
+        return share
+
+
+def _above(values: Float64, own: float) -> Float64:
+    """Sums over the later children of a node, and a share of a child's own."""
+    return np.asarray(values[:, ::-1].cumsum(axis=1)[:, ::-1] - (1 - own) * values)
+
+
+def hierarchical(task: MeanTask, options: HierarchyAuc = DEFAULTS) -> Hierarchical:
+    """The tree with the best number of children of those allowed; 1024 leaves where their number is free."""
+    kernels = task.measure.kernels
+    if task.classes is None or len(kernels) != 1 or not isinstance(kernels[0], Greater) or task.classes.size != 2:
+        raise ParameterError("method hierarchy is for an AUC with public labels; use method krr, unary or haar")
+    return best(partial(_hierarchical, task, options, branching) for branching in options.branchings)
+
+
+def _hierarchical(task: MeanTask, options: HierarchyAuc, branching: int) -> Hierarchical:
+    assert task.classes is not None
+    bins = 1 << 10 if task.free else 1
+    tree = options.oracle(task.domain(bins).size, task.terms.privacy, branching=branching)
+    if tree.tallied < tree.levels:
+        raise ParameterError(
+            f"reports about {tree.size} bins cannot be added up in memory; take at most {branching**tree.tallied}"
+        )
+    return Hierarchical(task, reports_query(task, bins, PublicClasses(tree, task.classes.size)), bins, options)

@@ -1,1 +1,0 @@
-"""U-statistics from one randomized report of every record's owner."""
