@@ -6,9 +6,11 @@ import logging
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
-from cyclopts import Token
+from cyclopts import Parameter, Token
+
+from ogive.errors import DataError, OgiveError, plain
 
 if TYPE_CHECKING:
     from cyclopts import App
@@ -67,6 +69,21 @@ def whole(_: Any, tokens: Sequence[Token]) -> int:
         raise ValueError(f"must be a whole number, got {tokens[0].value!r}") from None
 
 
+Whole = Annotated[int, Parameter(converter=whole)]
+OptionalWhole = Annotated[int | None, Parameter(converter=whole)]
+Flag = Annotated[bool, Parameter(show_default=False)]
+
+
+@contextmanager
+def in_file(path: Path) -> Iterator[None]:
+    """Say in which file something was no good."""
+    try:
+        yield
+    except OgiveError as problem:
+        said = str(problem)
+        raise DataError(plain(said if said.startswith("cannot read") else f"{path}: {said}")) from None
+
+
 # --- Missing options that name columns of DATA
 
 _OPTIONS = ("--column", "--columns", "--score", "--probability", "--label")
@@ -74,17 +91,7 @@ _DATA = "DATA"
 
 
 def columns_named(app: App, commands: tuple[str, ...], arguments: ArgumentCollection) -> None:
-    """Refuse a command that lacks options which name columns; cyclopts calls this after `settings`.
-
-    Args:
-        app: The command.
-        commands: Its name; several words for a command of a command.
-        arguments: What it takes, with what was given.
-
-    Raises:
-        ParameterError: an option that names a column was left out; the message lists the columns of DATA.
-        DataError: DATA cannot be read.
-    """
+    """Refuse a command that lacks options which name columns; cyclopts calls this after `settings`."""
     by_name = {name: argument for argument in arguments for name in argument.names}
     if _DATA not in by_name or not by_name[_DATA].required or not by_name[_DATA].tokens:
         return

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
+from ogive.cli.data import Flag
 from ogive.cli.output import busy
 from ogive.errors import LedgerError, ParameterError, plain
 from ogive.privacy import number_text
@@ -30,7 +31,7 @@ def demo(
     output: Annotated[Path, Parameter(name=["--output", "-o"])] = Path("demo"),
     fresh: bool = False,
     no_banks: bool = False,
-    json: Annotated[bool, Parameter(show_default=False)] = False,
+    json: Flag = False,
 ) -> None:
     """Describe a bank's customers and judge a model of them, all paid from one ledger, until it is refused.
 

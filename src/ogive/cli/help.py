@@ -59,14 +59,7 @@ def help_asked(arguments: Sequence[str]) -> str | None:
 
 
 def help_of(app: App, arguments: Sequence[str], *, everything: bool, without: Callable[[Kind], frozenset[str]]) -> str:
-    """The help of the command that some arguments call.
-
-    Args:
-        app: The application.
-        arguments: What follows the program's name, without flags that ask for help.
-        everything: Whether all words of all options are shown.
-        without: The options that mean nothing for a kind of statistic.
-    """
+    """The help of the command that some arguments call."""
     names, apps, _ = app.parse_commands(list(arguments))
     kind = COMMANDED.get(ALIASES.get(names[-1], names[-1])) if names else None
     hidden = frozenset[str]() if kind is None else without(kind)

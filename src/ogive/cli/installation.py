@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal, NamedTuple
 
 from cyclopts import App, Parameter
 
+from ogive.cli.data import Flag
 from ogive.cli.output import busy
 from ogive.errors import DataError, ParameterError, RefusalError, plain
 
@@ -32,7 +33,7 @@ def completion(shell: Literal["bash", "zsh", "fish"], /) -> None:
 # --- `ogive warmup`
 
 
-def warmup(*, check: Annotated[bool, Parameter(show_default=False)] = False) -> None:
+def warmup(*, check: Flag = False) -> None:
     """Compile ahead of time, on this machine, the code that releases use.
 
     A release of each kind is made of records that nobody has. Compiled code is kept beside the package's source,
@@ -129,13 +130,7 @@ def compare(old: Results, new: Results) -> None:
 
 
 def slowdown(old: float, new: float, unit: str) -> float:
-    """How many times as slow the new is as the old; below 1 where it is faster.
-
-    Args:
-        old: A time or a speed, positive.
-        new: The same measured again.
-        unit: Of both; a speed is a number of something a second.
-    """
+    """How many times as slow the new is as the old; below 1 where it is faster."""
     return old / new if is_speed(unit) else new / old
 
 
@@ -145,11 +140,7 @@ def is_speed(unit: str) -> bool:
 
 
 def _read(path: Path) -> dict[tuple[str, str, str | None], Measured]:
-    """The times and speeds of a file, by work, metric and peer.
-
-    Raises:
-        DataError: it cannot be read, or holds no rows of benchmarks.
-    """
+    """The times and speeds of a file, by work, metric and peer."""
     try:
         rows = json.loads(path.read_text(encoding="utf-8"))
         return {

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import App, Parameter
 
-from ogive.cli.data import whole
-from ogive.cli.options.common import TABLE, OutputOptions, Words, guarantee
+from ogive.cli.data import Whole
+from ogive.cli.options import TABLE, OutputOptions, Words, guarantee
 from ogive.cli.output import check_outputs, publish
 from ogive.cli.paying import announce, files_of
 from ogive.errors import LedgerError, ParameterError, quoted
@@ -57,7 +57,7 @@ def limit(
     no_limit: bool = False,
     new: bool = False,
     person: str | None = None,
-    max_rows_per_person: Annotated[int, Parameter(converter=whole)] = 1,
+    max_rows_per_person: Whole = 1,
     row_choice: Literal["siphash", "md5"] | None = None,
     adjacency: Literal["replace", "add_or_remove"] | None = None,
     public: Words = (),
@@ -149,12 +149,7 @@ def export(ledger: Place = None, *, data_set: DataSet = None, output: OutputOpti
 
 
 def _opened(place: str | None, *, make: bool = False, read_only: bool = True) -> Ledger:
-    """The ledger at a place.
-
-    Raises:
-        ParameterError: no place was named.
-        LedgerError: there is none, or it cannot be read.
-    """
+    """The ledger at a place."""
     from ogive.ledger import Ledger
     from ogive.releasing.session import ledger_file
 
@@ -166,11 +161,7 @@ def _opened(place: str | None, *, make: bool = False, read_only: bool = True) ->
 
 
 def _accounts(books: Ledger, name: str | None) -> list[Account]:
-    """All accounts, or the one of a name.
-
-    Raises:
-        LedgerError: there is none of that name.
-    """
+    """All accounts, or the one of a name."""
     accounts = books.accounts()
     found = [account for account in accounts if name in (None, account.name)]
     if not found and name is not None:

@@ -64,22 +64,13 @@ NO_OPTIONS = ("OGIVE_CONFIG", "OGIVE_DATA", "OGIVE_LEDGER_KEY", "OGIVE_LEDGER_MA
 @cache
 def on_the_command_line() -> tuple[str, ...]:
     """Options that are taken from the command line only, those of all trust models among them."""
-    from ogive.cli.options.trust import NAMES  # which loads the options of all trust models
+    from ogive.cli.options import NAMES  # which loads the options of all trust models
 
     return (*_SPENT_OR_TRUSTED, *NAMES)
 
 
 def settings(app: App, commands: tuple[str, ...], arguments: ArgumentCollection) -> None:
-    """Fill in options that the command line leaves open; cyclopts calls this before it converts them.
-
-    Args:
-        app: The command.
-        commands: Its name; several words for a command of a command.
-        arguments: What it takes, with what was given already.
-
-    Raises:
-        ParameterError: a setting has a name that is none, may not be set here, or the file cannot be read.
-    """
+    """Fill in options that the command line leaves open; cyclopts calls this before it converts them."""
     commands = tuple(ALIASES.get(command, command) for command in commands)
     options = {name[2:]: argument for argument in arguments for name in argument.names if name.startswith("--")}
     path = _file()

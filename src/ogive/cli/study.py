@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import App, Parameter
 
-from ogive.cli.data import whole
-from ogive.cli.options.common import Words
+from ogive.cli.data import OptionalWhole, Whole
+from ogive.cli.options import Words
 from ogive.errors import ParameterError, RefusalError, plain
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def new(
     document: Document,
     *,
     name: str,
-    records: Annotated[int | None, Parameter(converter=whole)] = None,
+    records: OptionalWhole = None,
     coordinator: str | None = None,
     party: Words = (),
     server: Words = (),
@@ -176,7 +176,7 @@ def devices(
     document: Document,
     folder: Annotated[Path, Parameter(help="Folder to make.")],
     *,
-    count: Annotated[int, Parameter(converter=whole)],
+    count: Whole,
 ) -> None:
     """Make tokens for people who may upload to the servers of a study, one each, and each server's list of them.
 
@@ -260,7 +260,7 @@ def serve(
     state: State,
     service: Annotated[Path, Parameter(help="Folder from ogive study keys --service.")],
     host: str = "127.0.0.1",
-    port: Annotated[int, Parameter(converter=whole)] = 8443,
+    port: Whole = 8443,
     step_seconds: float = 60.0,
     clients: bool = False,
     patience: float = 300.0,

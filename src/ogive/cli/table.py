@@ -31,7 +31,7 @@ COMMANDS = {
     "ledger": ("ogive.cli.ledger:app", "Show, limit and export the privacy spent on each data set."),
     "plan": ("ogive.cli.plan:app", "Predict price and error of every method before anything is spent."),
     "show": ("ogive.cli.show:show", "Print what a saved file holds: a release, a plan, a cost or a statement."),
-    "report": ("ogive.cli.report:report", "Write releases, or everything that a ledger released, as one page of HTML."),
+    "report": ("ogive.cli.show:report", "Write releases, or everything that a ledger released, as one page of HTML."),
     "completion": (
         "ogive.cli.installation:completion",
         "Print the script that completes commands and options in a shell.",

@@ -63,14 +63,7 @@ def place() -> Path | None:
 
 
 def warm(*, kept: bool = False) -> Iterator[Done]:
-    """Do all tasks, compiled from the first step on; yields each when it is done.
-
-    Args:
-        kept: Whether to refuse what is not compiled yet.
-
-    Raises:
-        RefusalError: code that a task uses is kept nowhere, and must be.
-    """
+    """Do all tasks, compiled from the first step on; yields each when it is done."""
     for task in tasks():
         begun = time.perf_counter()
         with compiling.everything(kept=kept) as compiled, warnings.catch_warnings():

@@ -65,12 +65,7 @@ class _NotSaidError(Exception):
 
 
 def in_options(marked: str, options: Collection[str] | None = None) -> str:
-    """A message in which options stand for the Python that it marks.
-
-    Args:
-        marked: The message.
-        options: Names of the options that the command has, such as --bins; by default any option may be named.
-    """
+    """A message in which options stand for the Python that it marks."""
     return "".join(_said(text, options) if inside else text for text, inside in parts(marked))
 
 
@@ -101,11 +96,7 @@ def remedied(arguments: Sequence[str], added: Sequence[str]) -> str:
 
 
 def to_owners(problem: OgiveError) -> str:
-    """What is said to owners of records that a description does not accept: who asked can change that, they cannot.
-
-    Returns:
-        The message, marked. Where its advice is on what the description fixes, it says who can follow that advice.
-    """
+    """What is said to owners of records that a description does not accept: who asked can change that, they cannot."""
     fault, semicolon, advice = problem.marked.partition("; ")
     if not semicolon or problem.parameter not in _BY_DESCRIPTION:
         return problem.marked

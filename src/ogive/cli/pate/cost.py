@@ -5,15 +5,20 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-from cyclopts import Parameter
-
-from ogive.cli.data import whole
-from ogive.cli.options.common import NO_BOOKS, TABLE, BudgetOptions, OutputOptions, Plot
-from ogive.cli.output import busy, check_outputs, check_picture, draw, publish
-from ogive.cli.pate.label import Held, account_of
-from ogive.cli.pate.options import ALL_VOTES, ANY_AGGREGATOR, AggregatorOptions, VotesOptions, note
+from ogive.cli.data import Flag, OptionalWhole, Whole
+from ogive.cli.options import NO_BOOKS, TABLE, BudgetOptions, OutputOptions, Plot
+from ogive.cli.output import busy, check_outputs, publish
+from ogive.cli.pate.label import (
+    ALL_VOTES,
+    ANY_AGGREGATOR,
+    AggregatorOptions,
+    Held,
+    VotesOptions,
+    account_of,
+    note,
+)
 from ogive.cli.paying import announce, files_of
 from ogive.errors import DataError, OgiveError, ParameterError, RefusalError, plain
 
@@ -44,9 +49,9 @@ def cost(
     noise: Literal["continuous", "discrete", "scaled"] = "continuous",
     order: float | None = None,
     rule: Literal["tight", "paper"] | None = None,
-    max_answers: Annotated[int | None, Parameter(converter=whole)] = None,
+    max_answers: OptionalWhole = None,
     answered: Path | None = None,
-    group: Annotated[int, Parameter(converter=whole)] = 1,
+    group: Whole = 1,
     chosen: VotesOptions = ALL_VOTES,
     how: AggregatorOptions = ANY_AGGREGATOR,
     output: OutputOptions = TABLE,
@@ -77,9 +82,7 @@ def cost(
 
     aggregator = how.made()
     read = [path for path in (how.student, answered) if path is not None]
-    if plot is not None:
-        check_picture(plot)
-    check_outputs(votes, output.output, plot, keep=read)
+    check_outputs(votes, output.output, plot=plot, keep=read)
     _, counts = chosen.read(votes)
     note(aggregator, len(counts), int(counts[0].sum()), max_answers)
     with busy("counting costs"):
@@ -98,17 +101,11 @@ def cost(
         )
     if not found.publishable:
         print(f"ogive: private: {PRIVATE}", file=sys.stderr)
-    publish(found.to_json, lambda: told_of_cost(found), output, public=found.publishable)
-    if plot is not None:
-        draw(found.plot, plot)
+    publish(found.to_json, lambda: told_of_cost(found), output, public=found.publishable, plot=plot, picture=found.plot)
 
 
 def answered_in(path: Path | None, aggregator: Aggregator, votes: Int64) -> Any:
-    """Labels, -1 where teachers gave none, from released labels or an array; None where no file was named.
-
-    Raises:
-        DataError: the file holds neither, or labels of another run.
-    """
+    """Labels, -1 where teachers gave none, from released labels or an array; None where no file was named."""
     if path is None:
         return None
     from ogive.pate.arrays import read_array
@@ -124,13 +121,9 @@ def answered_in(path: Path | None, aggregator: Aggregator, votes: Int64) -> Any:
         _check_run(released, aggregator, votes)
         return released.taught
     except OgiveError as problem:
-        raise DataError(problem_of(path, problem)) from None
-
-
-def problem_of(path: Path, problem: OgiveError) -> str:
-    """What is wrong with a file, which the line names once."""
-    said = str(problem)
-    return problem.marked if str(path) in said else f"{plain(path)}: {problem.marked}"
+        # the line names the file once
+        named = "" if str(path) in str(problem) else f"{plain(path)}: "
+        raise DataError(f"{named}{problem.marked}") from None
 
 
 def _check_run(released: LabelsEstimate, aggregator: Aggregator, votes: Int64) -> None:
@@ -187,9 +180,9 @@ def sanitize(
     planned_epsilon: float | None = None,
     form: Literal["joint", "additive"] = "joint",
     answered: Path | None = None,
-    max_answers: Annotated[int | None, Parameter(converter=whole)] = None,
+    max_answers: OptionalWhole = None,
     noise: Literal["continuous", "discrete", "scaled"] = "scaled",
-    no_upper_limit: Annotated[bool, Parameter(show_default=False)] = False,
+    no_upper_limit: Flag = False,
     charge_delta: str | None = None,
     chosen: VotesOptions = ALL_VOTES,
     how: AggregatorOptions = ANY_AGGREGATOR,

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
-from ogive.cli.data import whole
-from ogive.cli.forms.plain import meanings
-from ogive.cli.options.common import Words
+from ogive.cli.data import Whole
+from ogive.cli.forms import meanings
+from ogive.cli.options import Words
 from ogive.cli.output import busy, check_outputs
 from ogive.core.arrays import Float64, Int64
 from ogive.errors import DataError, ParameterError, plain, quoted
@@ -50,16 +50,7 @@ class Coding:
 
     @staticmethod
     def of(rows: Source, names: Sequence[str], path: Path) -> Coding:
-        """What public rows say about columns.
-
-        Args:
-            rows: The public rows.
-            names: Columns to learn from, in their order.
-            path: The rows' file, to name in errors.
-
-        Raises:
-            DataError: a column is missing, or holds neither numbers nor text, or too many texts.
-        """
+        """What public rows say about columns."""
         if not names:
             raise DataError("there are no columns of features beside the label")
         for name in names:
@@ -71,14 +62,6 @@ class Coding:
         """Features of all rows, shape (rows, features): a number, or for each public text whether the value is it.
 
         Any other text, and none, is no public text: all zeros.
-
-        Args:
-            rows: Public or private rows.
-            path: The rows' file, to name in errors.
-
-        Raises:
-            DataError: a column of numbers holds text, or a number is missing or infinite. Of a private file the line
-                names the column alone.
         """
         import numpy as np
 
@@ -186,11 +169,7 @@ def _one_of(array: Any, categories: tuple[str, ...]) -> Float64:
 
 
 def table(path: Path) -> Source:
-    """A file of rows.
-
-    Raises:
-        DataError: it cannot be read, or is empty.
-    """
+    """A file of rows."""
     from ogive.records.files import file_source
 
     source = file_source(path)
@@ -200,12 +179,7 @@ def table(path: Path) -> Source:
 
 
 def labels_in(rows: Source, column: str, classes: Sequence[str], path: Path) -> Int64:
-    """Classes of all rows as whole numbers from 0, shape (rows,).
-
-    Raises:
-        ParameterError: there are no two classes.
-        DataError: there is no such column, or a row of no class.
-    """
+    """Classes of all rows as whole numbers from 0, shape (rows,)."""
     import numpy as np
 
     if len(classes) == 1:
@@ -227,11 +201,7 @@ def labels_in(rows: Source, column: str, classes: Sequence[str], path: Path) -> 
 
 
 def persons_in(rows: Source, column: str, path: Path) -> NDArray[Any]:
-    """Whose every row is, shape (rows,).
-
-    Raises:
-        DataError: there is no such column, or a row has no person.
-    """
+    """Whose every row is, shape (rows,)."""
     import numpy as np
 
     values = _values(rows, column, path, identifier=True)
@@ -261,13 +231,13 @@ def train(
     label: str,
     classes: Words,
     queries: Path,
-    teachers: Annotated[int, Parameter(converter=whole)],
+    teachers: Whole,
     folder: Path,
     output: Annotated[Path, Parameter(name=["--output", "-o"])],
     person: str | None = None,
     estimator: str = "random_forest",
-    seed: Annotated[int, Parameter(converter=whole)] = 0,
-    jobs: Annotated[int, Parameter(converter=whole)] = -1,
+    seed: Whole = 0,
+    jobs: Whole = -1,
     json_: Annotated[bool, Parameter(name="--json", show_default=False)] = False,
 ) -> None:
     """Train teachers on parts of private records, and count their votes on public inputs.
@@ -364,11 +334,7 @@ def _number_of(classes: tuple[str, ...]) -> int:
 
 
 def _learner(estimator: str) -> Any:
-    """A scikit-learn estimator, or a function that makes one.
-
-    Raises:
-        ParameterError: there is none of that name, or scikit-learn is missing.
-    """
+    """A scikit-learn estimator, or a function that makes one."""
     from ogive.pate.learners import check_learning
 
     check_learning()
