@@ -1,4 +1,4 @@
-"""The command line: commands, listed in `table`, each in the file of its name or beside its kin.
+"""The command line: commands, listed in `settings`, each in the file of its name or beside its kin.
 
 Results go to standard output or to files, messages to standard error. Exit status: 0; 1 where a
 request was understood and declined; 2 for bad use and unusable data; 70 for a fault of ours; 128 plus
@@ -21,7 +21,7 @@ from types import FrameType
 from typing import TYPE_CHECKING
 
 from ogive import __version__
-from ogive.cli.table import COMMANDS
+from ogive.cli.settings import COMMANDS
 from ogive.errors import OgiveError, ParameterError, RefusalError, plain, unmarked
 from ogive.statistics.kinds import ALIASES, COMMANDED
 

@@ -11,7 +11,7 @@ from cyclopts import Parameter
 
 from ogive.cli.data import as_written, data_file, in_file
 from ogive.cli.options import TABLE, OutputOptions, Plot, Words
-from ogive.cli.output import check_outputs, publish
+from ogive.cli.output import check_outputs, draw, publish, write_out
 from ogive.errors import DataError, ParameterError
 from ogive.provenance import publishable
 
@@ -77,14 +77,9 @@ def compare(
     for path, each in ((first, curve), *zip(others, compared, strict=True)):
         if _is_release(path) and not publishable(each.provenance):
             print(f"{path} was made without privacy: distances to it are not private", file=sys.stderr)
-    publish(
-        lambda: _json(first, found),
-        lambda: _table(first, found),
-        output,
-        public=public,
-        plot=plot,
-        picture=lambda axes: curve.plot_qq(compared[0], axes, name=others[0].name),
-    )
+    write_out(lambda: _json(first, found), lambda: _table(first, found), output, public=public)
+    if plot is not None:
+        draw(lambda axes: curve.plot_qq(compared[0], axes, name=others[0].name), plot)
 
 
 def _is_release(path: Path) -> bool:
@@ -183,6 +178,4 @@ def merge(
     from ogive.statistics.curve.merging import merge as merge_curves
 
     check_outputs(None, output.output, plot=plot, keep=files)
-    curve = merge_curves(*map(_curve_in, files), weights=weights)
-    public = publishable(curve.provenance)
-    publish(curve.to_json, lambda: str(curve), output, public=public, plot=plot, picture=curve.plot)
+    publish(merge_curves(*map(_curve_in, files), weights=weights), output, plot=plot)

@@ -96,7 +96,6 @@ def columns_named(app: App, commands: tuple[str, ...], arguments: ArgumentCollec
     if _DATA not in by_name or not by_name[_DATA].required or not by_name[_DATA].tokens:
         return
     left_out = [name for name in _OPTIONS if name in by_name and not by_name[name].tokens]
-    # cyclopts does not know that a list of no columns is refused
     left_out = [name for name in left_out if by_name[name].required or (name == "--columns" and _needed(commands))]
     if left_out:
         from ogive.records import Records
@@ -105,7 +104,7 @@ def columns_named(app: App, commands: tuple[str, ...], arguments: ArgumentCollec
 
 
 def _needed(commands: tuple[str, ...]) -> bool:
-    """Whether the statistic of a command needs columns, and does not take all of them where none is named."""
+    """Whether the statistic of a command needs columns; the parser does not know that a list of none is refused."""
     import dataclasses
 
     from ogive.statistics.kinds import ALIASES, COMMANDED
@@ -116,36 +115,25 @@ def _needed(commands: tuple[str, ...]) -> bool:
 
 # --- Notes on words for missing values: one line for each table
 
-_LOGGER = "ogive.records.missing_words"
-
-
-class _Gathered(logging.Handler):
-    """Stores the notes on each column."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.said: list[tuple[str, str, str, str]] = []
-
-    def emit(self, record: logging.LogRecord) -> None:
-        """Keep the format of a note, and the words, the column and the table that it names."""
-        self.said.append((str(record.msg), *cast("tuple[str, str, str]", record.args)))
-
 
 @contextmanager
 def gathered_notes() -> Iterator[None]:
     """Hold notes back, and say at the end which columns of each table had which words."""
-    logger, notes = logging.getLogger(_LOGGER), _Gathered()
+    logger, handler = logging.getLogger("ogive.records.missing_words"), logging.Handler()
+    notes: list[logging.LogRecord] = []
+    handler.emit = notes.append  # type: ignore[method-assign]
     propagated = logger.propagate
-    logger.addHandler(notes)
+    logger.addHandler(handler)
     logger.propagate = False
     try:
         yield
     finally:
-        logger.removeHandler(notes)
+        logger.removeHandler(handler)
         logger.propagate = propagated
         columns: dict[tuple[str, str, str], list[str]] = {}
-        for message, words, column, table in notes.said:
-            columns.setdefault((message, words, table), []).append(column)
+        for note in notes:
+            words, column, table = cast("tuple[str, str, str]", note.args)
+            columns.setdefault((str(note.msg), words, table), []).append(column)
         for (message, words, table), names in columns.items():
             if len(names) > 1:
                 message = message.replace("in column", "in columns")

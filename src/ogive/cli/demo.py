@@ -23,6 +23,10 @@ if TYPE_CHECKING:
 LEDGER = "ledger.db"
 BANKS_PAGE = "banks.html"
 LEDGER_FILES = (LEDGER, f"{LEDGER}.key", f"{LEDGER}-wal", f"{LEDGER}-shm", f"{LEDGER}-journal")
+EXACT = (
+    "Dashed lines and columns named True are exact. They let you judge the noise here; in practice they are never "
+    "published."
+)
 
 
 def demo(
@@ -114,8 +118,7 @@ def _write_banks(banks: Banks, story: Story, folder: Path) -> Path:
         "No row leaves its bank. Each bank's agent adds its part of the noise and masks its counts; the coordinator "
         "sees sums alone.",
         f"Each bank's ledger paid epsilon = {number_text(banks.spent.epsilon)}, for the records of that bank.",
-        "Dashed lines and columns named True are exact. They let you judge the noise here; in practice they are never "
-        "published.",
+        EXACT,
     ]
     return write_report(
         [each.estimate for each in banks.pooled],
@@ -136,11 +139,11 @@ def _write(story: Story, session: Session, folder: Path) -> Path:
 
     for part in story.parts:
         estimate, name = part.estimate, part.wish.name
+        whole = estimate
         if isinstance(estimate, QuantileEstimates):
             estimate.to_json(folder / f"{name}-deciles.json")
-            released_curve(part).to_json(folder / f"{name}.json")
-        else:
-            estimate.to_json(folder / f"{name}.json")
+            whole = released_curve(part)
+        whole.to_json(folder / f"{name}.json")
         write_atomically(folder / f"{name}.svg", chart_svg(estimate).encode())
     prices = " + ".join(number_text(part.wish.privacy.epsilon) for part in story.parts)
     wanted = story.refusal.wish
@@ -152,8 +155,7 @@ def _write(story: Story, session: Session, folder: Path) -> Path:
         "deciles are computed from the curves, which is post-processing and free.",
         f"A request for the distribution of all predictions at epsilon = {number_text(wanted.privacy.epsilon)} was "
         f"refused: {story.refusal.reason}.",
-        "Dashed lines and columns named True are exact. They let you judge the noise here; in practice they are "
-        "never published.",
+        EXACT,
     ]
     return write_report(
         [part.estimate for part in story.parts],

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import json as json_format
+import json
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import App, Parameter
 
 from ogive.cli.data import Whole
 from ogive.cli.options import TABLE, OutputOptions, Words, guarantee
-from ogive.cli.output import check_outputs, publish
+from ogive.cli.output import check_outputs, write_out
 from ogive.cli.paying import announce, files_of
 from ogive.errors import LedgerError, ParameterError, quoted
 
@@ -38,12 +38,12 @@ def show(ledger: Place = None, *, data_set: DataSet = None, output: OutputOption
     check_outputs(None, output.output, keep=files_of(ledger))
     with _opened(ledger) as books:
         texts = [statement(account) for account in _accounts(books, data_set)]
-        plain = _exported(books, data_set)
-    for account in plain:
+        exported = _exported(books, data_set)["accounts"]
+    for account in exported:
         for entry in account["entries"]:
             del entry["estimate"]
-    content = json_format.dumps({"schema": SCHEMA, "accounts": plain}, indent=1)
-    publish(lambda: content, lambda: "\n\n".join(texts) or "the ledger has no data sets yet", output, public=True)
+    content = json.dumps({"schema": SCHEMA, "accounts": exported}, indent=1)
+    write_out(lambda: content, lambda: "\n\n".join(texts) or "the ledger has no data sets yet", output, public=True)
 
 
 @app.command
@@ -141,11 +141,11 @@ def export(ledger: Place = None, *, data_set: DataSet = None, output: OutputOpti
     """
     check_outputs(None, output.output, keep=files_of(ledger))
     with _opened(ledger) as books:
-        plain = {**books.export(), "accounts": _exported(books, data_set)}
-    content = json_format.dumps(plain, indent=1)
-    accounts = len(plain["accounts"])
+        exported = _exported(books, data_set)
+    content = json.dumps(exported, indent=1)
+    accounts = len(exported["accounts"])
     told = content if output.output is None else f"exported {accounts} {'data set' if accounts == 1 else 'data sets'}"
-    publish(lambda: content, lambda: told, output, public=True)
+    write_out(lambda: content, lambda: told, output, public=True)
 
 
 def _opened(place: str | None, *, make: bool = False, read_only: bool = True) -> Ledger:
@@ -170,6 +170,7 @@ def _accounts(books: Ledger, name: str | None) -> list[Account]:
     return found
 
 
-def _exported(books: Ledger, name: str | None) -> list[dict[str, Any]]:
+def _exported(books: Ledger, name: str | None) -> dict[str, Any]:
     _accounts(books, name)
-    return [account for account in books.export()["accounts"] if name in (None, account["name"])]
+    whole = books.export()
+    return {**whole, "accounts": [account for account in whole["accounts"] if name in (None, account["name"])]}

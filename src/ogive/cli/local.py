@@ -24,15 +24,12 @@ from ogive.cli.wording import in_options, to_owners
 from ogive.core.files import remove_leftovers, write_atomically, write_whole
 from ogive.core.types import Progress
 from ogive.errors import DataError, OgiveError, ParameterError, PeerError, RefusalError, plain, quoted
-from ogive.provenance import publishable
-from ogive.statistics.kinds import COMMANDED, Kind
+from ogive.statistics.kinds import COMMANDED
 
 if TYPE_CHECKING:
     from ogive.core.arrays import Float64, Int64
     from ogive.local.collection import Collection, Counts
     from ogive.local.description import Description
-    from ogive.privacy import Privacy
-    from ogive.statistics.base import Statistic
 
 try:
     import fcntl
@@ -81,12 +78,7 @@ def __getattr__(name: str) -> Callable[..., None]:
     """The command of a kind, made when it is used."""
     if name not in COMMANDED:
         raise AttributeError(name)
-    return describe_command(COMMANDED[name])
-
-
-def describe_command(kind: Kind) -> Callable[..., None]:
-    """The command that describes what owners are asked for a statistic of one kind."""
-    return command(kind, _describe, owners=True)
+    return command(COMMANDED[name], _describe, owners=True)
 
 
 def _describe(parsed: ParsedStatistic, *, promised: PromiseOptions, output: OutputOptions = TABLE) -> None:
@@ -99,40 +91,28 @@ def _describe(parsed: ParsedStatistic, *, promised: PromiseOptions, output: Outp
     description = describe_collection(
         statistic, privacy=privacy, participants=promised.participants, title=promised.title
     )
-    parts = [description.words, _weight(description)]
+    reach = description.oracle.reach
+    parts = [
+        description.words,
+        f"A false report looks like an honest one, and counts for at most {reach:.3g} people\n"
+        f"in any one count: {100 * reach / description.participants:.2g} % of all participants.",
+    ]
     if promised.shuffled is not None:
         parts.append(_shuffled(description, promised.shuffled))
     if promised.predict:
-        parts.append(_predicted(statistic, privacy, promised.participants))
+        from ogive.releasing.planning import plan
+        from ogive.releasing.planning.text import table
+        from ogive.trust import Local
+
+        with busy("predicting errors") as progress:
+            made = plan(statistic, privacy=privacy, records=promised.participants, trust=Local, progress=progress)
+        parts.append(table(made, in_options))
     message = "\n\n".join(parts)
-    publish(description.to_json, lambda: message, output, public=True)
+    publish(description, output, text=lambda _: message, public=True)
     if output.json:
         print(message, file=sys.stderr)
     elif output.output is None:
         print("this was a preview: name a file with -o, which participants need", file=sys.stderr)
-
-
-def _weight(description: Description) -> str:
-    """How much participants who lie can do, for who asks."""
-    reach = description.oracle.reach
-    share = 100 * reach / description.participants
-    return "\n".join(
-        [
-            f"A false report looks like an honest one, and counts for at most {reach:.3g} people",
-            f"in any one count: {share:.2g} % of all participants.",
-        ]
-    )
-
-
-def _predicted(statistic: Statistic[Any], privacy: Privacy, participants: int) -> str:
-    """What errors to expect."""
-    from ogive.releasing.planning import plan
-    from ogive.releasing.planning.text import table
-    from ogive.trust import Local
-
-    with busy("predicting errors") as progress:
-        made = plan(statistic, privacy=privacy, records=participants, trust=Local, progress=progress)
-    return table(made, in_options)
 
 
 def _shuffled(description: Description, delta: str) -> str:
@@ -150,12 +130,10 @@ def _shuffled(description: Description, delta: str) -> str:
     except ParameterError as problem:
         raise ParameterError(f"--shuffled: {plain(problem)}") from None
     kept = ApproxDP(Fraction(math.ceil(bound * _SHOWN), _SHOWN), delta)
-    return "\n".join(
-        [
-            "If somebody whom all trust removes the participants' numbers and shuffles the reports on each question,",
-            f"or adds them up, and {description.participants} report, all others learn no more than {kept}, one record",
-            f"replaced by any other (the smallest group of reports on one question has {group}).",
-        ]
+    return (
+        "If somebody whom all trust removes the participants' numbers and shuffles the reports on each question,\n"
+        f"or adds them up, and {description.participants} report, all others learn no more than {kept}, one record\n"
+        f"replaced by any other (the smallest group of reports on one question has {group})."
     )
 
 
@@ -404,14 +382,7 @@ def aggregate(
             return
         with busy("estimating"):
             estimate = estimate_collection(collection)
-        publish(
-            estimate.to_json,
-            lambda: str(estimate),
-            output,
-            public=publishable(estimate.provenance),
-            plot=plot,
-            picture=estimate.plot,
-        )
+        publish(estimate, output, plot=plot)
 
 
 def _costs(description: Description, reports: int) -> str:

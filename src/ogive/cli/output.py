@@ -12,6 +12,7 @@ from ogive.cli.options import OutputOptions
 from ogive.core.files import check_writable, permissions, write_atomically
 from ogive.core.types import Progress
 from ogive.errors import ParameterError, RefusalError, plain, quoted
+from ogive.provenance import publishable
 
 
 def check_outputs(
@@ -64,43 +65,54 @@ def busy(message: str) -> Iterator[Progress]:
 
 
 def publish(
+    found: Any,
+    output: OutputOptions,
+    *,
+    text: Callable[[Any], str] = str,
+    public: bool | None = None,
+    kept_in: str | None = None,
+    plot: Path | None = None,
+) -> None:
+    """Write a result where it was asked for, and draw it.
+
+    Args:
+        found: The result.
+        output: Where it goes.
+        text: The result as text.
+        public: Whether it may be published; else the file is for its owner alone. By default as its provenance says.
+        kept_in: The ledger that has the result too, if one does.
+        plot: Where a picture of it goes, if one was asked for.
+    """
+    public = publishable(found.provenance) if public is None else public
+    write_out(found.to_json, lambda: text(found), output, public=public, kept_in=kept_in)
+    if plot is not None:
+        draw(found.plot, plot)
+
+
+def write_out(
     as_json: Callable[[], str],
     as_table: Callable[[], str],
     output: OutputOptions,
     *,
     public: bool,
     kept_in: str | None = None,
-    plot: Path | None = None,
-    picture: Callable[[Any], Any] | None = None,
 ) -> None:
-    """Write the result where it was asked for.
+    """Write a result to standard output as a table, or with --json as JSON and nothing else; a file has JSON besides.
 
-    Standard output has the table, or with --json the JSON and nothing else; a file has the JSON besides. A file that
-    could not be written although it could when it was checked is a refusal: the result is then in the ledger, or else
-    on standard output, so what was paid for is not lost.
-
-    Args:
-        as_json: The result as JSON.
-        as_table: The result as text.
-        output: Where it goes.
-        public: Whether it may be published; else the file is for its owner alone.
-        kept_in: The ledger that has the result too, if one does.
-        plot: Where a picture of it goes, if one was asked for.
-        picture: Draws it into axes.
+    A file that could not be written although it could when it was checked is a refusal: the result is then in the
+    ledger, or else on standard output, so what was paid for is not lost.
     """
-    text = as_json() if output.json or output.output is not None else ""
+    content = as_json() if output.json or output.output is not None else ""
     if output.output is not None:
         try:
-            write_atomically(output.output, f"{text}\n".encode(), mode=permissions(public=public))
+            write_atomically(output.output, f"{content}\n".encode(), mode=permissions(public=public))
         except ParameterError as problem:
             if kept_in is not None:
                 raise RefusalError(f"{problem.marked}; the ledger has the result: ask again at no cost") from None
-            print(text)
+            print(content)
             raise RefusalError(f"{problem.marked}; the result went to standard output instead") from None
         print(f"wrote {output.output}", file=sys.stderr)
-    print(text if output.json else as_table())
-    if plot is not None and picture is not None:
-        draw(picture, plot)
+    print(content if output.json else as_table())
 
 
 def draw(plot: Callable[[Any], Any], path: Path) -> None:

@@ -13,9 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ogive.cli.options import BudgetOptions, OutputOptions, PrivacyOptions
-from ogive.cli.output import busy, check_outputs, publish
+from ogive.cli.output import busy, check_outputs, draw, publish
 from ogive.errors import AccountWarning, BudgetError, LedgerError, NoiseWarning, OgiveError, ParameterError
-from ogive.provenance import publishable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -122,16 +121,9 @@ class Request:
                 estimate, note = self._paid(trust, privacy, limit)
             print(note, file=sys.stderr)
             estimate = finish(estimate)
-        public = kept_in is not None or publishable(estimate.provenance)
-        publish(
-            estimate.to_json,
-            lambda: table(estimate),
-            output,
-            public=public,
-            kept_in=kept_in,
-            plot=plot,
-            picture=lambda axes: picture(estimate, axes),
-        )
+        publish(estimate, output, text=table, public=True if kept_in is not None else None, kept_in=kept_in)
+        if plot is not None:
+            draw(lambda axes: picture(estimate, axes), plot)
 
     def _with_other_needs(self, problem: ParameterError, trust: Simulation) -> ParameterError:
         """That no guarantee was given, with what else the statistic needs, where the table tells."""

@@ -27,7 +27,7 @@ from ogive.cli.output import busy, check_outputs, draw, publish
 from ogive.cli.release import ParsedStatistic, command
 from ogive.cli.wording import in_options
 from ogive.errors import ParameterError, quoted
-from ogive.statistics.kinds import COMMANDED, Kind
+from ogive.statistics.kinds import COMMANDED
 
 if TYPE_CHECKING:
     from ogive.privacy import Adjacency, Privacy
@@ -199,11 +199,7 @@ def __getattr__(name: str) -> Callable[..., None]:
     """The command of a kind, made when it is used."""
     if name not in COMMANDED:
         raise AttributeError(name)
-    return plan_command(COMMANDED[name])
-
-
-def plan_command(kind: Kind) -> Callable[..., None]:
-    """The command that plans a statistic of one kind."""
+    kind = COMMANDED[name]
     return command(kind, _show, {"part": part_options(kind)}, names=False)
 
 
@@ -237,7 +233,7 @@ def _show(
         made = plan(statistic, privacy=privacy, **arguments)
     if plot is not None:
         draw(made.plot, plot)
-    publish(made.to_json, lambda: _told(made, planned), output, public=True)
+    publish(made, output, text=lambda made: _told(made, planned), public=True)
 
 
 def _told(made: Plan, planned: PlanOptions) -> str:

@@ -236,14 +236,10 @@ def __getattr__(name: str) -> Callable[..., None]:
     """The command of a kind, made when it is first used."""
     if name not in COMMANDED:
         raise AttributeError(name)
-    return _command(name)
-
-
-@cache
-def _command(name: str) -> Callable[..., None]:
     return release_command(COMMANDED[name])
 
 
+@cache
 def release_command(kind: Kind) -> Callable[..., None]:
     """The command that releases a statistic of one kind."""
     told = kind.command_options

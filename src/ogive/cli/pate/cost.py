@@ -23,13 +23,9 @@ from ogive.cli.paying import announce, files_of
 from ogive.errors import DataError, OgiveError, ParameterError, RefusalError, plain
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from ogive.core.arrays import Int64
     from ogive.pate import PrivacyCost, SanitizedCost
     from ogive.pate.aggregators import Aggregator
-    from ogive.pate.labelling import Tallied
-    from ogive.privacy import Privacy
     from ogive.statistics.labels.estimate import LabelsEstimate
 
 PRIVATE = (
@@ -101,7 +97,7 @@ def cost(
         )
     if not found.publishable:
         print(f"ogive: private: {PRIVATE}", file=sys.stderr)
-    publish(found.to_json, lambda: told_of_cost(found), output, public=found.publishable, plot=plot, picture=found.plot)
+    publish(found, output, text=told_of_cost, public=found.publishable, plot=plot)
 
 
 def answered_in(path: Path | None, aggregator: Aggregator, votes: Int64) -> Any:
@@ -129,14 +125,13 @@ def answered_in(path: Path | None, aggregator: Aggregator, votes: Int64) -> Any:
 def _check_run(released: LabelsEstimate, aggregator: Aggregator, votes: Int64) -> None:
     from ogive.statistics.base import describe
 
-    asked = json.loads(json.dumps(describe(aggregator)))
-    if released.aggregator != asked:
-        raise DataError(f"its labels are of {_words(released.aggregator)}, not of {_words(asked)}")
-    if released.ballots.shape != votes.shape:
+    wanted = json.loads(json.dumps(describe(aggregator)))
+    if released.aggregator != wanted:
+        raise DataError(f"its labels are of {_words(released.aggregator)}, not of {_words(wanted)}")
+    there, here = released.ballots.shape, votes.shape
+    if there != here:
         raise DataError(
-            "its labels are of {} queries and {} classes, and the votes of {} and {}".format(
-                *released.ballots.shape, *votes.shape
-            )
+            f"its labels are of {there[0]} queries and {there[1]} classes, and the votes of {here[0]} and {here[1]}"
         )
 
 
@@ -149,20 +144,14 @@ def told_of_cost(found: PrivacyCost) -> str:
     """A cost in some lines."""
     from ogive.accounting.losses import shown_up
 
-    answers = "answers at most" if found.mode == "independent" else "answers"
-    if found.mode not in ("independent", "realised"):
-        answers = "answers expected"
+    answers = {"independent": "answers at most", "realised": "answers"}.get(found.mode, "answers expected")
     order = "" if found.order is None else f", Renyi order {found.order:g}"
-    return "\n".join(
-        [
-            f"epsilon = {shown_up(found.epsilon)} at delta = {shown_up(found.delta)}",
-            f"  mode:     {found.mode}, conversion {found.rule}{order}",
-            f"  queries:  {found.queries}, {found.answers:.1f} {answers}"
-            if found.answers % 1
-            else f"  queries:  {found.queries}, {found.answers:.0f} {answers}",
-            f"  publish:  {'yes' if found.publishable else 'no, it is as private as the votes'}",
-            f"  meaning:  {found.statement}",
-        ]
+    return (
+        f"epsilon = {shown_up(found.epsilon)} at delta = {shown_up(found.delta)}\n"
+        f"  mode:     {found.mode}, conversion {found.rule}{order}\n"
+        f"  queries:  {found.queries}, {found.answers:.{1 if found.answers % 1 else 0}f} {answers}\n"
+        f"  publish:  {'yes' if found.publishable else 'no, it is as private as the votes'}\n"
+        f"  meaning:  {found.statement}"
     )
 
 
@@ -258,31 +247,18 @@ def sanitize(
             file=sys.stderr,
         )
     else:
-        found = _paid(votes, Tallied(whole_file), Tallied(counts), limit, charge_delta, budget, ask)
-    publish(found.to_json, lambda: told_of_sanitized(found), output, public=True, kept_in=budget.ledger)
+        from ogive.releasing.session import left
 
-
-def _paid(
-    path: Path,
-    whole_file: Tallied,
-    asked: Tallied,
-    limit: Privacy | None,
-    charge_delta: str | None,
-    budget: BudgetOptions,
-    ask: Callable[..., SanitizedCost],
-) -> SanitizedCost:
-    """The cost from the account of these teachers; says on standard error what it did to the budget."""
-    from ogive.releasing.session import left
-
-    held = Held(asked, asked.ballots, whole_file.data_digest())
-    with account_of(path, held, limit, None, budget) as (ledger, account, name):
-        announce(ledger)
-        before = len(account.history)
-        found = ask(ledger=account, charge_delta=charge_delta, batch=budget.batch)
-        new = account.history[before:]
-        what = f"paid {new[-1].charge}" if new else "asked before: this is the stored answer, at no cost"
-        print(f"{name}: {what}; {left(account)} remaining", file=sys.stderr)
-    return found
+        tallied = Tallied(counts)
+        held = Held(tallied, tallied.ballots, Tallied(whole_file).data_digest())
+        with account_of(votes, held, limit, None, budget) as (ledger, account, name):
+            announce(ledger)
+            before = len(account.history)
+            found = ask(ledger=account, charge_delta=charge_delta, batch=budget.batch)
+            new = account.history[before:]
+            what = f"paid {new[-1].charge}" if new else "asked before: this is the stored answer, at no cost"
+            print(f"{name}: {what}; {left(account)} remaining", file=sys.stderr)
+    publish(found, output, text=told_of_sanitized, public=True, kept_in=budget.ledger)
 
 
 def told_of_sanitized(found: SanitizedCost) -> str:
@@ -291,10 +267,8 @@ def told_of_sanitized(found: SanitizedCost) -> str:
 
     independent = shown_up(found.independent_epsilon, ".3f")
     limit = "" if found.upper_limit is None else f", at most {shown_up(found.upper_limit, '.3f')} with 95 % confidence"
-    return "\n".join(
-        [
-            f"epsilon about {found.epsilon:.3f} at delta = {shown_up(found.delta)}{limit}",
-            f"  data-independent:  {independent} with at most {found.max_answers} answers",
-            f"  meaning:           {found.statement}",
-        ]
+    return (
+        f"epsilon about {found.epsilon:.3f} at delta = {shown_up(found.delta)}{limit}\n"
+        f"  data-independent:  {independent} with at most {found.max_answers} answers\n"
+        f"  meaning:           {found.statement}"
     )

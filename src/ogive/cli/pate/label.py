@@ -26,7 +26,6 @@ from ogive.cli.options import (
 from ogive.cli.output import busy, check_outputs, publish
 from ogive.cli.paying import files_of, pay_from
 from ogive.errors import DataError, ParameterError, plain, quoted
-from ogive.provenance import publishable
 
 if TYPE_CHECKING:
     from ogive.core.arrays import Int64
@@ -279,15 +278,7 @@ def label(
             found, paid = pay_from(lambda: (ledger, account), name, partial(ask, account))
         kept_in = budget.ledger
         print(paid, file=sys.stderr)
-    publish(
-        found.to_json,
-        lambda: _told(found),
-        output,
-        public=publishable(found.provenance),
-        kept_in=kept_in,
-        plot=plot,
-        picture=found.plot,
-    )
+    publish(found, output, text=_told, kept_in=kept_in, plot=plot)
 
 
 def _held(
@@ -481,7 +472,7 @@ def plan(
             seed=seed,
             progress=progress,
         )
-    publish(made.to_json, lambda: str(made), output, public=True, plot=plot, picture=made.plot)
+    publish(made, output, public=True, plot=plot)
 
 
 def _simulated(

@@ -65,10 +65,12 @@ class Coding:
         """
         import numpy as np
 
+        from ogive.records.arrow import float_values, kind_of
+
         names = [name for name, _ in self.columns]
         texts = {name for name, categories in self.columns if categories is not None}
         for name in names:
-            if name not in texts and not _is_number(rows.type(name)):
+            if name not in texts and kind_of(rows.type(name)) != "number":
                 raise DataError(
                     f"column {quoted(name)} of {plain(path)} must hold numbers, as that of {plain(self.public)} does"
                 )
@@ -77,28 +79,31 @@ class Coding:
         for arrays in rows.batches(names, identifiers=texts):
             parts = []
             for (name, categories), array in zip(self.columns, arrays, strict=True):
-                part = _numbers(array) if categories is None else _one_of(array, categories)
+                part = float_values(array, "number")[:, None] if categories is None else _one_of(array, categories)
                 unusable = ~np.isfinite(part).all(axis=1)
                 if unusable.any():
-                    raise DataError(self._missing(name, path, before + int(np.argmax(unusable)) + 1))
+                    row = before + int(np.argmax(unusable)) + 1
+                    where = f"no finite number in row {row}" if path == self.public else "rows without a finite number"
+                    raise DataError(
+                        f"column {quoted(name)} of {plain(path)} has {where}; fill in what is missing first"
+                    )
                 parts.append(part)
             found.append(np.concatenate(parts, axis=1))
             before += len(found[-1])
         return np.concatenate(found)
 
-    def _missing(self, name: str, path: Path, row: int) -> str:
-        where = f"no finite number in row {row}" if path == self.public else "rows without a finite number"
-        return f"column {quoted(name)} of {plain(path)} has {where}; fill in what is missing first"
-
 
 def _categories(rows: Source, name: str, path: Path) -> tuple[str, ...] | None:
     """All texts of a public column; None where it holds numbers."""
-    from ogive.records.arrow import type_words
+    import pyarrow as pa
+
+    from ogive.records.arrow import kind_of, type_words
 
     kind = rows.type(name)
-    if _is_number(kind):
+    if kind_of(kind) == "number":
         return None
-    if not _is_text(kind):
+    words = kind.value_type if pa.types.is_dictionary(kind) else kind
+    if not any(fits(words) for fits in (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view)):
         raise DataError(
             f"column {quoted(name)} of {plain(path)} holds {type_words(kind)}; teachers learn from numbers and text"
         )
@@ -120,20 +125,6 @@ def _categories(rows: Source, name: str, path: Path) -> tuple[str, ...] | None:
     return tuple(sorted(seen))
 
 
-def _is_number(kind: Any) -> bool:
-    from ogive.records.arrow import kind_of
-
-    return kind_of(kind) == "number"
-
-
-def _is_text(kind: Any) -> bool:
-    import pyarrow as pa
-
-    if pa.types.is_dictionary(kind):
-        return _is_text(kind.value_type)
-    return any(fits(kind) for fits in (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view))
-
-
 def _writes_a_number(text: str) -> bool:
     try:
         float(text)
@@ -146,12 +137,6 @@ def _decoded(array: Any) -> Any:
     import pyarrow as pa
 
     return array.dictionary_decode() if pa.types.is_dictionary(array.type) else array
-
-
-def _numbers(array: Any) -> Float64:
-    from ogive.records.arrow import float_values
-
-    return float_values(array, "number")[:, None]
 
 
 def _one_of(array: Any, categories: tuple[str, ...]) -> Float64:
@@ -182,10 +167,11 @@ def labels_in(rows: Source, column: str, classes: Sequence[str], path: Path) -> 
     """Classes of all rows as whole numbers from 0, shape (rows,)."""
     import numpy as np
 
+    known: dict[Any, int]
     if len(classes) == 1:
         if not classes[0].isdecimal() or int(classes[0]) < 2:
             raise ParameterError("--classes must be a whole number from 2, or two or more classes")
-        known: dict[Any, int] = {number: number for number in range(int(classes[0]))}
+        known = {number: number for number in range(int(classes[0]))}
     else:
         if len(set(classes)) < len(classes) or not classes:
             raise ParameterError("--classes must be a whole number from 2, or two or more different classes")
@@ -220,8 +206,6 @@ def _values(rows: Source, column: str, path: Path, *, identifier: bool = False) 
 # --- The command
 
 SCHEMA = "ogive.training/1"
-
-LEARNERS = ("random_forest", "logistic", "svm")
 
 
 def train(
@@ -265,6 +249,9 @@ def train(
         jobs: Number of teachers trained in parallel; -1 for one per core.
         json_: Write a summary as JSON to standard output.
     """
+    import numpy as np
+
+    from ogive.core.files import OWNER_ONLY, write_atomically
     from ogive.pate import partition, train_teachers, votes_of
 
     if output.suffix.lower() != ".npy":
@@ -286,27 +273,20 @@ def train(
         coding = Coding.of(asked, names, queries)
         inputs = coding.features(asked, queries)
         features = coding.features(rows, data)
-    number = _number_of(classes)
+    number = int(classes[0]) if len(classes) == 1 else len(classes)
     dealt = partition(len(features), teachers, person=owners, seed=seed)
     try:
         with busy("training teachers") as progress:
-            trained = train_teachers(
-                learner,
-                features,
-                truth,
-                partition=dealt,
-                classes=number,
-                seed=seed,
-                folder=folder,
-                jobs=jobs,
-                progress=progress,
-            )
+            how: dict[str, Any] = {"seed": seed, "folder": folder, "jobs": jobs, "progress": progress}
+            trained = train_teachers(learner, features, truth, partition=dealt, classes=number, **how)
         with busy("counting votes") as progress:
             votes = votes_of(trained, inputs, jobs=jobs, progress=progress)
     except KeyboardInterrupt as stopped:
         stopped.add_note(f"the same command goes on with the teachers that {folder} keeps")
         raise
-    _write(output, votes)
+    content = io.BytesIO()
+    np.save(content, votes)
+    write_atomically(output, content.getvalue(), mode=OWNER_ONLY)
     print(
         f"wrote {output}: votes are private, as are the teachers in {folder}; ogive pate label answers from them",
         file=sys.stderr,
@@ -317,20 +297,6 @@ def train(
         if json_
         else "\n".join(f"{name + ':':10}{value}" for name, value in said.items())
     )
-
-
-def _write(path: Path, votes: Any) -> None:
-    import numpy as np
-
-    from ogive.core.files import OWNER_ONLY, write_atomically
-
-    content = io.BytesIO()
-    np.save(content, votes)
-    write_atomically(path, content.getvalue(), mode=OWNER_ONLY)
-
-
-def _number_of(classes: tuple[str, ...]) -> int:
-    return int(classes[0]) if len(classes) == 1 else len(classes)
 
 
 def _learner(estimator: str) -> Any:
@@ -352,7 +318,7 @@ def _learner(estimator: str) -> Any:
         "svm": lambda: make_pipeline(StandardScaler(), SVC()),
     }
     if estimator not in made:
-        raise ParameterError(f"--estimator must be {', '.join(LEARNERS)} or module:name, got {quoted(estimator)}")
+        raise ParameterError(f"--estimator must be {', '.join(made)} or module:name, got {quoted(estimator)}")
     return made[estimator]()
 
 
