@@ -54,8 +54,7 @@ def demo(
     """
     from ogive.demo.banks import FOLDER, found_serving, pool
     from ogive.demo.data import evaluate, find_table
-    from ogive.demo.story import LIMIT, Part, Refusal, Story, tell
-    from ogive.demo.tables import Printer, summary
+    from ogive.demo.story import LIMIT, Part, Printer, Refusal, Story, summary, tell
     from ogive.releasing.session import Session
 
     table = find_table(data)
@@ -132,8 +131,7 @@ def _write_banks(banks: Banks, story: Story, folder: Path) -> Path:
 def _write(story: Story, session: Session, folder: Path) -> Path:
     """Write the report, the releases as JSON, and their charts."""
     from ogive.core.files import write_atomically
-    from ogive.demo.story import LIMIT
-    from ogive.demo.tables import released_curve
+    from ogive.demo.story import LIMIT, released_curve
     from ogive.report import chart_svg, write_report
     from ogive.statistics.quantiles.estimate import QuantileEstimates
 
