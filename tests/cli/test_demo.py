@@ -21,8 +21,8 @@ from helpers.waiting import PATIENCE
 from ogive.cli import main
 from ogive.cli.demo import LEDGER_FILES
 from ogive.datasets import bank
-from ogive.demo.data import DIGITS, evaluate, find_table, halves
 from ogive.demo.banks import Loopback
+from ogive.demo.data import DIGITS, evaluate, find_table, halves
 from ogive.demo.story import DECILES, LIMIT, Part, Refusal, age_grid, balance_grid, tell
 from ogive.errors import ParameterError
 from ogive.ledger import Ledger

@@ -117,19 +117,10 @@ def option_type(
     negative: str | tuple[str, ...] = (),
     required: bool = False,
 ) -> Any:
-    """The type of an option as the parser reads it.
+    """The type of an option as the parser reads it, from the default of its field and its name without dashes.
 
-    Args:
-        form: How words become a value.
-        default: Of the field.
-        name: Of the option, without dashes.
-        help: What it says.
-        group: Heading under which it stands.
-        shown: The default as the help shows it; False where it shows none, None for the parser's own.
-        words: The words that are completed, and the only ones that there are unless the form is open; any where none
-            are given.
-        negative: The option that says no.
-        required: Whether something has to be said.
+    `shown` is False where the help shows no default, None for the parser's own. `words` are completed, and are the
+    only ones that there are unless the form is open; any are read where none are given.
     """
     annotation: Any = form.type_of(default)
     if words:

@@ -245,6 +245,11 @@ class BudgetOptions:
     """Ids in --person that another data set or part also has denote other people here, or a second budget is intended.
     """
 
+    @property
+    def people(self) -> dict[str, Any]:
+        """Who persons are, and which of their records are used."""
+        return {name: getattr(self, name) for name in ("person", "max_rows_per_person", "row_choice")}
+
     def limit(self) -> Privacy | None:
         """The limit in the library's types; None where none was given."""
         limit = guarantee(self.limit_epsilon, self.limit_delta, self.limit_rho, prefix="limit-")

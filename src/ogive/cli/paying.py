@@ -155,13 +155,7 @@ class Request:
         records = Records.of(self.data, na_values=self.na)
         if trust.private and budget.person is None:
             suggest_person(records.columns, used())
-        model = trust.over(
-            records,
-            person=budget.person,
-            max_rows_per_person=budget.max_rows_per_person,
-            row_choice=budget.row_choice,
-        )
-        return model, adjacency
+        return trust.over(records, **budget.people), adjacency
 
     def _used(self) -> Sequence[str]:
         """The columns that the release reads."""
@@ -211,9 +205,7 @@ class Request:
                 limit=limit,
                 ledger=budget.ledger,
                 name=budget.data_set,
-                person=budget.person,
-                max_rows_per_person=budget.max_rows_per_person,
-                row_choice=budget.row_choice,
+                **budget.people,
                 adjacency=self.granted.adjacency,
                 public=self.granted.public or None,
                 trust=trust,

@@ -5,9 +5,9 @@ from __future__ import annotations
 import dataclasses
 import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
-from typing import Annotated, Any, cast
+from typing import Annotated, Any, NamedTuple, cast
 
 from cyclopts import Group, Parameter
 
@@ -92,24 +92,22 @@ def command(
     """
     options = _options(kind, names, owners)
     others = [*_parameters(run, own or {}), *more]
-    parameters = [*(each for option in options for each in option.parameters()), *others]
+    parameters = [*(each for option in options for each in (option.main, *option.parts)), *others]
     parameters.sort(key=lambda each: each.kind)
     signature = inspect.Signature(parameters)
 
     def parse(*arguments: Any, **given: Any) -> None:
         bound = signature.bind(*arguments, **given)
         bound.apply_defaults()
-        said = {option.field: bound.arguments[option.field] for option in options}
+        said = {option.main.name: bound.arguments[option.main.name] for option in options}
         said = {name: value for name, value in said.items() if value is not None and value != ()}
         values: dict[str, Any] = {}
         for option in options:
-            parts = [bound.arguments[part.name] for part in option.parts]
-            if option.field in said or any(part.given() for part in parts):
-                values[option.field] = option.read(forms.Words(option.name, said.get(option.field), said, parts))
+            name, of_parts = option.main.name, [bound.arguments[part.name] for part in option.parts]
+            if name in said or any(part.given() for part in of_parts):
+                values[name] = option.read(forms.Words(option.name, said.get(name), said, of_parts))
             elif option.unsaid is not None:
-                values[option.field] = option.unsaid
-            elif option.needed:
-                values[option.field] = ()  # the statistic says what is wrong with no columns
+                values[name] = option.unsaid
         run(ParsedStatistic(kind, said, values), **{each.name: bound.arguments[each.name] for each in others})
 
     made: Any = parse
@@ -127,45 +125,17 @@ def _parameters(run: Callable[..., None], own: Mapping[str, Any]) -> Iterator[in
         yield inspect.Parameter(name, kind, default=default, annotation=annotation)
 
 
-@dataclasses.dataclass(frozen=True)
-class _Option:
-    """The option of a field, with the groups of options that its form takes besides.
+class _Option(NamedTuple):
+    """The option of a field: how the parser reads it, and the groups of options that its form takes besides.
 
-    Fields:
-        field: The field's name.
-        name: The option's, without dashes.
-        form: How words become a value.
-        choices: The words that the field names.
-        main: The option as the parser reads it.
-        needed: Whether the field is a column.
-        unsaid: What is meant where the option is not given, if it is not the field's default.
-        left: The words that are left of the field's, where an open form would read the others too.
-        parts: The groups of options.
+    `unsaid` is what is meant where the option is not given, if it is not the field's default.
     """
 
-    field: str
     name: str
-    form: forms.Form
-    choices: tuple[str, ...]
     main: inspect.Parameter
-    needed: bool
-    unsaid: str | None
-    left: tuple[str, ...]
-    parts: tuple[Any, ...]
-
-    def read(self, words: forms.Words) -> Any:
-        """The value of the words."""
-        if self.left and words.said in self.choices and words.said not in self.left:
-            raise ParameterError(f"--{self.name} must be {', '.join(self.left)} or a value, got {quoted(words.said)}")
-        return self.form.read(words)
-
-    def parameters(self) -> list[inspect.Parameter]:
-        """All that the parser has to know."""
-        keyword = inspect.Parameter.KEYWORD_ONLY
-        return [
-            self.main,
-            *(inspect.Parameter(each.name, keyword, default=each(), annotation=each) for each in self.parts),
-        ]
+    parts: list[inspect.Parameter]
+    read: Callable[[forms.Words], Any]
+    unsaid: Any
 
 
 def _options(kind: Kind, names: bool, owners: bool) -> list[_Option]:
@@ -202,9 +172,21 @@ def _options(kind: Kind, names: bool, owners: bool) -> list[_Option]:
             required=default is inspect.Parameter.empty,
         )
         main = inspect.Parameter(field.name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
-        parts = form.parts(owners)
-        found.append(_Option(field.name, name, form, choices_of(field), main, column, unsaid, left or (), parts))
+        parts = [
+            inspect.Parameter(each.name, inspect.Parameter.KEYWORD_ONLY, default=each(), annotation=each)
+            for each in form.parts(owners)
+        ]
+        read = partial(_read_left, form, choices_of(field), left) if left else form.read
+        # the statistic says what is wrong with no columns
+        found.append(_Option(name, main, parts, read, () if column and unsaid is None else unsaid))
     return found
+
+
+def _read_left(form: forms.Form, choices: Sequence[str], left: Sequence[str], words: forms.Words) -> Any:
+    """The value of words, where only some of a field's are left, and an open form would read the others too."""
+    if words.said in choices and words.said not in left:
+        raise ParameterError(f"--{words.option} must be {', '.join(left)} or a value, got {quoted(words.said)}")
+    return form.read(words)
 
 
 # --- Commands that release
