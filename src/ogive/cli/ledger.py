@@ -36,8 +36,8 @@ def show(ledger: Place = None, *, data_set: DataSet = None, output: OutputOption
     from ogive.releasing.session import statement
 
     check_outputs(None, output.output, keep=files_of(ledger))
-    with _opened(ledger) as books:
-        texts = [statement(account) for account in _accounts(books, data_set)]
+    with opened(ledger) as books:
+        texts = [statement(account) for account in accounts_of(books, data_set)]
         exported = _exported(books, data_set)["accounts"]
     for account in exported:
         for entry in account["entries"]:
@@ -91,7 +91,7 @@ def limit(
         raise ParameterError("the privacy unit is set with --new and cannot be changed later")
     from ogive.releasing.session import default_adjacency, statement
 
-    with _opened(ledger, make=new, read_only=False) as books:
+    with opened(ledger, make=new, read_only=False) as books:
         announce(books)
         if new:
             if any(account.name == data_set for account in books.accounts()):
@@ -102,7 +102,7 @@ def limit(
             unit = PrivacyUnit(chosen, person, max_rows_per_person, public, chosen_by)
             account = books.account(data_set, unit=unit, limit=granted)
         else:
-            (account,) = _accounts(books, data_set)
+            (account,) = accounts_of(books, data_set)
             account.set_limit(granted)
         print(statement(account))
 
@@ -126,7 +126,7 @@ def restore(ledger: Place = None) -> None:
     said = Ledger.restore(ledger)
     print("\n".join(said) or "nothing is missing from the ledger; nothing was changed")
     if said:
-        with _opened(ledger) as books:
+        with opened(ledger) as books:
             print("", *(statement(account) for account in books.accounts()), sep="\n\n")
 
 
@@ -140,7 +140,7 @@ def export(ledger: Place = None, *, data_set: DataSet = None, output: OutputOpti
         output: Where it goes.
     """
     check_outputs(None, output.output, keep=files_of(ledger))
-    with _opened(ledger) as books:
+    with opened(ledger) as books:
         exported = _exported(books, data_set)
     content = json.dumps(exported, indent=1)
     accounts = len(exported["accounts"])
@@ -148,7 +148,7 @@ def export(ledger: Place = None, *, data_set: DataSet = None, output: OutputOpti
     write_out(lambda: content, lambda: told, output, public=True)
 
 
-def _opened(place: str | None, *, make: bool = False, read_only: bool = True) -> Ledger:
+def opened(place: str | None, *, make: bool = False, read_only: bool = True) -> Ledger:
     """The ledger at a place."""
     from ogive.ledger import Ledger
     from ogive.releasing.session import ledger_file
@@ -160,7 +160,7 @@ def _opened(place: str | None, *, make: bool = False, read_only: bool = True) ->
     return Ledger.open(place, read_only=read_only or (missing and not make))
 
 
-def _accounts(books: Ledger, name: str | None) -> list[Account]:
+def accounts_of(books: Ledger, name: str | None) -> list[Account]:
     """All accounts, or the one of a name."""
     accounts = books.accounts()
     found = [account for account in accounts if name in (None, account.name)]
@@ -171,6 +171,6 @@ def _accounts(books: Ledger, name: str | None) -> list[Account]:
 
 
 def _exported(books: Ledger, name: str | None) -> dict[str, Any]:
-    _accounts(books, name)
+    accounts_of(books, name)
     whole = books.export()
     return {**whole, "accounts": [account for account in whole["accounts"] if name in (None, account["name"])]}

@@ -88,11 +88,7 @@ def agent(
             raise ParameterError("--connect needs --token, the file with your token")
         pair = None if certificate is None or certificate_key is None else (certificate, certificate_key)
         with Connection(
-            connect,
-            document.parties[number - 1].name,
-            read_token(token),
-            authority=authority,
-            certificate=pair,
+            connect, document.parties[number - 1].name, read_token(token), authority=authority, certificate=pair
         ) as connection:
             connection.run(party, stop)
     else:

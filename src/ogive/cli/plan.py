@@ -177,8 +177,7 @@ NOTHING_PLANNED = PlanOptions()
 # --- The commands
 
 app = App(
-    name="plan",
-    help="Predict price and error of every method before anything is spent. Reads no private records.",
+    name="plan", help="Predict price and error of every method before anything is spent. Reads no private records."
 )
 for _name, _kind in COMMANDED.items():
     app.command(f"ogive.cli.plan:{_name}", name=_name, alias=_kind.alias, help=f"Plan {_kind.summary}.")

@@ -25,10 +25,7 @@ if TYPE_CHECKING:
 
 COMMANDS = {
     **{name: (f"ogive.cli.release:{name}", f"Release {kind.summary}.") for name, kind in COMMANDED.items()},
-    "local": (
-        "ogive.cli.local:app",
-        "Collect randomized reports from their owners, by files or by a service.",
-    ),
+    "local": ("ogive.cli.local:app", "Collect randomized reports from their owners, by files or by a service."),
     "pate": (
         "ogive.cli.pate:app",
         "Label public inputs by a noisy vote of teachers: train, plan, label, cost, sanitize.",
@@ -42,10 +39,7 @@ COMMANDS = {
         "ogive.cli.study:app",
         "Release statistics of several organizations that keep their rows: new, keys, check, serve, release, status.",
     ),
-    "server": (
-        "ogive.cli.parties:server",
-        "Run one of the servers to which people upload shares of their records.",
-    ),
+    "server": ("ogive.cli.parties:server", "Run one of the servers to which people upload shares of their records."),
     "upload": ("ogive.cli.parties:upload", "Send shares of a record to the servers of a study."),
     "pair": ("ogive.cli.parties:pair", "Take part in a study in which people meet in pairs."),
     "agent": ("ogive.cli.parties:agent", "Run the agent of one party of a study, where its records are."),

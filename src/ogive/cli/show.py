@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cyclopts import Parameter
 
 from ogive.cli.data import Flag, in_file
+from ogive.cli.ledger import accounts_of, opened
 from ogive.cli.options import NOTHING_COMPARED, NOTHING_READ, Plot, QuantileComparedOptions, ReadingOptions
 from ogive.cli.output import busy, check_outputs, draw
 from ogive.cli.paying import files_of, is_ledger
@@ -267,7 +268,7 @@ def report(
     if ledger is None:
         summary = _write(releases, costs, None, output, title)
     else:
-        with _opened(ledger) as books:
+        with opened(ledger) as books:
             account = _account(books, data_set)
             found, published = _answers(account, [*releases, *costs])
             summary = _write([*releases, *found], list(dict.fromkeys([*costs, *published])), account, output, title)
@@ -310,29 +311,15 @@ def _no_release(schema: str, path: Path) -> str:
     return f"its schema is {quoted(schema)}, which is no release; {takes}"
 
 
-def _opened(place: str) -> Ledger:
-    from ogive.ledger import Ledger
-    from ogive.releasing.session import ledger_file
-
-    file = ledger_file(place)
-    if file is not None and not file.exists():
-        raise LedgerError(f"there is no ledger {plain(file)}")
-    return Ledger.open(place, read_only=True)
-
-
 def _account(books: Ledger, name: str | None) -> Account:
     """The account of a name, or the only one."""
-    accounts = {account.name: account for account in books.accounts()}
-    known = ", ".join(accounts) or "none"
-    if name is None:
-        if len(accounts) > 1:
-            raise ParameterError(f"name the data set with --data-set; the ledger has {known}")
-        name = next(iter(accounts), None)
-        if name is None:
-            raise LedgerError("the ledger has no data sets yet")
-    if name not in accounts:
-        raise LedgerError(f"the ledger has no account {quoted(name)}; it has {known}")
-    return accounts[name]
+    accounts = accounts_of(books, name)
+    if not accounts:
+        raise LedgerError("the ledger has no data sets yet")
+    if len(accounts) > 1:
+        known = ", ".join(account.name for account in accounts)
+        raise ParameterError(f"name the data set with --data-set; the ledger has {known}")
+    return accounts[0]
 
 
 def _answers(account: Account, others: Sequence[object]) -> tuple[list[_Named], list[SanitizedCost]]:
@@ -348,11 +335,7 @@ def _answers(account: Account, others: Sequence[object]) -> tuple[list[_Named], 
 
 
 def _write(
-    releases: Sequence[_Named],
-    costs: Sequence[SanitizedCost],
-    account: Account | None,
-    output: Path,
-    title: str | None,
+    releases: Sequence[_Named], costs: Sequence[SanitizedCost], account: Account | None, output: Path, title: str | None
 ) -> dict[str, Any]:
     """Write the page and say what is on it."""
     from ogive.report import summarize, write_report

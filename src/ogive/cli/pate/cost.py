@@ -10,15 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from ogive.cli.data import Flag, OptionalWhole, Whole
 from ogive.cli.options import NO_BOOKS, TABLE, BudgetOptions, OutputOptions, Plot
 from ogive.cli.output import busy, check_outputs, publish
-from ogive.cli.pate.label import (
-    ALL_VOTES,
-    ANY_AGGREGATOR,
-    AggregatorOptions,
-    Held,
-    VotesOptions,
-    account_of,
-    note,
-)
+from ogive.cli.pate.label import ALL_VOTES, ANY_AGGREGATOR, AggregatorOptions, Held, VotesOptions, account_of, note
 from ogive.cli.paying import announce, files_of
 from ogive.errors import DataError, OgiveError, ParameterError, RefusalError, plain
 

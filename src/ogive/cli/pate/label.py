@@ -248,10 +248,7 @@ def label(
     with busy(f"reading {votes}"):
         held = _held(votes, classes, chosen, granted, budget)
     asked = Labels(
-        aggregator,
-        held.ballots,
-        max_answers=max_answers,
-        probabilities=how.probabilities(len(held.ballots.queries)),
+        aggregator, held.ballots, max_answers=max_answers, probabilities=how.probabilities(len(held.ballots.queries))
     )
     rows = budget.max_rows_per_person
     privacy = _granted(asked, held.trust, granted, rows)
