@@ -31,19 +31,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Words:
-    """The words for one field.
-
-    Fields:
-        option: The option's name.
-        said: What the parser read; None where the option is not given.
-        others: The same of all fields, by their names.
-        parts: The groups of options that come with the form.
-    """
+    """The words for one field, by the name of its option."""
 
     option: str
     said: Any
+    """What the parser read; None where the option is not given."""
     others: Mapping[str, Any]
+    """The same of all fields, by their names."""
     parts: Sequence[Any] = ()
+    """The groups of options that come with the form."""
 
 
 @dataclass(frozen=True)

@@ -80,7 +80,7 @@ def _help(called: App, chain: str, hidden: frozenset[str], *, everything: bool) 
             named = ", ".join(option.name for option in options)
             folded += textwrap.wrap(f"{title}: {named}", width, **_HANGING)
             continue
-        rows = [(_named(option), _told(option, everything=everything)) for option in options]
+        rows = [(_named(option), _explained(option, everything=everything)) for option in options]
         lines += ["", title, *_columns(rows, width)]
     if folded:
         lines += ["", *folded]
@@ -150,7 +150,7 @@ def _named(option: Argument) -> str:
     return f"{', '.join(names)} {value}" if value else ", ".join(names)
 
 
-def _told(option: Argument, *, everything: bool) -> str:
+def _explained(option: Argument, *, everything: bool) -> str:
     """What an option is, its choices and its default."""
     text = " ".join((option.parameter.help or "").split())
     choices, default = option.get_choices(), _default(option)

@@ -311,7 +311,7 @@ class SubsetOptions:
     """Only records with, for example, "ward == 'A'"; any condition, as "ward == 'A' and age >= 65". How many records
     satisfy it is private, unless all its columns are named with --public."""
 
-    def asked(self, statistic: Statistic[Any]) -> Statistic[Any]:
+    def applied_to(self, statistic: Statistic[Any]) -> Statistic[Any]:
         """A statistic of these records."""
         from ogive.statistics.derived import asked
 
@@ -331,7 +331,7 @@ class PartOptions(SubsetOptions):
     truth value that it writes, which is also the text. Without any, those that enough records have are found first,
     which needs --delta."""
 
-    def asked(self, statistic: Statistic[Any]) -> Statistic[Any]:
+    def applied_to(self, statistic: Statistic[Any]) -> Statistic[Any]:
         """A statistic of these records, or of each of these groups."""
         if self.by is None and self.by_groups:
             raise ParameterError("--by-groups are the values of a column, as in --by ward --by-groups A B; add --by")
@@ -340,7 +340,7 @@ class PartOptions(SubsetOptions):
 
             groups = tuple(map(forms.group_of, forms.listed(self.by_groups)))
             statistic = Grouped(statistic, self.by, groups or None)
-        return super().asked(statistic)
+        return super().applied_to(statistic)
 
 
 def part_options(kind: Kind) -> SubsetOptions:
@@ -404,7 +404,7 @@ class ReadingOptions:
         """A table with the lines of what is read, of a curve or of those of groups."""
 
         def longer(estimate: Any) -> str:
-            return "\n".join([table(estimate), *self._told(estimate)])
+            return "\n".join([table(estimate), *self._readings(estimate)])
 
         return longer if self.asked else table
 
@@ -418,7 +418,7 @@ class ReadingOptions:
         given = next(name for name, value in vars(self).items() if value is not None)
         return f"--{given.replace('_', '-')}"
 
-    def _told(self, estimate: Any) -> Iterator[str]:
+    def _readings(self, estimate: Any) -> Iterator[str]:
         from ogive.statistics.groups.estimate import GroupEstimates
         from ogive.statistics.roc.estimate import RocEstimate
 

@@ -65,15 +65,7 @@ _SQLITE = b"SQLite format 3\0"
 
 @dataclass(frozen=True)
 class Request:
-    """What a command was asked to release.
-
-    Fields:
-        statistic: What is wanted.
-        data: The file that holds the records, or the address of their table.
-        na: Words and numbers that mean a missing value.
-        granted: Privacy, adjacency and trust.
-        budget: Whose records, and the account that pays.
-    """
+    """What a command was asked to release, of the records in a file or at the address of their table."""
 
     statistic: Statistic[Any]
     data: Path | str
@@ -114,10 +106,10 @@ class Request:
             no_books_wanted()
         kept_in = budget.ledger if trust.private else None
         if kept_in is None:
-            with told_in_a_line(), busy(_releasing(self.data)) as progress:
+            with warnings_in_a_line(), busy(_releasing(self.data)) as progress:
                 estimate = finish(self._released(trust.telling(progress), privacy))
         else:
-            with told_in_a_line():
+            with warnings_in_a_line():
                 estimate, note = self._paid(trust, privacy, limit)
             print(note, file=sys.stderr)
             estimate = finish(estimate)
@@ -237,7 +229,7 @@ def is_ledger(path: Path) -> bool:
 
 
 @contextlib.contextmanager
-def told_in_a_line() -> Iterator[None]:
+def warnings_in_a_line() -> Iterator[None]:
     """Write warnings of noise to standard error, each in a line, at the moment they are given."""
     with warnings.catch_warnings():
         warnings.simplefilter("always", NoiseWarning)

@@ -212,7 +212,7 @@ def _show(
     plot: PICTURE = None,
 ) -> None:
     """Plan and publish, after everything that could be wrong was checked."""
-    statistic = part.asked(parsed.statistic())
+    statistic = part.applied_to(parsed.statistic())
     if part.where is not None and data is not None:
         raise ParameterError(
             "how many records satisfy --where is not counted for a plan; say about how many with --records"
@@ -232,10 +232,10 @@ def _show(
         made = plan(statistic, privacy=privacy, **arguments)
     if plot is not None:
         draw(made.plot, plot)
-    publish(made, output, text=lambda made: _told(made, planned), public=True)
+    publish(made, output, text=lambda made: _text(made, planned), public=True)
 
 
-def _told(made: Plan, planned: PlanOptions) -> str:
+def _text(made: Plan, planned: PlanOptions) -> str:
     from ogive.releasing.planning.text import table
 
     told = table(made, in_options, unit=planned.unit_name)

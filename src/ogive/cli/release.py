@@ -271,7 +271,7 @@ def _release(
         # of groups the estimate is another, which has a table of its own
         return told.table(estimate) if isinstance(estimate, parsed.kind.estimate) else str(estimate)
 
-    statistic = part.asked(parsed.statistic())
+    statistic = part.applied_to(parsed.statistic())
     compared.check(statistic)
     Request(statistic, data, na, granted, account).publish(
         output, plot, table=readings.added_to(table), picture=draw, finish=compared.added_to

@@ -49,13 +49,9 @@ _STATES = ("released", "reserved", "lost")
 
 @dataclass(frozen=True)
 class _Shown:
-    """What a file holds.
+    """What a file holds, as text for people and as JSON.
 
-    Fields:
-        text: For people.
-        json: The same as JSON.
-        plot: Draws it into axes; None where it has no picture.
-        private: Why it may not be published; None where nothing forbids that.
+    `plot` is None where it has no picture, and `private` says why it may not be published, if anything forbids that.
     """
 
     text: Callable[[], str]
@@ -148,13 +144,13 @@ def _readers() -> dict[str, Callable[[Any], _Shown]]:
 
     def private_cost(data: Any) -> _Shown:
         found = PrivacyCost.from_dict(data)
-        return shown(found, cost.told_of_cost, None if found.publishable else PRIVATE)
+        return shown(found, cost.cost_text, None if found.publishable else PRIVATE)
 
     return {
         Plan.schema: lambda data: shown(Plan.from_dict(data), lambda made: table(made, in_options)),
         LabelsPlan.schema: lambda data: shown(LabelsPlan.from_dict(data)),
         PrivacyCost.schema: private_cost,
-        SanitizedCost.schema: lambda data: shown(SanitizedCost.from_dict(data), cost.told_of_sanitized),
+        SanitizedCost.schema: lambda data: shown(SanitizedCost.from_dict(data), cost.sanitized_text),
         DESCRIPTION: lambda data: shown(Description.from_dict(data), lambda made: made.words),
     }
 

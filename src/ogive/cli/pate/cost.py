@@ -68,7 +68,7 @@ def cost(
     """
     from ogive.pate import privacy_cost
 
-    aggregator = how.made()
+    aggregator = how.built()
     read = [path for path in (how.student, answered) if path is not None]
     check_outputs(votes, output.output, plot=plot, keep=read)
     _, counts = chosen.read(votes)
@@ -89,7 +89,7 @@ def cost(
         )
     if not found.publishable:
         print(f"ogive: private: {PRIVATE}", file=sys.stderr)
-    publish(found, output, text=told_of_cost, public=found.publishable, plot=plot)
+    publish(found, output, text=cost_text, public=found.publishable, plot=plot)
 
 
 def answered_in(path: Path | None, aggregator: Aggregator, votes: Int64) -> Any:
@@ -132,7 +132,7 @@ def _words(aggregator: dict[str, Any]) -> str:
     return f"{aggregator['name']} with {', '.join(options)}"
 
 
-def told_of_cost(found: PrivacyCost) -> str:
+def cost_text(found: PrivacyCost) -> str:
     """A cost in some lines."""
     from ogive.accounting.losses import shown_up
 
@@ -199,7 +199,7 @@ def sanitize(
     from ogive.pate import sanitize as publish_cost
     from ogive.pate.labelling import Tallied
 
-    aggregator = how.made()
+    aggregator = how.built()
     read = [path for path in (how.student, answered) if path is not None]
     limit = budget.limit()
     check_outputs(votes, output.output, keep=[*read, *files_of(budget.ledger)])
@@ -250,10 +250,10 @@ def sanitize(
             new = account.history[before:]
             what = f"paid {new[-1].charge}" if new else "asked before: this is the stored answer, at no cost"
             print(f"{name}: {what}; {left(account)} remaining", file=sys.stderr)
-    publish(found, output, text=told_of_sanitized, public=True, kept_in=budget.ledger)
+    publish(found, output, text=sanitized_text, public=True, kept_in=budget.ledger)
 
 
-def told_of_sanitized(found: SanitizedCost) -> str:
+def sanitized_text(found: SanitizedCost) -> str:
     """A published cost in some lines."""
     from ogive.accounting.losses import shown_up
 

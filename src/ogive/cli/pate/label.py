@@ -113,7 +113,7 @@ class AggregatorOptions:
     student: Path | None = None
     """interactive: an .npy file of the student's probabilities, a row for every query."""
 
-    def made(self) -> Aggregator:
+    def built(self) -> Aggregator:
         """The aggregator."""
         from ogive import pate
 
@@ -239,7 +239,7 @@ def label(
     from ogive.privacy import Adjacency
     from ogive.statistics.labels.statistic import Labels
 
-    aggregator = how.made()
+    aggregator = how.built()
     limit = budget.limit()
     student = [] if how.student is None else [how.student]
     if granted.public:
@@ -275,7 +275,7 @@ def label(
             found, paid = pay_from(lambda: (ledger, account), name, partial(ask, account))
         kept_in = budget.ledger
         print(paid, file=sys.stderr)
-    publish(found, output, text=_told, kept_in=kept_in, plot=plot)
+    publish(found, output, text=_text, kept_in=kept_in, plot=plot)
 
 
 def _held(
@@ -365,7 +365,7 @@ def account_of(
         yield ledger, account, name
 
 
-def _told(found: LabelsEstimate) -> str:
+def _text(found: LabelsEstimate) -> str:
     provenance = found.provenance
     assert provenance is not None
     public = ["the labels and which queries have none", "the queries", "the number of teachers"]
