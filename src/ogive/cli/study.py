@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import App, Parameter
 
-from ogive.cli.data import OptionalWhole, Whole
+from ogive.cli.data import whole
 from ogive.cli.options import Words
 from ogive.errors import ParameterError, RefusalError, plain
 
@@ -36,7 +36,7 @@ def new(
     document: Document,
     *,
     name: str,
-    records: OptionalWhole = None,
+    records: Annotated[int | None, Parameter(converter=whole)] = None,
     coordinator: str | None = None,
     party: Words = (),
     server: Words = (),
@@ -62,12 +62,7 @@ def new(
     from ogive.study.enrolment import write_new
 
     if trust == "pairs":
-        from ogive.study.pairs.document import read_people
-        from ogive.study.pairs.document import template as of_people
-
-        if coordinator is None or people is None or deadline is None or party or server or records is not None:
-            raise ParameterError("a study of pairs needs --coordinator, --people and --deadline, and no others")
-        text = of_people(name, coordinator=coordinator, people=read_people(people), deadline=deadline)
+        text = _of_people(name, coordinator, people, deadline, others=bool(party or server or records is not None))
         sent = "every person"
     elif people is not None or deadline is not None or records is None:
         raise ParameterError("name how many --records there are; --people and --deadline go with --trust pairs")
@@ -93,6 +88,14 @@ def new(
         sent = "every party"
     write_new(document, text.encode())
     print(f"wrote {document}; edit its releases, then send the file to {sent}", file=sys.stderr)
+
+
+def _of_people(name: str, coordinator: str | None, people: Path | None, deadline: str | None, *, others: bool) -> str:
+    from ogive.study.pairs.document import read_people, template
+
+    if coordinator is None or people is None or deadline is None or others:
+        raise ParameterError("a study of pairs needs --coordinator, --people and --deadline, and no others")
+    return template(name, coordinator=coordinator, people=read_people(people), deadline=deadline)
 
 
 def _named(words: tuple[str, ...], what: str) -> dict[str, str]:
@@ -129,12 +132,13 @@ def keys(
     if (key is None) == (service is None):
         raise ParameterError("name the file of a new key, or a folder with --service")
     if key is not None:
-        from ogive.study.common import SEALING, key_text
+        from ogive.study.common import key_text
         from ogive.study.enrolment import make_key
 
         made = make_key(key)
         printed = key_text(made.public_key().public_bytes_raw())
         if sealing:
+            from ogive.study.common import SEALING
             from ogive.study.servers.sealing import sealing_key
 
             printed += f",{key_text(sealing_key(made).public_key().public_bytes_raw(), SEALING)}"
@@ -150,10 +154,12 @@ def keys(
     read = read_study(study)
     _warn_of_budget(read)
     equip(service, read, hosts=host, clients=clients)
-    told = "to everybody who connects; keep ca.key and service.key"
-    if isinstance(read, Study):
-        told = "and its own .token to each party; keep ca.key, service.key and tokens"
-    print(f"{service}: give ca.pem {told}", file=sys.stderr)
+    if not isinstance(read, Study):
+        print(f"{service}: give ca.pem to everybody who connects; keep ca.key and service.key", file=sys.stderr)
+        return
+    print(
+        f"{service}: give ca.pem and its own .token to each party; keep ca.key, service.key and tokens", file=sys.stderr
+    )
 
 
 def _warn_of_budget(study: Study | ServersStudy | PeopleStudy) -> None:
@@ -166,7 +172,12 @@ def _warn_of_budget(study: Study | ServersStudy | PeopleStudy) -> None:
 
 
 @app.command
-def devices(document: Document, folder: Annotated[Path, Parameter(help="Folder to make.")], *, count: Whole) -> None:
+def devices(
+    document: Document,
+    folder: Annotated[Path, Parameter(help="Folder to make.")],
+    *,
+    count: Annotated[int, Parameter(converter=whole)],
+) -> None:
     """Make tokens for people who may upload to the servers of a study, one each, and each server's list of them.
 
     Args:
@@ -201,34 +212,42 @@ def check(
         state: The file in which your agent keeps its state; it notes your approval.
         approve: Approve exactly this study. An agent runs no other.
     """
-    from ogive.study import agent, words
     from ogive.study.document import Study
     from ogive.study.enrolment import load_key
     from ogive.study.reading import read_study
     from ogive.study.servers.document import ServersStudy
-    from ogive.study.store import Store
+    from ogive.study.words import in_words
 
     if approve and (records is None or key is None or state is None):
         raise ParameterError("to approve a study, name your --records, your --key and the --state of your agent")
     study = read_study(document)
     number = None if key is None else study.number_of(load_key(key).public_key().public_bytes_raw())
-    if isinstance(study, ServersStudy):
-        said = words.servers_in_words(study, number)
-    elif isinstance(study, Study):
-        if records is not None:
-            agent.check_records(study, 1 if number is None else number, records)
-        said = words.in_words(study, number)
-    else:
-        said = words.people_in_words(study, number)
-    if not isinstance(study, Study) and (records is not None or state is not None or approve):
-        raise ParameterError("only its participants approve this study; leave out --records and --state")
-    print(said, end="")
+    if not isinstance(study, Study):
+        if records is not None or state is not None or approve:
+            raise ParameterError("only its participants approve this study; leave out --records and --state")
+        if isinstance(study, ServersStudy):
+            from ogive.study.words import servers_in_words as words_of_servers
+
+            print(words_of_servers(study, number), end="")
+        else:
+            from ogive.study.words import people_in_words as words_of_pairs
+
+            print(words_of_pairs(study, number), end="")
+        _warn_of_budget(study)
+        return
+    if records is not None:
+        from ogive.study.agent import check_records
+
+        check_records(study, 1 if number is None else number, records)
+    print(in_words(study, number), end="")
     _warn_of_budget(study)
     if approve:
-        assert state is not None
-        assert isinstance(study, Study)
+        from ogive.study.agent import approve as note
+        from ogive.study.store import Store
+
+        assert state is not None, "it was asked for above"
         store = Store(state)
-        agent.approve(store, study)
+        note(store, study)
         store.close()
         print(f"approved; {state} says so", file=sys.stderr)
 
@@ -241,7 +260,7 @@ def serve(
     state: State,
     service: Annotated[Path, Parameter(help="Folder from ogive study keys --service.")],
     host: str = "127.0.0.1",
-    port: Whole = 8443,
+    port: Annotated[int, Parameter(converter=whole)] = 8443,
     step_seconds: float = 60.0,
     clients: bool = False,
     patience: float = 300.0,
@@ -268,14 +287,21 @@ def serve(
     if not step_seconds > 0 or not patience > 0:
         raise ParameterError("--step-seconds and --patience must be above 0")
     read = read_study(document)
-    where: dict[str, Any] = {"state": state, "folder": service, "host": host, "port": port}
     if isinstance(read, PeopleStudy):
         from ogive.study.pairs.service import serve as run_pairs
 
-        run_pairs(read, key=load_key(key), patience=patience, **where)
+        run_pairs(read, key=load_key(key), state=state, folder=service, host=host, port=port, patience=patience)
         return
-    study = read if isinstance(read, Study) else Study.read(document)
-    run(study, key=load_key(key), step_seconds=step_seconds, clients=clients, **where)
+    run(
+        read if isinstance(read, Study) else Study.read(document),
+        key=load_key(key),
+        state=state,
+        folder=service,
+        host=host,
+        port=port,
+        step_seconds=step_seconds,
+        clients=clients,
+    )
 
 
 @app.command
