@@ -119,9 +119,13 @@ def _needed(commands: tuple[str, ...]) -> bool:
 @contextmanager
 def gathered_notes() -> Iterator[None]:
     """Hold notes back, and say at the end which columns of each table had which words."""
-    logger, handler = logging.getLogger("ogive.records.missing_words"), logging.Handler()
     notes: list[logging.LogRecord] = []
-    handler.emit = notes.append  # type: ignore[method-assign]
+
+    class Gathering(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            notes.append(record)
+
+    logger, handler = logging.getLogger("ogive.records.missing_words"), Gathering()
     propagated = logger.propagate
     logger.addHandler(handler)
     logger.propagate = False

@@ -511,10 +511,7 @@ FORMS = {
     "int | Fitted | None": _WHOLE_OR_WORD,
     "bool": _TRUTH,
     "bool | None": _TRUTH,
-    "Literal['auto'] | bool": Form(
-        lambda words: _DISCARDED[words.said],
-        annotation=Literal[tuple(_DISCARDED)],  # type: ignore[valid-type]
-    ),
+    "Literal['auto'] | bool": Form(lambda words: _DISCARDED[words.said], annotation=Literal[tuple(_DISCARDED)]),
     "float": Form(_number, shown="{:g}".format),
     "float | None": Form(_number),
     "Literal['auto', 'paper'] | float": Form(_or_word(float)),

@@ -256,10 +256,8 @@ class BudgetOptions:
         if self.no_ledger and self.ledger is not None:
             raise ParameterError("give either --ledger or --no-ledger, not both")
         if self.ledger is None:
-            for name in ("data_set", "part"):
-                if getattr(self, name) is not None:
-                    raise ParameterError(f"--{name.replace('_', '-')} requires --ledger")
-            said = {"limit-epsilon": limit is not None, "updated": self.updated, "other-people": self.other_people}
+            said = {"data-set": self.data_set is not None, "part": self.part is not None}
+            said |= {"limit-epsilon": limit is not None, "updated": self.updated, "other-people": self.other_people}
             for option in (option for option, given in said.items() if given):
                 raise ParameterError(f"--{option} requires --ledger")
         if self.other_people and self.person is None:

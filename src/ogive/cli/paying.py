@@ -241,7 +241,7 @@ def warnings_in_a_line() -> Iterator[None]:
             else:
                 others(message, category, *where)
 
-        warnings.showwarning = tell
+        warnings.showwarning = tell  # type: ignore[assignment]
         yield
 
 

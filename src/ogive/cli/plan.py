@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
 
 from cyclopts import App, Parameter
 
@@ -218,7 +218,7 @@ def _show(
             "how many records satisfy --where is not counted for a plan; say about how many with --records"
         )
     check_outputs(data, output.output, plot=plot)
-    wanted, privacy = planned.wanted(), planned.privacy()
+    wanted, privacy = planned.wanted(), cast(Any, planned.privacy())
     from ogive.releasing.planning import plan, required_privacy
 
     with busy("planning") as progress:
