@@ -34,7 +34,7 @@ class Words:
     """The words for one field, by the name of its option."""
 
     option: str
-    said: Any
+    given: Any
     """What the parser read; None where the option is not given."""
     others: Mapping[str, Any]
     """The same of all fields, by their names."""
@@ -59,7 +59,7 @@ class Form:
         parts: Makes the groups of options that come with it, where owners are asked or not; loads what declares them.
     """
 
-    read: Callable[[Words], Any] = lambda words: words.said
+    read: Callable[[Words], Any] = lambda words: words.given
     help: str = ""
     annotation: Any = str
     several: bool = False
@@ -187,16 +187,16 @@ def meanings(words: Sequence[str]) -> tuple[LabelValue, ...]:
     return tuple(found)
 
 
-def listed(said: Sequence[str]) -> tuple[str, ...]:
+def listed(given: Sequence[str]) -> tuple[str, ...]:
     """Words of a list; a single word with commas is several."""
-    return tuple(word.strip() for word in said[0].split(",")) if len(said) == 1 else tuple(said)
+    return tuple(word.strip() for word in given[0].split(",")) if len(given) == 1 else tuple(given)
 
 
 def _number(words: Words) -> float:
     try:
-        return float(words.said)
+        return float(words.given)
     except ValueError:
-        raise ParameterError(f"--{words.option} must be a number, got {quoted(words.said)}") from None
+        raise ParameterError(f"--{words.option} must be a number, got {quoted(words.given)}") from None
 
 
 def _or_word(kind: Callable[[str], Any]) -> Callable[[Words], Any]:
@@ -204,9 +204,9 @@ def _or_word(kind: Callable[[str], Any]) -> Callable[[Words], Any]:
 
     def read(words: Words) -> Any:
         try:
-            return kind(words.said)
+            return kind(words.given)
         except ValueError:
-            return words.said
+            return words.given
 
     return read
 
@@ -220,29 +220,29 @@ _NEXT = re.compile(r",(?=[^,=]+=)")
 def _by_column(words: Words, example: str) -> dict[str, str]:
     """The words of each column."""
     found: dict[str, str] = {}
-    for word in words.said:
+    for word in words.given:
         name, equals, rest = word.partition("=")  # a comma before the first sign of equality is part of the name
         first, *others = _NEXT.split(rest)
         for each in (f"{name}{equals}{first}", *others):
-            column, equals, said = map(str.strip, each.partition("="))
-            if not equals or not column or not said:
+            column, equals, given = map(str.strip, each.partition("="))
+            if not equals or not column or not given:
                 raise ParameterError(f"--{words.option} must be written as in {example}, got {quoted(each)}")
             if column in found:
                 raise ParameterError(f"--{words.option} names column {quoted(column)} twice")
-            found[column] = said
+            found[column] = given
     return found
 
 
 def _bounds_by_column(words: Words) -> Any:
     example = f"--{words.option} age=0:120 weight=30:250"
     found = {}
-    for column, said in _by_column(words, example).items():
-        low, colon, high = said.partition(":")
+    for column, given in _by_column(words, example).items():
+        low, colon, high = given.partition(":")
         if not colon:
-            raise ParameterError(f"--{words.option} must be written as in {example}, got {quoted(said)}")
-        if "," in said:
+            raise ParameterError(f"--{words.option} must be written as in {example}, got {quoted(given)}")
+        if "," in given:
             raise ParameterError(
-                f"--{words.option} must be written as in {example}, got {quoted(f'{column}={said}')}; numbers have a "
+                f"--{words.option} must be written as in {example}, got {quoted(f'{column}={given}')}; numbers have a "
                 "decimal point, and a column whose name has a comma begins a word of its own"
             )
         found[column] = (low, high)
@@ -251,23 +251,23 @@ def _bounds_by_column(words: Words) -> Any:
 
 def _values_by_column(words: Words) -> Any:
     found = _by_column(words, f"--{words.option} died=yes")
-    return {column: tuple(map(group_of, listed([said]))) for column, said in found.items()}
+    return {column: tuple(map(group_of, listed([given]))) for column, given in found.items()}
 
 
 def _policies(words: Words) -> Any:
     """One policy for all variables, or policies by column."""
-    if len(words.said) == 1 and "=" not in words.said[0]:
-        return words.said[0]
+    if len(words.given) == 1 and "=" not in words.given[0]:
+        return words.given[0]
     found = _by_column(words, f"--{words.option} age=low weight=drop")
     return {column: group_of(policy) for column, policy in found.items()}
 
 
 def _names(words: Words) -> tuple[str, ...]:
     """Names of columns; in a single word with commas, one that has a comma itself is in double quotes."""
-    said: Sequence[str] = words.said
-    if len(said) == 1 and '"' in said[0] and "," in said[0]:
-        return tuple(name.strip() for name in next(csv.reader(said, skipinitialspace=True)))
-    return listed(said)
+    given: Sequence[str] = words.given
+    if len(given) == 1 and '"' in given[0] and "," in given[0]:
+        return tuple(name.strip() for name in next(csv.reader(given, skipinitialspace=True)))
+    return listed(given)
 
 
 # --- Values for all columns of a statistic of pairs, or for each
@@ -279,19 +279,19 @@ def _one(values: Sequence[Any]) -> Any:
 
 
 def _bounds_of_each(words: Words) -> Any:
-    said: tuple[str, ...] = words.said
-    pairs = tuple(zip(said[::2], said[1::2], strict=False))
+    given: tuple[str, ...] = words.given
+    pairs = tuple(zip(given[::2], given[1::2], strict=False))
     columns = words.others.get("columns", ())
-    apart = " ".join(said).replace(",", " ").split()
-    if len(said) % 2 or len(pairs) > max(1, len(columns)) or len(apart) > len(said):
+    apart = " ".join(given).replace(",", " ").split()
+    if len(given) % 2 or len(pairs) > max(1, len(columns)) or len(apart) > len(given):
         advice = f"; write --bounds {' '.join(apart)}" if len(apart) == 2 * max(1, len(columns)) else ""
-        raise ParameterError(f"--bounds must be two values, or two for each column, got {len(said)}{advice}")
+        raise ParameterError(f"--bounds must be two values, or two for each column, got {len(given)}{advice}")
     return pairs[0] if len(pairs) == 1 else dict(zip(columns, pairs, strict=False))
 
 
 def _bins_of_each(words: Words) -> Any:
     found: list[int | str] = []
-    for word in words.said:
+    for word in words.given:
         try:
             found.append(word if word == "auto" else int(word))
         except ValueError:
@@ -300,11 +300,11 @@ def _bins_of_each(words: Words) -> Any:
 
 
 def _categories_of_each(words: Words) -> Any:
-    said, columns = words.said, words.others.get("columns", ())
-    named = [word for word in said if word.partition("=")[0] in columns and "=" in word]
+    given, columns = words.given, words.others.get("columns", ())
+    named = [word for word in given if word.partition("=")[0] in columns and "=" in word]
     if not named:
-        return tuple(map(group_of, said))
-    if len(named) < len(said):
+        return tuple(map(group_of, given))
+    if len(named) < len(given):
         raise ParameterError("--categories must be one list for all columns, or COLUMN=A,B,C for each with some")
     return {word.partition("=")[0]: tuple(map(group_of, word.partition("=")[2].split(","))) for word in named}
 
@@ -315,25 +315,25 @@ def _categories_of_each(words: Words) -> Any:
 def _grids_of_each(words: Words) -> Any:
     from ogive.columns.grids import GRIDS
 
-    for grid in words.said:
+    for grid in words.given:
         if grid not in GRIDS:
             raise ParameterError(f"--grid must be {', '.join(GRIDS)}, got {quoted(grid)}")
-    return _one(words.said)
+    return _one(words.given)
 
 
 def _grid(words: Words) -> Any:
     """A kind of grid, or the thresholds that were written or are in a file."""
     from ogive.columns.grids import GRIDS, Grid
 
-    said: tuple[str, ...] = words.said
-    grid: Any = said[0]
-    if len(said) > 1 or grid not in GRIDS:
+    given: tuple[str, ...] = words.given
+    grid: Any = given[0]
+    if len(given) > 1 or grid not in GRIDS:
         try:
-            grid = Grid.explicit(list(said))
+            grid = Grid.explicit(list(given))
         except ParameterError:
-            if len(said) > 1:
+            if len(given) > 1:
                 raise
-            grid = Grid.explicit(list(_thresholds_in(Path(said[0]), GRIDS)))
+            grid = Grid.explicit(list(_thresholds_in(Path(given[0]), GRIDS)))
     if "bins" in words.others and grid not in ("linear", "geometric"):
         raise ParameterError("--bins is for linear and geometric grids; other grids have their own bins")
     return grid
@@ -420,8 +420,8 @@ def _options_of(method: Any, *, title: str, heading: Group) -> Any:
         name, owners = title, dict.fromkeys(fields, method.name)
 
         def given(self) -> dict[str, Any]:
-            said = super().given()
-            return {each: reading[each].read(Words(each, value, said)) for each, value in said.items()}
+            given = super().given()
+            return {each: reading[each].read(Words(each, value, given)) for each, value in given.items()}
 
     MethodOptions.__annotations__ = {
         each: option_type(
@@ -453,7 +453,7 @@ def _method(words: Words) -> Any:
     """A method with the options that were given for it; its name where there are none."""
     given = {name: value for part in words.parts for name, value in part.given().items()}
     owners = {name: owner for part in words.parts for name, owner in part.owners.items()}
-    method = words.said or "auto"
+    method = words.given or "auto"
     if method == "auto" and {owners[name] for name in given} == {_PAIRED}:
         method = _PAIRED  # no other method has these options
     for name in given:
@@ -478,14 +478,14 @@ def _several(read: Callable[[Words], Any], help: str = "") -> Form:
 
 
 def _class(help: str) -> Form:
-    return _several(lambda words: meanings(listed(words.said)), help)
+    return _several(lambda words: meanings(listed(words.given)), help)
 
 
 _WORD = Form()
 _INTEGER = Form(annotation=int, converter=whole)
 _TRUTH = Form(annotation=bool)
 _WHOLE_OR_WORD = Form(_or_word(int))
-_CATEGORIES = _several(lambda words: tuple(map(group_of, listed(words.said))))
+_CATEGORIES = _several(lambda words: tuple(map(group_of, listed(words.given))))
 _DISCARDED: dict[str, str | bool] = {"auto": "auto", "yes": True, "no": False}
 _CURVE_METHOD = Form(
     _method,
@@ -511,7 +511,7 @@ FORMS = {
     "int | Fitted | None": _WHOLE_OR_WORD,
     "bool": _TRUTH,
     "bool | None": _TRUTH,
-    "Literal['auto'] | bool": Form(lambda words: _DISCARDED[words.said], annotation=Literal[tuple(_DISCARDED)]),
+    "Literal['auto'] | bool": Form(lambda words: _DISCARDED[words.given], annotation=Literal[tuple(_DISCARDED)]),
     "float": Form(_number, shown="{:g}".format),
     "float | None": Form(_number),
     "Literal['auto', 'paper'] | float": Form(_or_word(float)),
@@ -562,7 +562,7 @@ FORMS = {
     ),
     "Method": _CURVE_METHOD,
     "QuantileMethod": _CURVE_METHOD,
-    "Columns": _several(lambda words: words.said),
+    "Columns": _several(lambda words: words.given),
     "BoundsOfEach": _several(
         _bounds_of_each,
         "Smallest and largest possible value, public: two numbers or dates for all columns, or two for each.",

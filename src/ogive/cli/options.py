@@ -115,14 +115,14 @@ class HolderOptions:
         for name in names:
             if name not in MODELS:
                 raise ParameterError(f"--trust must be one of {', '.join(MODELS)}, got {quoted(name)}")
-        said = {name: value for name, value in vars(self).items() if name in _DECLARED and value is not None}
-        for option in said:
+        given = {name: value for name, value in vars(self).items() if name in _DECLARED and value is not None}
+        for option in given:
             if not any(name in _DECLARED[option] for name in names):
                 raise ParameterError(f"--{option.replace('_', '-')} requires --trust {' or '.join(_DECLARED[option])}")
         values = {}
-        for name, value in said.items():
+        for name, value in given.items():
             field = next(iter(_DECLARED[name].values()))
-            values[name] = forms.form_of(field).read(forms.Words(name, value, said))
+            values[name] = forms.form_of(field).read(forms.Words(name, value, given))
         return [
             Simulation(name, **{option: value for option, value in values.items() if name in _DECLARED[option]})
             for name in names

@@ -99,16 +99,16 @@ def command(
     def parse(*arguments: Any, **given: Any) -> None:
         bound = signature.bind(*arguments, **given)
         bound.apply_defaults()
-        said = {option.main.name: bound.arguments[option.main.name] for option in options}
-        said = {name: value for name, value in said.items() if value is not None and value != ()}
+        words = {option.main.name: bound.arguments[option.main.name] for option in options}
+        words = {name: value for name, value in words.items() if value is not None and value != ()}
         values: dict[str, Any] = {}
         for option in options:
             name, of_parts = option.main.name, [bound.arguments[part.name] for part in option.parts]
-            if name in said or any(part.given() for part in of_parts):
-                values[name] = option.read(forms.Words(option.name, said.get(name), said, of_parts))
+            if name in words or any(part.given() for part in of_parts):
+                values[name] = option.read(forms.Words(option.name, words.get(name), words, of_parts))
             elif option.unsaid is not None:
                 values[name] = option.unsaid
-        run(ParsedStatistic(kind, said, values), **{each.name: bound.arguments[each.name] for each in others})
+        run(ParsedStatistic(kind, words, values), **{each.name: bound.arguments[each.name] for each in others})
 
     made: Any = parse
     made.__signature__ = signature
@@ -140,17 +140,17 @@ class _Option(NamedTuple):
 
 def _options(kind: Kind, names: bool, owners: bool) -> list[_Option]:
     """The options of a kind of statistic, in the order of its fields."""
-    told, texts = kind.command_options, forms.described(kind.statistic)
+    extra, texts = kind.command_options, forms.described(kind.statistic)
     found = []
     for field in dataclasses.fields(cast(Any, kind.statistic)):
-        left = (told.owners or {}).get(field.name) if owners else None
+        left = (extra.owners or {}).get(field.name) if owners else None
         if left == () or is_python_only(field):
             continue
         form = forms.form_of(field)
         column = field.default is dataclasses.MISSING
-        name = told.names.get(field.name, field.name.replace("_", "-"))
-        text = told.owner_help.get(field.name, "") if owners else ""
-        text = text or told.help.get(field.name) or form.help or texts[field.name]
+        name = extra.names.get(field.name, field.name.replace("_", "-"))
+        text = extra.owner_help.get(field.name, "") if owners else ""
+        text = text or extra.help.get(field.name) or form.help or texts[field.name]
         default: Any = () if form.several else None
         unsaid = left[0] if left and field.default not in left else None
         shown: Any = form.default_shown(unsaid or field.default)
@@ -159,7 +159,7 @@ def _options(kind: Kind, names: bool, owners: bool) -> list[_Option]:
             text = f"{text} Used only with --like."
         elif column and not form.several:
             default = inspect.Parameter.empty
-        heading = told.groups.get(field.name) or _HEADINGS.get(field.name) or (QUESTION if column else METHOD).name
+        heading = extra.groups.get(field.name) or _HEADINGS.get(field.name) or (QUESTION if column else METHOD).name
         annotation = forms.option_type(
             form,
             field.default,
@@ -168,7 +168,7 @@ def _options(kind: Kind, names: bool, owners: bool) -> list[_Option]:
             group=_ORDER.get(heading) or Group(heading, sort_key=1.2),
             shown=shown,
             words=left or choices_of(field),
-            negative=f"--{told.negative[field.name]}" if field.name in told.negative else (),
+            negative=f"--{extra.negative[field.name]}" if field.name in extra.negative else (),
             required=default is inspect.Parameter.empty,
         )
         main = inspect.Parameter(field.name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
@@ -184,8 +184,8 @@ def _options(kind: Kind, names: bool, owners: bool) -> list[_Option]:
 
 def _read_left(form: forms.Form, choices: Sequence[str], left: Sequence[str], words: forms.Words) -> Any:
     """The value of words, where only some of a field's are left, and an open form would read the others too."""
-    if words.said in choices and words.said not in left:
-        raise ParameterError(f"--{words.option} must be {', '.join(left)} or a value, got {quoted(words.said)}")
+    if words.given in choices and words.given not in left:
+        raise ParameterError(f"--{words.option} must be {', '.join(left)} or a value, got {quoted(words.given)}")
     return form.read(words)
 
 
@@ -224,17 +224,17 @@ def __getattr__(name: str) -> Callable[..., None]:
 @cache
 def release_command(kind: Kind) -> Callable[..., None]:
     """The command that releases a statistic of one kind."""
-    told = kind.command_options
+    extra = kind.command_options
     own: dict[str, Any] = {"part": part_options(kind), "compared": compared_options(kind)}
-    if not told.readings:
+    if not extra.readings:
         own["readings"] = None
     if not kind.shows("picture"):
         own["plot"] = None
     more = []
-    if told.picture is not None:
-        help_of = Parameter(help=told.picture.help, group=OUTPUT, show_default=False)
+    if extra.picture is not None:
+        help_of = Parameter(help=extra.picture.help, group=OUTPUT, show_default=False)
         keyword = inspect.Parameter.KEYWORD_ONLY
-        more = [inspect.Parameter(told.picture.option, keyword, default=False, annotation=Annotated[bool, help_of])]
+        more = [inspect.Parameter(extra.picture.option, keyword, default=False, annotation=Annotated[bool, help_of])]
     return command(kind, _release, own, more)
 
 
@@ -254,14 +254,14 @@ def _release(
 ) -> None:
     from ogive.cli.paying import Request
 
-    told = parsed.kind.command_options
-    picture = told.picture if any(drawn.values()) else None
+    extra = parsed.kind.command_options
+    picture = extra.picture if any(drawn.values()) else None
     if picture is not None:
         if plot is None:
             named = f"--plot {parsed.kind.command}.png"
             raise ParameterError(f"--{picture.option} says how --plot draws, so name a picture, for example {named}")
         picture.check(parsed.given)
-    told.check(parsed.given, granted.trust)
+    extra.check(parsed.given, granted.trust)
     readings.check(output.json)
 
     def draw(estimate: Any, axes: Any) -> Any:
@@ -269,7 +269,7 @@ def _release(
 
     def table(estimate: Any) -> str:
         # of groups the estimate is another, which has a table of its own
-        return told.table(estimate) if isinstance(estimate, parsed.kind.estimate) else str(estimate)
+        return extra.table(estimate) if isinstance(estimate, parsed.kind.estimate) else str(estimate)
 
     statistic = part.applied_to(parsed.statistic())
     compared.check(statistic)
