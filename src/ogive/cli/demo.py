@@ -16,8 +16,7 @@ from ogive.errors import LedgerError, ParameterError, plain
 from ogive.privacy import number_text
 
 if TYPE_CHECKING:
-    from ogive.demo.banks import Banks
-    from ogive.demo.story import Story
+    from ogive.demo.story import Banks, Story
     from ogive.releasing.session import Session
 
 LEDGER = "ledger.db"

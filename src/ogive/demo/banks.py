@@ -15,15 +15,14 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ogive.demo.story import CONFIDENCE_LEVEL, Busy, Part, wishes
+from ogive.demo.story import CONFIDENCE_LEVEL, Banks, Busy, Part, Pooled, wishes
 from ogive.errors import OgiveError, ParameterError, plain
 from ogive.privacy import PureDP, number_text
 from ogive.statistics.kinds import read_recorded
@@ -225,29 +224,6 @@ probability = "probability"
 label = "label"
 confidence_level = {level}
 """
-
-
-@dataclass(frozen=True)
-class Pooled:
-    """One release of the study, beside the same by a curator who holds all rows, and the truth."""
-
-    name: str
-    estimate: Any
-    curator: Any
-    truth: Any
-
-
-@dataclass(frozen=True)
-class Banks:
-    """What came of the study: its releases, the records of each bank, and what each bank's account spent.
-
-    One bank's process was killed and started again; none where nothing was left to be done.
-    """
-
-    pooled: tuple[Pooled, ...]
-    records: tuple[int, ...]
-    spent: PureDP
-    killed: str | None
 
 
 def found_serving() -> bool:

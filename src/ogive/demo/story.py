@@ -33,7 +33,6 @@ from ogive.statistics.quantiles.estimate import QuantileEstimates
 from ogive.statistics.roc.estimate import RocEstimate
 
 if TYPE_CHECKING:
-    from ogive.demo.banks import Banks
     from ogive.demo.data import Evaluation, Table
     from ogive.releasing.session import Session
     from ogive.statistics.base import Statistic
@@ -129,6 +128,29 @@ class Story:
     evaluation: Evaluation
     parts: tuple[Part, ...]
     refusal: Refusal
+
+
+@dataclass(frozen=True)
+class Pooled:
+    """One release of the study, beside the same by a curator who holds all rows, and the truth."""
+
+    name: str
+    estimate: Any
+    curator: Any
+    truth: Any
+
+
+@dataclass(frozen=True)
+class Banks:
+    """What came of the study: its releases, the records of each bank, and what each bank's account spent.
+
+    One bank's process was killed and started again; none where nothing was left to be done.
+    """
+
+    pooled: tuple[Pooled, ...]
+    records: tuple[int, ...]
+    spent: PureDP
+    killed: str | None
 
 
 Busy = Callable[[str], AbstractContextManager[object]]
