@@ -128,7 +128,6 @@ def _write_banks(banks: Banks, story: Story, folder: Path) -> Path:
 
 
 def _write(story: Story, session: Session, folder: Path) -> Path:
-    """Write the report, the releases as JSON, and their charts."""
     from ogive.core.files import write_atomically
     from ogive.demo.story import LIMIT, released_curve
     from ogive.report import chart_svg, write_report

@@ -218,7 +218,6 @@ _NEXT = re.compile(r",(?=[^,=]+=)")
 
 
 def _by_column(words: Words, example: str) -> dict[str, str]:
-    """The words of each column."""
     found: dict[str, str] = {}
     for word in words.given:
         name, equals, rest = word.partition("=")  # a comma before the first sign of equality is part of the name

@@ -52,13 +52,7 @@ _UNNAMED = {"column": "value", "columns": ("value",)}
 
 @dataclasses.dataclass(frozen=True)
 class ParsedStatistic:
-    """A statistic as it was parsed from a command line.
-
-    Fields:
-        kind: Of the statistic.
-        given: The options that were given, by their fields, as the parser read them.
-        values: The same as the statistic takes them.
-    """
+    """A statistic by the options that were given, by their fields: as the parser read them, and as values."""
 
     kind: Kind
     given: Mapping[str, Any]

@@ -101,7 +101,6 @@ def printable(text: str) -> str:
 
 
 def _read(path: Path, compared: QuantileComparedOptions, readings: ReadingOptions) -> _Shown:
-    """What a file holds."""
     from ogive.statistics.kinds import SCHEMAS
 
     data, schema = _parsed(path, "shown by ogive ledger show")
@@ -130,7 +129,6 @@ def _estimate(data: Any, compared: QuantileComparedOptions, readings: ReadingOpt
 
 
 def _readers() -> dict[str, Callable[[Any], _Shown]]:
-    """How other documents are read, by their schemas."""
     from ogive.cli.pate import cost
     from ogive.cli.wording import in_options
     from ogive.local.description import SCHEMA as DESCRIPTION

@@ -142,7 +142,6 @@ def _option(text: str, options: Collection[str] | None) -> str:
 
 
 def _guarantee(call: ast.Call, prefix: str = "") -> str:
-    """A guarantee as the options that write it."""
     names = _GUARANTEES.get(ast.unparse(call.func))
     if names is None:
         raise _NotSaidError

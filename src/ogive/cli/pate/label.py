@@ -330,7 +330,6 @@ def _granted(asked: Labels, trust: TrustModel, granted: PrivacyOptions, rows: in
 
 
 def _adjacency(granted: PrivacyOptions, account: Account | None, rows: int) -> Adjacency:
-    """The given adjacency, or the usual one."""
     from ogive.privacy import Adjacency
     from ogive.releasing.session.opening import default_adjacency
 

@@ -300,7 +300,6 @@ def train(
 
 
 def _learner(estimator: str) -> Any:
-    """A scikit-learn estimator, or a function that makes one."""
     from ogive.pate.learners import check_learning
 
     check_learning()
