@@ -24,7 +24,7 @@ import numpy as np
 import pyarrow as pa
 from harness import record, row, table
 
-from ogive.demo.loopback import ADDRESS, COORDINATOR, DOCUMENT, Loopback, prepare
+from ogive.demo.banks import ADDRESS, COORDINATOR, DOCUMENT, Loopback, prepare
 from ogive.ledger import Ledger
 from ogive.study.agent import Agent
 from ogive.study.coordinator import Coordinator

@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from ogive.cli import main
-from ogive.cli.table import COMMANDS
+from ogive.cli.settings import COMMANDS
 from ogive.statistics.kinds import COMMANDED
 
 AGES = np.random.default_rng(11).integers(18, 90, 3_000)

@@ -12,8 +12,7 @@ from helpers.scope import is_everything
 from helpers.waiting import PATIENCE
 
 from ogive.cli import main
-from ogive.cli.settings import on_the_command_line
-from ogive.cli.table import COMMANDS
+from ogive.cli.settings import COMMANDS, on_the_command_line
 
 PROGRAM = Path(sys.executable).with_name("ogive")
 BASH = shutil.which("bash")

@@ -21,8 +21,8 @@ from helpers.waiting import PATIENCE
 from ogive.cli import main
 from ogive.cli.demo import LEDGER_FILES
 from ogive.datasets import bank
+from ogive.demo.banks import Loopback
 from ogive.demo.data import DIGITS, evaluate, find_table, halves
-from ogive.demo.loopback import Loopback
 from ogive.demo.story import DECILES, LIMIT, Part, Refusal, age_grid, balance_grid, tell
 from ogive.errors import ParameterError
 from ogive.ledger import Ledger
@@ -94,7 +94,7 @@ def told(table, tmp_path_factory):
         return started([forked, *command[3:]], **options)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("ogive.demo.loopback.subprocess.Popen", fork)
+        patch.setattr("ogive.demo.banks.subprocess.Popen", fork)
         patch.setattr("ogive.demo.banks._SECONDS", PATIENCE)
         patch.setitem(Loopback.__init__.__kwdefaults__, "step_seconds", PATIENCE)
         return folder, json.loads(run(table, folder, "--json"))

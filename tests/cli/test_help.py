@@ -6,7 +6,7 @@ from contextlib import redirect_stdout
 import pytest
 
 from ogive.cli import main
-from ogive.cli.table import COMMANDS
+from ogive.cli.settings import COMMANDS
 from ogive.statistics.kinds import COMMANDED
 
 

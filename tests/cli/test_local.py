@@ -16,7 +16,7 @@ from helpers.forked import python
 from helpers.scope import is_everything
 
 from ogive import Curve
-from ogive.cli import kept_state, local, main
+from ogive.cli import local, main
 from ogive.local import Collection, Description
 from ogive.local import collection as collecting
 
@@ -541,7 +541,7 @@ main(sys.argv[1:])
 @pytest.mark.parametrize("locks", [True, False])
 def test_a_state_that_another_run_wrote_meanwhile_is_left_as_it_is(run, files, tmp_path, monkeypatch, locks):
     if not locks:
-        monkeypatch.setattr(kept_state, "fcntl", None)
+        monkeypatch.setattr(local, "fcntl", None)
     state = tmp_path / "state"
     add = Collection.add
 

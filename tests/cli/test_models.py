@@ -9,7 +9,7 @@ from helpers.scope import is_everything
 from helpers.wording import speaks_python
 
 from ogive.cli import main
-from ogive.cli.forms.plain import meanings
+from ogive.cli.forms import meanings
 
 RNG = np.random.default_rng(2)
 N = 4_000

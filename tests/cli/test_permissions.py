@@ -13,7 +13,7 @@ import ogive
 import ogive.pate
 from ogive import plots
 from ogive.cli import main
-from ogive.cli.table import COMMANDS
+from ogive.cli.settings import COMMANDS
 from ogive.core.files import OWNER_ONLY, PUBLIC
 from ogive.report import write_report
 from ogive.trust import Central, Clear

@@ -12,8 +12,8 @@ import pytest
 
 import ogive
 from ogive.cli.forms import form_of
-from ogive.cli.options.trust import HolderOptions, declared, option_of
-from ogive.cli.release import Use, command
+from ogive.cli.options import HolderOptions, declared, option_of
+from ogive.cli.release import command
 from ogive.columns import MISSING_POLICIES
 from ogive.columns.grids import GRIDS
 from ogive.core.parameters import choices_of, is_python_only, one_of, python_only
@@ -137,12 +137,12 @@ def test_a_users_script_is_checked_as_strictly_as_before(tmp_path):
 
 # --- the command line ---
 
-USES = {"release": Use(), "plan": Use(names=False), "describe": Use(owners=True)}
+USES = {"release": {}, "plan": {"names": False}, "describe": {"owners": True}}
 
 
 def options(kind, use):
     """The options of a command, by the fields of the statistic, or by the groups that come with them."""
-    made = inspect.signature(command(kind, use, [], lambda **_: None)).parameters
+    made = inspect.signature(command(kind, lambda parsed: None, **use)).parameters
     return {name: each for name, each in made.items() if not hasattr(each.annotation, "given")}
 
 
@@ -176,7 +176,7 @@ def test_a_command_says_nothing_of_fields_that_there_are_not():
 
 @pytest.mark.parametrize("method", [ogive.HierarchyAuc, ogive.Paired], ids=lambda method: method.name)
 def test_every_field_of_a_method_of_pairs_is_an_option_with_help(method):
-    made = inspect.signature(command(CALLED["ustatistic"], Use(), [], lambda **_: None)).parameters.values()
+    made = inspect.signature(command(CALLED["ustatistic"], lambda parsed: None)).parameters.values()
     [group] = [each.annotation for each in made if method.name in getattr(each.annotation, "owners", {}).values()]
     fields = {field.name: field for field in dataclasses.fields(method)}
     assert set(group.__annotations__) == set(fields) == set(group.owners)
@@ -199,7 +199,7 @@ def test_a_type_without_a_form_is_refused():
     turn, side = dataclasses.fields(Question)
     with pytest.raises(TypeError, match="no form says how words become complex"):
         form_of(turn)
-    assert form_of(side).annotation("left") == str | None
+    assert form_of(side).type_of("left") == str | None
 
 
 def literals(hint):

@@ -13,7 +13,7 @@ from helpers.full_disk import full_disk
 
 import ogive
 from ogive.cli import main
-from ogive.cli.kept_state import KeptState, key_file
+from ogive.cli.local import KeptState, key_file
 from ogive.core.files import write_atomically
 from ogive.errors import OgiveError, ParameterError, RefusalError
 from ogive.ledger import Ledger

@@ -1,4 +1,4 @@
-"""The command line: commands, listed in `table`, each in the file of its name or beside its kin.
+"""The command line: commands, listed in `settings`, each in the file of its name or beside its kin.
 
 Results go to standard output or to files, messages to standard error. Exit status: 0; 1 where a
 request was understood and declined; 2 for bad use and unusable data; 70 for a fault of ours; 128 plus
@@ -9,16 +9,19 @@ nothing of weight, so that from the first moment an interrupt is met by `main`.
 
 from __future__ import annotations
 
+import importlib.metadata
 import os
+import re
 import signal
 import sys
 import traceback
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
+from types import FrameType
 from typing import TYPE_CHECKING
 
 from ogive import __version__
-from ogive.cli.stopping import needed, stopping
-from ogive.cli.table import COMMANDS
+from ogive.cli.settings import COMMANDS
 from ogive.errors import OgiveError, ParameterError, RefusalError, plain, unmarked
 from ogive.statistics.kinds import ALIASES, COMMANDED
 
@@ -50,14 +53,7 @@ def build() -> App:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command.
-
-    Args:
-        arguments: What follows the program's name; those of this process by default.
-
-    Returns:
-        The exit status.
-    """
+    """Run one command, of the words after the program's name; returns the exit status."""
     words = sys.argv[1:] if arguments is None else list(arguments)
     with stopping() as stops:
         try:
@@ -95,13 +91,74 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
+# --- What ends a command early: signals, and packages that are not there
+
+_AGAIN = 0.05
+"""Seconds until a swallowed interrupt is raised once more."""
+
+
+@contextmanager
+def stopping() -> Generator[list[int]]:
+    """Let SIGINT and SIGTERM raise KeyboardInterrupt; yields the list of those that came.
+
+    Python drops what is raised in a finalizer or in a callback of a weak reference, and importing has such
+    callbacks; after such a moment the interrupt is raised again (not on Windows, which has no timer signal).
+    """
+    stops: list[int] = []
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        stops.append(number)
+        raise KeyboardInterrupt
+
+    def again(number: int, frame: FrameType | None) -> None:
+        raise KeyboardInterrupt
+
+    def report(ignored: sys.UnraisableHookArgs) -> None:
+        if sys.platform != "win32" and isinstance(ignored.exc_value, KeyboardInterrupt):
+            signal.setitimer(signal.ITIMER_REAL, _AGAIN)
+        else:
+            unraisable(ignored)
+
+    handlers = {signal.SIGINT: stop, signal.SIGTERM: stop}
+    if sys.platform != "win32":
+        handlers[signal.SIGALRM] = again
+    previous = {number: signal.signal(number, handler) for number, handler in handlers.items()}
+    unraisable, sys.unraisablehook = sys.unraisablehook, report
+    try:
+        yield stops
+    finally:
+        if sys.platform != "win32":
+            signal.setitimer(signal.ITIMER_REAL, 0)
+        sys.unraisablehook = unraisable
+        for number, handler in previous.items():
+            signal.signal(number, handler)
+
+
+def needed(missing: ModuleNotFoundError) -> str | None:
+    """What is needed for a command, in a line; None where a module of ogive itself is not there."""
+    package = (missing.name or "").partition(".")[0]
+    if package in ("", "ogive"):
+        return None
+    return f"this needs {plain(package)}, which is not installed; run pip install '{_whole(package)}'"
+
+
+def _whole(package: str) -> str:
+    """The installation that has a package: that of an extra, if only an extra names it."""
+    named = [each.partition(";") for each in importlib.metadata.requires("ogive") or ()]
+    of_package = [extra for spelt, _, extra in named if re.match(rf"{re.escape(package)}\b", spelt, re.IGNORECASE)]
+    extras = [found[1] for each in of_package if (found := re.search(r"""extra == ['"](\w+)['"]""", each))]
+    return f"ogive[{extras[0]}]" if len(extras) == len(of_package) > 0 else "ogive"
+
+
+# --- One command
+
+
 def _run(arguments: list[str]) -> None:
     from cyclopts import CycloptsError, UnusedCliTokensError
 
     from ogive.cli.data import gathered_notes
     from ogive.cli.help import ALL, FLAGS, help_asked, help_of
-    from ogive.cli.options.readings import check_pairs
-    from ogive.cli.options.trust import not_of
+    from ogive.cli.options import check_pairs, not_of
     from ogive.cli.wording import in_words, misspelt
 
     app = build()

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
-from ogive.cli.data import as_written, data_file
-from ogive.cli.options.common import TABLE, OutputOptions, Plot, Words
-from ogive.cli.output import check_outputs, check_picture, draw, publish
-from ogive.errors import DataError, OgiveError, ParameterError, plain
+from ogive.cli.data import as_written, data_file, in_file
+from ogive.cli.options import TABLE, OutputOptions, Plot, Words
+from ogive.cli.output import check_outputs, draw, publish, write_out
+from ogive.errors import DataError, ParameterError
 from ogive.provenance import publishable
 
 if TYPE_CHECKING:
@@ -56,15 +56,13 @@ def compare(
     """
     if not others:
         raise ParameterError("name a second curve, for example: ogive compare curve.json other.json")
-    if plot is not None:
-        if len(others) > 1:
-            raise ParameterError("--plot draws one curve against one other; name one")
-        check_picture(plot)
-    check_outputs(None, output.output, plot, keep=[first, *others])
+    if plot is not None and len(others) > 1:
+        raise ParameterError("--plot draws one curve against one other; name one")
+    check_outputs(None, output.output, plot=plot, keep=[first, *others])
     from ogive.statistics.curve.distances import distances
 
-    curve = read_curve(first)
-    compared = [read_curve(path) if _is_release(path) else _exact(path, curve, column, missing, na) for path in others]
+    curve = _curve_in(first)
+    compared = [_curve_in(path) if _is_release(path) else _exact(path, curve, column, missing, na) for path in others]
     public = publishable(*(each.provenance for each in (curve, *compared)))
     found = []
     for path, other in zip(others, compared, strict=True):
@@ -79,28 +77,21 @@ def compare(
     for path, each in ((first, curve), *zip(others, compared, strict=True)):
         if _is_release(path) and not publishable(each.provenance):
             print(f"{path} was made without privacy: distances to it are not private", file=sys.stderr)
-    publish(lambda: _json(first, found), lambda: _table(first, found), output, public=public)
+    write_out(lambda: _json(first, found), lambda: _table(first, found), output, public=public)
     if plot is not None:
-        draw(lambda ax: curve.plot_qq(compared[0], ax, name=others[0].name), plot)
+        draw(lambda axes: curve.plot_qq(compared[0], axes, name=others[0].name), plot)
 
 
 def _is_release(path: Path) -> bool:
     return path.suffix.lower() == ".json"
 
 
-def read_curve(path: Path) -> Curve:
-    """A released curve of a JSON file; errors name the file.
-
-    Raises:
-        DataError: it cannot be read, or holds no curve.
-    """
+def _curve_in(path: Path) -> Curve:
+    """A released curve of a JSON file; errors name the file."""
     from ogive.statistics.curve.estimate import Curve
 
-    try:
+    with in_file(path):
         return Curve.from_json(path)
-    except OgiveError as problem:
-        said = str(problem)
-        raise DataError(plain(said if said.startswith("cannot read") else f"{path}: {said}")) from None
 
 
 def _exact(path: Path, curve: Curve, column: str | None, missing: str, na: Sequence[str]) -> Curve:
@@ -186,10 +177,5 @@ def merge(
     """
     from ogive.statistics.curve.merging import merge as merge_curves
 
-    if plot is not None:
-        check_picture(plot)
-    check_outputs(None, output.output, plot, keep=files)
-    curve = merge_curves(*map(read_curve, files), weights=weights)
-    publish(curve.to_json, lambda: str(curve), output, public=publishable(curve.provenance))
-    if plot is not None:
-        draw(curve.plot, plot)
+    check_outputs(None, output.output, plot=plot, keep=files)
+    publish(merge_curves(*map(_curve_in, files), weights=weights), output, plot=plot)

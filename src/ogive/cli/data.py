@@ -6,9 +6,11 @@ import logging
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
-from cyclopts import Token
+from cyclopts import Parameter, Token
+
+from ogive.errors import DataError, OgiveError, plain
 
 if TYPE_CHECKING:
     from cyclopts import App
@@ -67,6 +69,21 @@ def whole(_: Any, tokens: Sequence[Token]) -> int:
         raise ValueError(f"must be a whole number, got {tokens[0].value!r}") from None
 
 
+Whole = Annotated[int, Parameter(converter=whole)]
+OptionalWhole = Annotated[int | None, Parameter(converter=whole)]
+Flag = Annotated[bool, Parameter(show_default=False)]
+
+
+@contextmanager
+def in_file(path: Path) -> Iterator[None]:
+    """Say in which file something was no good."""
+    try:
+        yield
+    except OgiveError as problem:
+        said = str(problem)
+        raise DataError(plain(said if said.startswith("cannot read") else f"{path}: {said}")) from None
+
+
 # --- Missing options that name columns of DATA
 
 _OPTIONS = ("--column", "--columns", "--score", "--probability", "--label")
@@ -74,22 +91,11 @@ _DATA = "DATA"
 
 
 def columns_named(app: App, commands: tuple[str, ...], arguments: ArgumentCollection) -> None:
-    """Refuse a command that lacks options which name columns; cyclopts calls this after `settings`.
-
-    Args:
-        app: The command.
-        commands: Its name; several words for a command of a command.
-        arguments: What it takes, with what was given.
-
-    Raises:
-        ParameterError: an option that names a column was left out; the message lists the columns of DATA.
-        DataError: DATA cannot be read.
-    """
+    """Refuse a command that lacks options which name columns; cyclopts calls this after `settings`."""
     by_name = {name: argument for argument in arguments for name in argument.names}
     if _DATA not in by_name or not by_name[_DATA].required or not by_name[_DATA].tokens:
         return
     left_out = [name for name in _OPTIONS if name in by_name and not by_name[name].tokens]
-    # cyclopts does not know that a list of no columns is refused
     left_out = [name for name in left_out if by_name[name].required or (name == "--columns" and _needed(commands))]
     if left_out:
         from ogive.records import Records
@@ -98,7 +104,7 @@ def columns_named(app: App, commands: tuple[str, ...], arguments: ArgumentCollec
 
 
 def _needed(commands: tuple[str, ...]) -> bool:
-    """Whether the statistic of a command needs columns, and does not take all of them where none is named."""
+    """Whether the statistic of a command needs columns; the parser does not know that a list of none is refused."""
     import dataclasses
 
     from ogive.statistics.kinds import ALIASES, COMMANDED
@@ -109,36 +115,29 @@ def _needed(commands: tuple[str, ...]) -> bool:
 
 # --- Notes on words for missing values: one line for each table
 
-_LOGGER = "ogive.records.missing_words"
-
-
-class _Gathered(logging.Handler):
-    """Stores the notes on each column."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.said: list[tuple[str, str, str, str]] = []
-
-    def emit(self, record: logging.LogRecord) -> None:
-        """Keep the format of a note, and the words, the column and the table that it names."""
-        self.said.append((str(record.msg), *cast("tuple[str, str, str]", record.args)))
-
 
 @contextmanager
 def gathered_notes() -> Iterator[None]:
     """Hold notes back, and say at the end which columns of each table had which words."""
-    logger, notes = logging.getLogger(_LOGGER), _Gathered()
+    notes: list[logging.LogRecord] = []
+
+    class Gathering(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            notes.append(record)
+
+    logger, handler = logging.getLogger("ogive.records.missing_words"), Gathering()
     propagated = logger.propagate
-    logger.addHandler(notes)
+    logger.addHandler(handler)
     logger.propagate = False
     try:
         yield
     finally:
-        logger.removeHandler(notes)
+        logger.removeHandler(handler)
         logger.propagate = propagated
         columns: dict[tuple[str, str, str], list[str]] = {}
-        for message, words, column, table in notes.said:
-            columns.setdefault((message, words, table), []).append(column)
+        for note in notes:
+            words, column, table = cast("tuple[str, str, str]", note.args)
+            columns.setdefault((str(note.msg), words, table), []).append(column)
         for (message, words, table), names in columns.items():
             if len(names) > 1:
                 message = message.replace("in column", "in columns")

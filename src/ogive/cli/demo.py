@@ -10,18 +10,22 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
+from ogive.cli.data import Flag
 from ogive.cli.output import busy
 from ogive.errors import LedgerError, ParameterError, plain
 from ogive.privacy import number_text
 
 if TYPE_CHECKING:
-    from ogive.demo.banks import Banks
-    from ogive.demo.story import Story
+    from ogive.demo.story import Banks, Story
     from ogive.releasing.session import Session
 
 LEDGER = "ledger.db"
 BANKS_PAGE = "banks.html"
 LEDGER_FILES = (LEDGER, f"{LEDGER}.key", f"{LEDGER}-wal", f"{LEDGER}-shm", f"{LEDGER}-journal")
+EXACT = (
+    "Dashed lines and columns named True are exact. They let you judge the noise here; in practice they are never "
+    "published."
+)
 
 
 def demo(
@@ -30,7 +34,7 @@ def demo(
     output: Annotated[Path, Parameter(name=["--output", "-o"])] = Path("demo"),
     fresh: bool = False,
     no_banks: bool = False,
-    json: Annotated[bool, Parameter(show_default=False)] = False,
+    json: Flag = False,
 ) -> None:
     """Describe a bank's customers and judge a model of them, all paid from one ledger, until it is refused.
 
@@ -49,8 +53,7 @@ def demo(
     """
     from ogive.demo.banks import FOLDER, found_serving, pool
     from ogive.demo.data import evaluate, find_table
-    from ogive.demo.story import LIMIT, Part, Refusal, Story, tell
-    from ogive.demo.tables import Printer, summary
+    from ogive.demo.story import LIMIT, Part, Printer, Refusal, Story, summary, tell
     from ogive.releasing.session import Session
 
     table = find_table(data)
@@ -113,8 +116,7 @@ def _write_banks(banks: Banks, story: Story, folder: Path) -> Path:
         "No row leaves its bank. Each bank's agent adds its part of the noise and masks its counts; the coordinator "
         "sees sums alone.",
         f"Each bank's ledger paid epsilon = {number_text(banks.spent.epsilon)}, for the records of that bank.",
-        "Dashed lines and columns named True are exact. They let you judge the noise here; in practice they are never "
-        "published.",
+        EXACT,
     ]
     return write_report(
         [each.estimate for each in banks.pooled],
@@ -126,20 +128,18 @@ def _write_banks(banks: Banks, story: Story, folder: Path) -> Path:
 
 
 def _write(story: Story, session: Session, folder: Path) -> Path:
-    """Write the report, the releases as JSON, and their charts."""
     from ogive.core.files import write_atomically
-    from ogive.demo.story import LIMIT
-    from ogive.demo.tables import released_curve
+    from ogive.demo.story import LIMIT, released_curve
     from ogive.report import chart_svg, write_report
     from ogive.statistics.quantiles.estimate import QuantileEstimates
 
     for part in story.parts:
         estimate, name = part.estimate, part.wish.name
+        whole = estimate
         if isinstance(estimate, QuantileEstimates):
             estimate.to_json(folder / f"{name}-deciles.json")
-            released_curve(part).to_json(folder / f"{name}.json")
-        else:
-            estimate.to_json(folder / f"{name}.json")
+            whole = released_curve(part)
+        whole.to_json(folder / f"{name}.json")
         write_atomically(folder / f"{name}.svg", chart_svg(estimate).encode())
     prices = " + ".join(number_text(part.wish.privacy.epsilon) for part in story.parts)
     wanted = story.refusal.wish
@@ -151,8 +151,7 @@ def _write(story: Story, session: Session, folder: Path) -> Path:
         "deciles are computed from the curves, which is post-processing and free.",
         f"A request for the distribution of all predictions at epsilon = {number_text(wanted.privacy.epsilon)} was "
         f"refused: {story.refusal.reason}.",
-        "Dashed lines and columns named True are exact. They let you judge the noise here; in practice they are "
-        "never published.",
+        EXACT,
     ]
     return write_report(
         [part.estimate for part in story.parts],

@@ -59,14 +59,7 @@ def help_asked(arguments: Sequence[str]) -> str | None:
 
 
 def help_of(app: App, arguments: Sequence[str], *, everything: bool, without: Callable[[Kind], frozenset[str]]) -> str:
-    """The help of the command that some arguments call.
-
-    Args:
-        app: The application.
-        arguments: What follows the program's name, without flags that ask for help.
-        everything: Whether all words of all options are shown.
-        without: The options that mean nothing for a kind of statistic.
-    """
+    """The help of the command that some arguments call, without the options that mean nothing for its statistic."""
     names, apps, _ = app.parse_commands(list(arguments))
     kind = COMMANDED.get(ALIASES.get(names[-1], names[-1])) if names else None
     hidden = frozenset[str]() if kind is None else without(kind)
@@ -78,7 +71,10 @@ def _help(called: App, chain: str, hidden: frozenset[str], *, everything: bool) 
     width = min(max(shutil.get_terminal_size((80, 24)).columns, _NARROWEST), _WIDEST)
     commands = list(_commands(called))
     shown = [] if called.default_command is None else [each for each in _options(called) if each.name not in hidden]
-    lines = [_usage(chain, shown, commands), "", *textwrap.wrap(_description(called), width)]
+    needed = (_named(each) for each in shown if each.required)
+    usage = " ".join(["Usage:", chain, *needed, "COMMAND" if commands else "[OPTIONS]"])
+    described = " ".join(inspect.cleandoc(called.help or "").partition("\nArgs:")[0].split())
+    lines = [usage, "", *textwrap.wrap(described, width)]
     if commands:
         lines += ["", "Commands", *_columns(commands, width)]
     folded = []
@@ -87,7 +83,7 @@ def _help(called: App, chain: str, hidden: frozenset[str], *, everything: bool) 
             named = ", ".join(option.name for option in options)
             folded += textwrap.wrap(f"{title}: {named}", width, **_HANGING)
             continue
-        rows = [(_named(option), _told(option, everything=everything)) for option in options]
+        rows = [(_named(option), _explained(option, everything=everything)) for option in options]
         lines += ["", title, *_columns(rows, width)]
     if folded:
         lines += ["", *folded]
@@ -99,17 +95,6 @@ def _help(called: App, chain: str, hidden: frozenset[str], *, everything: bool) 
 
 
 _HANGING: dict[str, Any] = {"subsequent_indent": "  ", "break_on_hyphens": False, "break_long_words": False}
-
-
-def _description(app: App) -> str:
-    """What a command does, without the section on its arguments."""
-    text = inspect.cleandoc(app.help or "").partition("\nArgs:")[0]
-    return " ".join(text.split())
-
-
-def _usage(chain: str, options: Iterable[Argument], commands: Sequence[Any]) -> str:
-    needed = [_positional(each) if each.index is not None else _named(each) for each in options if each.required]
-    return " ".join(["Usage:", chain, *needed, "COMMAND" if commands else "[OPTIONS]"])
 
 
 def _commands(app: App) -> Iterator[tuple[str, str]]:
@@ -139,16 +124,12 @@ def _grouped(options: Iterable[Argument]) -> list[tuple[str, float, list[Argumen
     return sorted(((title, *each) for title, each in found.items()), key=lambda heading: heading[1])
 
 
-def _positional(option: Argument) -> str:
-    return option.name.lstrip("-").upper()
-
-
 def _named(option: Argument) -> str:
     """An option as it is written, with what follows it."""
     from cyclopts.help.help import _resolve_metavar
 
     if option.index is not None:
-        return _positional(option)
+        return option.name.lstrip("-").upper()
     negative = set(option.negatives)
     left_out = negative | set(option.parameter.alias or ())  # an alias is the name of an earlier version
     names = sorted((name for name in option.names if name not in left_out), key=lambda name: not name.startswith("--"))
@@ -157,7 +138,7 @@ def _named(option: Argument) -> str:
     return f"{', '.join(names)} {value}" if value else ", ".join(names)
 
 
-def _told(option: Argument, *, everything: bool) -> str:
+def _explained(option: Argument, *, everything: bool) -> str:
     """What an option is, its choices and its default."""
     text = " ".join((option.parameter.help or "").split())
     choices, default = option.get_choices(), _default(option)

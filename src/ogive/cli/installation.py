@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal, NamedTuple
 
 from cyclopts import App, Parameter
 
+from ogive.cli.data import Flag
 from ogive.cli.output import busy
 from ogive.errors import DataError, ParameterError, RefusalError, plain
 
@@ -32,7 +33,7 @@ def completion(shell: Literal["bash", "zsh", "fish"], /) -> None:
 # --- `ogive warmup`
 
 
-def warmup(*, check: Annotated[bool, Parameter(show_default=False)] = False) -> None:
+def warmup(*, check: Flag = False) -> None:
     """Compile ahead of time, on this machine, the code that releases use.
 
     A release of each kind is made of records that nobody has. Compiled code is kept beside the package's source,
@@ -86,11 +87,6 @@ class Measured(NamedTuple):
     peer_value: float | None
     machine: str | None
 
-    @property
-    def is_positive(self) -> bool:
-        """Whether it can be compared: a line through measured times may foresee none above 0."""
-        return self.value > 0 and (self.peer_value is None or self.peer_value > 0)
-
 
 @app.command
 def compare(old: Results, new: Results) -> None:
@@ -105,13 +101,18 @@ def compare(old: Results, new: Results) -> None:
     """
     before, after = _read(old), _read(new)
     for path, found in ((old, before), (new, after)):
-        for key in [key for key, each in found.items() if not each.is_positive]:
-            print(f"Left out of {plain(path)}, where it is not above 0: {key[0]}, {key[1]}")
-            del found[key]
+        # a line through measured times may foresee none above 0
+        for key, each in list(found.items()):
+            if each.value <= 0 or (each.peer_value is not None and each.peer_value <= 0):
+                print(f"Left out of {plain(path)}, where it is not above 0: {key[0]}, {key[1]}")
+                del found[key]
     both = [key for key in before if key in after]
     if not both:
         raise DataError(f"{plain(old)} and {plain(new)} have no measured time or speed in common")
-    changes = {key: slowdown(before[key].value, after[key].value, after[key].unit) for key in both}
+    changes = {}  # how many times as slow it is now
+    for key in both:
+        was, is_now = before[key].value, after[key].value
+        changes[key] = was / is_now if is_speed(after[key].unit) else is_now / was
     slower = sorted((key for key in both if changes[key] > 1 + TOLERANCE), key=lambda key: -changes[key])
     faster = sum(change < 1 / (1 + TOLERANCE) for change in changes.values())
     elsewhere = any(before[key].machine != after[key].machine or before[key].machine is None for key in both)
@@ -128,28 +129,13 @@ def compare(old: Results, new: Results) -> None:
         raise RefusalError(f"{len(slower)} of {len(both)} became slower by more than {TOLERANCE:.0%}")
 
 
-def slowdown(old: float, new: float, unit: str) -> float:
-    """How many times as slow the new is as the old; below 1 where it is faster.
-
-    Args:
-        old: A time or a speed, positive.
-        new: The same measured again.
-        unit: Of both; a speed is a number of something a second.
-    """
-    return old / new if is_speed(unit) else new / old
-
-
 def is_speed(unit: str) -> bool:
     """Whether more of it is better: a number of something a second."""
     return unit.endswith("/s")
 
 
 def _read(path: Path) -> dict[tuple[str, str, str | None], Measured]:
-    """The times and speeds of a file, by work, metric and peer.
-
-    Raises:
-        DataError: it cannot be read, or holds no rows of benchmarks.
-    """
+    """The times and speeds of a file, by work, metric and peer."""
     try:
         rows = json.loads(path.read_text(encoding="utf-8"))
         return {
@@ -167,9 +153,8 @@ def _read(path: Path) -> dict[tuple[str, str, str | None], Measured]:
 
 def _measured(row: dict[str, Any]) -> Measured:
     measured = Measured(row["value"], row["unit"], row["peer"], row["peer_value"], row.get("machine"))
-    for value in (measured.value, measured.peer_value):
-        if value is not None and not math.isfinite(value):
-            raise ValueError(value)
+    if not all(math.isfinite(value) for value in (measured.value, measured.peer_value) if value is not None):
+        raise ValueError
     return measured
 
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import json as json_format
+import json
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import App, Parameter
 
-from ogive.cli.data import whole
-from ogive.cli.options.common import TABLE, OutputOptions, Words, guarantee
-from ogive.cli.output import check_outputs, publish
+from ogive.cli.data import Whole
+from ogive.cli.options import TABLE, OutputOptions, Words, guarantee
+from ogive.cli.output import check_outputs, write_out
 from ogive.cli.paying import announce, files_of
 from ogive.errors import LedgerError, ParameterError, quoted
 
@@ -36,14 +36,14 @@ def show(ledger: Place = None, *, data_set: DataSet = None, output: OutputOption
     from ogive.releasing.session import statement
 
     check_outputs(None, output.output, keep=files_of(ledger))
-    with _opened(ledger) as books:
-        texts = [statement(account) for account in _accounts(books, data_set)]
-        plain = _exported(books, data_set)
-    for account in plain:
+    with opened(ledger) as books:
+        texts = [statement(account) for account in accounts_of(books, data_set)]
+        exported = _exported(books, data_set)["accounts"]
+    for account in exported:
         for entry in account["entries"]:
             del entry["estimate"]
-    content = json_format.dumps({"schema": SCHEMA, "accounts": plain}, indent=1)
-    publish(lambda: content, lambda: "\n\n".join(texts) or "the ledger has no data sets yet", output, public=True)
+    content = json.dumps({"schema": SCHEMA, "accounts": exported}, indent=1)
+    write_out(lambda: content, lambda: "\n\n".join(texts) or "the ledger has no data sets yet", output, public=True)
 
 
 @app.command
@@ -57,7 +57,7 @@ def limit(
     no_limit: bool = False,
     new: bool = False,
     person: str | None = None,
-    max_rows_per_person: Annotated[int, Parameter(converter=whole)] = 1,
+    max_rows_per_person: Whole = 1,
     row_choice: Literal["siphash", "md5"] | None = None,
     adjacency: Literal["replace", "add_or_remove"] | None = None,
     public: Words = (),
@@ -91,7 +91,7 @@ def limit(
         raise ParameterError("the privacy unit is set with --new and cannot be changed later")
     from ogive.releasing.session import default_adjacency, statement
 
-    with _opened(ledger, make=new, read_only=False) as books:
+    with opened(ledger, make=new, read_only=False) as books:
         announce(books)
         if new:
             if any(account.name == data_set for account in books.accounts()):
@@ -102,7 +102,7 @@ def limit(
             unit = PrivacyUnit(chosen, person, max_rows_per_person, public, chosen_by)
             account = books.account(data_set, unit=unit, limit=granted)
         else:
-            (account,) = _accounts(books, data_set)
+            (account,) = accounts_of(books, data_set)
             account.set_limit(granted)
         print(statement(account))
 
@@ -126,7 +126,7 @@ def restore(ledger: Place = None) -> None:
     said = Ledger.restore(ledger)
     print("\n".join(said) or "nothing is missing from the ledger; nothing was changed")
     if said:
-        with _opened(ledger) as books:
+        with opened(ledger) as books:
             print("", *(statement(account) for account in books.accounts()), sep="\n\n")
 
 
@@ -140,21 +140,16 @@ def export(ledger: Place = None, *, data_set: DataSet = None, output: OutputOpti
         output: Where it goes.
     """
     check_outputs(None, output.output, keep=files_of(ledger))
-    with _opened(ledger) as books:
-        plain = {**books.export(), "accounts": _exported(books, data_set)}
-    content = json_format.dumps(plain, indent=1)
-    accounts = len(plain["accounts"])
+    with opened(ledger) as books:
+        exported = _exported(books, data_set)
+    content = json.dumps(exported, indent=1)
+    accounts = len(exported["accounts"])
     told = content if output.output is None else f"exported {accounts} {'data set' if accounts == 1 else 'data sets'}"
-    publish(lambda: content, lambda: told, output, public=True)
+    write_out(lambda: content, lambda: told, output, public=True)
 
 
-def _opened(place: str | None, *, make: bool = False, read_only: bool = True) -> Ledger:
-    """The ledger at a place.
-
-    Raises:
-        ParameterError: no place was named.
-        LedgerError: there is none, or it cannot be read.
-    """
+def opened(place: str | None, *, make: bool = False, read_only: bool = True) -> Ledger:
+    """The ledger at a place."""
     from ogive.ledger import Ledger
     from ogive.releasing.session import ledger_file
 
@@ -165,12 +160,8 @@ def _opened(place: str | None, *, make: bool = False, read_only: bool = True) ->
     return Ledger.open(place, read_only=read_only or (missing and not make))
 
 
-def _accounts(books: Ledger, name: str | None) -> list[Account]:
-    """All accounts, or the one of a name.
-
-    Raises:
-        LedgerError: there is none of that name.
-    """
+def accounts_of(books: Ledger, name: str | None) -> list[Account]:
+    """All accounts, or the one of a name."""
     accounts = books.accounts()
     found = [account for account in accounts if name in (None, account.name)]
     if not found and name is not None:
@@ -179,6 +170,7 @@ def _accounts(books: Ledger, name: str | None) -> list[Account]:
     return found
 
 
-def _exported(books: Ledger, name: str | None) -> list[dict[str, Any]]:
-    _accounts(books, name)
-    return [account for account in books.export()["accounts"] if name in (None, account["name"])]
+def _exported(books: Ledger, name: str | None) -> dict[str, Any]:
+    accounts_of(books, name)
+    whole = books.export()
+    return {**whole, "accounts": [account for account in whole["accounts"] if name in (None, account["name"])]}

@@ -2,36 +2,39 @@
 
 from __future__ import annotations
 
-import inspect
 import math
+import os
+import stat
 import sys
 import time
-from collections.abc import Callable
-from contextlib import nullcontext
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import IO, TYPE_CHECKING, Annotated, Any
 
 from cyclopts import App, Group, Parameter
 
-from ogive.cli.data import whole
-from ogive.cli.kept_state import KeptState, described, key_file, named
-from ogive.cli.options.common import TABLE, OutputOptions, Plot, Words, guarantee
-from ogive.cli.output import busy, check_outputs, check_picture, draw, publish
-from ogive.cli.release import ParsedStatistic, Use, command
+from ogive.cli.data import Flag, OptionalWhole, Whole
+from ogive.cli.options import TABLE, OutputOptions, Plot, Words, guarantee
+from ogive.cli.output import busy, check_outputs, publish
+from ogive.cli.release import ParsedStatistic, command
 from ogive.cli.wording import in_options, to_owners
+from ogive.core.files import remove_leftovers, write_atomically, write_whole
 from ogive.core.types import Progress
-from ogive.errors import DataError, OgiveError, ParameterError, RefusalError, plain, quoted
-from ogive.provenance import publishable
-from ogive.statistics.kinds import COMMANDED, Kind
+from ogive.errors import DataError, OgiveError, ParameterError, PeerError, RefusalError, plain, quoted
+from ogive.statistics.kinds import COMMANDED
 
 if TYPE_CHECKING:
     from ogive.core.arrays import Float64, Int64
     from ogive.local.collection import Collection, Counts
     from ogive.local.description import Description
-    from ogive.privacy import Privacy
-    from ogive.statistics.base import Statistic
+
+try:
+    import fcntl
+except ModuleNotFoundError:  # not every system has it; `KeptState.save` then tells two runs that meet
+    fcntl = None  # type: ignore[assignment]
 
 # --- What participants are promised
 
@@ -41,7 +44,7 @@ if TYPE_CHECKING:
 class PromiseOptions:
     """Who is asked, and what they are promised."""
 
-    participants: Annotated[int, Parameter(converter=whole)]
+    participants: Whole
     """Number of participants; the questions are designed for this number of answers."""
 
     epsilon: str
@@ -53,7 +56,7 @@ class PromiseOptions:
     title: Annotated[str, Parameter(show_default=False)] = ""
     """One line that tells participants the purpose."""
 
-    predict: Annotated[bool, Parameter(show_default=False)] = False
+    predict: Flag = False
     """Also predict the error of every method that fits if all report; takes seconds to minutes."""
 
     shuffled: str | None = None
@@ -75,20 +78,10 @@ def __getattr__(name: str) -> Callable[..., None]:
     """The command of a kind, made when it is used."""
     if name not in COMMANDED:
         raise AttributeError(name)
-    return describe_command(COMMANDED[name])
+    return command(COMMANDED[name], _describe, owners=True)
 
 
-def describe_command(kind: Kind) -> Callable[..., None]:
-    """The command that describes what owners are asked for a statistic of one kind."""
-    named = inspect.Parameter.KEYWORD_ONLY
-    own = [
-        inspect.Parameter("promised", named, annotation=PromiseOptions),
-        inspect.Parameter("output", named, default=TABLE, annotation=OutputOptions),
-    ]
-    return command(kind, Use(owners=True), own, _describe)
-
-
-def _describe(parsed: ParsedStatistic, promised: PromiseOptions, output: OutputOptions) -> None:
+def _describe(parsed: ParsedStatistic, *, promised: PromiseOptions, output: OutputOptions = TABLE) -> None:
     from ogive.releasing.collecting import describe_collection
 
     statistic = parsed.statistic()
@@ -98,40 +91,28 @@ def _describe(parsed: ParsedStatistic, promised: PromiseOptions, output: OutputO
     description = describe_collection(
         statistic, privacy=privacy, participants=promised.participants, title=promised.title
     )
-    parts = [description.words, _weight(description)]
+    reach = description.oracle.reach
+    parts = [
+        description.words,
+        f"A false report looks like an honest one, and counts for at most {reach:.3g} people\n"
+        f"in any one count: {100 * reach / description.participants:.2g} % of all participants.",
+    ]
     if promised.shuffled is not None:
         parts.append(_shuffled(description, promised.shuffled))
     if promised.predict:
-        parts.append(_predicted(statistic, privacy, promised.participants))
+        from ogive.releasing.planning import plan
+        from ogive.releasing.planning.text import table
+        from ogive.trust import Local
+
+        with busy("predicting errors") as progress:
+            made = plan(statistic, privacy=privacy, records=promised.participants, trust=Local, progress=progress)
+        parts.append(table(made, in_options))
     message = "\n\n".join(parts)
-    publish(description.to_json, lambda: message, output, public=True)
+    publish(description, output, text=lambda _: message, public=True)
     if output.json:
         print(message, file=sys.stderr)
     elif output.output is None:
         print("this was a preview: name a file with -o, which participants need", file=sys.stderr)
-
-
-def _weight(description: Description) -> str:
-    """How much participants who lie can do, for who asks."""
-    reach = description.oracle.reach
-    share = 100 * reach / description.participants
-    return "\n".join(
-        [
-            f"A false report looks like an honest one, and counts for at most {reach:.3g} people",
-            f"in any one count: {share:.2g} % of all participants.",
-        ]
-    )
-
-
-def _predicted(statistic: Statistic[Any], privacy: Privacy, participants: int) -> str:
-    """What errors to expect."""
-    from ogive.releasing.planning import plan
-    from ogive.releasing.planning.text import table
-    from ogive.trust import Local
-
-    with busy("predicting errors") as progress:
-        made = plan(statistic, privacy=privacy, records=participants, trust=Local, progress=progress)
-    return table(made, in_options)
 
 
 def _shuffled(description: Description, delta: str) -> str:
@@ -149,13 +130,146 @@ def _shuffled(description: Description, delta: str) -> str:
     except ParameterError as problem:
         raise ParameterError(f"--shuffled: {plain(problem)}") from None
     kept = ApproxDP(Fraction(math.ceil(bound * _SHOWN), _SHOWN), delta)
-    return "\n".join(
-        [
-            "If somebody whom all trust removes the participants' numbers and shuffles the reports on each question,",
-            f"or adds them up, and {description.participants} report, all others learn no more than {kept}, one record",
-            f"replaced by any other (the smallest group of reports on one question has {group}).",
-        ]
+    return (
+        "If somebody whom all trust removes the participants' numbers and shuffles the reports on each question,\n"
+        f"or adds them up, and {description.participants} report, all others learn no more than {kept}, one record\n"
+        f"replaced by any other (the smallest group of reports on one question has {group})."
     )
+
+
+# --- Errors that name the file
+
+
+@contextmanager
+def named(path: Path) -> Iterator[None]:
+    """Say in which file somebody else's data were no good."""
+    try:
+        yield
+    except PeerError as problem:
+        raise problem.prefixed(path) from None
+
+
+def described(path: Path) -> Description:
+    """The description in a file."""
+    from ogive.local.description import Description
+
+    with named(path):
+        return Description.from_json(path)
+
+
+# --- The file of a partial state, and the key beside it
+
+
+def key_file(path: Path) -> Path:
+    """Where the key of a state lies by which the files are recognized that it has; links are followed."""
+    return Path(f"{path.resolve()}.key")
+
+
+class KeptState:
+    """A state that this run alone may write, from before it is loaded until the run ends, however it ends."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._open = ExitStack()
+
+    def __enter__(self) -> KeptState:
+        from ogive.local.states import check_state
+
+        with named(self._path):
+            check_state(self._path)  # before a key is put beside somebody else's file
+        with ExitStack() as opened:
+            place = key_file(self._path)
+            file = opened.enter_context(_opened(place))
+            if self._lock(file):
+                remove_leftovers(self._path)
+            self._key = _key(file, place)
+            self._seen = _stamp(self._path)
+            self._open = opened.pop_all()
+        return self
+
+    def __exit__(self, *problem: object) -> None:
+        self._open.close()
+
+    def load(self, description: Description) -> Collection:
+        """The collection that the file has, or a new one."""
+        from ogive.local.collection import Collection
+
+        if not self._path.exists():
+            return Collection(description)
+        with named(self._path):
+            collection = Collection.load(self._path, key=self._key)
+            if collection.description.digest != description.digest:
+                raise PeerError("this partial state is of another description; name another file")
+        return collection
+
+    def save(self, collection: Collection) -> None:
+        """Write the state."""
+        if _stamp(self._path) != self._seen:
+            raise RefusalError(
+                f"{plain(self._path)}: another run has written this file meanwhile, and what it holds is kept; "
+                "run this again to add the same files to that"
+            )
+        collection.save(self._path, key=self._key)
+        self._seen = _stamp(self._path)
+
+    def _lock(self, file: IO[Any]) -> bool:
+        """Whether this run alone has the file: not where the system or the file system knows no locks."""
+        if fcntl is None:
+            return False
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise RefusalError(
+                f"{plain(self._path)}: another run is adding to this file; run this again when that one has ended, "
+                "or name another file and merge the two"
+            ) from None
+        except OSError:
+            return False
+        return True
+
+
+def _opened(place: Path) -> IO[Any]:
+    try:
+        handle = os.open(place, os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o600)
+        file = os.fdopen(handle, "r+b", buffering=0)
+    except OSError as problem:
+        raise ParameterError(f"cannot open {plain(place)}, the key of the partial state: {problem.strerror}") from None
+    if not stat.S_ISREG(os.fstat(handle).st_mode):
+        file.close()
+        raise _no_key(place)
+    return file
+
+
+def _key(file: IO[Any], place: Path) -> bytes:
+    """The key that the file holds, or a new one, which is on the disk before any state is sealed with it."""
+    from ogive.local.collection import Collection
+    from ogive.local.states import KEY_BYTES
+
+    try:
+        key = bytes(file.read(KEY_BYTES + 1))
+        if not key:
+            key = Collection.new_key()
+            write_whole(file.fileno(), key, at=0)
+            os.fsync(file.fileno())
+    except OSError as problem:
+        raise ParameterError(f"cannot use {plain(place)}, the key of the partial state: {problem.strerror}") from None
+    if len(key) != KEY_BYTES:
+        raise _no_key(place)
+    return key
+
+
+def _no_key(place: Path) -> ParameterError:
+    return ParameterError(
+        f"{plain(place)} is no key of a partial state; move it away, or name another file for the state"
+    )
+
+
+def _stamp(path: Path) -> tuple[int, int, int] | None:
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_ino, found.st_mtime_ns, found.st_size
 
 
 # --- Commands that read and write files
@@ -195,7 +309,7 @@ def randomize(
     /,
     *,
     output: Annotated[Path, Parameter(name=["--output", "-o"])],
-    first: Annotated[int | None, Parameter(converter=whole)] = None,
+    first: OptionalWhole = None,
     number_column: str | None = None,
     limit_epsilon: str | None = None,
     limit_delta: str | None = None,
@@ -226,8 +340,6 @@ def randomize(
     with busy(f"reading {data}"):
         rows, numbers = _rows(randomizer.description, data, number_column)
     reports = randomizer.report_rows(rows, first=first or 0, numbers=numbers)
-    from ogive.core.files import write_atomically
-
     write_atomically(output, reports)
     print(f"wrote {output}: {_costs(randomizer.description, len(rows))}", file=sys.stderr)
 
@@ -238,7 +350,7 @@ def aggregate(
     /,
     *files: Path,
     partial: Path | None = None,
-    count_only: Annotated[bool, Parameter(show_default=False)] = False,
+    count_only: Flag = False,
     output: OutputOptions = TABLE,
     plot: Plot = None,
 ) -> None:
@@ -256,11 +368,8 @@ def aggregate(
     from ogive.local.collection import Collection
     from ogive.releasing.collecting import estimate_collection
 
-    if plot is not None:
-        check_picture(plot)
-    check_outputs(
-        None, output.output, plot, partial, None if partial is None else key_file(partial), keep=[study, *files]
-    )
+    key = None if partial is None else key_file(partial)
+    check_outputs(None, output.output, partial, key, plot=plot, keep=[study, *files])
     if count_only and partial is None:
         raise ParameterError("--count-only needs --partial, the file that keeps what was added up")
     description = described(study)
@@ -273,9 +382,7 @@ def aggregate(
             return
         with busy("estimating"):
             estimate = estimate_collection(collection)
-        publish(estimate.to_json, lambda: str(estimate), output, public=publishable(estimate.provenance))
-        if plot is not None:
-            draw(estimate.plot, plot)
+        publish(estimate, output, plot=plot)
 
 
 def _costs(description: Description, reports: int) -> str:
@@ -354,7 +461,7 @@ def devices(
     /,
     *,
     host: Words,
-    count: Annotated[int | None, Parameter(converter=whole)] = None,
+    count: OptionalWhole = None,
 ) -> None:
     """Make what a service and its participants need: a certificate, and a token for each participant.
 
@@ -380,7 +487,7 @@ def serve(
     service: Path,
     store: Path,
     host: str = "127.0.0.1",
-    port: Annotated[int, Parameter(converter=whole)] = 8443,
+    port: Whole = 8443,
     released: Path | None = None,
 ) -> None:
     """Take reports over HTTPS, one of each participant, and show owners what they are asked.

@@ -8,39 +8,35 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from ogive.cli.options.common import OutputOptions
+from ogive.cli.options import OutputOptions
 from ogive.core.files import check_writable, permissions, write_atomically
 from ogive.core.types import Progress
 from ogive.errors import ParameterError, RefusalError, plain, quoted
+from ogive.provenance import publishable
 
 
-def check_outputs(data: Path | str | None, *outputs: Path | None, keep: Sequence[Path] = ()) -> None:
+def check_outputs(
+    data: Path | str | None, *outputs: Path | None, plot: Path | None = None, keep: Sequence[Path] = ()
+) -> None:
     """Refuse, before anything is spent, outputs that could not be written or would destroy a file of this run.
 
     Args:
         data: The file that holds the records, if there is one; an address is no file that is written.
         outputs: What will be written.
+        plot: The picture that will be drawn, if any.
         keep: Other files of this run, such as its ledger.
-
-    Raises:
-        ParameterError: a folder is missing or not writable, or two of the files are one.
     """
+    if plot is not None:
+        _check_picture(plot)
     taken = {path.resolve() for path in (data, *keep) if isinstance(path, Path)}
-    for path in outputs:
-        if path is None:
-            continue
+    for path in filter(None, (*outputs, plot)):
         if path.resolve() in taken:
             raise ParameterError(f"the output {plain(path)} would overwrite another file of this run; name another")
         taken.add(path.resolve())
         check_writable(path)
 
 
-def check_picture(path: Path) -> None:
-    """Refuse, before anything is spent, a picture that could not be drawn.
-
-    Raises:
-        ParameterError: its suffix is none of `SUFFIXES`, or matplotlib is not installed.
-    """
+def _check_picture(path: Path) -> None:
     from ogive.showing.pictures import SUFFIXES
 
     if path.suffix.lower() not in SUFFIXES:
@@ -57,8 +53,7 @@ def check_picture(path: Path) -> None:
 def busy(message: str) -> Iterator[Progress]:
     """Show on standard error, where that is a terminal, that something is being done.
 
-    Yields:
-        What may be called with steps done and to do, which are then shown too.
+    It yields what may be called with steps done and to do, which are then shown too.
     """
     if not sys.stderr.isatty():
         yield lambda done, whole: None
@@ -70,6 +65,31 @@ def busy(message: str) -> Iterator[Progress]:
 
 
 def publish(
+    found: Any,
+    output: OutputOptions,
+    *,
+    text: Callable[[Any], str] = str,
+    public: bool | None = None,
+    kept_in: str | None = None,
+    plot: Path | None = None,
+) -> None:
+    """Write a result where it was asked for, and draw it.
+
+    Args:
+        found: The result.
+        output: Where it goes.
+        text: The result as text.
+        public: Whether it may be published; else the file is for its owner alone. By default as its provenance says.
+        kept_in: The ledger that has the result too, if one does.
+        plot: Where a picture of it goes, if one was asked for.
+    """
+    public = publishable(found.provenance) if public is None else public
+    write_out(found.to_json, lambda: text(found), output, public=public, kept_in=kept_in)
+    if plot is not None:
+        draw(found.plot, plot)
+
+
+def write_out(
     as_json: Callable[[], str],
     as_table: Callable[[], str],
     output: OutputOptions,
@@ -77,32 +97,22 @@ def publish(
     public: bool,
     kept_in: str | None = None,
 ) -> None:
-    """Write the result where it was asked for.
+    """Write a result to standard output as a table, or with --json as JSON and nothing else; a file has JSON besides.
 
-    Standard output has the table, or with --json the JSON and nothing else; a file has the JSON besides.
-
-    Args:
-        as_json: The result as JSON.
-        as_table: The result as text.
-        output: Where it goes.
-        public: Whether it may be published; else the file is for its owner alone.
-        kept_in: The ledger that has the result too, if one does.
-
-    Raises:
-        RefusalError: the file could not be written although it could when it was checked. The result is then
-            in the ledger, or else on standard output, so what was paid for is not lost.
+    A file that could not be written although it could when it was checked is a refusal: the result is then in the
+    ledger, or else on standard output, so what was paid for is not lost.
     """
-    text = as_json() if output.json or output.output is not None else ""
+    content = as_json() if output.json or output.output is not None else ""
     if output.output is not None:
         try:
-            write_atomically(output.output, f"{text}\n".encode(), mode=permissions(public=public))
+            write_atomically(output.output, f"{content}\n".encode(), mode=permissions(public=public))
         except ParameterError as problem:
             if kept_in is not None:
                 raise RefusalError(f"{problem.marked}; the ledger has the result: ask again at no cost") from None
-            print(text)
+            print(content)
             raise RefusalError(f"{problem.marked}; the result went to standard output instead") from None
         print(f"wrote {output.output}", file=sys.stderr)
-    print(text if output.json else as_table())
+    print(content if output.json else as_table())
 
 
 def draw(plot: Callable[[Any], Any], path: Path) -> None:

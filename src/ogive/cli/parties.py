@@ -11,8 +11,8 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 
-from ogive.cli.data import whole
-from ogive.cli.options.common import Words
+from ogive.cli.data import OptionalWhole, Whole
+from ogive.cli.options import Words
 from ogive.errors import ParameterError, RefusalError, plain
 
 # --- `ogive agent`
@@ -88,11 +88,7 @@ def agent(
             raise ParameterError("--connect needs --token, the file with your token")
         pair = None if certificate is None or certificate_key is None else (certificate, certificate_key)
         with Connection(
-            connect,
-            document.parties[number - 1].name,
-            read_token(token),
-            authority=authority,
-            certificate=pair,
+            connect, document.parties[number - 1].name, read_token(token), authority=authority, certificate=pair
         ) as connection:
             connection.run(party, stop)
     else:
@@ -109,14 +105,14 @@ def server(
     study: Annotated[Path, Parameter(help="The file of the study.")],
     *,
     store: Path,
-    number: Annotated[int | None, Parameter(converter=whole)] = None,
+    number: OptionalWhole = None,
     key: Path = Path("my.key"),
     enrolled: Annotated[tuple[Path, ...], Parameter(consume_multiple=True)] = (),
     service: Path = Path("tls"),
     connect_to: Words = (),
     authority: Path | None = None,
     host: str = "127.0.0.1",
-    port: Annotated[int, Parameter(converter=whole)] = 8443,
+    port: Whole = 8443,
     ledger: str | None = None,
 ) -> None:
     """Take shares of people's records, and answer together with the other servers of a study.

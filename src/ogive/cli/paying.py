@@ -8,18 +8,20 @@ import shlex
 import sys
 import warnings
 from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, Any
 
-from ogive.cli.options.common import BudgetOptions, OutputOptions, PrivacyOptions
-from ogive.cli.output import busy, check_outputs, check_picture, draw, publish
+from ogive.cli.options import BudgetOptions, OutputOptions, PrivacyOptions
+from ogive.cli.output import busy, check_outputs, draw, publish
 from ogive.errors import AccountWarning, BudgetError, LedgerError, NoiseWarning, OgiveError, ParameterError
-from ogive.provenance import publishable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from ogive.ledger import Account, Ledger
+
+    Books = Callable[[], tuple[Ledger | None, Account | None]]
     from ogive.privacy import Adjacency, Privacy
     from ogive.releasing.session import Session
     from ogive.statistics.base import Statistic
@@ -37,24 +39,15 @@ _NAME = re.compile(
 
 
 def person_column(columns: Sequence[str], used: Collection[str] = ()) -> str | None:
-    """The first column that by its name identifies people; None where there is none.
+    """The first column, of none that is asked about, that by its name identifies people; None where there is none.
 
     Only names are looked at. Whether a person has several records is in the data, and so is private.
-
-    Args:
-        columns: The names of the columns, which are public.
-        used: Columns that are asked about.
     """
     return next((name for name in columns if _NAME.fullmatch(name) and name not in used), None)
 
 
 def suggest_person(columns: Sequence[str], used: Collection[str]) -> None:
-    """Say on standard error that --person protects people with several records, where a column seems to identify them.
-
-    Args:
-        columns: The names of the columns, which are public.
-        used: Columns that are asked about.
-    """
+    """Say on standard error that --person is for people with several records, where a column seems to identify them."""
     name = person_column(columns, used)
     if name is not None:
         option = f"--person {shlex.quote(name)}"
@@ -70,91 +63,152 @@ _SQLITE = b"SQLite format 3\0"
 """How a file of SQLite begins."""
 
 
-def release_and_publish(
-    statistic: Statistic[Any],
-    data: Path | str,
-    *,
-    na: tuple[str, ...] = (),
-    granted: PrivacyOptions,
-    budget: BudgetOptions,
-    output: OutputOptions,
-    plot: Path | None = None,
-    table: Callable[[Any], str] = str,
-    picture: Callable[[Any, Any], Any] | None = None,
-    finish: Callable[[Any], Any],
-) -> None:
-    """Release a statistic and write it where it was asked for.
+@dataclass(frozen=True)
+class Request:
+    """What a command was asked to release, of the records in a file or at the address of their table."""
 
-    All that can be refused is looked at before anything is spent: what was granted, the outputs, the ledger.
+    statistic: Statistic[Any]
+    data: Path | str
+    na: tuple[str, ...]
+    granted: PrivacyOptions
+    budget: BudgetOptions
 
-    Args:
-        statistic: What is wanted.
-        data: The file that holds the records, or the address of their table.
-        na: Words and numbers that mean a missing value.
-        granted: Privacy, adjacency and trust.
-        budget: Whose records, and the account that pays.
-        output: Where the result goes.
-        plot: Where a picture of it goes.
-        table: The result as text.
-        picture: Draws the result into axes; by default its own `plot`.
-        finish: Adds to the result what costs nothing more; must not fail, since the result is paid for.
+    def publish(
+        self,
+        output: OutputOptions,
+        plot: Path | None,
+        *,
+        table: Callable[[Any], str],
+        picture: Callable[[Any, Any], Any],
+        finish: Callable[[Any], Any],
+    ) -> None:
+        """Release the statistic and write it where it was asked for.
 
-    Raises:
-        ParameterError, DataError, RefusalError: as `Session.release`; a file cannot be written.
-    """
-    trust = granted.simulation()
-    try:
-        privacy = granted.privacy()
-    except ParameterError as problem:
-        raise _with_other_needs(problem, statistic, trust, data, na, granted, budget) from None
-    limit = budget.limit()
-    if plot is not None:
-        check_picture(plot)
-    check_outputs(data, output.output, plot, keep=files_of(budget.ledger))
-    if budget.no_ledger:
-        from ogive.releasing.cautions import no_books_wanted
+        All that can be refused is looked at before anything is spent: what was granted, the outputs, the ledger.
 
-        no_books_wanted()
-    if budget.ledger is None or not trust.private:
-        with told_in_a_line(), busy(_releasing(data)) as progress:
-            estimate = finish(_release(statistic, trust.telling(progress), data, na, privacy, granted, budget))
-        publish(estimate.to_json, lambda: table(estimate), output, public=publishable(estimate.provenance))
-    else:
-        with told_in_a_line():
-            estimate, note = _pay(statistic, trust, data, na, privacy, limit, granted, budget)
-        print(note, file=sys.stderr)
-        estimate = finish(estimate)
-        publish(estimate.to_json, lambda: table(estimate), output, public=True, kept_in=budget.ledger)
-    if plot is not None:
-        draw(estimate.plot if picture is None else lambda ax: picture(estimate, ax), plot)
+        Args:
+            output: Where the result goes.
+            plot: Where a picture of it goes.
+            table: The result as text.
+            picture: Draws the result into axes.
+            finish: Adds to the result what costs nothing more; must not fail, since the result is paid for.
+        """
+        budget, trust = self.budget, self.granted.simulation()
+        try:
+            privacy = self.granted.privacy()
+        except ParameterError as problem:
+            raise self._with_other_needs(problem, trust) from None
+        limit = budget.limit()
+        check_outputs(self.data, output.output, plot=plot, keep=files_of(budget.ledger))
+        if budget.no_ledger:
+            from ogive.releasing.cautions import no_books_wanted
 
+            no_books_wanted()
+        kept_in = budget.ledger if trust.private else None
+        if kept_in is None:
+            with warnings_in_a_line(), busy(_releasing(self.data)) as progress:
+                estimate = finish(self._released(trust.telling(progress), privacy))
+        else:
+            with warnings_in_a_line():
+                estimate, note = self._paid(trust, privacy, limit)
+            print(note, file=sys.stderr)
+            estimate = finish(estimate)
+        publish(estimate, output, text=table, public=True if kept_in is not None else None, kept_in=kept_in)
+        if plot is not None:
+            draw(lambda axes: picture(estimate, axes), plot)
 
-def _with_other_needs(
-    problem: ParameterError,
-    statistic: Statistic[Any],
-    trust: Simulation,
-    data: Path | str,
-    na: tuple[str, ...],
-    granted: PrivacyOptions,
-    budget: BudgetOptions,
-) -> ParameterError:
-    """That no guarantee was given, with what else the statistic needs, where the table tells."""
-    from ogive.privacy import PureDP
-    from ogive.releasing.release import unit_of, unmet
-    from ogive.statistics.base import Terms, completed
+    def _with_other_needs(self, problem: ParameterError, trust: Simulation) -> ParameterError:
+        """That no guarantee was given, with what else the statistic needs, where the table tells."""
+        from ogive.privacy import PureDP
+        from ogive.releasing.release import unit_of, unmet
+        from ogive.statistics.base import Terms, completed
 
-    if granted.stated:
-        return problem
-    try:
-        model, adjacency = _model(trust, data, na, granted, budget)
-        unit = unit_of(model, adjacency, None, public=granted.public)
-        terms = Terms(PureDP(1), unit, model.refusal, count=model.count)
-        more = unmet(completed(statistic, model.schema), model, terms)
-    except OgiveError:
-        return problem
-    if more is None:
-        return problem
-    return ParameterError(f"{problem.marked}; {more.marked}", remedy=("`privacy=PureDP(1)`", *more.remedy))
+        if self.granted.stated:
+            return problem
+        try:
+            model, adjacency = self._model(trust)
+            unit = unit_of(model, adjacency, None, public=self.granted.public)
+            terms = Terms(PureDP(1), unit, model.refusal, count=model.count)
+            more = unmet(completed(self.statistic, model.schema), model, terms)
+        except OgiveError:
+            return problem
+        if more is None:
+            return problem
+        return ParameterError(f"{problem.marked}; {more.marked}", remedy=("`privacy=PureDP(1)`", *more.remedy))
+
+    def _model(self, trust: Simulation, used: Callable[[], Sequence[str]] = tuple) -> tuple[TrustModel, Adjacency]:
+        """The trust model of a file without a ledger, and the adjacency; `used` are columns that a release reads."""
+        from ogive.privacy import Adjacency
+        from ogive.records import Records
+
+        budget = self.budget
+        fitting = Adjacency.REPLACE if budget.max_rows_per_person == 1 else Adjacency.ADD_OR_REMOVE
+        adjacency = fitting if self.granted.adjacency is None else Adjacency(self.granted.adjacency)
+        records = Records.of(self.data, na_values=self.na)
+        if trust.private and budget.person is None:
+            suggest_person(records.columns, used())
+        return trust.over(records, **budget.people), adjacency
+
+    def _used(self) -> Sequence[str]:
+        """The columns that the release reads."""
+        from ogive.statistics.base import describe
+        from ogive.statistics.questions import subjects
+
+        return subjects({"statistic": describe(self.statistic)})
+
+    def _released(self, trust: Simulation, privacy: Privacy | None) -> Any:
+        """One release without a ledger."""
+        from ogive.releasing.release import release
+
+        model, adjacency = self._model(trust, self._used)
+        return release(
+            self.statistic,
+            trust=model,
+            privacy=privacy,
+            adjacency=adjacency,
+            batch=self.budget.batch,
+            public=self.granted.public,
+        )
+
+    def _paid(self, trust: Simulation, privacy: Privacy | None, limit: Privacy | None) -> tuple[Any, str]:
+        """One release from an account, and what it did to the budget; says so where it begins new books."""
+        from ogive.records import Records
+
+        # before the whole file is read for its digest
+        records, used = Records.of(self.data, na_values=self.na), self._used()
+        records.check_columns(used)
+        if self.budget.person is None:
+            suggest_person(records.columns, used)
+        with busy(_releasing(self.data)) as progress, self._session(trust.telling(progress), limit) as session:
+            return pay_from(
+                lambda: session.books,
+                session.name,
+                lambda: session.release(self.statistic, privacy=privacy, batch=self.budget.batch),
+            )
+
+    def _session(self, trust: Simulation, limit: Privacy | None) -> Session:
+        from ogive.releasing.session import Session
+
+        budget = self.budget
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", AccountWarning)
+            session = Session(
+                self.data,
+                limit=limit,
+                ledger=budget.ledger,
+                name=budget.data_set,
+                **budget.people,
+                adjacency=self.granted.adjacency,
+                public=self.granted.public or None,
+                trust=trust,
+                part=budget.part,
+                updated=budget.updated,
+                other_people=budget.other_people,
+                na_values=self.na,
+            )
+        for more in session.notices:
+            print(f"the account {session.name!r}: {more}", file=sys.stderr)
+        return session
 
 
 def _releasing(data: Path | str) -> str:
@@ -175,109 +229,23 @@ def is_ledger(path: Path) -> bool:
 
 
 @contextlib.contextmanager
-def told_in_a_line() -> Iterator[None]:
+def warnings_in_a_line() -> Iterator[None]:
     """Write warnings of noise to standard error, each in a line, at the moment they are given."""
     with warnings.catch_warnings():
         warnings.simplefilter("always", NoiseWarning)
         others = warnings.showwarning
 
-        def tell(
-            message: Warning | str,
-            category: type[Warning],
-            filename: str,
-            lineno: int,
-            file: TextIO | None = None,
-            line: str | None = None,
-        ) -> None:
+        def tell(message: Warning | str, category: type[Warning], *where: Any) -> None:
             if issubclass(category, NoiseWarning):
                 print(f"ogive: warning: {message}", file=sys.stderr)
             else:
-                others(message, category, filename, lineno, file, line)
+                others(message, category, *where)
 
-        warnings.showwarning = tell
+        warnings.showwarning = tell  # type: ignore[assignment]
         yield
 
 
-def _release(
-    statistic: Statistic[Any],
-    trust: Simulation,
-    data: Path | str,
-    na: tuple[str, ...],
-    privacy: Privacy | None,
-    granted: PrivacyOptions,
-    budget: BudgetOptions,
-) -> Any:
-    """One release without a ledger."""
-    from ogive.releasing.release import release
-    from ogive.statistics.base import describe
-    from ogive.statistics.questions import subjects
-
-    model, adjacency = _model(
-        trust, data, na, granted, budget, used=lambda: subjects({"statistic": describe(statistic)})
-    )
-    return release(
-        statistic, trust=model, privacy=privacy, adjacency=adjacency, batch=budget.batch, public=granted.public
-    )
-
-
-def _model(
-    trust: Simulation,
-    data: Path | str,
-    na: tuple[str, ...],
-    granted: PrivacyOptions,
-    budget: BudgetOptions,
-    used: Callable[[], Sequence[str]] = tuple,
-) -> tuple[TrustModel, Adjacency]:
-    """The trust model of a file without a ledger, and the adjacency; `used` are columns that a release reads."""
-    from ogive.privacy import Adjacency
-    from ogive.records import Records
-
-    fitting = Adjacency.REPLACE if budget.max_rows_per_person == 1 else Adjacency.ADD_OR_REMOVE
-    adjacency = fitting if granted.adjacency is None else Adjacency(granted.adjacency)
-    records = Records.of(data, na_values=na)
-    if trust.private and budget.person is None:
-        suggest_person(records.columns, used())
-    model = trust.over(
-        records,
-        person=budget.person,
-        max_rows_per_person=budget.max_rows_per_person,
-        row_choice=budget.row_choice,
-    )
-    return model, adjacency
-
-
-def _pay(
-    statistic: Statistic[Any],
-    trust: Simulation,
-    data: Path | str,
-    na: tuple[str, ...],
-    privacy: Privacy | None,
-    limit: Privacy | None,
-    granted: PrivacyOptions,
-    budget: BudgetOptions,
-) -> tuple[Any, str]:
-    """One release from an account, and what it did to the budget; says so where it begins new books."""
-    from ogive.records import Records
-    from ogive.statistics.base import describe
-    from ogive.statistics.questions import subjects
-
-    # before the whole file is read for its digest
-    records, used = Records.of(data, na_values=na), subjects({"statistic": describe(statistic)})
-    records.check_columns(used)
-    if budget.person is None:
-        suggest_person(records.columns, used)
-    told = busy(_releasing(data))
-    with told as progress, _session(data, na, trust.telling(progress), limit, granted, budget) as session:
-        return pay_from(
-            lambda: session.books,
-            session.name,
-            lambda: session.release(statistic, privacy=privacy, batch=budget.batch),
-        )
-
-
-def pay_from(
-    books: Callable[[], tuple[Ledger | None, Account | None]], name: str, ask: Callable[[], Any]
-) -> tuple[Any, str]:
+def pay_from(books: Books, name: str, ask: Callable[[], Any]) -> tuple[Any, str]:
     """One release from an account, and what it did to the budget; says so where it begins new books.
 
     Args:
@@ -309,7 +277,7 @@ def pay_from(
     return estimate, _note(_account(books), name, estimate, stored)
 
 
-def _account(books: Callable[[], tuple[Ledger | None, Account | None]]) -> Account:
+def _account(books: Books) -> Account:
     account = books()[1]
     assert account is not None
     return account
@@ -321,40 +289,7 @@ def announce(ledger: Ledger) -> None:
         print(f"created ledger {ledger.place}", file=sys.stderr)
 
 
-def _session(
-    data: Path | str,
-    na: tuple[str, ...],
-    trust: Simulation,
-    limit: Privacy | None,
-    granted: PrivacyOptions,
-    budget: BudgetOptions,
-) -> Session:
-    from ogive.releasing.session import Session
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", AccountWarning)
-        session = Session(
-            data,
-            limit=limit,
-            ledger=budget.ledger,
-            name=budget.data_set,
-            person=budget.person,
-            max_rows_per_person=budget.max_rows_per_person,
-            row_choice=budget.row_choice,
-            adjacency=granted.adjacency,
-            public=granted.public or None,
-            trust=trust,
-            part=budget.part,
-            updated=budget.updated,
-            other_people=budget.other_people,
-            na_values=na,
-        )
-    for more in session.notices:
-        print(f"the account {session.name!r}: {more}", file=sys.stderr)
-    return session
-
-
-def _interrupted(books: Callable[[], tuple[Ledger | None, Account | None]], before: int) -> str:
+def _interrupted(books: Books, before: int) -> str:
     """What a release that was cut off did to the budget."""
     try:
         paid = len(_account(books).history) > before

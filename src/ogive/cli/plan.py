@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,14 +12,22 @@ from cyclopts import App, Parameter
 
 from ogive.cli.data import data_table, whole
 from ogive.cli.help import OF_SIMULATIONS, OUTPUT, PRIVACY, QUESTION, RECORDS, TRUST
-from ogive.cli.options.common import TABLE, OutputOptions, Plot, SubsetOptions, Words, guarantee, part_options
-from ogive.cli.options.trust import PRIVATE, HolderOptions
-from ogive.cli.output import busy, check_outputs, check_picture, draw, publish
-from ogive.cli.release import ParsedStatistic, Use, command
+from ogive.cli.options import (
+    PRIVATE,
+    TABLE,
+    HolderOptions,
+    OutputOptions,
+    Plot,
+    SubsetOptions,
+    Words,
+    guarantee,
+    part_options,
+)
+from ogive.cli.output import busy, check_outputs, draw, publish
+from ogive.cli.release import ParsedStatistic, command
 from ogive.cli.wording import in_options
-from ogive.core.types import Progress
 from ogive.errors import ParameterError, quoted
-from ogive.statistics.kinds import COMMANDED, Kind
+from ogive.statistics.kinds import COMMANDED
 
 if TYPE_CHECKING:
     from ogive.privacy import Adjacency, Privacy
@@ -93,11 +100,7 @@ class PlanOptions(HolderOptions):
         return Adjacency.ADD_OR_REMOVE if self.max_rows_per_person > 1 else Adjacency.REPLACE
 
     def held(self, data: Path | str | None, statistic: Statistic[Any]) -> tuple[Statistic[Any], int]:
-        """The statistic with what it leaves to the table, and how many records there are.
-
-        Raises:
-            ParameterError, DataError: the number of records is not said, or is private and would be counted.
-        """
+        """The statistic with what it leaves to the table, and how many records there are."""
         from ogive.privacy import Adjacency
         from ogive.records import Records
         from ogive.statistics.base import completed, innermost
@@ -111,24 +114,18 @@ class PlanOptions(HolderOptions):
 
     def arguments(self) -> dict[str, Any]:
         """Keyword arguments that `plan` and `required_privacy` share, besides the number of records."""
+        models = self.simulations(self.trust)
+        if len(models) > 1 and self.error is not None:
+            raise ParameterError("--error finds the privacy loss under one trust model; name one with --trust")
+        same = ("person", "max_rows_per_person", "public", "like", "positive_share", "auc", "runs")
         return {
             "adjacency": self.unit(),
-            "person": self.person,
-            "max_rows_per_person": self.max_rows_per_person,
-            "trust": self._models(),
-            "public": self.public,
-            "like": self.like,
-            "positive_share": self.positive_share,
-            "auc": self.auc,
-            "runs": self.runs,
+            "trust": models[0] if len(models) == 1 else models,
+            **{name: getattr(self, name) for name in same},
         }
 
     def privacy(self) -> tuple[Privacy, ...] | None:
-        """The guarantees to compare; None for the usual ones.
-
-        Raises:
-            ParameterError: a value is out of range, or the options contradict each other.
-        """
+        """The guarantees to compare; None for the usual ones."""
         if self.epsilon and self.rho:
             raise ParameterError("give either --rho or --epsilon (with or without --delta), not both")
         if self.rho:
@@ -139,11 +136,7 @@ class PlanOptions(HolderOptions):
         return tuple(each for each in found if each is not None) or None
 
     def wanted(self) -> dict[str, float] | None:
-        """The error of --error by its name; None where there is none.
-
-        Raises:
-            ParameterError: it is not a name and a number, or guarantees were named beside it.
-        """
+        """The error of --error by its name; None where there is none."""
         if self.error is None:
             return None
         if self.epsilon or self.rho:
@@ -177,12 +170,6 @@ class PlanOptions(HolderOptions):
         held.check_columns(self.public)
         return held.size
 
-    def _models(self) -> Any:
-        found = self.simulations(self.trust)
-        if len(found) > 1 and self.error is not None:
-            raise ParameterError("--error finds the privacy loss under one trust model; name one with --trust")
-        return found[0] if len(found) == 1 else found
-
 
 NOTHING_PLANNED = PlanOptions()
 
@@ -190,8 +177,7 @@ NOTHING_PLANNED = PlanOptions()
 # --- The commands
 
 app = App(
-    name="plan",
-    help="Predict price and error of every method before anything is spent. Reads no private records.",
+    name="plan", help="Predict price and error of every method before anything is spent. Reads no private records."
 )
 for _name, _kind in COMMANDED.items():
     app.command(f"ogive.cli.plan:{_name}", name=_name, alias=_kind.alias, help=f"Plan {_kind.summary}.")
@@ -212,70 +198,44 @@ def __getattr__(name: str) -> Callable[..., None]:
     """The command of a kind, made when it is used."""
     if name not in COMMANDED:
         raise AttributeError(name)
-    return plan_command(COMMANDED[name])
-
-
-def plan_command(kind: Kind) -> Callable[..., None]:
-    """The command that plans a statistic of one kind."""
-    named = inspect.Parameter.KEYWORD_ONLY
-    part = part_options([field.name for field in dataclasses.fields(cast(Any, kind.statistic))])
-    own = [
-        inspect.Parameter("data", inspect.Parameter.POSITIONAL_ONLY, default=None, annotation=DATA),
-        inspect.Parameter("part", named, default=part, annotation=type(part)),
-        inspect.Parameter("planned", named, default=NOTHING_PLANNED, annotation=PlanOptions),
-        inspect.Parameter("output", named, default=TABLE, annotation=OutputOptions),
-        inspect.Parameter("plot", named, default=None, annotation=PICTURE),
-    ]
-    return command(kind, Use(names=False), own, _show)
+    kind = COMMANDED[name]
+    return command(kind, _show, {"part": part_options(kind)}, names=False)
 
 
 def _show(
     parsed: ParsedStatistic,
-    data: Path | str | None,
+    data: DATA = None,
+    *,
     part: SubsetOptions,
-    planned: PlanOptions,
-    output: OutputOptions,
-    plot: Path | None,
+    planned: PlanOptions = NOTHING_PLANNED,
+    output: OutputOptions = TABLE,
+    plot: PICTURE = None,
 ) -> None:
     """Plan and publish, after everything that could be wrong was checked."""
-    statistic = part.asked(parsed.statistic())
+    statistic = part.applied_to(parsed.statistic())
     if part.where is not None and data is not None:
         raise ParameterError(
             "how many records satisfy --where is not counted for a plan; say about how many with --records"
         )
-    if plot is not None:
-        check_picture(plot)
-    check_outputs(data, output.output, plot)
-    wanted, privacy = planned.wanted(), planned.privacy()
-    with busy("planning") as progress:
-        made = _made(statistic, planned, data, wanted, privacy, progress)
-    if plot is not None:
-        draw(lambda axes: made.plot(axes), plot)
-    publish(made.to_json, lambda: _told(made, planned), output, public=True)
-
-
-def _made(
-    statistic: Any,
-    planned: PlanOptions,
-    data: Path | str | None,
-    wanted: Any,
-    privacy: Any,
-    progress: Progress,
-) -> Plan:
+    check_outputs(data, output.output, plot=plot)
+    wanted, privacy = planned.wanted(), cast(Any, planned.privacy())
     from ogive.releasing.planning import plan, required_privacy
 
-    statistic, records = planned.held(data, statistic)
-    arguments = {"records": records, **planned.arguments()}
-    if wanted is None:
-        return plan(statistic, privacy=privacy, progress=progress, **arguments)
-    if planned.delta is not None and planned.kind == "zcdp":
-        raise ParameterError("give either --kind zcdp or --delta, not both")
-    kind = "approx" if planned.delta is not None else planned.kind
-    needed = required_privacy(statistic, error=wanted, kind=kind, delta=planned.delta, progress=progress, **arguments)
-    return plan(statistic, privacy=needed, progress=progress, **arguments)
+    with busy("planning") as progress:
+        statistic, records = planned.held(data, statistic)
+        arguments = {"records": records, "progress": progress, **planned.arguments()}
+        if wanted is not None:
+            if planned.delta is not None and planned.kind == "zcdp":
+                raise ParameterError("give either --kind zcdp or --delta, not both")
+            kind = "approx" if planned.delta is not None else planned.kind
+            privacy = required_privacy(statistic, error=wanted, kind=kind, delta=planned.delta, **arguments)
+        made = plan(statistic, privacy=privacy, **arguments)
+    if plot is not None:
+        draw(made.plot, plot)
+    publish(made, output, text=lambda made: _text(made, planned), public=True)
 
 
-def _told(made: Plan, planned: PlanOptions) -> str:
+def _text(made: Plan, planned: PlanOptions) -> str:
     from ogive.releasing.planning.text import table
 
     told = table(made, in_options, unit=planned.unit_name)

@@ -4,29 +4,32 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
-from collections.abc import Callable, Mapping, Sequence
-from functools import cache
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache, partial
 from pathlib import Path
-from typing import Annotated, Any, cast
+from typing import Annotated, Any, NamedTuple, cast
 
 from cyclopts import Group, Parameter
 
+from ogive.cli import forms
 from ogive.cli.data import data_table
-from ogive.cli.forms import form_of
-from ogive.cli.forms.base import Form, Part, Words, default_shown, described, option_type
 from ogive.cli.help import METHOD, OF_METHODS, OUTPUT, QUESTION
-from ogive.cli.options.common import (
+from ogive.cli.options import (
     NO_BOOKS,
+    NOTHING_COMPARED,
     NOTHING_GRANTED,
+    NOTHING_READ,
     TABLE,
     BudgetOptions,
+    ComparedOptions,
     OutputOptions,
     Plot,
     PrivacyOptions,
+    ReadingOptions,
     SubsetOptions,
+    compared_options,
     part_options,
 )
-from ogive.cli.options.readings import NOTHING_COMPARED, NOTHING_READ, ComparedOptions, ReadingOptions, compared_options
 from ogive.core.parameters import choices_of, is_python_only
 from ogive.errors import ParameterError, quoted
 from ogive.statistics.kinds import COMMANDED, Kind
@@ -43,77 +46,63 @@ _HEADINGS = {
     **dict.fromkeys(("label", "positive", "negative", "positive_when", "public_labels"), CLASSES),
 }
 """Headings of fields that several statistics have. Other columns are measured; other options say how."""
-
 _UNNAMED = {"column": "value", "columns": ("value",)}
 """What a plan calls columns that are not named; others are called as their fields."""
 
 
 @dataclasses.dataclass(frozen=True)
-class Use:
-    """What a command does with a statistic.
-
-    Fields:
-        names: Whether columns must be named.
-        owners: Whether it is asked of the owners of records, who cannot answer everything.
-    """
-
-    names: bool = True
-    owners: bool = False
-
-
-@dataclasses.dataclass(frozen=True)
 class ParsedStatistic:
-    """A statistic as it was parsed from a command line.
-
-    Fields:
-        kind: Of the statistic.
-        given: The options that were given, by their fields, as the parser read them.
-        values: The same as the statistic takes them.
-    """
+    """A statistic by the options that were given, by their fields: as the parser read them, and as values."""
 
     kind: Kind
     given: Mapping[str, Any]
     values: Mapping[str, Any]
 
     def statistic(self) -> Any:
-        """The statistic.
-
-        Raises:
-            ParameterError: options are out of range, or do not fit each other.
-        """
+        """The statistic; refuses options that are out of range, or do not fit each other."""
         return self.kind.statistic(**self.values)
 
 
-def command(kind: Kind, use: Use, own: Sequence[inspect.Parameter], run: Callable[..., None]) -> Callable[..., None]:
+def command(
+    kind: Kind,
+    run: Callable[..., None],
+    own: Mapping[str, Any] | None = None,
+    more: Sequence[inspect.Parameter] = (),
+    *,
+    names: bool = True,
+    owners: bool = False,
+) -> Callable[..., None]:
     """A command of a statistic.
 
     Args:
         kind: Of the statistic.
-        use: What the command does with it.
-        own: Parameters of the command itself, beside the options of the statistic.
-        run: Is called with the parsed statistic, and with the own parameters by their names.
+        run: Is called with the parsed statistic. Its other parameters, those before its star by place, are options of
+            the command beside those of the statistic.
+        own: Those of them that are others for this kind, by their names: defaults, each of its own type, or None where
+            the kind has no such option.
+        more: Options that only this kind has.
+        names: Whether columns must be named.
+        owners: Whether it is asked of the owners of records, who cannot answer everything.
     """
-    options = _options(kind, use)
-    parameters = [*(each for option in options for each in option.parameters()), *own]
+    options = _options(kind, names, owners)
+    others = [*_parameters(run, own or {}), *more]
+    parameters = [*(each for option in options for each in (option.main, *option.parts)), *others]
     parameters.sort(key=lambda each: each.kind)
     signature = inspect.Signature(parameters)
 
     def parse(*arguments: Any, **given: Any) -> None:
         bound = signature.bind(*arguments, **given)
         bound.apply_defaults()
-        said = {option.field: bound.arguments[option.field] for option in options}
-        said = {name: value for name, value in said.items() if value is not None and value != ()}
+        words = {option.main.name: bound.arguments[option.main.name] for option in options}
+        words = {name: value for name, value in words.items() if value is not None and value != ()}
         values: dict[str, Any] = {}
         for option in options:
-            parts = [bound.arguments[part.name] for part in option.parts]
-            if option.field in said or any(part.given() for part in parts):
-                words = Words(option.name, said.get(option.field), said, parts)
-                values[option.field] = option.read(words)
+            name, of_parts = option.main.name, [bound.arguments[part.name] for part in option.parts]
+            if name in words or any(part.given() for part in of_parts):
+                values[name] = option.read(forms.Words(option.name, words.get(name), words, of_parts))
             elif option.unsaid is not None:
-                values[option.field] = option.unsaid
-            elif option.needed:
-                values[option.field] = ()  # the statistic says what is wrong with no columns
-        run(ParsedStatistic(kind, said, values), **{each.name: bound.arguments[each.name] for each in own})
+                values[name] = option.unsaid
+        run(ParsedStatistic(kind, words, values), **{each.name: bound.arguments[each.name] for each in others})
 
     made: Any = parse
     made.__signature__ = signature
@@ -121,94 +110,77 @@ def command(kind: Kind, use: Use, own: Sequence[inspect.Parameter], run: Callabl
     return parse
 
 
-@dataclasses.dataclass(frozen=True)
-class _Option:
-    """The option of a field, with the groups of options that its form takes besides.
+def _parameters(run: Callable[..., None], own: Mapping[str, Any]) -> Iterator[inspect.Parameter]:
+    for name, each in [*inspect.signature(run, eval_str=True).parameters.items()][1:]:
+        if each.kind is inspect.Parameter.VAR_KEYWORD or (name in own and own[name] is None):
+            continue
+        kind = inspect.Parameter.KEYWORD_ONLY if each.kind is each.KEYWORD_ONLY else inspect.Parameter.POSITIONAL_ONLY
+        default, annotation = (own[name], type(own[name])) if name in own else (each.default, each.annotation)
+        yield inspect.Parameter(name, kind, default=default, annotation=annotation)
 
-    Fields:
-        field: The field's name.
-        name: The option's, without dashes.
-        form: How words become a value.
-        choices: The words that the field names.
-        main: The option as the parser reads it.
-        needed: Whether the field is a column.
-        unsaid: What is meant where the option is not given, if it is not the field's default.
-        left: The words that are left of the field's, where an open form would read the others too.
-        parts: The groups of options.
+
+class _Option(NamedTuple):
+    """The option of a field: how the parser reads it, and the groups of options that its form takes besides.
+
+    `unsaid` is what is meant where the option is not given, if it is not the field's default.
     """
 
-    field: str
     name: str
-    form: Form
-    choices: tuple[str, ...]
     main: inspect.Parameter
-    needed: bool
-    unsaid: str | None
-    left: tuple[str, ...]
-    parts: tuple[Part, ...]
-
-    def read(self, words: Words) -> Any:
-        """The value of the words.
-
-        Raises:
-            ParameterError: the words say nothing that the field takes here.
-        """
-        if self.left and words.said in self.choices and words.said not in self.left:
-            raise ParameterError(f"--{self.name} must be {', '.join(self.left)} or a value, got {quoted(words.said)}")
-        return self.form.read(words)
-
-    def parameters(self) -> list[inspect.Parameter]:
-        """All that the parser has to know."""
-        keyword = inspect.Parameter.KEYWORD_ONLY
-        return [
-            self.main,
-            *(inspect.Parameter(each.name, keyword, default=each(), annotation=each) for each in self.parts),
-        ]
+    parts: list[inspect.Parameter]
+    read: Callable[[forms.Words], Any]
+    unsaid: Any
 
 
-def _options(kind: Kind, use: Use) -> list[_Option]:
+def _options(kind: Kind, names: bool, owners: bool) -> list[_Option]:
     """The options of a kind of statistic, in the order of its fields."""
-    told, texts = kind.command_options, described(kind.statistic)
+    extra, texts = kind.command_options, forms.described(kind.statistic)
     found = []
     for field in dataclasses.fields(cast(Any, kind.statistic)):
-        left = (told.owners or {}).get(field.name) if use.owners else None
+        left = (extra.owners or {}).get(field.name) if owners else None
         if left == () or is_python_only(field):
             continue
-        form = form_of(field)
+        form = forms.form_of(field)
         column = field.default is dataclasses.MISSING
-        name = told.names.get(field.name, field.name.replace("_", "-"))
-        words = left or choices_of(field)
-        text = told.owner_help.get(field.name, "") if use.owners else ""
-        text = text or told.help.get(field.name) or form.help or texts[field.name]
+        name = extra.names.get(field.name, field.name.replace("_", "-"))
+        text = extra.owner_help.get(field.name, "") if owners else ""
+        text = text or extra.help.get(field.name) or form.help or texts[field.name]
         default: Any = () if form.several else None
         unsaid = left[0] if left and field.default not in left else None
-        shown: Any = default_shown(form, unsaid or field.default)
-        if column and not use.names:
+        shown: Any = form.default_shown(unsaid or field.default)
+        if column and not names:
             default, shown = _UNNAMED.get(field.name, field.name), None if not form.several else False
             text = f"{text} Used only with --like."
         elif column and not form.several:
             default = inspect.Parameter.empty
-        annotation = option_type(
+        heading = extra.groups.get(field.name) or _HEADINGS.get(field.name) or (QUESTION if column else METHOD).name
+        annotation = forms.option_type(
             form,
             field.default,
             name=name,
             help=text,
-            group=_heading(
-                told.groups.get(field.name) or _HEADINGS.get(field.name) or (QUESTION.name if column else METHOD.name)
-            ),
+            group=_ORDER.get(heading) or Group(heading, sort_key=1.2),
             shown=shown,
-            words=words,
-            negative=f"--{told.negative[field.name]}" if field.name in told.negative else (),
+            words=left or choices_of(field),
+            negative=f"--{extra.negative[field.name]}" if field.name in extra.negative else (),
             required=default is inspect.Parameter.empty,
         )
         main = inspect.Parameter(field.name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
-        parts = form.owner_parts if use.owners else form.parts
-        found.append(_Option(field.name, name, form, choices_of(field), main, column, unsaid, left or (), parts()))
+        parts = [
+            inspect.Parameter(each.name, inspect.Parameter.KEYWORD_ONLY, default=each(), annotation=each)
+            for each in form.parts(owners)
+        ]
+        read = partial(_read_left, form, choices_of(field), left) if left else form.read
+        # the statistic says what is wrong with no columns
+        found.append(_Option(name, main, parts, read, () if column and unsaid is None else unsaid))
     return found
 
 
-def _heading(title: str) -> Group:
-    return _ORDER.get(title) or Group(title, sort_key=1.2)
+def _read_left(form: forms.Form, choices: Sequence[str], left: Sequence[str], words: forms.Words) -> Any:
+    """The value of words, where only some of a field's are left, and an open form would read the others too."""
+    if words.given in choices and words.given not in left:
+        raise ParameterError(f"--{words.option} must be {', '.join(left)} or a value, got {quoted(words.given)}")
+    return form.read(words)
 
 
 # --- Commands that release
@@ -223,6 +195,7 @@ DATA = Annotated[
         converter=data_table,
     ),
 ]
+
 NA = Annotated[
     tuple[str, ...],
     Parameter(
@@ -233,68 +206,54 @@ NA = Annotated[
         show_default=False,
     ),
 ]
-_NAMED = inspect.Parameter.KEYWORD_ONLY
 
 
 def __getattr__(name: str) -> Callable[..., None]:
     """The command of a kind, made when it is first used."""
     if name not in COMMANDED:
         raise AttributeError(name)
-    return _command(name)
-
-
-@cache
-def _command(name: str) -> Callable[..., None]:
     return release_command(COMMANDED[name])
 
 
+@cache
 def release_command(kind: Kind) -> Callable[..., None]:
     """The command that releases a statistic of one kind."""
-    part = part_options([field.name for field in dataclasses.fields(cast(Any, kind.statistic))])
-    compared = compared_options(kind)
-    own = [
-        inspect.Parameter("data", inspect.Parameter.POSITIONAL_ONLY, annotation=DATA),
-        inspect.Parameter("na", _NAMED, default=(), annotation=NA),
-        inspect.Parameter("part", _NAMED, default=part, annotation=type(part)),
-        inspect.Parameter("granted", _NAMED, default=NOTHING_GRANTED, annotation=PrivacyOptions),
-        inspect.Parameter("account", _NAMED, default=NO_BOOKS, annotation=BudgetOptions),
-        inspect.Parameter("output", _NAMED, default=TABLE, annotation=OutputOptions),
-    ]
-    if compared is not None:
-        own.append(inspect.Parameter("compared", _NAMED, default=compared, annotation=type(compared)))
-    if kind.command_options.readings:
-        own.append(inspect.Parameter("readings", _NAMED, default=NOTHING_READ, annotation=ReadingOptions))
-    own.append(inspect.Parameter("plot", _NAMED, default=None, annotation=Plot))
-    picture = kind.command_options.picture
-    if picture is not None:
-        help_of = Parameter(help=picture.help, group=OUTPUT, show_default=False)
-        own.append(inspect.Parameter(picture.option, _NAMED, default=False, annotation=Annotated[bool, help_of]))
-    return command(kind, Use(), own, _release)
+    extra = kind.command_options
+    own: dict[str, Any] = {"part": part_options(kind), "compared": compared_options(kind)}
+    if not extra.readings:
+        own["readings"] = None
+    more = []
+    if extra.picture is not None:
+        help_of = Parameter(help=extra.picture.help, group=OUTPUT, show_default=False)
+        keyword = inspect.Parameter.KEYWORD_ONLY
+        more = [inspect.Parameter(extra.picture.option, keyword, default=False, annotation=Annotated[bool, help_of])]
+    return command(kind, _release, own, more)
 
 
 def _release(
     parsed: ParsedStatistic,
-    data: Path | str,
-    na: tuple[str, ...],
+    data: DATA,
+    *,
+    na: NA = (),
     part: SubsetOptions,
-    granted: PrivacyOptions,
-    account: BudgetOptions,
-    output: OutputOptions,
-    plot: Path | None = None,
+    granted: PrivacyOptions = NOTHING_GRANTED,
+    account: BudgetOptions = NO_BOOKS,
+    output: OutputOptions = TABLE,
     compared: ComparedOptions = NOTHING_COMPARED,
     readings: ReadingOptions = NOTHING_READ,
+    plot: Plot = None,
     **drawn: bool,
 ) -> None:
-    from ogive.cli.paying import release_and_publish
+    from ogive.cli.paying import Request
 
-    told = parsed.kind.command_options
-    picture = told.picture if any(drawn.values()) else None
+    extra = parsed.kind.command_options
+    picture = extra.picture if any(drawn.values()) else None
     if picture is not None:
         if plot is None:
             named = f"--plot {parsed.kind.command}.png"
             raise ParameterError(f"--{picture.option} says how --plot draws, so name a picture, for example {named}")
         picture.check(parsed.given)
-    told.check(parsed.given, granted.trust)
+    extra.check(parsed.given, granted.trust)
     readings.check(output.json)
 
     def draw(estimate: Any, axes: Any) -> Any:
@@ -302,19 +261,10 @@ def _release(
 
     def table(estimate: Any) -> str:
         # of groups the estimate is another, which has a table of its own
-        return told.table(estimate) if isinstance(estimate, parsed.kind.estimate) else str(estimate)
+        return extra.table(estimate) if isinstance(estimate, parsed.kind.estimate) else str(estimate)
 
-    statistic = part.asked(parsed.statistic())
+    statistic = part.applied_to(parsed.statistic())
     compared.check(statistic)
-    release_and_publish(
-        statistic,
-        data,
-        na=na,
-        granted=granted,
-        budget=account,
-        output=output,
-        plot=plot,
-        table=readings.added_to(table),
-        picture=draw,
-        finish=compared.added_to,
+    Request(statistic, data, na, granted, account).publish(
+        output, plot, table=readings.added_to(table), picture=draw, finish=compared.added_to
     )

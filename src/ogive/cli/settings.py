@@ -1,4 +1,4 @@
-"""Options from a file and from the environment, for what was not written on the command line.
+"""The table of commands, and options from a file and from the environment for what was not written on the command line.
 
 `ogive.toml` in the working folder, or the file that `OGIVE_CONFIG` names, holds shared options at its top and
 one table for each command. `OGIVE_LEDGER` is a shared option, `OGIVE_ECDF_BINS` one of a single command. The
@@ -10,34 +10,61 @@ would spend a budget, publish exact values, or rely on somebody, without anyone 
 
 from __future__ import annotations
 
-import difflib
 import os
-import shlex
-import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ogive.cli.table import COMMANDS
 from ogive.errors import ParameterError, plain, quoted
-from ogive.statistics.kinds import ALIASES
+from ogive.statistics.kinds import ALIASES, COMMANDED
 
 if TYPE_CHECKING:
     from cyclopts import App
     from cyclopts.argument import Argument, ArgumentCollection
 
+COMMANDS = {
+    **{name: (f"ogive.cli.release:{name}", f"Release {kind.summary}.") for name, kind in COMMANDED.items()},
+    "local": ("ogive.cli.local:app", "Collect randomized reports from their owners, by files or by a service."),
+    "pate": (
+        "ogive.cli.pate:app",
+        "Label public inputs by a noisy vote of teachers: train, plan, label, cost, sanitize.",
+    ),
+    "merge": ("ogive.cli.curves:merge", "Merge released curves of different people, such as sites or months."),
+    "compare": (
+        "ogive.cli.curves:compare",
+        "Measure the distances between released curves, or from curves to records.",
+    ),
+    "study": (
+        "ogive.cli.study:app",
+        "Release statistics of several organizations that keep their rows: new, keys, check, serve, release, status.",
+    ),
+    "server": ("ogive.cli.parties:server", "Run one of the servers to which people upload shares of their records."),
+    "upload": ("ogive.cli.parties:upload", "Send shares of a record to the servers of a study."),
+    "pair": ("ogive.cli.parties:pair", "Take part in a study in which people meet in pairs."),
+    "agent": ("ogive.cli.parties:agent", "Run the agent of one party of a study, where its records are."),
+    "ledger": ("ogive.cli.ledger:app", "Show, limit and export the privacy spent on each data set."),
+    "plan": ("ogive.cli.plan:app", "Predict price and error of every method before anything is spent."),
+    "show": ("ogive.cli.show:show", "Print what a saved file holds: a release, a plan, a cost or a statement."),
+    "report": ("ogive.cli.show:report", "Write releases, or everything that a ledger released, as one page of HTML."),
+    "completion": (
+        "ogive.cli.installation:completion",
+        "Print the script that completes commands and options in a shell.",
+    ),
+    "demo": ("ogive.cli.demo:demo", "Run the complete workflow on example data and write a report."),
+    "reproduce": (
+        "ogive.cli.installation:reproduce",
+        "Reproduce the figures and tables of the papers, with a verdict for each.",
+    ),
+    "bench": ("ogive.cli.installation:app", "Compare results of the benchmarks: compare."),
+    "warmup": ("ogive.cli.installation:warmup", "Compile ahead of time, on this machine, the code that releases use."),
+}
+"""Each command's name, where its function (or App of commands) is, loaded when first used, and its summary."""
+
 FILE = "ogive.toml"
 PREFIX = "OGIVE_"
 
-SHARED = (
-    "ledger",
-    "data-set",
-    "part",
-    "person",
-    "max-rows-per-person",
-    "adjacency",
-)
+SHARED = ("ledger", "data-set", "part", "person", "max-rows-per-person", "adjacency")
 """Options that may be set for all commands that have them."""
 
 _SPENT_OR_TRUSTED = (
@@ -64,25 +91,16 @@ NO_OPTIONS = ("OGIVE_CONFIG", "OGIVE_DATA", "OGIVE_LEDGER_KEY", "OGIVE_LEDGER_MA
 @cache
 def on_the_command_line() -> tuple[str, ...]:
     """Options that are taken from the command line only, those of all trust models among them."""
-    from ogive.cli.options.trust import NAMES  # which loads the options of all trust models
+    from ogive.cli.options import NAMES  # which loads the options of all trust models
 
     return (*_SPENT_OR_TRUSTED, *NAMES)
 
 
 def settings(app: App, commands: tuple[str, ...], arguments: ArgumentCollection) -> None:
-    """Fill in options that the command line leaves open; cyclopts calls this before it converts them.
-
-    Args:
-        app: The command.
-        commands: Its name; several words for a command of a command.
-        arguments: What it takes, with what was given already.
-
-    Raises:
-        ParameterError: a setting has a name that is none, may not be set here, or the file cannot be read.
-    """
+    """Fill in options that the command line leaves open; cyclopts calls this before it converts them."""
     commands = tuple(ALIASES.get(command, command) for command in commands)
     options = {name[2:]: argument for argument in arguments for name in argument.names if name.startswith("--")}
-    path = _file()
+    path = Path(os.environ.get("OGIVE_CONFIG") or FILE)
     for source, found in (("the environment", _from_environment(commands)), (str(path), _from_file(path, commands))):
         open_options = {name: argument for name, argument in options.items() if not argument.tokens}
         for place, name, values, shared in found:
@@ -99,6 +117,8 @@ def settings(app: App, commands: tuple[str, ...], arguments: ArgumentCollection)
 
 
 def _give(argument: Argument, place: str, source: str, values: Any) -> None:
+    import shlex
+
     from cyclopts import Token
 
     count, takes_all = argument.token_count()
@@ -116,13 +136,9 @@ def _give(argument: Argument, place: str, source: str, values: Any) -> None:
     if not takes_all and len(values) != max(count, 1):
         raise ParameterError(f"{plain(place)} must have {max(count, 1)} value{'s'[: count > 1]}, got {len(values)}")
     for index, value in enumerate(values):
-        argument.append(Token(keyword=place, value=_text(value), source=source, index=index))
-
-
-def _text(value: Any) -> str:
-    if isinstance(value, bool):
-        return str(value).lower()
-    return value.isoformat() if hasattr(value, "isoformat") else str(value)
+        written = value.isoformat() if hasattr(value, "isoformat") else str(value)
+        written = written.lower() if isinstance(value, bool) else written
+        argument.append(Token(keyword=place, value=written, source=source, index=index))
 
 
 Setting = tuple[str, str, Any, bool]
@@ -145,10 +161,6 @@ def _from_environment(commands: tuple[str, ...]) -> Iterator[Setting]:
         elif not rest.startswith(others):
             known = (PREFIX + shared.upper().replace("-", "_") for shared in SHARED)
             raise ParameterError(f"the environment variable {plain(variable)} sets nothing{_near(variable, known)}")
-
-
-def _file() -> Path:
-    return Path(os.environ.get("OGIVE_CONFIG") or FILE)
 
 
 def _from_file(path: Path, commands: tuple[str, ...]) -> Iterator[Setting]:
@@ -174,6 +186,8 @@ def _read(path: Path) -> dict[str, Any]:
         if os.environ.get("OGIVE_CONFIG"):
             raise ParameterError(f"OGIVE_CONFIG names {plain(path)}, which is not a file")
         return {}
+    import tomllib
+
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError):
@@ -183,5 +197,7 @@ def _read(path: Path) -> dict[str, Any]:
 
 
 def _near(name: str, known: Iterable[str]) -> str:
+    import difflib
+
     close = difflib.get_close_matches(name, list(known), n=1)
     return f"; did you mean {close[0]}?" if close else ""

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from cyclopts import App, Parameter
 
 from ogive.cli.data import whole
-from ogive.cli.options.common import Words
+from ogive.cli.options import Words
 from ogive.errors import ParameterError, RefusalError, plain
 
 if TYPE_CHECKING:

@@ -10,9 +10,8 @@ import random
 import time
 import warnings
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -25,28 +24,15 @@ ROWS = 400
 _PURE, _CONCENTRATED, _APPROXIMATE = PureDP(1), ZeroConcentratedDP("0.5"), ApproxDP(2, "1e-6")
 
 
-@dataclass(frozen=True)
-class Task:
-    """Releases that share loops.
-
-    Fields:
-        name: What they are, in a few words.
-        run: Makes them.
-    """
+class Task(NamedTuple):
+    """Releases that share loops: what they are, in a few words, and what makes them."""
 
     name: str
     run: Callable[[], object]
 
 
-@dataclass(frozen=True)
-class Done:
-    """A task that was done.
-
-    Fields:
-        name: Of the task.
-        compiled: How many functions were compiled for it, which were kept nowhere before.
-        seconds: How long it took.
-    """
+class Done(NamedTuple):
+    """A task that was done: how many functions, which were kept nowhere before, were compiled in how many seconds."""
 
     name: str
     compiled: int
@@ -63,14 +49,7 @@ def place() -> Path | None:
 
 
 def warm(*, kept: bool = False) -> Iterator[Done]:
-    """Do all tasks, compiled from the first step on; yields each when it is done.
-
-    Args:
-        kept: Whether to refuse what is not compiled yet.
-
-    Raises:
-        RefusalError: code that a task uses is kept nowhere, and must be.
-    """
+    """Do all tasks, compiled from the first step on; yields each when it is done."""
     for task in tasks():
         begun = time.perf_counter()
         with compiling.everything(kept=kept) as compiled, warnings.catch_warnings():

@@ -10,10 +10,9 @@ import ast
 import difflib
 import shlex
 from collections.abc import Callable, Collection, Sequence
-from itertools import chain
 from typing import TYPE_CHECKING, Any, get_args, get_origin
 
-from ogive.errors import OgiveError, ParameterError, parts, plain, quoted
+from ogive.errors import OgiveError, ParameterError, parts, plain, quoted, unmarked
 
 if TYPE_CHECKING:
     from cyclopts import App, CycloptsError
@@ -65,12 +64,7 @@ class _NotSaidError(Exception):
 
 
 def in_options(marked: str, options: Collection[str] | None = None) -> str:
-    """A message in which options stand for the Python that it marks.
-
-    Args:
-        marked: The message.
-        options: Names of the options that the command has, such as --bins; by default any option may be named.
-    """
+    """A message in which options stand for the Python that it marks."""
     return "".join(_said(text, options) if inside else text for text, inside in parts(marked))
 
 
@@ -101,11 +95,7 @@ def remedied(arguments: Sequence[str], added: Sequence[str]) -> str:
 
 
 def to_owners(problem: OgiveError) -> str:
-    """What is said to owners of records that a description does not accept: who asked can change that, they cannot.
-
-    Returns:
-        The message, marked. Where its advice is on what the description fixes, it says who can follow that advice.
-    """
+    """What is said to owners of records that a description does not accept: who asked can change that, they cannot."""
     fault, semicolon, advice = problem.marked.partition("; ")
     if not semicolon or problem.parameter not in _BY_DESCRIPTION:
         return problem.marked
@@ -114,8 +104,11 @@ def to_owners(problem: OgiveError) -> str:
 
 def _said(text: str, options: Collection[str] | None) -> str:
     """A marked text as options; the text itself where the command has none for it."""
-    if _are_values(text, options or ()):
-        text = f"by_{text}"
+    if options is not None and "--by-groups" in options:
+        # the values of a column, which the command line calls so, and not a number of groups
+        name, given, value = text.partition("=")
+        if name == "groups" and (not value.isdigit() if given else "--groups" not in options):
+            text = f"by_{text}"
     try:
         said = _SPANS[text] if text in _SPANS else _option(text, options)
     except (SyntaxError, ValueError, _NotSaidError):
@@ -124,14 +117,6 @@ def _said(text: str, options: Collection[str] | None) -> str:
     # advice may be on another command, which has the option: what has a value or an underscore is no English
     known = options is None or named in options or "='" in text or "_" in text
     return said if known or not named.startswith("--") else text
-
-
-def _are_values(text: str, options: Collection[str]) -> bool:
-    """Whether `groups` are the values of a column, which the command line calls --by-groups, and not a number."""
-    name, given, value = text.partition("=")
-    if name != "groups" or "--by-groups" not in options:
-        return False
-    return not value.isdigit() if given else "--groups" not in options
 
 
 def _option(text: str, options: Collection[str] | None) -> str:
@@ -157,7 +142,6 @@ def _option(text: str, options: Collection[str] | None) -> str:
 
 
 def _guarantee(call: ast.Call, prefix: str = "") -> str:
-    """A guarantee as the options that write it."""
     names = _GUARANTEES.get(ast.unparse(call.func))
     if names is None:
         raise _NotSaidError
@@ -167,15 +151,11 @@ def _guarantee(call: ast.Call, prefix: str = "") -> str:
 
 
 def _words(value: object) -> list[str]:
-    """A value as words of the command line."""
+    """A value as words of the command line; of several values for one column with commas between them."""
     if isinstance(value, dict):
-        return [f"{_word(key)}={_joined(each)}" for key, each in value.items()]
+        lists = {key: each if isinstance(each, tuple | list) else (each,) for key, each in value.items()}
+        return [f"{_word(key)}={','.join(map(str, each))}" for key, each in lists.items()]
     return [_word(each) for each in value] if isinstance(value, tuple | list) else [_word(value)]
-
-
-def _joined(value: object) -> str:
-    """What is given for one column: several values with commas between them."""
-    return ",".join(map(str, value)) if isinstance(value, tuple | list) else str(value)
 
 
 def _word(value: object) -> str:
@@ -198,31 +178,31 @@ _ALIKE = 0.65
 
 def in_words(problem: CycloptsError) -> str:
     """One line for what the parser refused."""
-    from cyclopts import (
-        CoercionError,
-        MissingArgumentError,
-        RepeatArgumentError,
-        UnknownOptionError,
-        UnusedCliTokensError,
-    )
-    from cyclopts.exceptions import UnknownCommandError
+    return plain(_refused(problem, " ".join(["ogive", *(problem.command_chain or ())])))
 
-    command = " ".join(["ogive", *(problem.command_chain or ())])
+
+def _refused(problem: Any, command: str) -> str:
+    import cyclopts as parser
+
     match problem:
-        case UnknownCommandError():
-            return plain(_unknown_command(problem, command))
-        case UnknownOptionError():
-            return plain(_unknown_option(problem, command))
-        case MissingArgumentError():
-            return plain(_missing(problem, command))
-        case UnusedCliTokensError():
+        case parser.UnknownCommandError():
+            word = (problem.unused_tokens or ("",))[0]
+            known = [name for name in problem.app or () if not name.startswith("-")]
+            return f"{command} has no command {word}{_near(word, known) or f'; there are {_listed(known)}'}"
+        case parser.UnknownOptionError():
+            word = problem.token.keyword or problem.token.value
+            known = [name for each in problem.argument_collection if each.parse for name in each.names]
+            return f"{command} has no option {word}{_near(word, known)}"
+        case parser.MissingArgumentError():
+            return _missing(problem, command)
+        case parser.UnusedCliTokensError():
             spare = " ".join(problem.unused_tokens or ())
-            return f"{command} takes fewer values; {plain(spare)} is too many: call it once for each"
-        case RepeatArgumentError():
-            return f"{plain(_named(problem.argument, problem.token))} was given twice; give it once"
-        case CoercionError():
+            return f"{command} takes fewer values; {spare} is too many: call it once for each"
+        case parser.RepeatArgumentError():
+            return f"{_named(problem.argument, problem.token)} was given twice; give it once"
+        case parser.CoercionError():
             return _wrong_value(problem)
-    return plain(problem)
+    return str(problem)
 
 
 def misspelt(app: App, arguments: Sequence[str]) -> ParameterError | None:
@@ -231,12 +211,12 @@ def misspelt(app: App, arguments: Sequence[str]) -> ParameterError | None:
     The parser refuses such options too, but only after what lacks, as does a column whose option is misspelt.
     """
     options = options_of(app, arguments)
-    command = " ".join(["ogive", *app.parse_commands(list(arguments))[0]])
     before = arguments[: arguments.index("--")] if "--" in arguments else arguments
     for word in before:
         name = word.partition("=")[0]
         if name.startswith("--") and name not in options and (near := _near(name, sorted(options))):
-            return ParameterError(plain(_no_option(command, name, near)))
+            command = " ".join(["ogive", *app.parse_commands(list(arguments))[0]])
+            return ParameterError(plain(f"{command} has no option {name}{near}"))
     return None
 
 
@@ -261,50 +241,30 @@ def _listed(words: Sequence[str]) -> str:
     return " or ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
 
 
-def _unknown_command(problem: Any, command: str) -> str:
-    word = (problem.unused_tokens or ("",))[0]
-    known = [name for name in problem.app or () if not name.startswith("-")]
-    return f"{command} has no command {word}{_near(word, known) or f'; there are {_listed(known)}'}"
-
-
-def _unknown_option(problem: Any, command: str) -> str:
-    word = problem.token.keyword or problem.token.value
-    known = list(chain.from_iterable(each.names for each in problem.argument_collection if each.parse))
-    return _no_option(command, word, _near(word, known))
-
-
-def _no_option(command: str, word: str, near: str) -> str:
-    return f"{command} has no option {word}{near}"
-
-
 def _missing(problem: Any, command: str) -> str:
     argument = problem.argument
     name = _named(argument)
     if argument is None or not name.startswith("-"):
         return f"say {name}: {command} {name} ..."
-    if not argument.tokens and not problem.tokens_so_far and argument.required and name not in _given(problem):
+    given = {word.partition("=")[0] for word in problem.root_input_tokens or ()}
+    if not argument.tokens and not problem.tokens_so_far and argument.required and name not in given:
         return f"say {name}"
     number, _ = argument.token_count()
     if number < 2:
         return f"{name} needs a value"
-    given = list(problem.tokens_so_far)
-    apart = given[0].split(",") if len(given) == 1 else []
+    values = list(problem.tokens_so_far)
+    apart = values[0].split(",") if len(values) == 1 else []
     advice = f"; write {name} {' '.join(apart)}" if len(apart) == number and all(apart) else ""
-    return f"{name} needs {number} values, got {len(given)}{advice}"
-
-
-def _given(problem: Any) -> Sequence[str]:
-    return [word.partition("=")[0] for word in problem.root_input_tokens or ()]
+    return f"{name} needs {number} values, got {len(values)}{advice}"
 
 
 def _wrong_value(problem: Any) -> str:
     token, wanted = problem.token, problem.target_type
-    name = plain(_named(problem.argument, token))
+    name = _named(problem.argument, token)
     if problem.msg is not None:
-        return f"{name} {plain(problem.msg)}"
+        return f"{name} {problem.msg}"
     if get_origin(wanted) is not None and (choices := [str(each) for each in get_args(wanted)]):
         must = _listed(choices)
     else:
         must = _WORDS.get(getattr(wanted, "__name__", ""), "a value that it takes")
-    said = "" if token is None else f", got {quoted(token.value)}"
-    return f"{name} must be {must}{said}"
+    return f"{name} must be {must}" + ("" if token is None else f", got {unmarked(quoted(token.value))}")

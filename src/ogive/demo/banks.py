@@ -1,26 +1,188 @@
-"""The same customers divided among five banks that may not pool rows: a study, and a crash in the middle of it."""
+"""The same customers divided among five banks that may not pool rows: a study, and a crash in the middle of it.
+
+The whole study runs on this machine: its coordinator over TLS on loopback, and an agent process for each bank.
+"""
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
+import os
 import shutil
-from collections.abc import Mapping
-from dataclasses import dataclass
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping
 from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ogive.demo.story import CONFIDENCE_LEVEL, Busy, Part, wishes
-from ogive.errors import ParameterError, plain
+from ogive.demo.story import CONFIDENCE_LEVEL, Banks, Busy, Part, Pooled, wishes
+from ogive.errors import OgiveError, ParameterError, plain
 from ogive.privacy import PureDP, number_text
+from ogive.statistics.kinds import read_recorded
+from ogive.study.agent import approve
+from ogive.study.common import key_text
+from ogive.study.coordinator import progress, request, result, unread
+from ogive.study.document import Study
+from ogive.study.enrolment import equip, make_key, write_new
+from ogive.study.store import Kept, Store
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
     from ogive.demo.data import Evaluation
-    from ogive.demo.loopback import Loopback
+
+# --- A study on this machine
+
+DOCUMENT, COORDINATOR = "study.toml", "coordinator"
+ADDRESS = "127.0.0.1"
+STEP_SECONDS = 20.0
+"""How long a step waits for a party that does not answer."""
+
+_POLL_SECONDS = 0.02
+
+
+class StudyFailed(OgiveError):  # noqa: N818 - said of the study, not of what was asked
+    """A study on this machine came to no end; says what its processes said last."""
+
+
+def prepare(folder: Path, *, records: Mapping[str, pa.Table], write: Callable[[str, Mapping[str, str]], str]) -> None:
+    """Make what a study needs in a folder: keys, certificates, tokens, records, and the owners' approval."""
+    import pyarrow.parquet as pq
+
+    folder.mkdir(parents=True)
+    keys = {}
+    for name, table in records.items():
+        (folder / name).mkdir()
+        pq.write_table(table, folder / name / "records.parquet")
+        keys[name] = key_text(make_key(folder / name / "my.key").public_key().public_bytes_raw())
+    (folder / COORDINATOR).mkdir()
+    own = key_text(make_key(folder / COORDINATOR / "my.key").public_key().public_bytes_raw())
+    write_new(folder / DOCUMENT, write(own, keys).encode())
+    study = Study.read(folder / DOCUMENT)
+    equip(folder / "service", study, hosts=(ADDRESS,))
+    for name in records:
+        store = Store(folder / name / "agent.db")
+        approve(store, study)
+        store.close()
+
+
+class Loopback:
+    """The processes of a study that was prepared in a folder; they end with the block."""
+
+    def __init__(self, folder: Path, *, step_seconds: float = STEP_SECONDS) -> None:
+        self.folder = folder
+        self.study = Study.read(folder / DOCUMENT)
+        self._step_seconds = step_seconds
+        self._running: dict[str, subprocess.Popen[bytes]] = {}
+        self._store = Store(folder / COORDINATOR / "coordinator.db")
+        with socket.socket() as free:
+            free.bind((ADDRESS, 0))
+            self.port: int = free.getsockname()[1]
+
+    def __enter__(self) -> Loopback:
+        return self
+
+    def __exit__(self, *problem: object) -> None:
+        for name in list(self._running):
+            self.kill(name)
+        self._store.close()
+
+    def coordinator(self) -> None:
+        """Start the coordinator."""
+        folder = self.folder / COORDINATOR
+        self._start(
+            COORDINATOR,
+            *("study", "serve", self.folder / DOCUMENT, "--key", folder / "my.key"),
+            *("--state", folder / "coordinator.db", "--service", self.folder / "service"),
+            *("--host", ADDRESS, "--port", self.port, "--step-seconds", self._step_seconds),
+        )
+
+    def agent(self, name: str) -> None:
+        """Start the agent of a party."""
+        folder, service = self.folder / name, self.folder / "service"
+        self._start(
+            name,
+            *("agent", self.folder / DOCUMENT, "--records", folder / "records.parquet", "--key", folder / "my.key"),
+            *("--state", folder / "agent.db", "--ledger", folder / "ledger.db"),
+            *("--connect", f"https://{ADDRESS}:{self.port}", "--token", service / f"{name}.token"),
+            *("--authority", service / "ca.pem"),
+        )
+
+    def start(self) -> None:
+        """Start the coordinator and all agents."""
+        self.coordinator()
+        for party in self.study.parties:
+            self.agent(party.name)
+
+    def kill(self, name: str) -> None:
+        """End a process at once, as a power failure does."""
+        process = self._running.pop(name)
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait(10)
+
+    def said(self, name: str) -> str:
+        """All that a process wrote into its log, in all its lives."""
+        path = self._log(name)
+        return path.read_text(encoding="utf-8", errors="replace") if path.exists() else ""
+
+    def until(self, true: Callable[[], bool], seconds: float) -> None:
+        """Wait until something is so."""
+        end = time.monotonic() + seconds
+        while not true():
+            for name, process in self._running.items():
+                if process.poll() is not None:
+                    raise StudyFailed(f"the process of {name} ended: {plain(self._last(name))}")
+            if time.monotonic() > end:
+                raise StudyFailed(f"nothing came of the study in {seconds:g} s: {plain(self._last(COORDINATOR))}")
+            time.sleep(_POLL_SECONDS)
+
+    def request(self, name: str) -> None:
+        """Request a release; an earlier request goes on."""
+        request(self._store, self.study, name)
+
+    def result(self, name: str) -> dict[str, object] | None:
+        """What was released, as plain data; None before."""
+        with self._store.read() as kept:
+            return self._result(kept, name)
+
+    def is_complete(self, name: str) -> bool:
+        """Whether every party has the result of a release in its ledger."""
+        # both of one moment: before it is published, nobody has a result to read
+        with self._store.read() as kept:
+            return self._result(kept, name) is not None and not unread(kept, self.study, name)
+
+    def _result(self, kept: Kept, name: str) -> dict[str, object] | None:
+        found = progress(kept, self.study).get(name)
+        if found is not None and found.state == "over":
+            raise StudyFailed(f"the release {name} is over: {plain(found.reason)}")
+        return result(kept, self.study, name)
+
+    def _start(self, name: str, *words: object) -> None:
+        with self._log(name).open("ab") as log:
+            self._running[name] = subprocess.Popen(
+                [sys.executable, "-m", "ogive", *map(str, words)],
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
+            )
+
+    def _log(self, name: str) -> Path:
+        return self.folder / name / "log.txt"
+
+    def _last(self, name: str) -> str:
+        return (self.said(name).strip().splitlines() or ["it said nothing"])[-1]
+
+
+# --- Five banks
 
 FOLDER = "banks"
 BANKS = tuple(f"bank-{number}" for number in range(1, 6))
@@ -64,65 +226,17 @@ confidence_level = {level}
 """
 
 
-@dataclass(frozen=True)
-class Pooled:
-    """One release of the study, beside the same from one table.
-
-    Fields:
-        name: As in the demonstration with one table.
-        estimate: What the banks released together.
-        curator: What was released from one table, by who holds all rows.
-        truth: The same without noise.
-    """
-
-    name: str
-    estimate: Any
-    curator: Any
-    truth: Any
-
-
-@dataclass(frozen=True)
-class Banks:
-    """What came of the study.
-
-    Fields:
-        pooled: The releases.
-        records: Of each bank.
-        spent: The same for each bank's account.
-        killed: The bank whose process was killed and started again; None where nothing was left to be done.
-    """
-
-    pooled: tuple[Pooled, ...]
-    records: tuple[int, ...]
-    spent: PureDP
-    killed: str | None
-
-
 def found_serving() -> bool:
     """Whether the libraries of a study's service are installed."""
-    from importlib.util import find_spec
-
     return all(find_spec(name) is not None for name in ("starlette", "uvicorn", "httpx"))
 
 
 def pool(folder: Path, evaluation: Evaluation, parts: tuple[Part, ...], busy: Busy) -> Banks:
     """Run the study, kill one bank's agent in the middle and start it again.
 
-    Args:
-        folder: Of the whole demonstration; the study has a folder of its own in it. One that was interrupted goes on.
-        evaluation: The customers, who are divided among the banks.
-        parts: The releases from one table.
-        busy: Shows what is being done.
-
-    Raises:
-        ParameterError: the folder has a study of other customers.
-        StudyFailed: a process ended, or nothing came in two minutes.
-
     Privacy:
         epsilon = 1.25 for each bank's customers, one record replaced, beside what the story with one table spends.
     """
-    from ogive.demo.loopback import Loopback
-
     place = folder / FOLDER
     with busy("preparing a study of five banks: keys, certificates, records"):
         _prepare(place, evaluation)
@@ -132,8 +246,14 @@ def pool(folder: Path, evaluation: Evaluation, parts: tuple[Part, ...], busy: Bu
             killed = KILLED
             loopback.start()
             _release(loopback, busy)
-        found = tuple(_pooled(loopback, part) for part in parts if part.wish.name in JUDGED)
-        return Banks(found, tuple(table.num_rows for table in _divided(evaluation).values()), _budget(), killed)
+        pooled = []
+        for part in parts:
+            if part.wish.name in JUDGED:
+                released = loopback.result(part.wish.name)
+                assert released is not None
+                pooled.append(Pooled(part.wish.name, read_recorded(released), part.estimate, part.truth))
+        records = tuple(table.num_rows for table in _divided(evaluation).values())
+        return Banks(tuple(pooled), records, _budget(), killed)
 
 
 def _release(loopback: Loopback, busy: Busy) -> None:
@@ -156,29 +276,18 @@ def _has_sent(loopback: Loopback, name: str) -> bool:
     )
 
 
-def _pooled(loopback: Loopback, part: Part) -> Pooled:
-    from ogive.statistics.kinds import read_recorded
-
-    released = loopback.result(part.wish.name)
-    assert released is not None
-    return Pooled(part.wish.name, read_recorded(released), part.estimate, part.truth)
-
-
 def _prepare(place: Path, evaluation: Evaluation) -> None:
     """Make the study's folder, whole or not at all, unless it is there."""
-    from ogive.demo.loopback import DOCUMENT, prepare
-    from ogive.study.document import Study
-
-    digest = hashlib.sha256(b"".join(np.ascontiguousarray(each).tobytes() for each in evaluation.columns.values()))
-    told = digest.hexdigest()[:16]
+    columns = b"".join(np.ascontiguousarray(each).tobytes() for each in evaluation.columns.values())
+    digest = hashlib.sha256(columns).hexdigest()[:16]
     if place.exists():
-        if told not in Study.read(place / DOCUMENT).title:
+        if digest not in Study.read(place / DOCUMENT).title:
             raise ParameterError(f"{plain(place)} has a study of other customers; --fresh starts a new one")
         return
     making = place.with_name(f".{place.name}.new")
     shutil.rmtree(making, ignore_errors=True)
     try:
-        prepare(making, records=_divided(evaluation), write=partial(_text, evaluation, told))
+        prepare(making, records=_divided(evaluation), write=partial(_text, evaluation, digest))
         making.rename(place)
     finally:
         shutil.rmtree(making, ignore_errors=True)

@@ -75,11 +75,7 @@ def first_line(path: Path) -> tuple[str, list[str]]:
 
 @cache
 def read_table(data_set: Labelled, path: Path) -> tuple[pa.Table, Bool]:
-    """Read the features, missing values as null, and whether each row is positive.
-
-    Raises:
-        DataError: the file cannot be read, or a row has no class.
-    """
+    """Read the features, missing values as null, and whether each row is positive."""
     import pyarrow as pa
     from pyarrow import csv as arrow_csv
 
@@ -96,16 +92,7 @@ def read_table(data_set: Labelled, path: Path) -> tuple[pa.Table, Bool]:
 
 
 def divided(data_set: Labelled, table: pa.Table, name: str) -> tuple[pa.Table, Bool]:
-    """Part a table into its features and whether each row is positive.
-
-    Args:
-        data_set: Which data set the table holds.
-        table: Features and target.
-        name: What error messages call the table.
-
-    Raises:
-        DataError: the target is lacking, or a row has none.
-    """
+    """Part a table into its features and whether each row is positive."""
     import pyarrow as pa
     from pyarrow import compute
 
@@ -123,11 +110,7 @@ def divided(data_set: Labelled, table: pa.Table, name: str) -> tuple[pa.Table, B
 
 
 def check_learning() -> None:
-    """Ask for scikit-learn.
-
-    Raises:
-        ParameterError: it is not installed.
-    """
+    """Ask for scikit-learn."""
     if importlib.util.find_spec("sklearn") is None:
         raise ParameterError("models are trained with scikit-learn, which is not installed; pip install 'ogive[learn]'")
 
@@ -184,13 +167,9 @@ NEEDED = ("age", "balance")
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """Customers, whether each said yes, and where they come from, in words.
+    """Customers by what a model may learn from, whether each said yes, and where they come from, in words.
 
-    Fields:
-        name: What the ledger calls them.
-        features: Columns that a model may learn from, age and balance among them.
-        positive: Whether each customer said yes, shape (rows,).
-        origin: For people.
+    The name is what the ledger calls them.
     """
 
     name: str
@@ -200,14 +179,7 @@ class Table:
 
 
 def find_table(path: Path | None) -> Table:
-    """Open the table that was named, else the bank's, which comes with the package.
-
-    Args:
-        path: A CSV file with the columns age and balance, and yes or no in the column y; None takes the bank's.
-
-    Raises:
-        DataError: the table that was named cannot be read.
-    """
+    """Open the table that was named, else the bank's, which comes with the package."""
     if path is None:
         features, positive = divided(BANK, bank(), "the bank's table")
         return Table("bank-full", features, positive, "customers of a Portuguese bank (UCI Bank Marketing, bank-full)")
@@ -247,12 +219,7 @@ class Evaluation:
 
 
 def evaluate(table: Table) -> Evaluation:
-    """Train a logistic regression on half of the customers, divided at random, and predict the other half's answers.
-
-    Raises:
-        ParameterError: scikit-learn is missing.
-        DataError: ages or balances are missing or no numbers, or one half has one answer only.
-    """
+    """Train a logistic regression on half of the customers, divided at random, and predict the other half's answers."""
     check_learning()
     training, evaluation = halves(table.positive.size)
     columns: dict[str, NDArray[Any]] = {}

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from ogive.accounting.losses import shown_up
 from ogive.core.files import permissions, write_atomically
 from ogive.errors import ParameterError
-from ogive.provenance import publishable
+from ogive.provenance import Provenance, publishable
 from ogive.report.budget import Total, budget, moment, totals
 from ogive.showing import words
 from ogive.showing.chapter import Chapter, write
@@ -173,11 +173,7 @@ NOISY = (
 
 
 def cost_section(cost: SanitizedCost, *, number: int, alone: bool = False) -> Html:
-    """The section of one published cost.
-
-    Privacy:
-        Post-processing.
-    """
+    """The section of one published cost."""
     return tag(
         "article",
         tag("h2", TITLE, id=f"release-{number}"),
@@ -282,18 +278,19 @@ def render_report(
     """
     chapters = _chapters(estimates, truths, names, account, costs)
     alone = len(chapters) + len(costs) == 1
+    private = [chapter.provenance for chapter in chapters if chapter.provenance.private]
     return document(
         title,
         tag("header", tag("h1", title), *(tag("p", note) for note in notes or ())),
         _warning(chapters),
-        _total(chapters) if account is None else budget(account, _private_ids(chapters)),
+        _total(chapters) if account is None else budget(account, {each.release_id for each in private}),
         None if alone else _contents([*(chapter.title for chapter in chapters), *(TITLE for _ in costs)]),
         tag(
             "main",
             *(write(chapter, number=i, alone=alone) for i, chapter in enumerate(chapters, start=1)),
             *(cost_section(cost, number=i, alone=alone) for i, cost in enumerate(costs, start=len(chapters) + 1)),
         ),
-        _limits(chapters),
+        _limits(private),
         tag("footer", tag("p", _made_with(chapters))),
     )
 
@@ -441,10 +438,6 @@ def _total(chapters: list[Chapter]) -> Html | None:
     )
 
 
-def _private_ids(chapters: list[Chapter]) -> set[str]:
-    return {chapter.provenance.release_id for chapter in chapters if chapter.provenance.private}
-
-
 def _total_words(total: Total, *, alone: bool) -> tuple[Html, Html]:
     count = "one release" if total.releases == 1 else f"{total.releases} releases"
     whose = ", if all are about the same people" if alone else f" that protect {total.unit.words}"
@@ -469,11 +462,11 @@ def _contents(titles: list[str]) -> Html:
     return tag("nav", tag("ol", *links), id="contents", aria_label="Releases")
 
 
-def _limits(chapters: list[Chapter]) -> Html | None:
-    private = [chapter.provenance.unit for chapter in chapters if chapter.provenance.private]
+def _limits(private: list[Provenance]) -> Html | None:
     if not private:
         return None
-    items = (tag("li", tag("strong", name), " " + sentence) for name, sentence in words.limits(private))
+    limits = words.limits([each.unit for each in private])
+    items = (tag("li", tag("strong", name), " " + sentence) for name, sentence in limits)
     return tag(
         "section",
         tag("h2", "What is not protected", id="limits"),

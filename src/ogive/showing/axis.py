@@ -155,11 +155,6 @@ def shown(grid: Grid, number: float, width: float = 0.0) -> str:
 
     A number is rounded as `digits.number` says, but never so that it could be read as another threshold; after the
     point it has no digit below half of the distance of the thresholds. Listed thresholds are shown as they were listed.
-
-    Args:
-        grid: Of the number.
-        number: As the grid counts it.
-        width: Of its interval, in the same unit; 0 where it has none.
     """
     if not math.isfinite(number):
         return f"{number:g}"

@@ -141,13 +141,7 @@ def factor(epsilon: Fraction) -> str:
 
 
 def promise(privacy: Privacy, unit: PrivacyUnit, *, what: str = "everything published here") -> str:
-    """What the guarantee promises to one person, as one sentence.
-
-    Args:
-        privacy: The guarantee.
-        unit: Whose data it hides.
-        what: What it is for.
-    """
+    """What the guarantee promises to one person, as one sentence."""
     epsilon, delta = implied(privacy)
     said = f"{_change(unit)}, {what} "
     if epsilon > BEYOND:

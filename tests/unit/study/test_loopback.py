@@ -2,7 +2,7 @@
 
 import pytest
 
-from ogive.demo import loopback
+from ogive.demo import banks as loopback
 from ogive.study.store import Store
 
 

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from cyclopts import App
 
-app = App(
-    name="pate",
-    help="Label public inputs by a noisy vote of teachers: train, plan, label, cost, sanitize.",
-)
+app = App(name="pate", help="Label public inputs by a noisy vote of teachers: train, plan, label, cost, sanitize.")
 for _file, _name, _summary in (
     ("train", "train", "Train teachers on parts of private records, and count their votes on public inputs."),
-    ("plan", "plan", "Choose aggregator, threshold and noise on public or simulated votes; spends nothing."),
+    ("label", "plan", "Choose aggregator, threshold and noise on public or simulated votes; spends nothing."),
     ("label", "label", "Release labels, paid from a ledger."),
     ("cost", "cost", "Say what a run costs; a number that depends on the votes is private."),
     ("cost", "sanitize", "Publish a data-dependent cost, with noise."),

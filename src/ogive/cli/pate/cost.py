@@ -5,26 +5,19 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-from cyclopts import Parameter
-
-from ogive.cli.data import whole
-from ogive.cli.options.common import NO_BOOKS, TABLE, BudgetOptions, OutputOptions, Plot
-from ogive.cli.output import busy, check_outputs, check_picture, draw, publish
-from ogive.cli.pate.label import Held, account_of
-from ogive.cli.pate.options import ALL_VOTES, ANY_AGGREGATOR, AggregatorOptions, VotesOptions, note
+from ogive.cli.data import Flag, OptionalWhole, Whole
+from ogive.cli.options import NO_BOOKS, TABLE, BudgetOptions, OutputOptions, Plot
+from ogive.cli.output import busy, check_outputs, publish
+from ogive.cli.pate.label import ALL_VOTES, ANY_AGGREGATOR, AggregatorOptions, Held, VotesOptions, account_of, note
 from ogive.cli.paying import announce, files_of
 from ogive.errors import DataError, OgiveError, ParameterError, RefusalError, plain
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from ogive.core.arrays import Int64
     from ogive.pate import PrivacyCost, SanitizedCost
     from ogive.pate.aggregators import Aggregator
-    from ogive.pate.labelling import Tallied
-    from ogive.privacy import Privacy
     from ogive.statistics.labels.estimate import LabelsEstimate
 
 PRIVATE = (
@@ -44,9 +37,9 @@ def cost(
     noise: Literal["continuous", "discrete", "scaled"] = "continuous",
     order: float | None = None,
     rule: Literal["tight", "paper"] | None = None,
-    max_answers: Annotated[int | None, Parameter(converter=whole)] = None,
+    max_answers: OptionalWhole = None,
     answered: Path | None = None,
-    group: Annotated[int, Parameter(converter=whole)] = 1,
+    group: Whole = 1,
     chosen: VotesOptions = ALL_VOTES,
     how: AggregatorOptions = ANY_AGGREGATOR,
     output: OutputOptions = TABLE,
@@ -75,11 +68,9 @@ def cost(
     """
     from ogive.pate import privacy_cost
 
-    aggregator = how.made()
+    aggregator = how.built()
     read = [path for path in (how.student, answered) if path is not None]
-    if plot is not None:
-        check_picture(plot)
-    check_outputs(votes, output.output, plot, keep=read)
+    check_outputs(votes, output.output, plot=plot, keep=read)
     _, counts = chosen.read(votes)
     note(aggregator, len(counts), int(counts[0].sum()), max_answers)
     with busy("counting costs"):
@@ -98,17 +89,11 @@ def cost(
         )
     if not found.publishable:
         print(f"ogive: private: {PRIVATE}", file=sys.stderr)
-    publish(found.to_json, lambda: told_of_cost(found), output, public=found.publishable)
-    if plot is not None:
-        draw(found.plot, plot)
+    publish(found, output, text=cost_text, public=found.publishable, plot=plot)
 
 
 def answered_in(path: Path | None, aggregator: Aggregator, votes: Int64) -> Any:
-    """Labels, -1 where teachers gave none, from released labels or an array; None where no file was named.
-
-    Raises:
-        DataError: the file holds neither, or labels of another run.
-    """
+    """Labels, -1 where teachers gave none, from released labels or an array; None where no file was named."""
     if path is None:
         return None
     from ogive.pate.arrays import read_array
@@ -124,26 +109,21 @@ def answered_in(path: Path | None, aggregator: Aggregator, votes: Int64) -> Any:
         _check_run(released, aggregator, votes)
         return released.taught
     except OgiveError as problem:
-        raise DataError(problem_of(path, problem)) from None
-
-
-def problem_of(path: Path, problem: OgiveError) -> str:
-    """What is wrong with a file, which the line names once."""
-    said = str(problem)
-    return problem.marked if str(path) in said else f"{plain(path)}: {problem.marked}"
+        # the line names the file once
+        named = "" if str(path) in str(problem) else f"{plain(path)}: "
+        raise DataError(f"{named}{problem.marked}") from None
 
 
 def _check_run(released: LabelsEstimate, aggregator: Aggregator, votes: Int64) -> None:
     from ogive.statistics.base import describe
 
-    asked = json.loads(json.dumps(describe(aggregator)))
-    if released.aggregator != asked:
-        raise DataError(f"its labels are of {_words(released.aggregator)}, not of {_words(asked)}")
-    if released.ballots.shape != votes.shape:
+    wanted = json.loads(json.dumps(describe(aggregator)))
+    if released.aggregator != wanted:
+        raise DataError(f"its labels are of {_words(released.aggregator)}, not of {_words(wanted)}")
+    there, here = released.ballots.shape, votes.shape
+    if there != here:
         raise DataError(
-            "its labels are of {} queries and {} classes, and the votes of {} and {}".format(
-                *released.ballots.shape, *votes.shape
-            )
+            f"its labels are of {there[0]} queries and {there[1]} classes, and the votes of {here[0]} and {here[1]}"
         )
 
 
@@ -152,24 +132,18 @@ def _words(aggregator: dict[str, Any]) -> str:
     return f"{aggregator['name']} with {', '.join(options)}"
 
 
-def told_of_cost(found: PrivacyCost) -> str:
+def cost_text(found: PrivacyCost) -> str:
     """A cost in some lines."""
     from ogive.accounting.losses import shown_up
 
-    answers = "answers at most" if found.mode == "independent" else "answers"
-    if found.mode not in ("independent", "realised"):
-        answers = "answers expected"
+    answers = {"independent": "answers at most", "realised": "answers"}.get(found.mode, "answers expected")
     order = "" if found.order is None else f", Renyi order {found.order:g}"
-    return "\n".join(
-        [
-            f"epsilon = {shown_up(found.epsilon)} at delta = {shown_up(found.delta)}",
-            f"  mode:     {found.mode}, conversion {found.rule}{order}",
-            f"  queries:  {found.queries}, {found.answers:.1f} {answers}"
-            if found.answers % 1
-            else f"  queries:  {found.queries}, {found.answers:.0f} {answers}",
-            f"  publish:  {'yes' if found.publishable else 'no, it is as private as the votes'}",
-            f"  meaning:  {found.statement}",
-        ]
+    return (
+        f"epsilon = {shown_up(found.epsilon)} at delta = {shown_up(found.delta)}\n"
+        f"  mode:     {found.mode}, conversion {found.rule}{order}\n"
+        f"  queries:  {found.queries}, {found.answers:.{1 if found.answers % 1 else 0}f} {answers}\n"
+        f"  publish:  {'yes' if found.publishable else 'no, it is as private as the votes'}\n"
+        f"  meaning:  {found.statement}"
     )
 
 
@@ -187,9 +161,9 @@ def sanitize(
     planned_epsilon: float | None = None,
     form: Literal["joint", "additive"] = "joint",
     answered: Path | None = None,
-    max_answers: Annotated[int | None, Parameter(converter=whole)] = None,
+    max_answers: OptionalWhole = None,
     noise: Literal["continuous", "discrete", "scaled"] = "scaled",
-    no_upper_limit: Annotated[bool, Parameter(show_default=False)] = False,
+    no_upper_limit: Flag = False,
     charge_delta: str | None = None,
     chosen: VotesOptions = ALL_VOTES,
     how: AggregatorOptions = ANY_AGGREGATOR,
@@ -225,7 +199,7 @@ def sanitize(
     from ogive.pate import sanitize as publish_cost
     from ogive.pate.labelling import Tallied
 
-    aggregator = how.made()
+    aggregator = how.built()
     read = [path for path in (how.student, answered) if path is not None]
     limit = budget.limit()
     check_outputs(votes, output.output, keep=[*read, *files_of(budget.ledger)])
@@ -265,43 +239,28 @@ def sanitize(
             file=sys.stderr,
         )
     else:
-        found = _paid(votes, Tallied(whole_file), Tallied(counts), limit, charge_delta, budget, ask)
-    publish(found.to_json, lambda: told_of_sanitized(found), output, public=True, kept_in=budget.ledger)
+        from ogive.releasing.session import left
+
+        tallied = Tallied(counts)
+        held = Held(tallied, tallied.ballots, Tallied(whole_file).data_digest())
+        with account_of(votes, held, limit, None, budget) as (ledger, account, name):
+            announce(ledger)
+            before = len(account.history)
+            found = ask(ledger=account, charge_delta=charge_delta, batch=budget.batch)
+            new = account.history[before:]
+            what = f"paid {new[-1].charge}" if new else "asked before: this is the stored answer, at no cost"
+            print(f"{name}: {what}; {left(account)} remaining", file=sys.stderr)
+    publish(found, output, text=sanitized_text, public=True, kept_in=budget.ledger)
 
 
-def _paid(
-    path: Path,
-    whole_file: Tallied,
-    asked: Tallied,
-    limit: Privacy | None,
-    charge_delta: str | None,
-    budget: BudgetOptions,
-    ask: Callable[..., SanitizedCost],
-) -> SanitizedCost:
-    """The cost from the account of these teachers; says on standard error what it did to the budget."""
-    from ogive.releasing.session import left
-
-    held = Held(asked, asked.ballots, whole_file.data_digest())
-    with account_of(path, held, limit, None, budget) as (ledger, account, name):
-        announce(ledger)
-        before = len(account.history)
-        found = ask(ledger=account, charge_delta=charge_delta, batch=budget.batch)
-        new = account.history[before:]
-        what = f"paid {new[-1].charge}" if new else "asked before: this is the stored answer, at no cost"
-        print(f"{name}: {what}; {left(account)} remaining", file=sys.stderr)
-    return found
-
-
-def told_of_sanitized(found: SanitizedCost) -> str:
+def sanitized_text(found: SanitizedCost) -> str:
     """A published cost in some lines."""
     from ogive.accounting.losses import shown_up
 
     independent = shown_up(found.independent_epsilon, ".3f")
     limit = "" if found.upper_limit is None else f", at most {shown_up(found.upper_limit, '.3f')} with 95 % confidence"
-    return "\n".join(
-        [
-            f"epsilon about {found.epsilon:.3f} at delta = {shown_up(found.delta)}{limit}",
-            f"  data-independent:  {independent} with at most {found.max_answers} answers",
-            f"  meaning:           {found.statement}",
-        ]
+    return (
+        f"epsilon about {found.epsilon:.3f} at delta = {shown_up(found.delta)}{limit}\n"
+        f"  data-independent:  {independent} with at most {found.max_answers} answers\n"
+        f"  meaning:           {found.statement}"
     )

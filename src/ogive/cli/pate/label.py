@@ -1,4 +1,4 @@
-"""`ogive pate label`: labels of public inputs by a noisy vote of teachers."""
+"""`ogive pate label` and `ogive pate plan`, and the options that the commands of `ogive pate` share."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Any, Literal
 
-from cyclopts import Parameter
+from cyclopts import Group, Parameter
 
-from ogive.cli.data import whole
-from ogive.cli.options.common import (
+from ogive.cli.data import Flag, OptionalWhole, Whole
+from ogive.cli.options import (
     NO_BOOKS,
     NOTHING_GRANTED,
     TABLE,
@@ -21,21 +21,177 @@ from ogive.cli.options.common import (
     OutputOptions,
     Plot,
     PrivacyOptions,
+    Words,
 )
-from ogive.cli.output import busy, check_outputs, check_picture, draw, publish
-from ogive.cli.pate.options import ALL_VOTES, ANY_AGGREGATOR, AggregatorOptions, VotesOptions, note
+from ogive.cli.output import busy, check_outputs, publish
 from ogive.cli.paying import files_of, pay_from
-from ogive.errors import DataError, ParameterError, plain
-from ogive.provenance import publishable
+from ogive.errors import DataError, ParameterError, plain, quoted
 
 if TYPE_CHECKING:
+    from ogive.core.arrays import Int64
     from ogive.ledger import Account, Ledger
     from ogive.ledger.opening import Hasher
+    from ogive.pate.aggregators import Aggregator
     from ogive.privacy import Adjacency, Privacy
     from ogive.queries import Ballots
     from ogive.statistics.labels.estimate import LabelsEstimate
     from ogive.statistics.labels.statistic import Labels
     from ogive.trust.base import TrustModel
+
+# --- Options
+
+_NEEDED = {
+    "lnmax": ("LNMax", ("scale",)),
+    "gnmax": ("GNMax", ("sigma",)),
+    "confident": ("ConfidentGNMax", ("threshold", "sigma1", "sigma2")),
+    "interactive": ("InteractiveGNMax", ("threshold", "sigma1", "sigma2", "confidence")),
+    "margins": ("LargestMargins", ("keep",)),
+}
+"""The class of each aggregator, and the options that it needs."""
+_OPTIONS = ("threshold", "sigma1", "sigma2", "sigma", "scale", "keep", "confidence", "student")
+_ALLOWED = {**{name: needed for name, (_, needed) in _NEEDED.items()}, "margins": ("keep", "sigma")}
+
+
+@Parameter(name="*", group=Group("Votes", sort_key=1))
+@dataclass(frozen=True, kw_only=True)
+class VotesOptions:
+    """Which votes of a file."""
+
+    name: str | None = None
+    """Name of the array, in an .npz file of several."""
+
+    first: OptionalWhole = None
+    """Use only the first so many queries; all by default."""
+
+    def read(self, path: Path) -> tuple[Int64, Int64]:
+        """Vote counts: all of the file, and those that are asked for."""
+        from ogive.pate import read_votes
+
+        votes = read_votes(path, name=self.name)
+        return votes, votes[: self.count(len(votes))]
+
+    def count(self, there: int) -> int:
+        """How many of so many queries are asked for."""
+        if self.first is None:
+            return there
+        if not 1 <= self.first <= there:
+            raise ParameterError(f"--first must be from 1 to the {there} queries that there are, got {self.first}")
+        return self.first
+
+
+@Parameter(name="*", group=Group("Aggregator", sort_key=2))
+@dataclass(frozen=True, kw_only=True)
+class AggregatorOptions:
+    """How votes become labels; numbers are in votes."""
+
+    aggregator: Literal["confident", "gnmax", "lnmax", "margins", "interactive"] | None = None
+    """Which one; by default the one whose options are given."""
+
+    threshold: str | None = None
+    """confident, interactive: threshold for the largest noisy count. Above the number of teachers no count reaches it
+    without noise: how many queries pass depends on sigma1.
+    """
+
+    sigma1: str | None = None
+    """confident, interactive: standard deviation of the check's noise."""
+
+    sigma2: str | None = None
+    """confident, interactive: standard deviation of the noise of every count of an answer."""
+
+    sigma: str | None = None
+    """gnmax, margins: standard deviation of the noise of every count."""
+
+    scale: str | None = None
+    """lnmax: scale of the Laplace noise of every count."""
+
+    keep: OptionalWhole = None
+    """margins: how many queries are labelled, those with the largest noisy margins."""
+
+    confidence: str | None = None
+    """interactive: above which probability the student's own label is kept where the teachers agree with it."""
+
+    student: Path | None = None
+    """interactive: an .npy file of the student's probabilities, a row for every query."""
+
+    def built(self) -> Aggregator:
+        """The aggregator."""
+        from ogive import pate
+
+        kind = self._kind()
+        made, needed = _NEEDED[kind]
+        given = {name: getattr(self, name) for name in needed}
+        for name, value in given.items():
+            if value is None:
+                raise ParameterError(f"aggregator {kind} needs --{name}")
+        aggregator: Aggregator = (
+            pate.LargestMargins(self.sigma, **given) if kind == "margins" else getattr(pate, made)(*given.values())
+        )
+        return aggregator
+
+    def probabilities(self, queries: int) -> Any:
+        """The student's probabilities of the first queries; None where no file was named."""
+        if self.student is None:
+            return None
+        from ogive.pate.arrays import read_array
+
+        found = read_array(self.student, None)
+        if found.ndim != 2 or found.dtype.kind not in "iuf":
+            raise DataError(f"{plain(self.student)} must hold probabilities of the shape (queries, classes)")
+        return found[:queries]
+
+    def _kind(self) -> str:
+        given = {name for name in _OPTIONS if getattr(self, name) is not None}
+        kind = _inferred(given) if self.aggregator is None else self.aggregator
+        fitting = {*_ALLOWED[kind], *(("student",) if kind == "interactive" else ())}
+        for name in _OPTIONS:
+            if name in given and name not in fitting:
+                others = " or ".join(each for each, names in _ALLOWED.items() if name in names) or "interactive"
+                raise ParameterError(f"--{name} is for {others}, not for {kind}; leave it out")
+        return kind
+
+
+def _inferred(given: set[str]) -> str:
+    for name, kind in (
+        ("student", "interactive"),
+        ("confidence", "interactive"),
+        ("threshold", "confident"),
+        ("scale", "lnmax"),
+        ("keep", "margins"),
+        ("sigma", "gnmax"),
+    ):
+        if name in given:
+            return kind
+    raise ParameterError(
+        "say how votes become labels: --threshold with --sigma1 and --sigma2 (confident), --keep (margins), "
+        "--sigma (gnmax) or --scale (lnmax)"
+    )
+
+
+ALL_VOTES = VotesOptions()
+ANY_AGGREGATOR = AggregatorOptions()
+
+
+# --- Warnings of what is allowed and rarely meant
+
+
+def note(aggregator: Aggregator, queries: int, teachers: int | None, max_answers: int | None = None) -> None:
+    """Say what is rarely meant, in one line; the number of teachers is None where it is private."""
+    threshold, keep = getattr(aggregator, "threshold", None), getattr(aggregator, "keep", 0)
+    said = []
+    if teachers == 1:
+        said.append("there is one teacher, so that every label is its own, with noise")
+    if threshold is not None and threshold <= 0:
+        said.append("a threshold of 0 or less refuses hardly any query; --sigma alone checks none, and costs less")
+    elif threshold is not None and teachers is not None and threshold > teachers:
+        said.append(f"the threshold is above the {teachers} teachers, so that only noise passes it")
+    for option, number in (("--keep", keep), ("--max-answers", max_answers or 0)):
+        if number > queries:
+            said.append(f"{option} {number} is more than the queries that are asked, and counts as {queries}")
+    if said:
+        print(f"ogive: note: {'; '.join(said)}", file=sys.stderr)
+
+
+# --- `ogive pate label`
 
 
 @dataclass(frozen=True)
@@ -52,8 +208,8 @@ def label(
     votes: Path,
     /,
     *,
-    max_answers: Annotated[int | None, Parameter(converter=whole)] = None,
-    classes: Annotated[int | None, Parameter(converter=whole)] = None,
+    max_answers: OptionalWhole = None,
+    classes: OptionalWhole = None,
     chosen: VotesOptions = ALL_VOTES,
     how: AggregatorOptions = ANY_AGGREGATOR,
     granted: PrivacyOptions = NOTHING_GRANTED,
@@ -83,21 +239,16 @@ def label(
     from ogive.privacy import Adjacency
     from ogive.statistics.labels.statistic import Labels
 
-    aggregator = how.made()
+    aggregator = how.built()
     limit = budget.limit()
     student = [] if how.student is None else [how.student]
-    if plot is not None:
-        check_picture(plot)
     if granted.public:
         raise ParameterError("a vote is hidden whatever it is for, so leave out --public")
-    check_outputs(votes, output.output, plot, keep=[*files_of(budget.ledger), *student])
+    check_outputs(votes, output.output, plot=plot, keep=[*files_of(budget.ledger), *student])
     with busy(f"reading {votes}"):
         held = _held(votes, classes, chosen, granted, budget)
     asked = Labels(
-        aggregator,
-        held.ballots,
-        max_answers=max_answers,
-        probabilities=how.probabilities(len(held.ballots.queries)),
+        aggregator, held.ballots, max_answers=max_answers, probabilities=how.probabilities(len(held.ballots.queries))
     )
     rows = budget.max_rows_per_person
     privacy = _granted(asked, held.trust, granted, rows)
@@ -124,9 +275,7 @@ def label(
             found, paid = pay_from(lambda: (ledger, account), name, partial(ask, account))
         kept_in = budget.ledger
         print(paid, file=sys.stderr)
-    publish(found.to_json, lambda: _told(found), output, public=publishable(found.provenance), kept_in=kept_in)
-    if plot is not None:
-        draw(found.plot, plot)
+    publish(found, output, text=_text, kept_in=kept_in, plot=plot)
 
 
 def _held(
@@ -181,7 +330,6 @@ def _granted(asked: Labels, trust: TrustModel, granted: PrivacyOptions, rows: in
 
 
 def _adjacency(granted: PrivacyOptions, account: Account | None, rows: int) -> Adjacency:
-    """The given adjacency, or the usual one."""
     from ogive.privacy import Adjacency
     from ogive.releasing.session.opening import default_adjacency
 
@@ -216,7 +364,7 @@ def account_of(
         yield ledger, account, name
 
 
-def _told(found: LabelsEstimate) -> str:
+def _text(found: LabelsEstimate) -> str:
     provenance = found.provenance
     assert provenance is not None
     public = ["the labels and which queries have none", "the queries", "the number of teachers"]
@@ -232,3 +380,130 @@ def _told(found: LabelsEstimate) -> str:
             "private:  the votes, and what is computed from them without noise",
         ]
     return "\n".join(lines)
+
+
+# --- `ogive pate plan`
+
+USUAL = ("0.5", "1", "2", "4", "8")
+
+
+def plan(
+    votes: Path | None = None,
+    /,
+    *,
+    delta: str,
+    epsilon: Words = (),
+    answers: Words = (),
+    public: Flag = False,
+    truth: Path | None = None,
+    teachers: OptionalWhole = None,
+    classes: OptionalWhole = None,
+    queries: OptionalWhole = None,
+    agreement: float | None = None,
+    student: Path | None = None,
+    confidence: str | None = None,
+    seed: Whole = 0,
+    chosen: VotesOptions = ALL_VOTES,
+    output: OutputOptions = TABLE,
+    plot: Plot = None,
+) -> None:
+    """Choose aggregator, threshold and noise on public or simulated votes; spends nothing.
+
+    Each row is the best of its kind at one guarantee and number of answers. Parameters depend on the votes they were
+    chosen by, so these must not be the ones that are to be protected.
+
+    Args:
+        votes: Public vote counts, with --public; without a file votes are simulated.
+        delta: Of the guarantees, far below one over the number of people.
+        epsilon: One or several that may be spent; 0.5 to 8 where --answers is given, else 1.
+        answers: How many labels are wanted, one number or several; by default some shares of the queries.
+        public: Says that the votes in the file are public: of teachers of public data, or imagined ones.
+        truth: An .npy file of the right classes of a public file's queries; else the plurality counts as right.
+        teachers: To simulate: how many there are.
+        classes: To simulate: how many there are.
+        queries: To simulate: how many are asked.
+        agreement: To simulate: share of the queries on which most teachers agree, 0.85 by default.
+        student: For a second round: an .npy file of the first student's probabilities, a row for every query. What
+            counts then are answers that correct it. Simulated votes take its probabilities for right.
+        confidence: With --student: above which probability its own label is kept; 0.9 by default.
+        seed: Of everything that is simulated.
+        chosen: Which votes of the file.
+        output: Where the result goes.
+        plot: A picture of the share of right labels, against epsilon or the number of answers.
+    """
+    from ogive.pate import plan_labels
+    from ogive.pate.arrays import read_array
+
+    if confidence is not None and student is None:
+        raise ParameterError("--confidence is of a student; give its probabilities with --student, or leave it out")
+    scores = None if student is None else read_array(student, None)
+    imagined = {"teachers": teachers, "classes": classes, "queries": queries, "agreement": agreement}
+    given = [name for name, value in imagined.items() if value is not None]
+    if votes is None:
+        right: Any
+        counts, right = _simulated(imagined, scores, public=public, truth=truth, chosen=chosen, seed=seed)
+    else:
+        if given:
+            raise ParameterError(f"--{given[0]} is for simulated votes; leave it out, or the file")
+        if not public:
+            raise ParameterError(
+                "parameters that are chosen by private votes reveal something about them that no price covers; "
+                "say --public if these votes are public, or simulate some with --teachers, --classes and --queries"
+            )
+        counts = chosen.read(votes)[1]
+        right = None if truth is None else _truth(truth, len(counts))
+        scores = None if scores is None else scores[: len(counts)]
+    check_outputs(votes, output.output, plot=plot, keep=[path for path in (truth, student) if path is not None])
+    wanted = [_number(word, "answers", int) for word in answers]
+    spend = [_number(word, "epsilon", float) for word in epsilon or (USUAL if answers else ("1",))]
+    with busy("planning") as progress:
+        made = plan_labels(
+            counts,
+            epsilons=spend,
+            target_delta=delta,
+            answers=wanted or None,
+            truth=right,
+            probabilities=scores,
+            confidence=confidence or "0.9",
+            seed=seed,
+            progress=progress,
+        )
+    publish(made, output, public=True, plot=plot)
+
+
+def _simulated(
+    imagined: dict[str, Any], scores: Any, *, public: bool, truth: Path | None, chosen: VotesOptions, seed: int
+) -> tuple[Int64, Int64]:
+    from ogive.pate import simulated_votes
+
+    if scores is not None and scores.ndim == 2:
+        for name, size in zip(("queries", "classes"), scores.shape, strict=True):
+            imagined[name] = size if imagined[name] is None else imagined[name]
+    for name in ("teachers", "classes", "queries"):
+        if imagined[name] is None:
+            raise ParameterError(
+                f"say --{name}: to simulate votes takes --teachers, --classes and --queries; or give public votes"
+            )
+    if public or truth is not None or chosen != ALL_VOTES:
+        raise ParameterError("--public, --truth, --name and --first need a file of public votes, and no file is named")
+    said = {} if imagined["agreement"] is None else {"agreement": imagined["agreement"]}
+    sizes = (imagined["queries"], imagined["teachers"], imagined["classes"])
+    return simulated_votes(*sizes, probabilities=scores, seed=seed, **said)
+
+
+def _truth(path: Path, queries: int) -> Any:
+    from ogive.pate.arrays import read_array
+
+    found = read_array(path, None)
+    if found.ndim != 1 or len(found) < queries:
+        raise DataError(f"{plain(path)} must hold a class for each of {queries} queries, got the shape {found.shape}")
+    return found[:queries]
+
+
+def _number(word: str, name: str, kind: type[Any]) -> Any:
+    try:
+        return kind(word)
+    except ValueError:
+        raise ParameterError(
+            f"--{name} must be {'whole numbers' if kind is int else 'numbers'}, got {quoted(word)}"
+        ) from None

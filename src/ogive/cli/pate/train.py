@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
-from ogive.cli.data import whole
-from ogive.cli.forms.plain import meanings
-from ogive.cli.options.common import Words
+from ogive.cli.data import Whole
+from ogive.cli.forms import meanings
+from ogive.cli.options import Words
 from ogive.cli.output import busy, check_outputs
 from ogive.core.arrays import Float64, Int64
 from ogive.errors import DataError, ParameterError, plain, quoted
@@ -50,16 +50,7 @@ class Coding:
 
     @staticmethod
     def of(rows: Source, names: Sequence[str], path: Path) -> Coding:
-        """What public rows say about columns.
-
-        Args:
-            rows: The public rows.
-            names: Columns to learn from, in their order.
-            path: The rows' file, to name in errors.
-
-        Raises:
-            DataError: a column is missing, or holds neither numbers nor text, or too many texts.
-        """
+        """What public rows say about columns."""
         if not names:
             raise DataError("there are no columns of features beside the label")
         for name in names:
@@ -71,21 +62,15 @@ class Coding:
         """Features of all rows, shape (rows, features): a number, or for each public text whether the value is it.
 
         Any other text, and none, is no public text: all zeros.
-
-        Args:
-            rows: Public or private rows.
-            path: The rows' file, to name in errors.
-
-        Raises:
-            DataError: a column of numbers holds text, or a number is missing or infinite. Of a private file the line
-                names the column alone.
         """
         import numpy as np
+
+        from ogive.records.arrow import float_values, kind_of
 
         names = [name for name, _ in self.columns]
         texts = {name for name, categories in self.columns if categories is not None}
         for name in names:
-            if name not in texts and not _is_number(rows.type(name)):
+            if name not in texts and kind_of(rows.type(name)) != "number":
                 raise DataError(
                     f"column {quoted(name)} of {plain(path)} must hold numbers, as that of {plain(self.public)} does"
                 )
@@ -94,28 +79,31 @@ class Coding:
         for arrays in rows.batches(names, identifiers=texts):
             parts = []
             for (name, categories), array in zip(self.columns, arrays, strict=True):
-                part = _numbers(array) if categories is None else _one_of(array, categories)
+                part = float_values(array, "number")[:, None] if categories is None else _one_of(array, categories)
                 unusable = ~np.isfinite(part).all(axis=1)
                 if unusable.any():
-                    raise DataError(self._missing(name, path, before + int(np.argmax(unusable)) + 1))
+                    row = before + int(np.argmax(unusable)) + 1
+                    where = f"no finite number in row {row}" if path == self.public else "rows without a finite number"
+                    raise DataError(
+                        f"column {quoted(name)} of {plain(path)} has {where}; fill in what is missing first"
+                    )
                 parts.append(part)
             found.append(np.concatenate(parts, axis=1))
             before += len(found[-1])
         return np.concatenate(found)
 
-    def _missing(self, name: str, path: Path, row: int) -> str:
-        where = f"no finite number in row {row}" if path == self.public else "rows without a finite number"
-        return f"column {quoted(name)} of {plain(path)} has {where}; fill in what is missing first"
-
 
 def _categories(rows: Source, name: str, path: Path) -> tuple[str, ...] | None:
     """All texts of a public column; None where it holds numbers."""
-    from ogive.records.arrow import type_words
+    import pyarrow as pa
+
+    from ogive.records.arrow import kind_of, type_words
 
     kind = rows.type(name)
-    if _is_number(kind):
+    if kind_of(kind) == "number":
         return None
-    if not _is_text(kind):
+    words = kind.value_type if pa.types.is_dictionary(kind) else kind
+    if not any(fits(words) for fits in (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view)):
         raise DataError(
             f"column {quoted(name)} of {plain(path)} holds {type_words(kind)}; teachers learn from numbers and text"
         )
@@ -137,20 +125,6 @@ def _categories(rows: Source, name: str, path: Path) -> tuple[str, ...] | None:
     return tuple(sorted(seen))
 
 
-def _is_number(kind: Any) -> bool:
-    from ogive.records.arrow import kind_of
-
-    return kind_of(kind) == "number"
-
-
-def _is_text(kind: Any) -> bool:
-    import pyarrow as pa
-
-    if pa.types.is_dictionary(kind):
-        return _is_text(kind.value_type)
-    return any(fits(kind) for fits in (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view))
-
-
 def _writes_a_number(text: str) -> bool:
     try:
         float(text)
@@ -163,12 +137,6 @@ def _decoded(array: Any) -> Any:
     import pyarrow as pa
 
     return array.dictionary_decode() if pa.types.is_dictionary(array.type) else array
-
-
-def _numbers(array: Any) -> Float64:
-    from ogive.records.arrow import float_values
-
-    return float_values(array, "number")[:, None]
 
 
 def _one_of(array: Any, categories: tuple[str, ...]) -> Float64:
@@ -186,11 +154,7 @@ def _one_of(array: Any, categories: tuple[str, ...]) -> Float64:
 
 
 def table(path: Path) -> Source:
-    """A file of rows.
-
-    Raises:
-        DataError: it cannot be read, or is empty.
-    """
+    """A file of rows."""
     from ogive.records.files import file_source
 
     source = file_source(path)
@@ -200,18 +164,14 @@ def table(path: Path) -> Source:
 
 
 def labels_in(rows: Source, column: str, classes: Sequence[str], path: Path) -> Int64:
-    """Classes of all rows as whole numbers from 0, shape (rows,).
-
-    Raises:
-        ParameterError: there are no two classes.
-        DataError: there is no such column, or a row of no class.
-    """
+    """Classes of all rows as whole numbers from 0, shape (rows,)."""
     import numpy as np
 
+    known: dict[Any, int]
     if len(classes) == 1:
         if not classes[0].isdecimal() or int(classes[0]) < 2:
             raise ParameterError("--classes must be a whole number from 2, or two or more classes")
-        known: dict[Any, int] = {number: number for number in range(int(classes[0]))}
+        known = {number: number for number in range(int(classes[0]))}
     else:
         if len(set(classes)) < len(classes) or not classes:
             raise ParameterError("--classes must be a whole number from 2, or two or more different classes")
@@ -227,11 +187,7 @@ def labels_in(rows: Source, column: str, classes: Sequence[str], path: Path) -> 
 
 
 def persons_in(rows: Source, column: str, path: Path) -> NDArray[Any]:
-    """Whose every row is, shape (rows,).
-
-    Raises:
-        DataError: there is no such column, or a row has no person.
-    """
+    """Whose every row is, shape (rows,)."""
     import numpy as np
 
     values = _values(rows, column, path, identifier=True)
@@ -251,8 +207,6 @@ def _values(rows: Source, column: str, path: Path, *, identifier: bool = False) 
 
 SCHEMA = "ogive.training/1"
 
-LEARNERS = ("random_forest", "logistic", "svm")
-
 
 def train(
     data: Path,
@@ -261,13 +215,13 @@ def train(
     label: str,
     classes: Words,
     queries: Path,
-    teachers: Annotated[int, Parameter(converter=whole)],
+    teachers: Whole,
     folder: Path,
     output: Annotated[Path, Parameter(name=["--output", "-o"])],
     person: str | None = None,
     estimator: str = "random_forest",
-    seed: Annotated[int, Parameter(converter=whole)] = 0,
-    jobs: Annotated[int, Parameter(converter=whole)] = -1,
+    seed: Whole = 0,
+    jobs: Whole = -1,
     json_: Annotated[bool, Parameter(name="--json", show_default=False)] = False,
 ) -> None:
     """Train teachers on parts of private records, and count their votes on public inputs.
@@ -295,6 +249,9 @@ def train(
         jobs: Number of teachers trained in parallel; -1 for one per core.
         json_: Write a summary as JSON to standard output.
     """
+    import numpy as np
+
+    from ogive.core.files import OWNER_ONLY, write_atomically
     from ogive.pate import partition, train_teachers, votes_of
 
     if output.suffix.lower() != ".npy":
@@ -316,27 +273,20 @@ def train(
         coding = Coding.of(asked, names, queries)
         inputs = coding.features(asked, queries)
         features = coding.features(rows, data)
-    number = _number_of(classes)
+    number = int(classes[0]) if len(classes) == 1 else len(classes)
     dealt = partition(len(features), teachers, person=owners, seed=seed)
     try:
         with busy("training teachers") as progress:
-            trained = train_teachers(
-                learner,
-                features,
-                truth,
-                partition=dealt,
-                classes=number,
-                seed=seed,
-                folder=folder,
-                jobs=jobs,
-                progress=progress,
-            )
+            how: dict[str, Any] = {"seed": seed, "folder": folder, "jobs": jobs, "progress": progress}
+            trained = train_teachers(learner, features, truth, partition=dealt, classes=number, **how)
         with busy("counting votes") as progress:
             votes = votes_of(trained, inputs, jobs=jobs, progress=progress)
     except KeyboardInterrupt as stopped:
         stopped.add_note(f"the same command goes on with the teachers that {folder} keeps")
         raise
-    _write(output, votes)
+    content = io.BytesIO()
+    np.save(content, votes)
+    write_atomically(output, content.getvalue(), mode=OWNER_ONLY)
     print(
         f"wrote {output}: votes are private, as are the teachers in {folder}; ogive pate label answers from them",
         file=sys.stderr,
@@ -349,26 +299,7 @@ def train(
     )
 
 
-def _write(path: Path, votes: Any) -> None:
-    import numpy as np
-
-    from ogive.core.files import OWNER_ONLY, write_atomically
-
-    content = io.BytesIO()
-    np.save(content, votes)
-    write_atomically(path, content.getvalue(), mode=OWNER_ONLY)
-
-
-def _number_of(classes: tuple[str, ...]) -> int:
-    return int(classes[0]) if len(classes) == 1 else len(classes)
-
-
 def _learner(estimator: str) -> Any:
-    """A scikit-learn estimator, or a function that makes one.
-
-    Raises:
-        ParameterError: there is none of that name, or scikit-learn is missing.
-    """
     from ogive.pate.learners import check_learning
 
     check_learning()
@@ -386,7 +317,7 @@ def _learner(estimator: str) -> Any:
         "svm": lambda: make_pipeline(StandardScaler(), SVC()),
     }
     if estimator not in made:
-        raise ParameterError(f"--estimator must be {', '.join(LEARNERS)} or module:name, got {quoted(estimator)}")
+        raise ParameterError(f"--estimator must be {', '.join(made)} or module:name, got {quoted(estimator)}")
     return made[estimator]()
 
 

@@ -11,7 +11,7 @@ from helpers.server_processes import Processes
 from helpers.servers_study import AGE, Trial, text_of, token_of
 from helpers.waiting import PATIENCE
 
-from ogive.cli.stopping import needed
+from ogive.cli import needed
 from ogive.study.servers.document import ServersStudy
 from ogive.study.servers.uploads import report_bytes
 
@@ -49,7 +49,7 @@ sys.exit(main(["upload", "study.toml", "--connect", sys.argv[2], "--authority", 
 
 REPORTS = """
 import json
-from ogive.cli.stopping import needed
+from ogive.cli import needed
 from ogive.study.servers.document import ServersStudy
 from ogive.study.servers.uploads import make_reports
 given = json.load(sys.stdin)

@@ -1,0 +1,578 @@
+"""Options that several commands share, and how they become the library's arguments.
+
+Options that say who holds the records are the fields of the options of all trust models; a field that several models
+have is one option. What is not said is not passed on, so that the defaults are the models'.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, cast
+
+from cyclopts import Parameter
+
+from ogive.cli import forms
+from ogive.cli.data import Flag, Whole
+from ogive.cli.help import OF_GROUPS, OF_LEDGERS, OF_TRUST, OUTPUT, PRIVACY, READINGS, RECORDS, TRUST
+from ogive.core.parameters import is_python_only
+from ogive.errors import ParameterError, plain, quoted
+from ogive.trust.models import MODELS, options_named
+
+if TYPE_CHECKING:
+    from ogive.columns import LabelValue
+    from ogive.privacy import Privacy
+    from ogive.statistics.base import Statistic
+    from ogive.statistics.kinds import Kind
+    from ogive.statistics.roc.estimate import RocEstimate
+    from ogive.trust import Simulation
+
+# --- Who holds the records
+
+Fields = Mapping[str, dataclasses.Field[Any]]
+ClassT = TypeVar("ClassT", bound=type)
+
+_TYPES = {name: options_named(name) for name in MODELS}
+
+if TYPE_CHECKING:
+    ModelName = str
+else:
+    ModelName = Literal[tuple(MODELS)]  # of the list itself, so that a shell completes the names
+"""The name of a trust model."""
+
+HOLDERS = ", ".join(f"{name} ({kind.summary})" for name, kind in _TYPES.items())
+"""All trust models, each with who holds the records."""
+
+PRIVATE = ", ".join(name for name, kind in _TYPES.items() if kind.private)
+"""The names of those whose answers carry noise."""
+
+
+def declared(types: Mapping[str, type]) -> Mapping[str, Fields]:
+    """The fields that are options, by their names, each with the trust models that have it."""
+    found: dict[str, dict[str, dataclasses.Field[Any]]] = {}
+    for model, kind in types.items():
+        fields: tuple[dataclasses.Field[Any], ...] = dataclasses.fields(kind)
+        for field in fields:
+            if not is_python_only(field):
+                found.setdefault(field.name, {})[model] = field
+    return found
+
+
+def option_of(name: str, fields: Fields, types: Mapping[str, type]) -> Any:
+    """The option of a field that one trust model has, or several."""
+    form, *others = (forms.form_of(field) for field in fields.values())
+    if any(other is not form for other in others):
+        raise TypeError(f"the fields {name} of {', '.join(fields)} are read in different ways")
+    texts: dict[str, list[str]] = {}
+    for model in fields:
+        texts.setdefault(forms.described(types[model])[name], []).append(model)
+    defaults = {form.default_shown(field.default) for field in fields.values()}
+    return forms.option_type(
+        form,
+        None,
+        name=name.replace("_", "-"),
+        help=" ".join(
+            f"With --trust {' or '.join(models)}: {text[:1].lower()}{text[1:]}" for text, models in texts.items()
+        ),
+        group=OF_TRUST,
+        shown=defaults.pop() if len(defaults) == 1 else False,
+    )
+
+
+_DECLARED = declared(_TYPES)
+
+NAMES = tuple(name.replace("_", "-") for name in _DECLARED)
+"""The names of the options of all trust models."""
+
+
+def not_of(kind: Kind) -> frozenset[str]:
+    """The options of trust models none of which can serve a kind of statistic."""
+    serving = {name for name, options in _TYPES.items() if options.serves & kind.asks}
+    return frozenset(f"--{name.replace('_', '-')}" for name, models in _DECLARED.items() if not serving & {*models})
+
+
+def _with_options(kind: ClassT) -> ClassT:
+    """A class with the options of all trust models as its fields; None stands for one that is not given."""
+    kind.__annotations__ = {name: option_of(name, fields, _TYPES) for name, fields in _DECLARED.items()}
+    for name in _DECLARED:
+        setattr(kind, name, None)
+    return kind
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True)
+@_with_options
+class HolderOptions:
+    """What the trust models leave open, such as how many parties there are."""
+
+    def simulations(self, names: Sequence[str]) -> list[Simulation]:
+        """The trust models of these names with their options, to be made of the records."""
+        from ogive.trust import Simulation
+
+        for name in names:
+            if name not in MODELS:
+                raise ParameterError(f"--trust must be one of {', '.join(MODELS)}, got {quoted(name)}")
+        given = {name: value for name, value in vars(self).items() if name in _DECLARED and value is not None}
+        for option in given:
+            if not any(name in _DECLARED[option] for name in names):
+                raise ParameterError(f"--{option.replace('_', '-')} requires --trust {' or '.join(_DECLARED[option])}")
+        values = {}
+        for name, value in given.items():
+            field = next(iter(_DECLARED[name].values()))
+            values[name] = forms.form_of(field).read(forms.Words(name, value, given))
+        return [
+            Simulation(name, **{option: value for option, value in values.items() if name in _DECLARED[option]})
+            for name in names
+        ]
+
+
+# --- The guarantee, the account that pays, and where results go
+
+Words = Annotated[tuple[str, ...], Parameter(consume_multiple=True, show_default=False)]
+"""Some words, one after the other."""
+
+OfLedger = Annotated[str | None, Parameter(group=OF_LEDGERS)]
+"""An option of the account that pays, which few need."""
+
+Budgeted = Annotated[str | None, Parameter(group=PRIVACY)]
+"""An option of that account which stands with the privacy that is spent."""
+
+
+@Parameter(name="*", group=PRIVACY)
+@dataclass(frozen=True, kw_only=True)
+class PrivacyOptions(HolderOptions):
+    """How much privacy may be spent, and under whose trust."""
+
+    epsilon: str | None = None
+    """Privacy loss; with --delta the guarantee is approximate."""
+
+    delta: str | None = None
+    """Slack in probability, far below 1 / number of people."""
+
+    rho: str | None = None
+    """Loss under zero-concentrated differential privacy; instead of epsilon and delta."""
+
+    adjacency: Literal["replace", "add_or_remove"] | None = None
+    """The change that is hidden: replace or add_or_remove. replace: one record takes other values; the number
+    of records is public. add_or_remove: one record is present or absent; the number of records is private. By default
+    replace, or add_or_remove if a person may have several records.
+    """
+
+    public: Annotated[Words, Parameter(group=RECORDS)] = ()
+    """Public columns, such as a label; anyone may know them, and exact counts of them may be published. An account
+    declares them when it is created.
+    """
+
+    trust: Annotated[
+        ModelName,
+        Parameter(
+            group=TRUST,
+            show_choices=False,
+            help=f"Who holds the records: {HOLDERS}. All but central are simulated here.",
+        ),
+    ] = "central"
+
+    def privacy(self) -> Privacy | None:
+        """The guarantee in the library's types; None where none was given."""
+        if self.trust == "clear" and self.stated:
+            raise ParameterError(
+                "--trust clear shows exact values without noise, so leave out --epsilon, --delta and --rho"
+            )
+        privacy = guarantee(self.epsilon, self.delta, self.rho)
+        if privacy is None and self.trust != "clear":
+            raise ParameterError("give a privacy guarantee, for example --epsilon 1")
+        return privacy
+
+    @property
+    def stated(self) -> bool:
+        """Whether a guarantee was given, right or wrong."""
+        return (self.epsilon, self.delta, self.rho) != (None, None, None)
+
+    def simulation(self) -> Simulation:
+        """The trust model of this name with its options, to be made of the records."""
+        return self.simulations([self.trust])[0]
+
+
+@Parameter(name="*", group=RECORDS)
+@dataclass(frozen=True, kw_only=True)
+class BudgetOptions:
+    """Whose records these are, and the account that pays."""
+
+    person: str | None = None
+    """Column that identifies the person; if a person has several records, the guarantee is for persons."""
+
+    max_rows_per_person: Whole = 1
+    """Most records used of a person; they are chosen at random."""
+
+    row_choice: Annotated[Literal["siphash", "md5"] | None, Parameter(group=OF_LEDGERS)] = None
+    """What they are chosen by: a hash of their contents, or of the cells that they count in, which databases compute
+    too; by default siphash, and md5 for a table of an engine.
+    """
+
+    ledger: Budgeted = None
+    """Ledger that records every spend; a file, sqlite:///FILE or postgresql://USER@HOST/DB. A repeated question is
+    free.
+    """
+
+    no_ledger: Annotated[bool, Parameter(group=OF_LEDGERS, show_default=False)] = False
+    """Record the spend in no ledger, without the message that says so."""
+
+    data_set: OfLedger = None
+    """Name of the data set in the ledger; by default the file's name without its suffix."""
+
+    limit_epsilon: Budgeted = None
+    """Limit of the total privacy loss; required when the data set is new in the ledger."""
+
+    limit_delta: OfLedger = None
+    """Delta of the limit, with --limit-epsilon."""
+
+    limit_rho: OfLedger = None
+    """The limit under zero-concentrated differential privacy, instead of the other two."""
+
+    part: OfLedger = None
+    """Name of the part of the data set that these records form; no person may be in two parts."""
+
+    batch: OfLedger = None
+    """Public name of these records, which distinguishes them when curves are merged; by default the part's name."""
+
+    updated: Annotated[bool, Parameter(group=OF_LEDGERS, show_default=False)] = False
+    """The records may have changed since they were last used; earlier spends still count."""
+
+    other_people: Annotated[bool, Parameter(group=OF_LEDGERS, show_default=False)] = False
+    """Ids in --person that another data set or part also has denote other people here, or a second budget is intended.
+    """
+
+    @property
+    def people(self) -> dict[str, Any]:
+        """Who persons are, and which of their records are used."""
+        return {name: getattr(self, name) for name in ("person", "max_rows_per_person", "row_choice")}
+
+    def limit(self) -> Privacy | None:
+        """The limit in the library's types; None where none was given."""
+        limit = guarantee(self.limit_epsilon, self.limit_delta, self.limit_rho, prefix="limit-")
+        if self.no_ledger and self.ledger is not None:
+            raise ParameterError("give either --ledger or --no-ledger, not both")
+        if self.ledger is None:
+            said = {"data-set": self.data_set is not None, "part": self.part is not None}
+            said |= {"limit-epsilon": limit is not None, "updated": self.updated, "other-people": self.other_people}
+            for option in (option for option, given in said.items() if given):
+                raise ParameterError(f"--{option} requires --ledger")
+        if self.other_people and self.person is None:
+            raise ParameterError("--other-people requires --person; people are not compared without it")
+        return limit
+
+
+def guarantee(epsilon: str | None, delta: str | None, rho: str | None, *, prefix: str = "") -> Privacy | None:
+    """A guarantee from the options that write it; None where none was given."""
+    from ogive.privacy import ApproxDP, PureDP, ZeroConcentratedDP
+
+    def made(kind: type[Privacy], *values: str) -> Privacy:
+        try:
+            return kind(*values)
+        except ParameterError as problem:  # which begins with the name of the number
+            raise ParameterError(f"--{prefix}{problem.marked.replace('`', '', 2)}") from None
+
+    if rho is not None:
+        if epsilon is not None or delta is not None:
+            raise ParameterError(
+                f"give either --{prefix}rho or --{prefix}epsilon (with or without --{prefix}delta), not both"
+            )
+        return made(ZeroConcentratedDP, rho)
+    if epsilon is None:
+        if delta is not None:
+            raise ParameterError(f"--{prefix}delta requires --{prefix}epsilon")
+        return None
+    return made(PureDP, epsilon) if delta is None else made(ApproxDP, epsilon, delta)
+
+
+@Parameter(name="*", group=OUTPUT)
+@dataclass(frozen=True, kw_only=True)
+class OutputOptions:
+    """Where the result goes, besides the summary on standard output."""
+
+    output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None
+    """Write JSON to this file."""
+
+    json: Flag = False
+    """Write JSON to standard output, instead of the summary."""
+
+
+@Parameter(name="*", group=RECORDS)
+@dataclass(frozen=True, kw_only=True)
+class SubsetOptions:
+    """Which records a statistic is about."""
+
+    where: str | None = None
+    """Only records with, for example, "ward == 'A'"; any condition, as "ward == 'A' and age >= 65". How many records
+    satisfy it is private, unless all its columns are named with --public."""
+
+    def applied_to(self, statistic: Statistic[Any]) -> Statistic[Any]:
+        """A statistic of these records."""
+        from ogive.statistics.derived import asked
+
+        return asked(statistic, where=self.where)
+
+
+@Parameter(name="*", group=RECORDS)
+@dataclass(frozen=True, kw_only=True)
+class PartOptions(SubsetOptions):
+    """Which records a statistic is about, and whether it is asked of groups of them."""
+
+    by: str | None = None
+    """Column of groups. The statistic of each group is released, all within the one guarantee."""
+
+    by_groups: Words = ()
+    """All values of that column, public; also those that no record has. A word stands for the number or
+    truth value that it writes, which is also the text. Without any, those that enough records have are found first,
+    which needs --delta."""
+
+    def applied_to(self, statistic: Statistic[Any]) -> Statistic[Any]:
+        """A statistic of these records, or of each of these groups."""
+        if self.by is None and self.by_groups:
+            raise ParameterError("--by-groups are the values of a column, as in --by ward --by-groups A B; add --by")
+        if self.by is not None:
+            from ogive.statistics.groups.statistic import Grouped
+
+            groups = tuple(map(forms.group_of, forms.listed(self.by_groups)))
+            statistic = Grouped(statistic, self.by, groups or None)
+        return super().applied_to(statistic)
+
+
+def part_options(kind: Kind) -> SubsetOptions:
+    """The options of a kind of statistic; one that has groups of its own is asked of a subset alone."""
+    fields = dataclasses.fields(cast(Any, kind.statistic))
+    return SubsetOptions() if any(field.name == "by" for field in fields) else PartOptions()
+
+
+Plot = Annotated[Path | None, Parameter(group=OUTPUT, help="Draw the result into this file, .png, .svg or .pdf.")]
+
+NOTHING_GRANTED = PrivacyOptions()
+NO_BOOKS = BudgetOptions()
+TABLE = OutputOptions()
+
+
+# --- What is read off a release at no cost: parts of a ROC curve, and groups compared
+
+
+@Parameter(name="*", group=READINGS)
+@dataclass(frozen=True, kw_only=True)
+class ReadingOptions:
+    """Which parts of the curve are read."""
+
+    max_fpr: float | None = None
+    """Also show the area under the beginning of the curve, up to this false positive rate; it costs nothing more."""
+
+    min_fpr: float | None = None
+    """Where the range of --max-fpr begins, 0 by default."""
+
+    at_specificity: float | None = None
+    """Also show the sensitivity at this specificity, with its interval."""
+
+    at_sensitivity: float | None = None
+    """Also show the specificity at this sensitivity, with its interval."""
+
+    def check(self, output_is_json: bool) -> None:
+        """Refuse, before anything is spent, what no curve has."""
+        if not self.asked:
+            return
+        from ogive.statistics.roc.points import checked_range, checked_rate
+
+        if self.max_fpr is None and self.min_fpr is not None:
+            raise ParameterError("--min-fpr says where the range of --max-fpr begins; add --max-fpr")
+        if self.max_fpr is not None:
+            checked_range(self.min_fpr or 0.0, self.max_fpr)
+        for name in ("at_specificity", "at_sensitivity"):
+            if getattr(self, name) is not None:
+                checked_rate(getattr(self, name), name)
+        if output_is_json:
+            raise ParameterError(
+                f"{self._option} adds lines to the table; leave out --json, or write the release to a file with -o "
+                f"and read it by ogive show FILE {self._option}"
+            )
+
+    @property
+    def asked(self) -> bool:
+        """Whether anything is read."""
+        return any(value is not None for value in vars(self).values())
+
+    def added_to(self, table: Callable[[Any], str]) -> Callable[[Any], str]:
+        """A table with the lines of what is read, of a curve or of those of groups."""
+
+        def longer(estimate: Any) -> str:
+            return "\n".join([table(estimate), *self._readings(estimate)])
+
+        return longer if self.asked else table
+
+    def refuse(self) -> None:
+        """Refuse readings of what is no ROC curve."""
+        if self.asked:
+            raise ParameterError(f"{self._option} reads a ROC curve; leave it out here")
+
+    @property
+    def _option(self) -> str:
+        given = next(name for name, value in vars(self).items() if value is not None)
+        return f"--{given.replace('_', '-')}"
+
+    def _readings(self, estimate: Any) -> Iterator[str]:
+        from ogive.statistics.groups.estimate import GroupEstimates
+        from ogive.statistics.roc.estimate import RocEstimate
+
+        if isinstance(estimate, RocEstimate):
+            yield from (f"  {line}" for line in self._lines(estimate))
+        elif isinstance(estimate, GroupEstimates) and isinstance(estimate.estimates[0], RocEstimate):
+            for group, each in estimate:
+                yield from (f"{group}: {line}" for line in self._lines(each))
+        else:
+            self.refuse()
+
+    def _lines(self, estimate: RocEstimate) -> list[str]:
+        from ogive.statistics.roc.text import partial_lines, rate_line
+
+        lines: list[str] = []
+        if self.max_fpr is not None:
+            lines += partial_lines(estimate.partial_auc(self.max_fpr, min_fpr=self.min_fpr or 0.0))
+        if self.at_specificity is not None:
+            found = estimate.sensitivity_at(self.at_specificity)
+            lines.append(rate_line("sensitivity", "specificity", self.at_specificity, found))
+        if self.at_sensitivity is not None:
+            found = estimate.specificity_at(self.at_sensitivity)
+            lines.append(rate_line("specificity", "sensitivity", self.at_sensitivity, found))
+        if estimate.defined:
+            lines.append(f"intervals: {100 * estimate.confidence_level:.6g} %, for the population")
+        return lines
+
+
+NOTHING_READ = ReadingOptions()
+
+
+# --- --difference and --ratio
+
+Pairs = Annotated[tuple[tuple[str, str], ...], Parameter(show_default=False)]
+"""Two groups; said once for each comparison."""
+
+
+@Parameter(name="*", group=OF_GROUPS)
+@dataclass(frozen=True, kw_only=True)
+class ComparedOptions:
+    """Which groups are compared."""
+
+    difference: Pairs = ()
+    """Two of the groups: also show the number of the first minus that of the second, with an interval. Give it once for
+    each comparison. It costs nothing more."""
+
+    ratio: Pairs = ()
+    """Two of the groups: also show the number of the first divided by that of the second, with an interval."""
+
+    def check(self, statistic: Any) -> None:
+        """Refuse, before anything is spent, comparisons that the estimate of a statistic would not have."""
+        if not self._asked:
+            return
+        from ogive.statistics.base import innermost
+        from ogive.statistics.contrast import check_probability
+        from ogive.statistics.groups.contrast import check_compared
+        from ogive.statistics.groups.statistic import Grouped
+
+        grouped = statistic if isinstance(statistic, Grouped) else getattr(statistic, "statistic", None)
+        if not isinstance(grouped, Grouped):
+            raise ParameterError(
+                f"{self._option} compares two groups; name their column and its values, for example --by ward "
+                "--by-groups A B"
+            )
+        if grouped.groups is None:
+            raise ParameterError(
+                f"{self._option} needs --by-groups, since a group that is not found cannot be compared; or write the "
+                f"release to a file with -o, and compare groups that were found by ogive show FILE {self._option}"
+            )
+        check_probability(self._share, getattr(innermost(statistic), "probabilities", None))
+        for _, group, other in self._pairs(grouped.groups):
+            check_compared(group, other, grouped.by, grouped.groups)
+
+    def added_to(self, estimate: Any) -> Any:
+        """An estimate with the comparisons of its groups; the estimate as it is where none was asked for."""
+        if not self._asked:
+            return estimate
+        from ogive.statistics.groups.estimate import GroupEstimates
+
+        if not isinstance(estimate, GroupEstimates):
+            from ogive.statistics.kinds import SCHEMAS
+
+            kind = SCHEMAS[estimate.schema]
+            if kind.command_options.compared is None:
+                raise ParameterError(
+                    f"{self._option} compares one number of two groups, and a release of {kind.name} has none for "
+                    "that; release the number with --by, for example by ogive mean, proportion or quantiles"
+                )
+            self.refuse()
+        compared = {"difference": estimate.difference, "ratio": estimate.ratio}
+        return estimate.with_contrasts(
+            *(
+                compared[kind](group, other, probability=self._share)
+                for kind, group, other in self._pairs(estimate.groups)
+            )
+        )
+
+    def refuse(self) -> None:
+        """Refuse comparisons of what has no groups."""
+        if self._asked:
+            raise ParameterError(f"{self._option} compares two groups of a release with --by; leave it out here")
+
+    @property
+    def _asked(self) -> bool:
+        if not self.difference and not self.ratio and getattr(self, "compared_quantile", None) is not None:
+            raise ParameterError("--compared-quantile says what --difference or --ratio compares; add one of them")
+        return bool(self.difference or self.ratio)
+
+    @property
+    def _option(self) -> str:
+        return "--difference" if self.difference else "--ratio"
+
+    @property
+    def _share(self) -> float:
+        share = getattr(self, "compared_quantile", None)
+        return 0.5 if share is None else share
+
+    def _pairs(self, groups: Sequence[LabelValue]) -> Iterator[tuple[str, LabelValue, LabelValue]]:
+        for kind, pairs in (("difference", self.difference), ("ratio", self.ratio)):
+            for one, other in pairs:
+                yield kind, _group(one, groups), _group(other, groups)
+
+
+@Parameter(name="*", group=OF_GROUPS)
+@dataclass(frozen=True, kw_only=True)
+class QuantileComparedOptions(ComparedOptions):
+    """Which groups are compared by which quantile."""
+
+    compared_quantile: float | None = None
+    """Probability of the quantile that --difference and --ratio compare; the median (0.5) by default."""
+
+
+NOTHING_COMPARED = QuantileComparedOptions()
+
+
+def compared_options(kind: Kind) -> ComparedOptions | None:
+    """The options of the command of a kind, where its estimates have a number by which groups are compared."""
+    compared = kind.command_options.compared
+    if compared is None:
+        return None
+    return QuantileComparedOptions() if compared == "quantile" else ComparedOptions()
+
+
+def _group(word: str, groups: Sequence[LabelValue]) -> LabelValue:
+    """The group that a word stands for; if there is no such group, the word's own meaning."""
+    meant = forms.meanings((word,))
+    return next((group for group in groups if group in meant), forms.group_of(word))
+
+
+def check_pairs(arguments: Sequence[str], unused: str) -> None:
+    """Refuse more words after --difference or --ratio than two groups."""
+    for place, word in enumerate(arguments):
+        option, groups = word, [*itertools.takewhile(lambda each: not each.startswith("-"), arguments[place + 1 :])]
+        if option in ("--difference", "--ratio") and len(groups) > 2 and unused.startswith(groups[2]):
+            one, other, more = map(plain, groups[:3])
+            raise ParameterError(
+                f"{option} takes two groups, and {more} is a third; give it once for each comparison, for example "
+                f"{option} {one} {other} {option} {one} {more}; DATA comes before the options"
+            )
