@@ -8,9 +8,8 @@ Takes a few minutes. The table is part of the format of released curves: a new o
 from __future__ import annotations
 
 from ogive.privacy import Adjacency
-from ogive.strategies.projection.bases import BASES
 from ogive.strategies.projection.features import TABLE, computed, key, packed, write_table
-from ogive.strategies.projection.form import LARGEST_DEGREE, MAX_DEGREE, Form
+from ogive.strategies.projection.form import BASES, LARGEST_DEGREE, MAX_DEGREE, Form
 
 
 def forms() -> list[Form]:

@@ -19,8 +19,8 @@ from ogive.errors import ParameterError, RefusalError, ScaleError
 from ogive.ledger import Ledger
 from ogive.noise import DerivedNodes, DiscreteLaplace, KeyedSource
 from ogive.privacy import Adjacency, PrivacyUnit, PureDP, ZeroConcentratedDP
-from ogive.strategies.hats.passes import as_arrays, hat_sums
-from ogive.strategies.hats.strategy import LeastSquaresHats, design_hats
+from ogive.strategies.hat_passes import as_arrays, hat_sums
+from ogive.strategies.hats import LeastSquaresHats, design_hats
 from ogive.strategies.square_root import design_square_root
 from ogive.streams import RunningTotal
 from ogive.streams.ahead import MOST, HatTotals, OpenHats, OpenPowers, SqrtAheadTotals, factor, published, split

@@ -17,7 +17,7 @@ from ogive.privacy import Adjacency, GaussianDP, Loss, Privacy, PrivacyUnit
 from ogive.queries import base
 from ogive.queries.aggregates import Cells, ClassBinning, GroupBinning, PersonShares
 from ogive.strategies.base import Level, Pointwise, Strategy
-from ogive.strategies.counted_noise import check_counted, counted_loss, counted_noise
+from ogive.strategies.counts import check_counted, counted_loss, counted_noise
 from ogive.strategies.people import CountedPeople
 
 

@@ -18,7 +18,7 @@ from ogive.privacy import Adjacency, Loss, Privacy, PrivacyUnit, PureDP
 from ogive.queries import base
 from ogive.queries.aggregates import Ballots
 from ogive.strategies.base import Level
-from ogive.strategies.counted_noise import check_counted, counted_loss, counted_noise
+from ogive.strategies.counts import check_counted, counted_loss, counted_noise
 
 # --- Noisy counts of votes, a histogram for every query
 #

@@ -19,7 +19,7 @@ from ogive.privacy import Adjacency, Loss, Privacy, PrivacyUnit, PureDP, ZeroCon
 from ogive.queries import base
 from ogive.queries.aggregates import Cells, GroupSums
 from ogive.strategies.base import Level, measured_loss
-from ogive.strategies.counted_noise import BITS, check_counted, counted_loss, counted_noise
+from ogive.strategies.counts import BITS, check_counted, counted_loss, counted_noise
 
 # --- Sums per group of predicted probabilities and labels, in fixed point
 #

@@ -18,7 +18,7 @@ import numpy as np
 from ogive.core.arrays import Float64, Int64
 from ogive.noise import DiscreteGaussian
 from ogive.strategies.base import FAR, Strategy
-from ogive.strategies.hats.strategy import LeastSquaresHats
+from ogive.strategies.hats import LeastSquaresHats
 from ogive.strategies.isotonic import isotonic
 from ogive.strategies.reported import BITS, ReportedTree
 from ogive.strategies.tree import LeastSquaresTree

@@ -18,7 +18,7 @@ from ogive.local.tree import TreeOracle
 from ogive.noise import DiscreteGaussian, law_from_dict, round_up_root
 from ogive.privacy import Adjacency, Loss
 from ogive.strategies.base import Level
-from ogive.strategies.histogram import GroupedHistogram
+from ogive.strategies.counts import GroupedHistogram
 from ogive.strategies.tree import LeastSquaresTree
 
 # --- Cumulative counts from reports about the nodes of a hierarchy

@@ -33,19 +33,17 @@ import numpy as np
 
 from ogive.core.arrays import Float64, Int64
 from ogive.errors import ParameterError, UnsupportedError, quoted
+from ogive.strategies.balanced_roots import RingRoot, SymmetricRoot
 from ogive.strategies.base import Strategy, approximates
+from ogive.strategies.counts import OpenedThresholds
 from ogive.strategies.fitted import fits, fitted_curve, suits
-from ogive.strategies.hats.smoothed import smooth_hats, smooth_hats_absolute
-from ogive.strategies.hats.strategy import LeastSquaresHats
+from ogive.strategies.hats import LeastSquaresHats, smooth_hats, smooth_hats_absolute
 from ogive.strategies.isotonic import NoiseEnergy, isotonic, noise_energy, shrink
-from ogive.strategies.path.smoothed import ANCHORED, BOXED, UNKNOWN, nested_intervals, smooth_path, smooth_path_absolute
-from ogive.strategies.path.strategy import PathNoise
+from ogive.strategies.path import PathNoise
+from ogive.strategies.path_smoothed import ANCHORED, BOXED, UNKNOWN, nested_intervals, smooth_path, smooth_path_absolute
 from ogive.strategies.people import PERSON_UNITS, CountedPeople, units_of
 from ogive.strategies.reported import BITS, ReportedTree
-from ogive.strategies.ring import RingRoot
 from ogive.strategies.square_root import SquareRoot, nearest_bins, smooth_square_root
-from ogive.strategies.symmetric_root import SymmetricRoot
-from ogive.strategies.thresholds import OpenedThresholds
 from ogive.strategies.tree import LeastSquaresTree, smooth_tree, smooth_tree_absolute
 
 Smoothing = Literal["shrinkage", "density", "least_squares", "least_absolute", "isotonic"]

@@ -17,7 +17,7 @@ from ogive.errors import ParameterError, ScaleError
 from ogive.noise import DerivedNodes, DiscreteGaussian, round_up_root
 from ogive.privacy import Adjacency, PureDP, ZeroConcentratedDP
 from ogive.strategies.convolution import Convolver
-from ogive.strategies.hats.strategy import LeastSquaresHats, design_hats, shared_hats
+from ogive.strategies.hats import LeastSquaresHats, design_hats, shared_hats
 from ogive.streams.stored import Stateless
 
 

@@ -14,8 +14,7 @@ from ogive.errors import ParameterError
 from ogive.noise import DerivedNodes, DiscreteGaussian, DiscreteLaplace, round_up_root, round_up_scale
 from ogive.noise.base import Law
 from ogive.privacy import Adjacency, PureDP, ZeroConcentratedDP
-from ogive.strategies.path.strategy import best_tree, path_noise_law
-from ogive.strategies.path.tree import candidate_trees, grid_squared_shift, shift_cost
+from ogive.strategies.path import best_tree, candidate_trees, grid_squared_shift, path_noise_law, shift_cost
 from ogive.streams.stored import Elements, Stateless, fields, numbers, whole_numbers
 
 # --- Node noise in order, drawn a window at a time

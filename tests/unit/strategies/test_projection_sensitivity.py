@@ -16,7 +16,6 @@ from ogive.noise import DiscreteGaussian, DiscreteLaplace
 from ogive.privacy import Adjacency, ApproxDP, PureDP
 from ogive.strategies import OrthogonalProjection, design_projection
 from ogive.strategies.projection import features as projection_shapes
-from ogive.strategies.projection.bases import BASES, _factor
 from ogive.strategies.projection.features import (
     certified,
     certified_change,
@@ -35,7 +34,7 @@ from ogive.strategies.projection.features import (
     unpacked,
     whitening,
 )
-from ogive.strategies.projection.form import MAX_DEGREE, Form
+from ogive.strategies.projection.form import BASES, MAX_DEGREE, Form, _factor
 
 REPLACE, ADD = Adjacency.REPLACE, Adjacency.ADD_OR_REMOVE
 

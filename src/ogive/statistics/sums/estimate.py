@@ -22,7 +22,7 @@ from ogive.statistics.sums import measured as sums
 from ogive.statistics.sums.ask import TOTAL
 from ogive.statistics.sums.lattice import MOST_NAMED, Lattice
 from ogive.statistics.sums.measured import FORMS, LinearForm, Measured, Reading, chances, query_of, two_places
-from ogive.strategies.counted_noise import MOST_BITS
+from ogive.strategies.counts import MOST_BITS
 
 
 @dataclass(frozen=True, repr=False)

@@ -26,9 +26,8 @@ from ogive.noise import DiscreteGaussian, DiscreteLaplace, law_from_dict, round_
 from ogive.noise.base import Law
 from ogive.privacy import Adjacency, ApproxDP, Loss, Privacy, PureDP, ZeroConcentratedDP, check_adjacency
 from ogive.strategies.base import Level, batch, check_levels, histogram
-from ogive.strategies.projection.bases import basis_named
 from ogive.strategies.projection.features import integer_features, largest_change, whitening
-from ogive.strategies.projection.form import Form, to_moments
+from ogive.strategies.projection.form import Form, basis_named, to_moments
 
 # --- What a handful of noisy coefficients says besides the curve: moments, and a bound on the whole error
 

@@ -1,0 +1,424 @@
+"""Noisy counts of a few groups of bins, or at a few thresholds, with straight lines in between, and their noise."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ogive.accounting import discrete_loss, gaussian_grant
+from ogive.accounting.losses import LEAST_SIGMA
+from ogive.core.arrays import Float64, Int64
+from ogive.core.checks import among, is_whole, whole
+from ogive.core.parameters import plain_fields
+from ogive.errors import DataError, ParameterError, quoted
+from ogive.noise import DiscreteGaussian, DiscreteLaplace, law_from_dict, round_up_root, round_up_scale
+from ogive.privacy import (
+    MAX_ROWS_PER_PERSON,
+    Adjacency,
+    ApproxDP,
+    GaussianDP,
+    Privacy,
+    PureDP,
+    ZeroConcentratedDP,
+    check_privacy,
+)
+from ogive.strategies.base import Level, batch, histogram, moved_counts
+
+# --- Noise for a few whole counts, with the constants of real-valued Gaussian noise
+#
+# Counts that get Gaussian noise are scaled by 2^20 first, so that the discrete Gaussian is as good as the continuous
+# one (`ogive.accounting.losses`) and an (epsilon, delta) guarantee is spent exactly. Counts that get discrete Laplace
+# noise stay as they are: that is pure differential privacy at any scale.
+
+BITS = 20
+MOST_BITS = 30
+
+
+def check_counted(size: Any, laws: Sequence[Any], bits: Any) -> None:
+    """Refuse a size below 1, laws of two kinds, or fractional bits that do not go with them."""
+    whole(size, "size", 1)
+    whole(bits, "bits", 0, MOST_BITS)
+    gaussian = all(isinstance(law, DiscreteGaussian) and law.sigma >= LEAST_SIGMA for law in laws)
+    if not gaussian and not all(isinstance(law, DiscreteLaplace) for law in laws):
+        raise ParameterError(
+            f"`laws` must all be DiscreteLaplace, or all DiscreteGaussian of a sigma of at least {LEAST_SIGMA}"
+        )
+
+
+def read_counted_law(data: Any, who_takes: str) -> DiscreteLaplace | DiscreteGaussian:
+    """The law of plain data, of a kind that counts get; `who_takes` begins the refusal of another."""
+    law = law_from_dict(data)
+    if not isinstance(law, DiscreteLaplace | DiscreteGaussian):
+        raise ParameterError(f"{who_takes} DiscreteLaplace or DiscreteGaussian noise, got {quoted(law)}")
+    return law
+
+
+def check_rows(rows: Any) -> int:
+    """How many records of one person are hidden together."""
+    return whole(rows, "rows", 1, MAX_ROWS_PER_PERSON)
+
+
+def counted_noise(
+    privacy: Privacy, *, l1: int, l2_squared: int, integers: int, rows: int = 1, bits: int = BITS
+) -> tuple[DiscreteLaplace | DiscreteGaussian, int]:
+    """The least noise of every count that meets a guarantee, and the fractional bits of the counts."""
+    if isinstance(privacy, PureDP):
+        return DiscreteLaplace(round_up_scale(l1 * rows / privacy.epsilon)), 0
+    change = Fraction(l2_squared * rows * rows) * 4**bits
+    if isinstance(privacy, ZeroConcentratedDP):
+        variance = change / (2 * privacy.rho)
+    else:
+        mu = _mu(privacy, integers, float(change) ** 0.5)
+        variance = change / (Fraction(mu) ** 2 * (1 - Fraction(1, 1 << 48)))
+    return DiscreteGaussian(max(round_up_root(variance), Fraction(LEAST_SIGMA))), bits
+
+
+def _mu(privacy: ApproxDP, integers: int, per_unit: float) -> float:
+    try:
+        return gaussian_grant(privacy, integers=integers, per_unit=per_unit)
+    except ParameterError:
+        raise ParameterError(
+            f"{privacy} asks for finer Gaussian noise than integers can have; "
+            "use a larger delta or a smaller epsilon, or `PureDP`, which implies it"
+        ) from None
+
+
+def counted_loss(
+    law: DiscreteLaplace | DiscreteGaussian, bits: int, *, l1: int, l2_squared: int, integers: int
+) -> PureDP | GaussianDP:
+    """The exact loss of counts that each get noise of one law; the inverse of `counted_noise`."""
+    if isinstance(law, DiscreteLaplace):
+        return PureDP(l1 * 2**bits / law.scale)
+    return discrete_loss(Fraction(l2_squared * 4**bits), law.sigma, integers)
+
+
+# --- Counts of groups of neighboring bins
+#
+# The curve is measured at the groups' ends alone: a record belongs to one group, so noise for a change of two counts by
+# one each (REPLACE), or of one count (ADD_OR_REMOVE), hides it. Within a group records are taken to be spread evenly,
+# which is where the bias comes from.
+
+DEFAULT_GROUPS = 30
+ACCOUNTINGS = ("joint", "naive")
+
+
+@dataclass(frozen=True)
+class GroupedHistogram:
+    """Noisy counts of groups of bins, with linear interpolation between the groups' ends.
+
+    Fields:
+        size: Number of bins, N.
+        groups: Number of groups, B; group k ends after bin round(k N / B).
+        law: Noise of every count, on the scale where a record counts 2^bits.
+        bits: Fractional bits of the counts.
+    """
+
+    size: int
+    groups: int
+    law: DiscreteLaplace | DiscreteGaussian
+    bits: int = 0
+
+    name: ClassVar[str] = "histogram"
+
+    def __post_init__(self) -> None:
+        check_counted(self.size, (self.law,), self.bits)
+        check_groups(self.groups)
+        if self.groups > self.size:
+            raise ParameterError(f"{self.size} bins make at most as many groups, got groups = {self.groups}")
+
+    @cached_property
+    def edges(self) -> Int64:
+        """How many bins lie below each end of a group, from 0 to N, shape (B + 1,)."""
+        twice = 2 * np.arange(self.groups + 1, dtype=np.int64) * self.size
+        ends: Int64 = (twice + self.groups) // (2 * self.groups)
+        ends.flags.writeable = False
+        return ends
+
+    @property
+    def levels(self) -> tuple[Level, ...]:
+        """One level: a noise variable per group."""
+        return (Level(self.groups, self.law),)
+
+    @property
+    def features(self) -> Int64:
+        """What a record in each bin adds to the measurements, shape (B, N)."""
+        group = np.searchsorted(self.edges, np.arange(self.size), side="right") - 1
+        inside: Int64 = (group == np.arange(self.groups)[:, np.newaxis]).astype(np.int64)
+        scaled: Int64 = inside << self.bits
+        return scaled
+
+    def measure(self, counts: Int64) -> Int64:
+        """Counts of the groups times 2^bits, shape (B,)."""
+        sums = np.add.reduceat(histogram(counts, self.size), self.edges[:-1])
+        if int(np.abs(sums).sum()) >= 1 << (61 - self.bits):
+            raise DataError("this many records do not fit the fixed-point counts of a histogram")
+        scaled: Int64 = sums << self.bits
+        return scaled
+
+    def spread(self, noise: tuple[Int64, ...]) -> Int64:
+        """The noise itself: every count has its own."""
+        return noise[0]
+
+    def loss(self, adjacency: Adjacency) -> PureDP | GaussianDP:
+        """Exact loss.
+
+        Privacy:
+            A replaced record changes two counts by one at most, an added one changes one.
+        """
+        changes = moved_counts(adjacency)
+        return counted_loss(self.law, self.bits, l1=changes, l2_squared=changes, integers=self.groups)
+
+    def estimate(self, answer: Int64, total: int | None) -> Float64:
+        """Cumulative counts, shape (..., N): exact sums of the groups' counts at their ends, straight lines between.
+
+        A known total is used by the best linear rule: every group gives up the same part of the surplus.
+        """
+        rows, shape = batch(answer, self.groups)
+        counts = np.ldexp(rows.astype(np.float64), -self.bits)
+        if total is not None:
+            counts += (total - counts.sum(axis=1, keepdims=True)) / self.groups
+        values = self.between(np.cumsum(counts, axis=1))
+        if total is not None:
+            values[:, -1] = total
+        return values.reshape(*shape, self.size)
+
+    def between(self, at_ends: Float64) -> Float64:
+        """Values at all thresholds, shape (rows, N), from those at the groups' ends, shape (rows, B)."""
+        padded = np.concatenate([np.zeros((len(at_ends), 1)), at_ends], axis=1)
+        group, share = self._places
+        values: Float64 = padded[:, group] + share * (padded[:, group + 1] - padded[:, group])
+        return values
+
+    @cached_property
+    def _places(self) -> tuple[Int64, Float64]:
+        """Group of each threshold, and where in it the threshold lies, above 0 and at most 1."""
+        bins = np.arange(self.size)
+        group = np.searchsorted(self.edges, bins, side="right") - 1
+        widths = np.diff(self.edges)[group]
+        return group, (bins + 1 - self.edges[group]) / widths
+
+    def variance(self, *, total_known: bool) -> Float64:
+        """Exact variance of the noise in each cumulative count, shape (N,)."""
+        group, share = self._places
+        weight = group + share  # sum of the weights of the groups' counts
+        values: Float64 = group + share**2
+        if total_known:
+            values = np.maximum(values - weight**2 / self.groups, 0.0)
+            values[-1] = 0.0
+        return values * (self.law.variance / 4.0**self.bits)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data."""
+        return {"name": self.name, **plain_fields(self)}
+
+    @staticmethod
+    def from_dict(data: dict[str, Any]) -> GroupedHistogram:
+        """Rebuild from `to_dict`."""
+        law = read_counted_law(data["law"], "a histogram takes")
+        return GroupedHistogram(data["size"], data["groups"], law, data["bits"])
+
+
+def check_groups(groups: Any) -> int:
+    """Return a number of groups as it is."""
+    return whole(groups, "groups", 1)
+
+
+def design_histogram(
+    size: int,
+    *,
+    privacy: Privacy,
+    adjacency: Adjacency,
+    rows: int = 1,
+    groups: int = DEFAULT_GROUPS,
+    accounting: str = "joint",
+) -> GroupedHistogram:
+    """Design a histogram with the least noise for a guarantee.
+
+    Args:
+        size: Number of bins, N.
+        privacy: Guarantee for all counts together; discrete Laplace noise for PureDP, else discrete Gaussian.
+        adjacency: Which data sets are adjacent.
+        rows: Number of records of one person that the guarantee protects together.
+        groups: Number of groups; at most one per bin is made.
+        accounting: "joint": a record is in one group, so all counts together cost no more than two of them. "naive"
+            charges every count a share of epsilon and delta, as if a record were in all groups. It needs far more
+            noise and serves to reproduce the paper.
+
+    Raises:
+        ParameterError: an argument is out of range.
+        ScaleError: the noise is larger than can be drawn.
+
+    Source:
+        Tao and Sarwate, Section 4, with exact accounting.
+    """
+    check_privacy(privacy)
+    check_rows(rows)
+    among(accounting, "accounting", ACCOUNTINGS)
+    groups = min(check_groups(groups), size)
+    if accounting == "joint":
+        changes = moved_counts(adjacency)
+        law, bits = counted_noise(privacy, l1=changes, l2_squared=changes, integers=groups, rows=rows)
+    else:
+        law, bits = counted_noise(equal_share(privacy, groups), l1=1, l2_squared=1, integers=1, rows=rows)
+    return GroupedHistogram(size, groups, law, bits)
+
+
+def equal_share(privacy: Privacy, parts: int) -> Privacy:
+    """An equal part of a guarantee by basic composition."""
+    match privacy:
+        case PureDP():
+            return PureDP(privacy.epsilon / parts)
+        case ZeroConcentratedDP():
+            return ZeroConcentratedDP(privacy.rho / parts)
+        case ApproxDP():
+            return ApproxDP(Fraction(privacy.epsilon) / parts, Fraction(privacy.delta) / parts)
+
+
+# --- Counts at a few thresholds: the result of adaptive quantiles
+#
+# Each count was a query of its own, at a threshold that may depend on the counts before it.
+
+
+@dataclass(frozen=True)
+class OpenedThresholds:
+    """Noisy counts of the records at or below some thresholds, with linear interpolation between them.
+
+    Fields:
+        size: Number of bins, N.
+        points: 0-based thresholds in the order they were asked, each once. Where the number of records is
+            private the last one, N - 1, is among them.
+        law: Noise of every count, on the scale where a record counts 2^bits.
+        bits: Fractional bits of the counts.
+    """
+
+    size: int
+    points: tuple[int, ...]
+    law: DiscreteLaplace | DiscreteGaussian
+    bits: int = 0
+
+    name: ClassVar[str] = "adaptive"
+
+    def __post_init__(self) -> None:
+        check_counted(self.size, (self.law,), self.bits)
+        points = tuple(self.points)
+        numbers = bool(points) and all(map(is_whole, points))
+        if not numbers or len(set(points)) < len(points) or not 0 <= min(points) <= max(points) < self.size:
+            raise ParameterError(
+                f"`points` must be different whole numbers from 0 to {self.size - 1}, got {quoted(points)}"
+            )
+        object.__setattr__(self, "points", points)
+
+    @property
+    def levels(self) -> tuple[Level, ...]:
+        """One level: a noise variable per count."""
+        return (Level(len(self.points), self.law),)
+
+    @property
+    def features(self) -> Int64:
+        """What a record in each bin adds to the measurements, shape (T, N)."""
+        below = (np.arange(self.size) <= np.array(self.points)[:, np.newaxis]).astype(np.int64)
+        scaled: Int64 = below << self.bits
+        return scaled
+
+    def measure(self, counts: Int64) -> Int64:
+        """Cumulative counts at the points times 2^bits, shape (T,)."""
+        totals = np.cumsum(histogram(counts, self.size))
+        if int(totals[-1]) >= 1 << (61 - self.bits):
+            raise DataError("this many records do not fit the fixed-point counts of adaptive quantiles")
+        scaled: Int64 = totals[np.array(self.points)] << self.bits
+        return scaled
+
+    def spread(self, noise: tuple[Int64, ...]) -> Int64:
+        """The noise itself: every count has its own."""
+        return noise[0]
+
+    def loss(self, adjacency: Adjacency) -> PureDP | GaussianDP:
+        """Exact loss of all counts together.
+
+        Privacy:
+            One record moves every count by one at most; the count of all records only where it is private.
+        """
+        moved = len(self.points)
+        if adjacency is Adjacency.REPLACE and self.size - 1 in self.points:
+            moved = max(1, moved - 1)
+        return counted_loss(self.law, self.bits, l1=moved, l2_squared=moved, integers=len(self.points))
+
+    def estimate(self, answer: Int64, total: int | None) -> Float64:
+        """Cumulative counts, shape (..., N): the noisy counts at their thresholds, straight lines between."""
+        rows, shape = batch(answer, len(self.points))
+        return self._between(np.ldexp(rows.astype(np.float64), -self.bits), total).reshape(*shape, self.size)
+
+    def matched(self, answer: Int64, total: int | None) -> Float64:
+        """The same with counts and thresholds each put in order and matched by rank, clipped to what is possible.
+
+        A monotone curve; sorting never takes the counts farther from the true ones, which are in order.
+        """
+        rows, shape = batch(answer, len(self.points))
+        counts = np.maximum(np.ldexp(rows.astype(np.float64), -self.bits), 0.0)
+        if total is not None:
+            counts = np.minimum(counts, total)
+            if self.size - 1 in self.points:
+                counts[:, self.points.index(self.size - 1)] = total
+        ranked = np.empty_like(counts)
+        ranked[:, self._order] = np.sort(counts, axis=1)
+        return self._between(ranked, total).reshape(*shape, self.size)
+
+    @cached_property
+    def _order(self) -> Int64:
+        return np.argsort(np.array(self.points), kind="stable")
+
+    @cached_property
+    def _places(self) -> tuple[Int64, Float64]:
+        """For each threshold the knot before it (0 is the start of the axis), and how far it is to the next."""
+        knots = self._knots
+        bins = np.arange(1, self.size + 1)
+        before = np.searchsorted(knots, bins, side="left") - 1
+        return before, (bins - knots[before]) / np.diff(knots)[before]
+
+    @cached_property
+    def _knots(self) -> Int64:
+        """Numbers of bins below the points, with the ends of the axis, increasing."""
+        return np.unique(np.array([0, *(point + 1 for point in self.points), self.size]))
+
+    def _between(self, counts: Float64, total: int | None) -> Float64:
+        """Straight lines through the counts, shape (rows, N)."""
+        start = np.zeros((len(counts), 1))
+        inner = counts[:, self._order]
+        if self.size - 1 in self.points:
+            inner = inner[:, :-1] if total is not None else inner
+        elif total is None:
+            raise ParameterError("the number of records is private and was not asked for, so no curve can be drawn")
+        parts = [start, inner] if total is None else [start, inner, np.full((len(counts), 1), float(total))]
+        at_knots = np.concatenate(parts, axis=1)
+        before, share = self._places
+        values: Float64 = at_knots[:, before] + share * (at_knots[:, before + 1] - at_knots[:, before])
+        if total is not None:
+            values[:, -1] = total
+        return values
+
+    def variance(self, *, total_known: bool) -> Float64:
+        """Exact variance of the noise in each cumulative count, shape (N,), the thresholds taken as given."""
+        before, share = self._places
+        noisy = np.ones(len(self._knots))
+        noisy[0] = 0.0
+        if total_known or self.size - 1 not in self.points:
+            noisy[-1] = 0.0
+        values: Float64 = (1 - share) ** 2 * noisy[before] + share**2 * noisy[before + 1]
+        return values * (self.law.variance / 4.0**self.bits)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data."""
+        return {"name": self.name, **plain_fields(self)}
+
+    @staticmethod
+    def from_dict(data: dict[str, Any]) -> OpenedThresholds:
+        """Rebuild from `to_dict`."""
+        law = read_counted_law(data["law"], "adaptive quantiles take")
+        if not isinstance(data["points"], list | tuple):
+            raise ParameterError(f"`points` must be a list of whole numbers, got {quoted(data['points'])}")
+        return OpenedThresholds(data["size"], tuple(data["points"]), law, data["bits"])
