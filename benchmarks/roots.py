@@ -21,6 +21,7 @@ from ogive.noise import SystemSource
 from ogive.privacy import Adjacency, ZeroConcentratedDP
 from ogive.strategies import (
     Strategy,
+    balanced_roots,
     convolution,
     design_ring,
     design_square_root,
