@@ -76,7 +76,7 @@ INNER = {
         path tree square_root balanced_roots projection counts hat_passes
         convolution
         base
-        density isotonic
+        density isotonic path_smoothed
         """,
     "trust": """
         every

@@ -76,7 +76,8 @@ class Powers:
 
     Fields:
         power: a, of the factor that multiplies the noise.
-        digits: Binary digits of the factors: fine, and less fine where the rest would need more noise than can be drawn.
+        digits: Binary digits of the factors: fine, and less fine where the rest would need more noise than can be
+            drawn.
         weighed: Steps over which the mean variance is made least; None for all.
     """
 

@@ -107,7 +107,8 @@ class RunningTotal:
 
     Source:
         Barczewski, Mawass and Ramon, Theorem 3 (path); Honaker 2015 (tree); Denisov et al. 2022,
-        Fichtenberger, Henzinger and Upadhyay 2023 (sqrt, sqrt_ahead); see `ogive.streams.ahead` for streams of unknown length.
+        Fichtenberger, Henzinger and Upadhyay 2023 (sqrt, sqrt_ahead); see `ogive.streams.ahead` for streams of unknown
+        length.
 
     Example:
         >>> totals = RunningTotal(1000, privacy=PureDP(1))
