@@ -288,8 +288,7 @@ def _similar(ranks: Ranks, places: Int64, width: int) -> Int64:
     length = np.searchsorted(1 << np.arange(13), off, side="right")
     # three leading bits of the distance
     leading = 8 * length + (off >> np.maximum(length - 3, 0))
-    alike: Int64 = (2 * after + (left < right)) * 256 + leading
-    return alike
+    return np.asarray((2 * after + (left < right)) * 256 + leading)
 
 
 class Walks:
@@ -545,5 +544,4 @@ def _propose(proposals: _Proposals, draws: Draws, first: Int64, start: int) -> I
     for row, number in np.argwhere(unclear).tolist():
         cuts = partial(place_of, int(counts[row, number]))
         places[row, number] = draws.decided(start + row, number + 1, cuts)
-    found: Int64 = proposals.order[np.arange(places.shape[1]), places]
-    return found
+    return np.asarray(proposals.order[np.arange(places.shape[1]), places])

@@ -91,8 +91,7 @@ class VotesQuery(base.LinearQuery):
         """
         if int(sums.sum()) >> (_ROOM_BITS - self.bits):
             raise DataError(f"there are too many votes for counts with {self.bits} fractional bits")
-        scaled: Int64 = sums << self.bits
-        return scaled
+        return np.asarray(sums << self.bits)
 
     def noise(self, nodes: NodeNoise) -> Int64:
         """Independent noise of every count, shape (queries, classes)."""

@@ -345,8 +345,7 @@ class ApproximationScore:
         if self._bins == self.size:
             return sums
         starts = np.arange(self._bins, dtype=np.int64) * self.size // self._bins
-        joined: Int64 = np.add.reduceat(sums, starts)
-        return joined
+        return np.asarray(np.add.reduceat(sums, starts))
 
     def _distance(self, strategy: Strategy, counts: Int64) -> float:
         if not approximates(strategy):
@@ -396,8 +395,7 @@ def residuals(strategy: Strategy, *, total_known: bool) -> Float64:
     measured = np.array([strategy.measure(row) for row in each])
     curves = strategy.estimate(measured, 1 if total_known else None)
     steps = np.cumsum(each, axis=1)
-    values: Float64 = (curves - steps) * math.sqrt(2 / size)
-    return values
+    return np.asarray((curves - steps) * math.sqrt(2 / size))
 
 
 # --- A sparse vector with one answer: the bound beyond which hardly any record seems to lie

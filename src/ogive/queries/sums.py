@@ -298,8 +298,7 @@ class MomentsQuery(base.LinearQuery):
         most = int(np.abs(rows).max()) * int(sums.sum())
         if most >> (_ROOM_BITS - self.bits):
             raise DataError(f"there are too many records for sums of numbers up to {int(np.abs(rows).max())}")
-        scaled: Int64 = (rows @ sums) << self.bits
-        return scaled
+        return np.asarray((rows @ sums) << self.bits)
 
     def noise(self, nodes: NodeNoise) -> Int64:
         """Independent noise of every sum."""

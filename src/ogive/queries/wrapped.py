@@ -540,5 +540,4 @@ def _joined(sums: Int64, narrow: Aggregate, wide: Aggregate) -> Int64:
     binning = wide if isinstance(wide, Binning) else wide.probability
     last = np.searchsorted(narrow.probability.grid.thresholds, binning.grid.thresholds)
     starts = np.concatenate([[0], last[:-1] + 1])
-    joined: Int64 = np.add.reduceat(sums[2] + sums[3] if wide is binning else sums, starts, axis=-1)
-    return joined
+    return np.asarray(np.add.reduceat(sums[2] + sums[3] if wide is binning else sums, starts, axis=-1))

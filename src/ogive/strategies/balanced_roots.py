@@ -4,24 +4,23 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from ogive.core.arrays import Float64, Int64
 from ogive.core.checks import whole
 from ogive.errors import ParameterError
-from ogive.noise import DiscreteGaussian, law_from_dict
+from ogive.noise import DiscreteGaussian
 from ogive.privacy import Adjacency, PureDP, ZeroConcentratedDP
 from ogive.strategies.base import (
     GaussianRoot,
     Level,
+    Product,
     check_levels,
     check_privacy,
-    gaussian,
     gaussian_law,
     histogram,
-    variance_given_total,
 )
 from ogive.strategies.convolution import check_fits, convolved, fast_length, transforms
 
@@ -42,8 +41,7 @@ def square_root_of_root(count: int, bits: int) -> Int64:
     """
     m = np.arange(count - 1, dtype=np.float64)
     coefficients = np.multiply.accumulate(np.concatenate([[2.0**bits], (4 * m + 1) / (4 * m + 3)]))
-    rounded: Int64 = np.rint(coefficients).astype(np.int64)
-    return rounded
+    return np.asarray(np.rint(coefficients).astype(np.int64))
 
 
 @lru_cache(maxsize=8)
@@ -114,8 +112,7 @@ def bin_weights(size: int, bits: int, weight_bits: int) -> Int64:
 def squared_columns(size: int, bits: int) -> Int64:
     """Squared norms of the columns without their weights, shape (N,), exactly."""
     products = gram_kernel(size, bits)
-    squares: Int64 = products[0] + products[1::2]
-    return squares
+    return np.asarray(products[0] + products[1::2])
 
 
 @lru_cache(maxsize=64)
@@ -163,8 +160,7 @@ class Reflected:
         """The product with each row of values, shape (..., N)."""
         spectrum = np.fft.rfft(values, self._length)
         spectrum = spectrum * self._level + np.conj(spectrum) * self._mirrored
-        product: Float64 = np.fft.irfft(spectrum, self._length)[..., : self.size]
-        return product
+        return np.asarray(np.fft.irfft(spectrum, self._length)[..., : self.size])
 
 
 def eigenvalues(kernel: Int64) -> Float64:
@@ -178,8 +174,7 @@ def kernel_of(values: Float64) -> Float64:
     """The kernel of the matrix with these eigenvalues, which `eigenvalues` inverts, shape (2N,)."""
     spectrum = np.zeros(2 * values.size + 1)
     spectrum[1::2] = 2.0 * values
-    kernel: Float64 = np.fft.irfft(spectrum, 4 * values.size)[: 2 * values.size]
-    return kernel
+    return np.asarray(np.fft.irfft(spectrum, 4 * values.size)[: 2 * values.size])
 
 
 def corner_sums(kernel: Float64, weights: Float64) -> Float64:
@@ -194,8 +189,7 @@ def corner_sums(kernel: Float64, weights: Float64) -> Float64:
     level = np.fft.irfft(np.fft.rfft(kernel[:size], length) * np.fft.rfft(weights, length), length)[:size]
     before = level - kernel[0] * weights + reflected_before(kernel, weights)
     diagonal = kernel[0] + kernel[1 : 2 * size : 2]
-    sums: Float64 = np.cumsum(weights * (2.0 * before + weights * diagonal))
-    return sums
+    return np.asarray(np.cumsum(weights * (2.0 * before + weights * diagonal)))
 
 
 def reflected_before(kernel: Float64, weights: Float64) -> Float64:
@@ -267,7 +261,6 @@ class SymmetricRoot(GaussianRoot):
 
     @property
     def unit(self) -> float:
-        """About what a record adds to the measurement of its bin."""
         return 2.0 ** (self.bits + self.weight_bits)
 
     @property
@@ -289,50 +282,30 @@ class SymmetricRoot(GaussianRoot):
 
     def bins(self, rows: Float64) -> Float64:
         """The histogram whose measurements are the answers, shape (..., N), in time O(N log N)."""
-        counts: Float64 = self._inverse.times(rows) / self.weights
-        return counts
+        return np.asarray(self._inverse.times(rows) / self.weights)
 
     def normal(self, values: Float64) -> Float64:
         """D R R D x, in units of `unit`."""
         root = Reflected(root_kernel(self.size, self.bits) / self.unit)
-        product: Float64 = self.weights * root.times(root.times(self.weights * values))
-        return product
+        return np.asarray(self.weights * root.times(root.times(self.weights * values)))
 
     def outer(self, values: Float64) -> Float64:
         """The inverse of `normal`."""
-        product: Float64 = self.unit**2 * self._inverse.times(self._inverse.times(values / self.weights)) / self.weights
-        return product
+        return np.asarray(self.unit**2 * self._inverse.times(self._inverse.times(values / self.weights)) / self.weights)
+
+    def normal_equations(self, answer: Float64) -> tuple[Float64, Product, Product]:
+        return self.bins(answer), self.normal, self.outer
 
     def curves(self, rows: Float64) -> Float64:
-        """Unbiased cumulative counts of answers, shape (batch, N) each."""
-        values: Float64 = np.cumsum(self.bins(rows), axis=1)
-        return values
+        return np.asarray(np.cumsum(self.bins(rows), axis=1))
 
     @cached_property
     def total_covariance(self) -> Float64:
-        """Covariance of each estimated cumulative count with the estimated total, shape (N,)."""
-        values: Float64 = self.law.variance / self.unit**2 * np.cumsum(self.outer(np.ones(self.size)))
-        return values
+        return np.asarray(self.law.variance / self.unit**2 * np.cumsum(self.outer(np.ones(self.size))))
 
-    def variance(self, *, total_known: bool) -> Float64:
-        """Exact variance of each cumulative count, shape (N,)."""
-        values: Float64 = self.law.variance * unit_variances(self.size, self.bits, self.weight_bits)
-        if total_known:
-            values = variance_given_total(values, self.total_covariance)
-        return values
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data."""
-        return {
-            "name": self.name, "size": self.size, "bits": self.bits, "weight_bits": self.weight_bits,
-            "law": self.law.to_dict(),
-        }  # fmt: skip
-
-    @staticmethod
-    def from_dict(data: dict[str, Any]) -> SymmetricRoot:
-        """Rebuild from `to_dict`."""
-        law = gaussian(law_from_dict(data["law"]), SymmetricRoot.what)
-        return SymmetricRoot(data["size"], law, data["bits"], data["weight_bits"])
+    @property
+    def unconditioned(self) -> Float64:
+        return np.asarray(self.law.variance * unit_variances(self.size, self.bits, self.weight_bits))
 
 
 @lru_cache(maxsize=4)
@@ -492,8 +465,7 @@ class ToeplitzInverse:
         for spectrum, sign in self._parts:
             inner = np.fft.irfft(backward * spectrum, self._length)[..., self.size - 1 :: -1]
             result += sign * spectrum * np.fft.rfft(inner, self._length)
-        product: Float64 = np.fft.irfft(result, self._length)[..., : self.size] / self.first[0]
-        return product
+        return np.asarray(np.fft.irfft(result, self._length)[..., : self.size] / self.first[0])
 
     def _first_column(self) -> Float64:
         """First column of the inverse, by conjugate gradients with the circulant matrix nearest to T."""
@@ -532,8 +504,7 @@ class ToeplitzInverse:
         mirrored = np.append(0.0, u[:0:-1])
         rows = np.cumsum(u * np.cumsum(u) - mirrored * np.cumsum(mirrored)) / u[0]
         diagonal = np.cumsum(u * u - mirrored * mirrored) / u[0]
-        sums: Float64 = np.cumsum(2.0 * rows - diagonal)
-        return sums
+        return np.asarray(np.cumsum(2.0 * rows - diagonal))
 
 
 # --- The strategy on a ring: Gaussian noise close to the least where one record is replaced
@@ -579,9 +550,7 @@ class RingRoot(GaussianRoot):
 
     @cached_property
     def total_covariance(self) -> Float64:
-        """Covariance of each estimated cumulative count with the estimated total, shape (N,)."""
-        values: Float64 = self._unit_variance * np.cumsum(self.inverse.times(np.ones(self.size)))
-        return values
+        return np.asarray(self._unit_variance * np.cumsum(self.inverse.times(np.ones(self.size))))
 
     @property
     def _unit_variance(self) -> float:
@@ -602,23 +571,15 @@ class RingRoot(GaussianRoot):
         sums = np.fft.irfft(np.fft.rfft(rows / 2.0**self.bits) * spectrum, width)[..., : self.size]
         return self.inverse.times(sums)
 
+    def normal_equations(self, answer: Float64) -> tuple[Float64, Product, Product]:
+        return self.bins(answer), self.inverse.product, self.inverse.times
+
     def curves(self, rows: Float64) -> Float64:
-        """Unbiased cumulative counts by least squares, shape (batch, N), from answers, shape (batch, P)."""
-        values: Float64 = np.cumsum(self.bins(rows), axis=1)
-        return values
+        return np.asarray(np.cumsum(self.bins(rows), axis=1))
 
-    def variance(self, *, total_known: bool) -> Float64:
-        """Exact variance of each cumulative count, shape (N,)."""
-        values: Float64 = self._unit_variance * self.inverse.corner_sums()
-        if total_known:
-            values = variance_given_total(values, self.total_covariance)
-        return values
-
-    @staticmethod
-    def from_dict(data: dict[str, Any]) -> RingRoot:
-        """Rebuild from `to_dict`."""
-        law = gaussian(law_from_dict(data["law"]), RingRoot.what)
-        return RingRoot(data["size"], law, data["bits"])
+    @property
+    def unconditioned(self) -> Float64:
+        return np.asarray(self._unit_variance * self.inverse.corner_sums())
 
 
 @lru_cache(maxsize=4)

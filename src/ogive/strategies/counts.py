@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,7 +14,6 @@ from ogive.accounting import discrete_loss, gaussian_grant
 from ogive.accounting.losses import LEAST_SIGMA
 from ogive.core.arrays import Float64, Int64
 from ogive.core.checks import among, is_whole, whole
-from ogive.core.parameters import plain_fields
 from ogive.errors import DataError, ParameterError, quoted
 from ogive.noise import DiscreteGaussian, DiscreteLaplace, law_from_dict, round_up_root, round_up_scale
 from ogive.privacy import (
@@ -27,7 +26,7 @@ from ogive.privacy import (
     ZeroConcentratedDP,
     check_privacy,
 )
-from ogive.strategies.base import Level, batch, histogram, moved_counts
+from ogive.strategies.base import Level, PlainStrategy, Readers, batch, histogram, moved_counts
 
 # --- Noise for a few whole counts, with the constants of real-valued Gaussian noise
 #
@@ -108,7 +107,7 @@ ACCOUNTINGS = ("joint", "naive")
 
 
 @dataclass(frozen=True)
-class GroupedHistogram:
+class GroupedHistogram(PlainStrategy):
     """Noisy counts of groups of bins, with linear interpolation between the groups' ends.
 
     Fields:
@@ -124,6 +123,7 @@ class GroupedHistogram:
     bits: int = 0
 
     name: ClassVar[str] = "histogram"
+    readers: ClassVar[Readers] = {"law": partial(read_counted_law, who_takes="a histogram takes")}
 
     def __post_init__(self) -> None:
         check_counted(self.size, (self.law,), self.bits)
@@ -141,7 +141,6 @@ class GroupedHistogram:
 
     @property
     def levels(self) -> tuple[Level, ...]:
-        """One level: a noise variable per group."""
         return (Level(self.groups, self.law),)
 
     @property
@@ -149,20 +148,14 @@ class GroupedHistogram:
         """What a record in each bin adds to the measurements, shape (B, N)."""
         group = np.searchsorted(self.edges, np.arange(self.size), side="right") - 1
         inside: Int64 = (group == np.arange(self.groups)[:, np.newaxis]).astype(np.int64)
-        scaled: Int64 = inside << self.bits
-        return scaled
+        return np.asarray(inside << self.bits)
 
     def measure(self, counts: Int64) -> Int64:
         """Counts of the groups times 2^bits, shape (B,)."""
         sums = np.add.reduceat(histogram(counts, self.size), self.edges[:-1])
         if int(np.abs(sums).sum()) >= 1 << (61 - self.bits):
             raise DataError("this many records do not fit the fixed-point counts of a histogram")
-        scaled: Int64 = sums << self.bits
-        return scaled
-
-    def spread(self, noise: tuple[Int64, ...]) -> Int64:
-        """The noise itself: every count has its own."""
-        return noise[0]
+        return np.asarray(sums << self.bits)
 
     def loss(self, adjacency: Adjacency) -> PureDP | GaussianDP:
         """Exact loss.
@@ -191,8 +184,7 @@ class GroupedHistogram:
         """Values at all thresholds, shape (rows, N), from those at the groups' ends, shape (rows, B)."""
         padded = np.concatenate([np.zeros((len(at_ends), 1)), at_ends], axis=1)
         group, share = self._places
-        values: Float64 = padded[:, group] + share * (padded[:, group + 1] - padded[:, group])
-        return values
+        return np.asarray(padded[:, group] + share * (padded[:, group + 1] - padded[:, group]))
 
     @cached_property
     def _places(self) -> tuple[Int64, Float64]:
@@ -203,7 +195,6 @@ class GroupedHistogram:
         return group, (bins + 1 - self.edges[group]) / widths
 
     def variance(self, *, total_known: bool) -> Float64:
-        """Exact variance of the noise in each cumulative count, shape (N,)."""
         group, share = self._places
         weight = group + share  # sum of the weights of the groups' counts
         values: Float64 = group + share**2
@@ -211,16 +202,6 @@ class GroupedHistogram:
             values = np.maximum(values - weight**2 / self.groups, 0.0)
             values[-1] = 0.0
         return values * (self.law.variance / 4.0**self.bits)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data."""
-        return {"name": self.name, **plain_fields(self)}
-
-    @staticmethod
-    def from_dict(data: dict[str, Any]) -> GroupedHistogram:
-        """Rebuild from `to_dict`."""
-        law = read_counted_law(data["law"], "a histogram takes")
-        return GroupedHistogram(data["size"], data["groups"], law, data["bits"])
 
 
 def check_groups(groups: Any) -> int:
@@ -284,8 +265,14 @@ def equal_share(privacy: Privacy, parts: int) -> Privacy:
 # Each count was a query of its own, at a threshold that may depend on the counts before it.
 
 
+def _read_points(points: Any) -> tuple[Any, ...]:
+    if not isinstance(points, list | tuple):
+        raise ParameterError(f"`points` must be a list of whole numbers, got {quoted(points)}")
+    return tuple(points)
+
+
 @dataclass(frozen=True)
-class OpenedThresholds:
+class OpenedThresholds(PlainStrategy):
     """Noisy counts of the records at or below some thresholds, with linear interpolation between them.
 
     Fields:
@@ -302,6 +289,10 @@ class OpenedThresholds:
     bits: int = 0
 
     name: ClassVar[str] = "adaptive"
+    readers: ClassVar[Readers] = {
+        "points": _read_points,
+        "law": partial(read_counted_law, who_takes="adaptive quantiles take"),
+    }
 
     def __post_init__(self) -> None:
         check_counted(self.size, (self.law,), self.bits)
@@ -315,27 +306,20 @@ class OpenedThresholds:
 
     @property
     def levels(self) -> tuple[Level, ...]:
-        """One level: a noise variable per count."""
         return (Level(len(self.points), self.law),)
 
     @property
     def features(self) -> Int64:
         """What a record in each bin adds to the measurements, shape (T, N)."""
         below = (np.arange(self.size) <= np.array(self.points)[:, np.newaxis]).astype(np.int64)
-        scaled: Int64 = below << self.bits
-        return scaled
+        return np.asarray(below << self.bits)
 
     def measure(self, counts: Int64) -> Int64:
         """Cumulative counts at the points times 2^bits, shape (T,)."""
         totals = np.cumsum(histogram(counts, self.size))
         if int(totals[-1]) >= 1 << (61 - self.bits):
             raise DataError("this many records do not fit the fixed-point counts of adaptive quantiles")
-        scaled: Int64 = totals[np.array(self.points)] << self.bits
-        return scaled
-
-    def spread(self, noise: tuple[Int64, ...]) -> Int64:
-        """The noise itself: every count has its own."""
-        return noise[0]
+        return np.asarray(totals[np.array(self.points)] << self.bits)
 
     def loss(self, adjacency: Adjacency) -> PureDP | GaussianDP:
         """Exact loss of all counts together.
@@ -410,15 +394,3 @@ class OpenedThresholds:
             noisy[-1] = 0.0
         values: Float64 = (1 - share) ** 2 * noisy[before] + share**2 * noisy[before + 1]
         return values * (self.law.variance / 4.0**self.bits)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data."""
-        return {"name": self.name, **plain_fields(self)}
-
-    @staticmethod
-    def from_dict(data: dict[str, Any]) -> OpenedThresholds:
-        """Rebuild from `to_dict`."""
-        law = read_counted_law(data["law"], "adaptive quantiles take")
-        if not isinstance(data["points"], list | tuple):
-            raise ParameterError(f"`points` must be a list of whole numbers, got {quoted(data['points'])}")
-        return OpenedThresholds(data["size"], tuple(data["points"]), law, data["bits"])

@@ -469,8 +469,7 @@ class HatSolver:
         """Covariance of each estimated cumulative count with the estimated total, shape (N,)."""
         ones = np.ones(self.size, dtype=np.int64)
         sums = hat_sums(ones, self.spacings, self.sizes) / np.repeat(2.0 * self.spacings, self.sizes)
-        values: Float64 = self.bin_noise * np.cumsum(1.0 - self.bin_noise * self._covered(sums))
-        return values
+        return np.asarray(self.bin_noise * np.cumsum(1.0 - self.bin_noise * self._covered(sums)))
 
     def _covered(self, right: Float64) -> Float64:
         """H^T K^{-1} times scaled hat sums, shape (N,)."""

@@ -11,19 +11,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from ogive.core.arrays import Bool, Float64, Int64
 from ogive.core.compiling import njit
-from ogive.core.parameters import plain_fields
 from ogive.errors import ParameterError
-from ogive.noise import law_from_dict
 from ogive.noise.base import Law
 from ogive.privacy import Adjacency, PureDP, ZeroConcentratedDP
 from ogive.strategies.base import (
     Level,
+    PlainStrategy,
+    Readers,
     batch,
     check_levels,
     check_privacy,
@@ -31,6 +31,7 @@ from ogive.strategies.base import (
     measured_laws,
     measured_loss,
     moved_counts,
+    read_laws,
 )
 from ogive.strategies.hat_passes import HatSolver, as_arrays, hat_sizes, hat_spread, hat_sums, next_knot, observe, solve
 from ogive.strategies.tree import whole_shares
@@ -130,7 +131,7 @@ def hat_changes(size: int, spacing: int, adjacency: Adjacency) -> tuple[int, int
 
 
 @dataclass(frozen=True)
-class LeastSquaresHats:
+class LeastSquaresHats(PlainStrategy):
     """Noisy bin counts and integer hat sums, combined by least squares.
 
     Fields:
@@ -144,6 +145,7 @@ class LeastSquaresHats:
     laws: tuple[Law, ...]
 
     name: ClassVar[str] = "hat_ls"
+    readers: ClassVar[Readers] = {"spacings": tuple, "laws": read_laws}
 
     def __post_init__(self) -> None:
         check_levels(self.size, self.spacings, self.laws, what="spacings")
@@ -177,10 +179,6 @@ class LeastSquaresHats:
         bins = histogram(counts, self.size)
         return np.concatenate([bins, hat_sums(bins, *self._arrays)])
 
-    def spread(self, noise: tuple[Int64, ...]) -> Int64:
-        """Concatenate the levels' noise: every measurement has its own variable."""
-        return np.concatenate(noise, axis=-1)
-
     def loss(self, adjacency: Adjacency) -> PureDP | ZeroConcentratedDP:
         """Add up the levels: exactly for Laplace noise, safely from above for Gaussian.
 
@@ -196,17 +194,7 @@ class LeastSquaresHats:
         return self.solver.estimate(rows, total).reshape(*shape, self.size)
 
     def variance(self, *, total_known: bool) -> Float64:
-        """Exact variance of each cumulative count, shape (N,)."""
         return self.solver.variance(total_known=total_known)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data."""
-        return {"name": self.name, **plain_fields(self)}
-
-    @staticmethod
-    def from_dict(data: dict[str, Any]) -> LeastSquaresHats:
-        """Rebuild hats from `to_dict`."""
-        return LeastSquaresHats(data["size"], tuple(data["spacings"]), tuple(map(law_from_dict, data["laws"])))
 
 
 def _all_changes(size: int, spacings: tuple[int, ...], adjacency: Adjacency) -> tuple[list[int], list[int]]:

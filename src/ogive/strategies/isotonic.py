@@ -293,8 +293,7 @@ def _rolled(values: Float64, shift: int) -> Float64:
 
 def _ramp(curve: Float64) -> Float64:
     """The straight line from 0 before the first point to the last point."""
-    line: Float64 = curve[-1] * (np.arange(curve.size) + 1) / curve.size
-    return line
+    return np.asarray(curve[-1] * (np.arange(curve.size) + 1) / curve.size)
 
 
 def _period(curve: Float64, levels: int) -> Float64:

@@ -162,26 +162,24 @@ def shift_cost(tree: PathTree, adjacency: Adjacency) -> int:
 
 def interval_cost(tree: PathTree) -> int:
     """Largest cost of an interval of points: c_sub."""
-    return max(_inside(tree), _largest_prefix(tree), half_open_cost(tree))
+    return max(_inside(tree), _from_one_end(tree, suffix=False), half_open_cost(tree))
 
 
 def half_open_cost(tree: PathTree) -> int:
     """Largest cost of a suffix of the points: c_half."""
-    if tree.root:
-        return max(b for _, b in _Pairs(tree).of(tree.height, tree.size))
-    pairs, cost = _Pairs(tree), 0
-    for child, count, leaves in _child_kinds(tree, tree.height, tree.size):
-        cost = max([cost, *(count - 1 - child + b for _, b in pairs.of(tree.height - 1, leaves))])
-    return cost
+    return _from_one_end(tree, suffix=True)
 
 
-def _largest_prefix(tree: PathTree) -> int:
+def _from_one_end(tree: PathTree, *, suffix: bool) -> int:
+    """Largest cost of a suffix of the points, or of a prefix."""
+    pairs = _Pairs(tree)
     if tree.root:
-        return max(a for a, _ in _Pairs(tree).of(tree.height, tree.size))
-    pairs, cost = _Pairs(tree), 0
-    for child, _, leaves in _child_kinds(tree, tree.height, tree.size):
-        cost = max([cost, *(child + a for a, _ in pairs.of(tree.height - 1, leaves))])
-    return cost
+        return max(pair[suffix] for pair in pairs.of(tree.height, tree.size))
+    return max(
+        (count - 1 - child if suffix else child) + pair[suffix]
+        for child, count, leaves in _child_kinds(tree, tree.height, tree.size)
+        for pair in pairs.of(tree.height - 1, leaves)
+    )
 
 
 def _inside(tree: PathTree) -> int:
@@ -445,7 +443,6 @@ class PathNoise:
 
     @property
     def size(self) -> int:
-        """Number of bins and of published points, N."""
         return self.tree.size
 
     @cached_property
@@ -474,8 +471,7 @@ class PathNoise:
 
     def spread_at(self, noise: Sequence[Int64]) -> Int64:
         """Sum the noise of the blocks of `nodes_at`, one array per level, all of one shape."""
-        total: Int64 = np.sum(np.stack(noise), axis=0, dtype=np.int64)
-        return total
+        return np.asarray(np.sum(np.stack(noise), axis=0, dtype=np.int64))
 
     def loss(self, adjacency: Adjacency) -> PureDP | ZeroConcentratedDP:
         """The privacy loss of publishing the whole answer, or any part of it, points chosen adaptively included.
@@ -497,8 +493,7 @@ class PathNoise:
             return counts
         slope = self.tree.shared_with_last / self.tree.terms
         # at the last point the slope is 1 and the difference loses no digit that matters: exactly the total
-        anchored: Float64 = counts - slope * (counts[..., -1:] - total)
-        return anchored
+        return np.asarray(counts - slope * (counts[..., -1:] - total))
 
     def estimate_at(self, answer: Int64, points: Int64, total: int | None) -> Float64:
         """Cumulative counts at some points from the answers at those points, shape (..., points).
@@ -510,11 +505,9 @@ class PathNoise:
         if total is None or not last.size:
             return counts
         slope = self.tree.shared_with_last[points] / self.tree.terms
-        anchored: Float64 = counts - slope * (counts[..., last[:1]] - total)
-        return anchored
+        return np.asarray(counts - slope * (counts[..., last[:1]] - total))
 
     def variance(self, *, total_known: bool) -> Float64:
-        """Exact variance of each estimated cumulative count, shape (N,)."""
         terms = self.tree.terms
         factor = np.full(self.size, float(terms))
         if total_known:
@@ -522,7 +515,6 @@ class PathNoise:
         return factor * (self.law.variance / 4.0**self.bits)
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data."""
         return {
             "name": self.name,
             "size": self.size,
@@ -534,7 +526,6 @@ class PathNoise:
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> PathNoise:
-        """Rebuild a strategy from `to_dict`."""
         try:
             tree = PathTree(data["size"], tuple(data["radices"]), data["root"])
             law, bits = law_from_dict(data["law"]), data["bits"]

@@ -34,7 +34,7 @@ import numpy as np
 from ogive.core.arrays import Float64, Int64
 from ogive.errors import ParameterError, UnsupportedError, quoted
 from ogive.strategies.balanced_roots import RingRoot, SymmetricRoot
-from ogive.strategies.base import Strategy, approximates
+from ogive.strategies.base import GaussianRoot, Strategy, approximates
 from ogive.strategies.counts import OpenedThresholds
 from ogive.strategies.fitted import fits, fitted_curve, suits
 from ogive.strategies.hats import LeastSquaresHats, smooth_hats, smooth_hats_absolute
@@ -43,7 +43,7 @@ from ogive.strategies.path import PathNoise
 from ogive.strategies.path_smoothed import ANCHORED, BOXED, UNKNOWN, nested_intervals, smooth_path, smooth_path_absolute
 from ogive.strategies.people import PERSON_UNITS, CountedPeople, units_of
 from ogive.strategies.reported import BITS, ReportedTree
-from ogive.strategies.square_root import SquareRoot, nearest_bins, smooth_square_root
+from ogive.strategies.square_root import SquareRoot, nearest_bins
 from ogive.strategies.tree import LeastSquaresTree, smooth_tree, smooth_tree_absolute
 
 Smoothing = Literal["shrinkage", "density", "least_squares", "least_absolute", "isotonic"]
@@ -97,21 +97,10 @@ def unsmoothable_root(strategy: Strategy, kind: str) -> str | None:
 # noise may be Laplace, "least_absolute"; `total` is the number of records if public, else None.
 
 
-def _nearest_square_root(strategy: SquareRoot, answer: Int64, total: float | None, kind: str) -> Float64:
+def _nearest_root(strategy: GaussianRoot, answer: Int64, total: float | None, kind: str) -> Float64:
     assert kind == "least_squares"
-    return smooth_square_root(strategy, answer, total=total)
-
-
-def _nearest_symmetric_root(strategy: SymmetricRoot, answer: Int64, total: float | None, kind: str) -> Float64:
-    assert kind == "least_squares"
-    sigma = float(np.sqrt(strategy.law.variance)) / strategy.unit
-    return nearest_bins(strategy.bins(answer.astype(np.float64)), strategy.normal, strategy.outer, sigma, total=total)
-
-
-def _nearest_ring(strategy: RingRoot, answer: Int64, total: float | None, kind: str) -> Float64:
-    assert kind == "least_squares"
-    sigma, gram = float(np.sqrt(strategy.law.variance)) / 2.0**strategy.bits, strategy.inverse
-    return nearest_bins(strategy.bins(answer.astype(np.float64)), gram.product, gram.times, sigma, total=total)
+    plain, normal, inverse = strategy.normal_equations(answer.astype(np.float64))
+    return nearest_bins(plain, normal, inverse, float(np.sqrt(strategy.law.variance)) / strategy.unit, total=total)
 
 
 def _nearest_tree(
@@ -136,16 +125,16 @@ def _nearest_hats(strategy: LeastSquaresHats, answer: Int64, total: float | None
 
 
 def _nearest_reports(strategy: ReportedTree, answer: Int64, total: float | None, kind: str) -> Float64:
-    return _nearest_tree(strategy.tree, answer, total, kind, bits=BITS)
+    return _nearest_tree(strategy.inner, answer, total, kind, bits=BITS)
 
 
 NEAREST: Mapping[type, Callable[[Any, Int64, float | None, str], Float64]] = {
     LeastSquaresHats: _nearest_hats,
     LeastSquaresTree: _nearest_tree,
     ReportedTree: _nearest_reports,
-    RingRoot: _nearest_ring,
-    SquareRoot: _nearest_square_root,
-    SymmetricRoot: _nearest_symmetric_root,
+    RingRoot: _nearest_root,
+    SquareRoot: _nearest_root,
+    SymmetricRoot: _nearest_root,
 }
 """The histogram nearest to an answer in the norm of its noise: a function for each strategy that has one.
 
@@ -164,7 +153,7 @@ def unsmoothable(strategy: Strategy, kind: str) -> str | None:
     if kind == DENSITY and not fits(strategy):
         offered = "hat_ls, tree_ls and reports"
         return f"density smoothing is offered for {offered}, not for {strategy.name}; use `smooth='shrinkage'`"
-    return unsmoothable_root(strategy, kind) if isinstance(strategy, SquareRoot | SymmetricRoot | RingRoot) else None
+    return unsmoothable_root(strategy, kind) if isinstance(strategy, GaussianRoot) else None
 
 
 def default_smoothing(strategy: Strategy) -> str:

@@ -38,7 +38,6 @@ class _Summed:
 
     @property
     def size(self) -> int:
-        """Number of bins, N."""
         return self.parts[0].size
 
     @property
@@ -51,7 +50,6 @@ class _Summed:
         return largest_loss([part.loss(adjacency) for part in self.parts])
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data."""
         return {"name": self.name, "size": self.size, "parts": [part.to_dict() for part in self.parts]}
 
 
@@ -134,7 +132,6 @@ class SummedStrategies(_Summed):
         return np.asarray(sum(factor**2 * part.variance(total_known=total_known) for factor, part in weighted))
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data."""
         data = super().to_dict()
         if self.weights is not None and self.totals is not None:
             data |= {"weights": [str(weight) for weight in self.weights], "totals": list(self.totals)}
@@ -185,27 +182,22 @@ class SummedApproximations(_Summed):
 
     @property
     def features(self) -> Int64:
-        """What one record in each bin adds to the measurements, shape (M, N)."""
-        features: Int64 = self.finest.features
-        return features
+        return np.asarray(self.finest.features)
 
     def measure(self, counts: Int64) -> Int64:
         """Exact measurements of all records together, shape (M,)."""
-        measured: Int64 = self.finest.measure(counts)
-        return measured
+        return np.asarray(self.finest.measure(counts))
 
     def added(self, answers: Sequence[Int64]) -> Int64:
         """The sum of the parts' answers, each shape (..., M)."""
         return np.asarray(sum(answer << shift for answer, shift in zip(answers, self.shifts, strict=True)))
 
     def spread(self, noise: tuple[Int64, ...]) -> Int64:
-        """What the parts' noise adds to the measurements, shape (..., M)."""
         return self.added(_spreads(self.parts, noise))
 
     def estimate(self, answer: Int64, total: int | None) -> Float64:
         """Cumulative counts, shape (..., N), as of one part."""
-        values: Float64 = self.finest.estimate(answer, total)
-        return values
+        return np.asarray(self.finest.estimate(answer, total))
 
     def variance(self, *, total_known: bool) -> Float64:
         """Sum of the parts' variances, shape (N,)."""

@@ -16,13 +16,13 @@ import numpy as np
 
 from ogive.core.arrays import Float64, Int64
 from ogive.core.compiling import njit
-from ogive.core.parameters import plain_fields
 from ogive.errors import ParameterError
-from ogive.noise import law_from_dict
 from ogive.noise.base import Law
 from ogive.privacy import Adjacency, PureDP, ZeroConcentratedDP
 from ogive.strategies.base import (
     Level,
+    PlainStrategy,
+    Readers,
     batch,
     check_levels,
     check_privacy,
@@ -30,6 +30,7 @@ from ogive.strategies.base import (
     measured_laws,
     measured_loss,
     moved_counts,
+    read_laws,
 )
 
 # --- Compiled passes: least squares and its exact variance
@@ -313,7 +314,7 @@ def tree_design(
 
 
 @dataclass(frozen=True)
-class LeastSquaresTree:
+class LeastSquaresTree(PlainStrategy):
     """Noisy block counts, estimated by generalized least squares in two passes.
 
     Fields:
@@ -330,6 +331,7 @@ class LeastSquaresTree:
     laws: tuple[Law, ...]
 
     name: ClassVar[str] = "tree_ls"
+    readers: ClassVar[Readers] = {"blocks": tuple, "laws": read_laws}
 
     def __post_init__(self) -> None:
         check_levels(self.size, self.blocks, self.laws, what="blocks")
@@ -357,12 +359,7 @@ class LeastSquaresTree:
     def measure(self, counts: Int64) -> Int64:
         """Count every block, shape (M,): single bins first, then level by level."""
         blocks, sizes, _ = self._arrays
-        values: Int64 = block_counts(histogram(counts, self.size), blocks, sizes)
-        return values
-
-    def spread(self, noise: tuple[Int64, ...]) -> Int64:
-        """Concatenate the levels' noise: every measurement has its own variable."""
-        return np.concatenate(noise, axis=-1)
+        return np.asarray(block_counts(histogram(counts, self.size), blocks, sizes))
 
     def loss(self, adjacency: Adjacency) -> PureDP | ZeroConcentratedDP:
         """Add up the levels, exactly.
@@ -382,18 +379,7 @@ class LeastSquaresTree:
         return values.reshape(*shape, self.size)
 
     def variance(self, *, total_known: bool) -> Float64:
-        """Exact variance of each cumulative count, shape (N,)."""
-        values: Float64 = prefix_variance(*self._arrays, total_known)
-        return values
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data."""
-        return {"name": self.name, **plain_fields(self)}
-
-    @staticmethod
-    def from_dict(data: dict[str, Any]) -> LeastSquaresTree:
-        """Rebuild a tree from `to_dict`."""
-        return LeastSquaresTree(data["size"], tuple(data["blocks"]), tuple(map(law_from_dict, data["laws"])))
+        return np.asarray(prefix_variance(*self._arrays, total_known))
 
 
 def design_tree(

@@ -41,8 +41,7 @@ def published(total: int, values: Int64, whole: Int64, rest: Int64, bits: int) -
         bits: Base-2 logarithm of D.
     """
     units = total + np.cumsum(values) + whole
-    out: Float64 = units.astype(np.float64) + np.ldexp(rest.astype(np.float64), -bits)
-    return out
+    return np.asarray(units.astype(np.float64) + np.ldexp(rest.astype(np.float64), -bits))
 
 
 # --- A factorization of the matrix of totals, in integers
@@ -208,8 +207,7 @@ def _rounded(steps: int, bits: int, power: Fraction) -> Int64:
     ratios = (whole - (power.denominator - power.numerator)) / whole
     coefficients = np.concatenate(([1.0], np.cumprod(ratios)))
     sums = np.rint(np.ldexp(np.cumsum(coefficients), bits)).astype(np.int64)
-    integers: Int64 = np.diff(sums, prepend=0)
-    return integers
+    return np.asarray(np.diff(sums, prepend=0))
 
 
 # --- The noise of overlapping hats: as accurate as one release after the last element
@@ -305,8 +303,7 @@ class HatTotals(Engine):
         correction = self.strategy.solver.correction(drawn[0], np.concatenate([np.empty(0, np.int64), *drawn[1:]]))
         each = np.rint(np.ldexp(correction, self.bits)).astype(np.int64)
         each += drawn[0] << self.bits
-        noise: Int64 = np.cumsum(each, out=each)
-        return noise
+        return np.asarray(np.cumsum(each, out=each))
 
     def advance(self, first: int, total: int, values: Int64) -> Float64:
         noise = self.noise[first : first + len(values)]

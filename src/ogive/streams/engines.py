@@ -293,8 +293,7 @@ class TreeTotals(Engine):
     def variance(self, taken: Int64) -> Float64:
         blocks = np.asarray(taken)[..., None] // self.sizes
         blocks[..., :-1] %= self.base
-        variance: Float64 = (blocks @ self.relative) * self.law.variance
-        return variance
+        return np.asarray((blocks @ self.relative) * self.law.variance)
 
     @property
     def mean_variance(self) -> float:
@@ -454,8 +453,7 @@ class SqrtTotals(Engine):
 
     def variance(self, taken: Int64) -> Float64:
         sums = np.concatenate(([0.0], np.cumsum(self.inverse**2)))
-        variance: Float64 = sums[np.asarray(taken)] * self.law.variance
-        return variance
+        return np.asarray(sums[np.asarray(taken)] * self.law.variance)
 
     def start(self, nodes: DerivedNodes) -> None:
         self.window = NoiseWindow(nodes, self.law, 0, self.steps)
@@ -502,8 +500,7 @@ def estimator_coefficients(weights: Int64) -> Float64:
         rest = -fftconvolve(series[:length], inverse)[:length]
         rest[0] += 2.0
         inverse = fftconvolve(rest, inverse)[:length]
-    estimator: Float64 = np.cumsum(inverse)
-    return estimator
+    return np.asarray(np.cumsum(inverse))
 
 
 @njit()

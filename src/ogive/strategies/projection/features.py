@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from fractions import Fraction
 from functools import lru_cache
 from pathlib import Path
@@ -59,8 +58,7 @@ def grid(form: Form) -> tuple[Float64, int, int]:
 
 def cosine_points(steps: int) -> Float64:
     """Points u = -cos(pi j / steps), j = 0..steps."""
-    points: Float64 = -np.cos(np.pi * np.arange(steps + 1) / steps)
-    return points
+    return np.asarray(-np.cos(np.pi * np.arange(steps + 1) / steps))
 
 
 def largest_squared(rows: Float64, *, differences: bool) -> float:
@@ -108,78 +106,6 @@ def _with_curvature(
     return (half + math.sqrt(half**2 + largest + 2 * missed * slope)) ** 2
 
 
-# --- The noise of least variance that hides one record: multiplicative algorithms with certified gaps
-#
-# Gaussian: among covariances S with v' S^-1 v <= 1 for all changes v, the trace is least at
-# S = tr(M^{1/2}) M^{1/2} for the weights xi on the changes that make tr(M^{1/2}) largest, M = sum of xi_j v_j v_j'.
-#
-# Laplace: among weights w with sum_k w_k |v_k| <= 1 for all changes v, the sum of w_k^-2 is least at w_k = s
-# a_k^{-1/3}, a = sum of xi_j |v_j|, s so that sum_k a_k w_k = 1, for the weights xi that make that sum largest.
-
-_TINY, _FORGOTTEN = 1e-18, 1e-12
-
-
-def changes(form: Form) -> Float64:
-    """What one record can change, between points of a coarse grid of the kind of the certificate's, shape (n, M)."""
-    steps = 80 if form.degree <= 14 else 120
-    points = cosine_points(steps) if form.basis == "legendre" else 2 * np.arange(steps + 1) / steps - 1
-    rows = form.record(points).T
-    if form.counted:
-        return np.ascontiguousarray(rows)
-    first, second = np.triu_indices(len(rows), 1)
-    return rows[first] - rows[second]
-
-
-def least_trace(vectors: Float64, *, gap: float = 1e-3) -> Float64:
-    """Covariance S of nearly least trace with v' S^-1 v <= 1 + gap for the given vectors, shape (M, M)."""
-
-    def best(weights: Float64, chosen: Float64) -> Float64:
-        moment = (chosen.T * weights) @ chosen + _TINY * np.eye(chosen.shape[1])
-        values, axes = np.linalg.eigh(moment)
-        roots = np.sqrt(values)
-        return np.asarray(roots.sum() * (axes * roots) @ axes.T)
-
-    def reached(shape: Float64, chosen: Float64) -> Float64:
-        return np.asarray(np.einsum("ij,ij->i", chosen @ np.linalg.inv(shape), chosen))
-
-    return _balanced(vectors, best, reached, gap)
-
-
-def least_spread(vectors: Float64, *, gap: float = 1e-3) -> Float64:
-    """Weights w of nearly least sum of w^-2 with sum_k w_k |v_k| <= 1 + gap for the given vectors, shape (M,)."""
-
-    def best(weights: Float64, chosen: Float64) -> Float64:
-        means = weights @ chosen
-        found = np.cbrt(1 / means)
-        return np.asarray(found / (means @ found))
-
-    def reached(found: Float64, chosen: Float64) -> Float64:
-        return np.asarray(chosen @ found)
-
-    return _balanced(np.abs(vectors), best, reached, gap)
-
-
-def _balanced(
-    vectors: Float64,
-    best: Callable[[Float64, Float64], Float64],
-    reached: Callable[[Float64, Float64], Float64],
-    gap: float,
-) -> Float64:
-    """Raise the weight of vectors that reach more than 1 and lower that of others, until none reaches 1 + gap.
-
-    Most weights tend to 0; their vectors are forgotten, since what is found is certified later anyway.
-    """
-    weights = np.full(len(vectors), 1 / len(vectors))
-    while True:
-        found = best(weights, vectors)
-        ratio = reached(found, vectors)
-        if ratio.max() < 1 + gap:
-            return found
-        weights = weights * ratio
-        kept = weights >= _FORGOTTEN
-        vectors, weights = vectors[kept], weights[kept] / weights[kept].sum()
-
-
 # --- Whitening: the linear map after which independent noise of one scale hides a record
 #
 # Noise of covariance S on the features is noise of covariance 1 on W times the features, where W' W = S^-1. How W was
@@ -192,14 +118,14 @@ def _balanced(
 TABLE = Path(__file__).with_name("projection_shapes.npz")
 UNIT = 2.0**-20
 # for the rounding of the functions, which leaves them orthonormal to 1e-12 only
-_SHAPE_ROOM = 1e-9
+SHAPE_ROOM = 1e-9
 
 
 @lru_cache(maxsize=256)
 def whitening(form: Form) -> Float64:
     """The certified whitening, lower triangular, shape (M, M); diagonal for Laplace noise; read only."""
     if not form.absolute and form.noise != "shaped":  # multiples of the identity are in closed form, not in the table
-        matrix = np.eye(form.rows) * ((1 - _SHAPE_ROOM) / math.sqrt(isotropic_squared(form)))
+        matrix = np.eye(form.rows) * ((1 - SHAPE_ROOM) / math.sqrt(isotropic_squared(form)))
     else:
         matrix = unpacked(form, _table()[key(form)])
         if certified(form, matrix, replaced=not form.counted) > 1:
@@ -222,42 +148,14 @@ def isotropic_squared(form: Form) -> float:
     return 2 + form.counted
 
 
-def computed(form: Form, *, gap: float = 1e-3) -> Float64:
-    """A nearly optimal whitening in whole multiples of 2^-20, scaled until it is certified; takes a second."""
-    if form.noise != "shaped":
-        matrix = np.eye(form.rows)
-    elif form.absolute:
-        matrix = np.diag(least_spread(changes(form), gap=gap))
-    else:
-        matrix = np.linalg.inv(np.linalg.cholesky(least_trace(changes(form), gap=gap)))
-    bound = certified(form, matrix, replaced=not form.counted)
-    matrix = matrix / (bound if form.absolute else math.sqrt(bound))
-    while True:
-        found = np.rint(matrix / UNIT) * UNIT
-        if certified(form, found, replaced=not form.counted) <= 1 - _SHAPE_ROOM:
-            return np.asarray(found)
-        matrix = matrix * (1 - 1e-6)
-
-
 def key(form: Form) -> str:
     """Name of a form's table entry."""
     law = "laplace" if form.absolute else "gaussian"
     return f"{law}-{form.noise}-{form.basis}-{form.adjacency.value}-{form.degree}"
 
 
-def packed(form: Form, matrix: Float64) -> Int32:
-    """The numbers that make up a whitening, in units of 2^-20."""
-    if form.noise != "shaped":
-        numbers = matrix[0, :1]
-    elif form.absolute:
-        numbers = np.diag(matrix)
-    else:
-        numbers = matrix[np.tril_indices(form.rows)]
-    return np.rint(numbers / UNIT).astype(np.int32)
-
-
 def unpacked(form: Form, numbers: Int32) -> Float64:
-    """The whitening of `packed` numbers, shape (M, M)."""
+    """The whitening of a table's entry, shape (M, M)."""
     values = numbers.astype(np.float64) * UNIT
     if form.absolute:
         return np.diag(np.broadcast_to(values, (form.rows,))).copy()
@@ -271,16 +169,6 @@ def _table() -> dict[str, Int32]:
     with np.load(TABLE, allow_pickle=False) as stored:
         names, lengths, numbers = stored["names"], stored["lengths"], stored["numbers"]
     return dict(zip(names.tolist(), np.split(numbers, np.cumsum(lengths)[:-1]), strict=True))
-
-
-def write_table(entries: dict[str, Int32], path: Path = TABLE) -> None:
-    """Store packed whitenings by name."""
-    np.savez_compressed(
-        path,
-        names=np.array(list(entries)),
-        lengths=np.array([len(numbers) for numbers in entries.values()]),
-        numbers=np.concatenate(list(entries.values())),
-    )
 
 
 # --- The integers that one record adds
