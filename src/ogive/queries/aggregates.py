@@ -32,6 +32,7 @@ from ogive.columns.grids import Grid
 from ogive.columns.predicates import Predicate
 from ogive.core.arrays import Float64, Int64
 from ogive.core.checks import whole
+from ogive.core.parameters import plain_fields
 from ogive.errors import ParameterError, quoted
 from ogive.strategies.people import PERSON_UNITS
 
@@ -130,6 +131,18 @@ def read(sums: Int64) -> Counted:
 MAX_FRACTIONAL_BITS = 30
 
 
+class _Cells:
+    """What aggregates share of which every record is one of the counts, and whose plain data are their fields."""
+
+    def records(self, sums: Int64) -> int:
+        """How many records were counted."""
+        return int(sums.sum())
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data."""
+        return plain_fields(self)
+
+
 @dataclass(frozen=True)
 class PersonShares:
     """Units of people per bin of a column; sums have shape (N,).
@@ -159,7 +172,7 @@ class PersonShares:
 
 
 @dataclass(frozen=True)
-class ClassBinning:
+class ClassBinning(_Cells):
     """Records per bin of a score, for each of two classes; sums have shape (2, N), the negative class first."""
 
     score: Binning
@@ -174,17 +187,9 @@ class ClassBinning:
         """One row for each class: (2, N)."""
         return (2, self.score.grid.bins)
 
-    def records(self, sums: Int64) -> int:
-        """How many records were counted."""
-        return int(sums.sum())
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data."""
-        return {"score": self.score.to_dict(), "label": self.label.to_dict()}
-
 
 @dataclass(frozen=True)
-class GroupSums:
+class GroupSums(_Cells):
     """Sums per group of a predicted probability p and a label y, in fixed point; shape (4, Q).
 
     Rows: expected negatives (1 - p), expected positives p, observed negatives (1 - y), observed
@@ -219,10 +224,6 @@ class GroupSums:
         """How many records were counted."""
         return int(sums[2:].sum())
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data."""
-        return {"probability": self.probability.to_dict(), "label": self.label.to_dict(), "bits": self.bits}
-
 
 def check_groups(by: object, groups: object) -> None:
     """Refuse what is no column with a list of its values."""
@@ -244,7 +245,7 @@ def check_groups(by: object, groups: object) -> None:
 
 
 @dataclass(frozen=True)
-class GroupBinning:
+class GroupBinning(_Cells):
     """Records per bin of a column, for each of several declared groups; sums have shape (G, N).
 
     Fields:
@@ -277,17 +278,9 @@ class GroupBinning:
         """The sums of each group, shape (N,)."""
         return list(sums)
 
-    def records(self, sums: Int64) -> int:
-        """How many records were counted."""
-        return int(sums.sum())
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data."""
-        return {"values": self.values.to_dict(), "by": self.by, "groups": list(self.groups)}
-
 
 @dataclass(frozen=True)
-class Cells:
+class Cells(_Cells):
     """Records per symbol of a domain, so per combination of the bins of several columns; sums have shape (k,)."""
 
     domain: Domain
@@ -299,10 +292,6 @@ class Cells:
     def shape(self) -> tuple[int, ...]:
         """One count for each symbol: (k,)."""
         return (self.domain.size,)
-
-    def records(self, sums: Int64) -> int:
-        """How many records were counted."""
-        return int(sums.sum())
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data."""
@@ -341,7 +330,7 @@ class RowValues:
 
 
 @dataclass(frozen=True)
-class Ballots:
+class Ballots(_Cells):
     """Votes per class, for each of several queries; sums have shape (queries, classes). A record is a teacher.
 
     Fields:
@@ -383,10 +372,6 @@ class Ballots:
     def records(self, sums: Int64) -> int:
         """Number of teachers that voted."""
         return int(sums[0].sum())
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data."""
-        return {"queries": list(self.queries), "classes": self.classes}
 
 
 @dataclass(frozen=True)

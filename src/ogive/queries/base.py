@@ -117,6 +117,21 @@ class LinearQuery(CuratorQuery, Protocol):
         ...
 
 
+class Described:
+    """What queries share whose public description is plain data: by default all of their fields."""
+
+    digested: ClassVar[str]
+    """How the digests of its kind begin."""
+
+    def description(self) -> dict[str, Any]:
+        """All that fixes the measurement, but for the adjacency."""
+        return plain_fields(self)
+
+    def digest(self, sums: Int64, adjacency: Adjacency) -> bytes:
+        """SHA-256 of the aggregated data, `description` and the adjacency; as secret as the data."""
+        return digest(self.digested, {**self.description(), "adjacency": adjacency.value}, sums)
+
+
 @runtime_checkable
 class Publishing(Protocol, metaclass=KeptByType):
     """What a query whose price or answer assumes public columns must also tell."""
@@ -254,8 +269,3 @@ def with_least_noise(
 def draw(nodes: NodeNoise, levels: tuple[Level, ...], *, first: int = 0) -> tuple[Int64, ...]:
     """The noise of every node of some levels, which are numbered from `first`."""
     return tuple(nodes.values(level.law, first + number, np.arange(level.nodes)) for number, level in enumerate(levels))
-
-
-def fields_digest(kind: str, query: Query, sums: Int64, adjacency: Adjacency) -> bytes:
-    """`digest` of a query whose public description is all of its fields."""
-    return digest(kind, {**plain_fields(query), "adjacency": adjacency.value}, sums)

@@ -18,6 +18,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
+from typing import ClassVar
 
 import numpy as np
 
@@ -43,7 +44,7 @@ _FURTHEST = 2000
 
 
 @dataclass(frozen=True)
-class DiscoveryQuery(base.CuratorQuery):
+class DiscoveryQuery(base.Described, base.CuratorQuery):
     """The values that at least about so many records have, each with its noisy count; `read` reads the answer.
 
     It is not linear: only who sees all records can answer it. The exact answer has every value.
@@ -58,17 +59,15 @@ class DiscoveryQuery(base.CuratorQuery):
         ParameterError: the threshold is out of range.
     """
 
+    digested: ClassVar[str] = "discovery"
+    method: ClassVar[str] = "discovery"
+
     values: ValueCounts
     law: DiscreteLaplace
     threshold: int
 
     def __post_init__(self) -> None:
         whole(self.threshold, "threshold", 1, LARGEST_THRESHOLD)
-
-    @property
-    def method(self) -> str:
-        """Name of this query."""
-        return "discovery"
 
     @property
     def aggregate(self) -> ValueCounts:
@@ -90,10 +89,6 @@ class DiscoveryQuery(base.CuratorQuery):
         base.check_missing(self.values.column, unit.adjacency)
         rows = unit.max_rows_per_person
         return ApproxDP(_changed(unit) / self.law.scale, shown_chance(self.law, self.threshold, rows))
-
-    def digest(self, sums: Int64, adjacency: Adjacency) -> bytes:
-        """SHA-256 of the values with their counts, column, noise, threshold and adjacency; as secret as the data."""
-        return base.fields_digest("discovery", self, sums, adjacency)
 
     def answer(self, sums: Int64, nodes: NodeNoise | None) -> Int64:
         """The values that are told and their counts, as `write` writes them, in the order of the values.

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -16,7 +18,7 @@ from ogive.noise.base import NodeNoise
 from ogive.privacy import Adjacency, GaussianDP, Loss, Privacy, PrivacyUnit
 from ogive.queries import base
 from ogive.queries.aggregates import Cells, ClassBinning, GroupBinning, PersonShares
-from ogive.strategies.base import Level, Pointwise, Strategy
+from ogive.strategies.base import Level, Pointwise, Strategy, moved_counts
 from ogive.strategies.counts import check_counted, counted_loss, counted_noise
 from ogive.strategies.people import CountedPeople
 
@@ -31,13 +33,15 @@ def _check_size(strategy: Strategy | CountedPeople, bins: int) -> None:
 
 
 @dataclass(frozen=True)
-class CurveQuery(base.LinearQuery):
+class CurveQuery(base.Described, base.LinearQuery):
     """Noisy measurements of the histogram of one column.
 
     The pair (binning, strategy) is the *measurement*, priced once however often and at
     whatever points it is opened. `points` restricts the answer to some 0-based points,
     which only pointwise strategies (path noise) can do; None asks for the whole answer.
     """
+
+    digested: ClassVar[str] = "curve"
 
     binning: Binning
     strategy: Strategy
@@ -80,9 +84,8 @@ class CurveQuery(base.LinearQuery):
         base.check_missing(self.binning, unit.adjacency)
         return group_loss(self.strategy.loss(unit.adjacency), unit.max_rows_per_person)
 
-    def digest(self, sums: Int64, adjacency: Adjacency) -> bytes:
-        """SHA-256 of binned data, binning, strategy and adjacency; as secret as the data."""
-        return _digest("curve", self, sums, adjacency)
+    def description(self) -> dict[str, Any]:
+        return {"binning": self.binning.to_dict(), "strategy": base.described(self.strategy)}
 
     def measure(self, sums: Int64) -> Int64:
         """The exact integers that the query asks for, from a histogram of shape (N,)."""
@@ -100,15 +103,6 @@ class CurveQuery(base.LinearQuery):
         wanted = strategy.nodes_at(np.array(self.points, dtype=np.int64))
         levels = enumerate(strategy.levels)
         return strategy.spread_at(tuple(nodes.values(level.law, number, wanted[number]) for number, level in levels))
-
-
-def _digest(kind: str, query: CurveQuery | PeopleQuery, sums: Int64, adjacency: Adjacency) -> bytes:
-    public = {
-        "binning": query.binning.to_dict(),
-        "strategy": base.described(query.strategy),
-        "adjacency": adjacency.value,
-    }
-    return base.digest(kind, public, sums)
 
 
 # --- One column in each of several classes or groups, priced together
@@ -152,7 +146,7 @@ def in_several(loss: Loss, unit: PrivacyUnit, classes: int) -> Loss:
 
 
 @dataclass(frozen=True)
-class ClassCurvesQuery(base.LinearQuery):
+class ClassCurvesQuery(base.Described, base.LinearQuery):
     """The same strategy for all classes, each with noise of its own; answers have shape (classes, M), negatives first.
 
     Fields:
@@ -161,6 +155,8 @@ class ClassCurvesQuery(base.LinearQuery):
         public_labels: Whether everybody may know each record's class; adjacent data sets then have the
             same labels, and under REPLACE the size of each class is public.
     """
+
+    digested: ClassVar[str] = "class curves"
 
     classes: ClassBinning | GroupBinning
     strategy: Strategy
@@ -206,15 +202,12 @@ class ClassCurvesQuery(base.LinearQuery):
         classes = self.classes.shape[0]
         return class_curves_price(self.strategy, unit, public_labels=self.public_labels, classes=classes)
 
-    def digest(self, sums: Int64, adjacency: Adjacency) -> bytes:
-        """SHA-256 of binned data, classes, strategy and adjacency; as secret as the data."""
-        public = {
+    def description(self) -> dict[str, Any]:
+        return {
             "classes": self.classes.to_dict(),
             "strategy": base.described(self.strategy),
             "public_labels": self.public_labels,
-            "adjacency": adjacency.value,
         }
-        return base.digest("class curves", public, sums)
 
     def totals(self, sums: Int64, adjacency: Adjacency) -> tuple[int, ...] | None:
         """Under REPLACE the number of records, or of each class where labels are public."""
@@ -241,7 +234,7 @@ class ClassCurvesQuery(base.LinearQuery):
 
 
 @dataclass(frozen=True)
-class PeopleQuery(base.CuratorQuery):
+class PeopleQuery(base.Described, base.CuratorQuery):
     """Noisy measurements of the units of people in each bin of one column, for those who see all rows of a person.
 
     Fields:
@@ -251,6 +244,8 @@ class PeopleQuery(base.CuratorQuery):
     Raises:
         ParameterError: the strategy is for another number of thresholds.
     """
+
+    digested: ClassVar[str] = "people"
 
     binning: Binning
     strategy: CountedPeople
@@ -290,9 +285,8 @@ class PeopleQuery(base.CuratorQuery):
         base.check_missing(self.binning, unit.adjacency)
         return self.strategy.loss(unit.adjacency)
 
-    def digest(self, sums: Int64, adjacency: Adjacency) -> bytes:
-        """SHA-256 of binned data, binning, strategy and adjacency; as secret as the data."""
-        return _digest("people", self, sums, adjacency)
+    def description(self) -> dict[str, Any]:
+        return {"binning": self.binning.to_dict(), "strategy": base.described(self.strategy)}
 
     def answer(self, sums: Int64, nodes: NodeNoise | None) -> Int64:
         """The exact integers of the strategy plus the noise."""
@@ -308,8 +302,46 @@ class PeopleQuery(base.CuratorQuery):
 _ROOM_BITS = 61
 
 
+class CountsQuery(base.Described):
+    """What queries share that count every cell of an aggregate, times 2^bits, each with noise of one law."""
+
+    law: DiscreteLaplace | DiscreteGaussian
+    bits: int
+    counted: ClassVar[str] = "records"
+
+    @property
+    def aggregate(self) -> Any:
+        """Whose cells are counted."""
+        raise NotImplementedError
+
+    @property
+    def levels(self) -> tuple[Level, ...]:
+        """One noise variable per count."""
+        return (Level(math.prod(self.aggregate.shape), self.law),)
+
+    def measure(self, sums: Int64) -> Int64:
+        """Counts times 2^bits, in the shape of the aggregate.
+
+        Raises:
+            DataError: there are too many records for these bits.
+        """
+        if int(sums.sum()) >> (_ROOM_BITS - self.bits):
+            raise DataError(f"there are too many {self.counted} for counts with {self.bits} fractional bits")
+        return np.asarray(sums << self.bits)
+
+    def noise(self, nodes: NodeNoise) -> Int64:
+        """Independent noise of every count, in the shape of the aggregate."""
+        return base.draw(nodes, self.levels)[0].reshape(self.aggregate.shape)
+
+    def loss(self, changed: int, unit: PrivacyUnit) -> Loss:
+        """Privacy loss of all counts together, of which one record changes so many by one."""
+        integers = self.levels[0].nodes
+        loss = counted_loss(self.law, self.bits, l1=changed, l2_squared=changed, integers=integers)
+        return group_loss(loss, unit.max_rows_per_person)
+
+
 @dataclass(frozen=True)
-class CellsQuery(base.LinearQuery):
+class CellsQuery(CountsQuery, base.LinearQuery):
     """The count of every symbol, times 2^bits, each with noise of its own; answers have shape (k,).
 
     Fields:
@@ -323,6 +355,9 @@ class CellsQuery(base.LinearQuery):
         ParameterError: the law and the bits do not go together.
     """
 
+    digested: ClassVar[str] = "cells"
+    method: ClassVar[str] = "cells"
+
     cells: Cells
     law: DiscreteLaplace | DiscreteGaussian
     bits: int = 0
@@ -334,19 +369,9 @@ class CellsQuery(base.LinearQuery):
             raise ParameterError("public classes need a column of their own, the last one")
 
     @property
-    def method(self) -> str:
-        """Name of this query."""
-        return "cells"
-
-    @property
     def aggregate(self) -> Cells:
         """Records per symbol."""
         return self.cells
-
-    @property
-    def levels(self) -> tuple[Level, ...]:
-        """One noise variable per symbol."""
-        return (Level(self.cells.domain.size, self.law),)
 
     @property
     def public_columns(self) -> tuple[str, ...]:
@@ -361,33 +386,13 @@ class CellsQuery(base.LinearQuery):
         """
         for column in self.cells.domain.columns:
             base.check_missing(column, unit.adjacency)
-        changed = _changed(unit.adjacency)
-        loss = counted_loss(self.law, self.bits, l1=changed, l2_squared=changed, integers=self.cells.domain.size)
-        return group_loss(loss, unit.max_rows_per_person)
-
-    def digest(self, sums: Int64, adjacency: Adjacency) -> bytes:
-        """SHA-256 of the counts, columns, noise and adjacency; as secret as the data."""
-        return base.fields_digest("cells", self, sums, adjacency)
+        return self.loss(moved_counts(unit.adjacency), unit)
 
     def totals(self, sums: Int64, adjacency: Adjacency) -> tuple[int, ...] | None:
         """Under REPLACE the number of records, or of each public class."""
         if self.public_classes and adjacency is Adjacency.REPLACE:
             return tuple(int(count) for count in sums.reshape(-1, self.cells.domain.sizes[-1]).sum(axis=0))
         return super().totals(sums, adjacency)
-
-    def measure(self, sums: Int64) -> Int64:
-        """Counts times 2^bits, shape (k,).
-
-        Raises:
-            DataError: there are too many records for these bits.
-        """
-        if int(sums.sum()) >> (_ROOM_BITS - self.bits):
-            raise DataError(f"there are too many records for counts with {self.bits} fractional bits")
-        return np.asarray(sums << self.bits)
-
-    def noise(self, nodes: NodeNoise) -> Int64:
-        """Independent noise of every count, shape (k,)."""
-        return np.asarray(base.draw(nodes, self.levels)[0])
 
 
 def design_cells(cells: Cells, privacy: Privacy, unit: PrivacyUnit, *, public_classes: bool = False) -> CellsQuery:
@@ -398,22 +403,18 @@ def design_cells(cells: Cells, privacy: Privacy, unit: PrivacyUnit, *, public_cl
     """
 
     def designed(grant: Privacy) -> CellsQuery:
-        changed, rows = _changed(unit.adjacency), unit.max_rows_per_person
+        changed, rows = moved_counts(unit.adjacency), unit.max_rows_per_person
         law, bits = counted_noise(grant, l1=changed, l2_squared=changed, integers=cells.domain.size, rows=rows)
         return CellsQuery(cells, law, bits, public_classes)
 
     return base.with_least_noise(privacy, designed, lambda query: query.law.variance / 4.0**query.bits)
 
 
-def _changed(adjacency: Adjacency) -> int:
-    return 2 if adjacency is Adjacency.REPLACE else 1
-
-
 # --- The number of records at or below one threshold
 
 
 @dataclass(frozen=True)
-class ThresholdQuery(base.LinearQuery):
+class ThresholdQuery(base.Described, base.LinearQuery):
     """The noisy number of records at or below one threshold of a grid, times 2^bits.
 
     Queries at several thresholds are several measurements, each with noise of its own and paid for; a threshold
@@ -426,6 +427,9 @@ class ThresholdQuery(base.LinearQuery):
         bits: Fractional bits of the count.
     """
 
+    digested: ClassVar[str] = "threshold"
+    method: ClassVar[str] = "adaptive"
+
     binning: Binning
     point: int
     law: DiscreteLaplace | DiscreteGaussian
@@ -434,11 +438,6 @@ class ThresholdQuery(base.LinearQuery):
     def __post_init__(self) -> None:
         check_counted(self.binning.grid.bins, (self.law,), self.bits)
         whole(self.point, "point", 0, self.binning.grid.bins - 1)
-
-    @property
-    def method(self) -> str:
-        """Counts at thresholds chosen one after the other."""
-        return "adaptive"
 
     @property
     def aggregate(self) -> Binning:
@@ -455,10 +454,6 @@ class ThresholdQuery(base.LinearQuery):
         base.check_missing(self.binning, unit.adjacency)
         loss = counted_loss(self.law, self.bits, l1=1, l2_squared=1, integers=1)
         return group_loss(loss, unit.max_rows_per_person)
-
-    def digest(self, sums: Int64, adjacency: Adjacency) -> bytes:
-        """SHA-256 of binned data, binning, threshold, noise and adjacency; as secret as the data."""
-        return base.fields_digest("threshold", self, sums, adjacency)
 
     def measure(self, sums: Int64) -> Int64:
         """The exact count times 2^bits, shape (1,)."""

@@ -18,7 +18,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -42,7 +42,7 @@ _STEEPEST = 8  # scales that one part of a record may cost; more would only slow
 
 
 @dataclass(frozen=True, init=False)
-class JointQuantilesQuery(base.CuratorQuery):
+class JointQuantilesQuery(base.Described, base.CuratorQuery):
     """The bins of several quantiles; the answer has shape (quantiles,) and holds their numbers, not decreasing.
 
     It is not linear: only who sees all records can answer it.
@@ -58,6 +58,9 @@ class JointQuantilesQuery(base.CuratorQuery):
     Raises:
         ParameterError: there are too many quantiles or bins, or probabilities are not in order, or not so short.
     """
+
+    digested: ClassVar[str] = "joint quantiles"
+    method: ClassVar[str] = "joint_exponential"
 
     selects: ClassVar[bool] = True
     binning: Binning
@@ -87,11 +90,6 @@ class JointQuantilesQuery(base.CuratorQuery):
         object.__setattr__(self, "concentrated", truth(concentrated, "concentrated"))
 
     @property
-    def method(self) -> str:
-        """Name of the mechanism."""
-        return "joint_exponential"
-
-    @property
     def aggregate(self) -> Binning:
         """Records per bin."""
         return self.binning
@@ -115,16 +113,13 @@ class JointQuantilesQuery(base.CuratorQuery):
         """The range within which logarithms of probabilities move for one row."""
         return 2 * _moved(self.probabilities, adjacency, free_total=self.free_total) / self.law.scale
 
-    def digest(self, sums: Int64, adjacency: Adjacency) -> bytes:
-        """SHA-256 of binned data, binning, quantiles, law and adjacency; as secret as the data."""
-        public = {
+    def description(self) -> dict[str, Any]:
+        return {
             "binning": self.binning.to_dict(),
             "probabilities": [str(share) for share in self.probabilities],
             "law": self.law.to_dict(),
             "free_total": self.free_total,
-            "adjacency": adjacency.value,
         }
-        return base.digest("joint quantiles", public, sums)
 
     def answer(self, sums: Int64, nodes: NodeNoise | None) -> Int64:
         """Numbers of the bins; without noise the lowest ones that are exactly right.

@@ -32,6 +32,7 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -57,7 +58,7 @@ _HALF = Fraction(1, 2)
 
 
 @dataclass(frozen=True)
-class KernelQuery(base.CuratorQuery):
+class KernelQuery(base.Described, base.CuratorQuery):
     """A noisy number for the mean of every kernel of a measure, in units of 2^-bits of what one record can change.
 
     Fields:
@@ -69,6 +70,9 @@ class KernelQuery(base.CuratorQuery):
     Raises:
         ParameterError: the kernels do not fit the columns, or the laws do not fit the kernels.
     """
+
+    digested: ClassVar[str] = "kernels"
+    method: ClassVar[str] = "kernel"
 
     rows: RowValues
     measure: Measure
@@ -115,11 +119,6 @@ class KernelQuery(base.CuratorQuery):
         return counts_class(self.measure)
 
     @property
-    def method(self) -> str:
-        """Name of this query."""
-        return "kernel"
-
-    @property
     def aggregate(self) -> RowValues:
         """The rows of numbers and classes."""
         return self.rows
@@ -151,18 +150,15 @@ class KernelQuery(base.CuratorQuery):
         loss = numbers_loss(self.laws, moves(self.measure), self.bits)
         return group_loss(loss, unit.max_rows_per_person)
 
-    def digest(self, sums: Int64, adjacency: Adjacency) -> bytes:
-        """SHA-256 of the rows, kernels, noise and adjacency; as secret as the data."""
+    def description(self) -> dict[str, Any]:
         functions = [kernel.digest(self.columns) for kernel in self.measure.kernels if hasattr(kernel, "digest")]
-        public = {
+        return {
             "rows": self.rows.to_dict(),
             "measure": self.measure.to_dict(),
             "functions": functions,
             "laws": [law.to_dict() for law in self.laws],
             "bits": self.bits,
-            "adjacency": adjacency.value,
         }
-        return base.digest("kernels", public, sums)
 
     def totals(self, sums: Int64, adjacency: Adjacency) -> tuple[int, ...] | None:
         """The number of records, or of each public class, the negative one first."""
@@ -303,7 +299,7 @@ _BOTH = ((Fraction(1), Fraction(1)),)
 
 
 @dataclass(frozen=True)
-class DegreesQuery(base.CuratorQuery):
+class DegreesQuery(base.Described, base.CuratorQuery):
     """The noisy largest count of a value, and the noisy number of equal pairs with degrees that it bounds.
 
     Fields:
@@ -314,6 +310,9 @@ class DegreesQuery(base.CuratorQuery):
     Raises:
         ParameterError: there are other than two laws, or they do not fit together.
     """
+
+    digested: ClassVar[str] = "degrees"
+    method: ClassVar[str] = "degrees"
 
     cells: Cells
     laws: tuple[DiscreteLaplace | DiscreteGaussian, ...]
@@ -326,11 +325,6 @@ class DegreesQuery(base.CuratorQuery):
             raise ParameterError(
                 f"`laws` must be two DiscreteLaplace, or two DiscreteGaussian of a sigma of at least {LEAST_SIGMA}"
             )
-
-    @property
-    def method(self) -> str:
-        """Name of this query."""
-        return "degrees"
 
     @property
     def aggregate(self) -> Cells:
@@ -374,10 +368,6 @@ class DegreesQuery(base.CuratorQuery):
             base.check_missing(column, unit.adjacency)
         return numbers_loss(self.laws, _BOTH, self.bits)  # of the records of a person one alone is kept under REPLACE
 
-    def digest(self, sums: Int64, adjacency: Adjacency) -> bytes:
-        """SHA-256 of the counts, noise and adjacency; as secret as the data."""
-        return base.fields_digest("degrees", self, sums, adjacency)
-
     def answer(self, sums: Int64, nodes: NodeNoise | None) -> Int64:
         """Both numbers with noise, shape (2,).
 
@@ -409,7 +399,7 @@ def clipped_pairs(counts: Int64, degree: int) -> int:
 
 
 @dataclass(frozen=True)
-class ExactMeansQuery(base.CuratorQuery):
+class ExactMeansQuery(base.Described, base.CuratorQuery):
     """The exact mean of every kernel, in floating point; only the trust model clear answers it.
 
     Answers hold the number of records, or of each class, then the bits of the means, and those of the first mean's
@@ -421,14 +411,12 @@ class ExactMeansQuery(base.CuratorQuery):
         classes: How many public classes there are; 0 for none.
     """
 
+    digested: ClassVar[str] = "exact means"
+    method: ClassVar[str] = "exact"
+
     rows: RowValues
     measure: Measure
     classes: int = 0
-
-    @property
-    def method(self) -> str:
-        """Name of this query."""
-        return "exact"
 
     @property
     def aggregate(self) -> RowValues:
@@ -448,10 +436,8 @@ class ExactMeansQuery(base.CuratorQuery):
         """The number of records, or of each class, where that is public."""
         return self._sizes(sums) if adjacency is Adjacency.REPLACE else None
 
-    def digest(self, sums: Int64, adjacency: Adjacency) -> bytes:
-        """SHA-256 of the rows and kernels; as secret as the data."""
-        public = {"rows": self.rows.to_dict(), "measure": self.measure.to_dict(), "adjacency": adjacency.value}
-        return base.digest("exact means", public, sums)
+    def description(self) -> dict[str, Any]:
+        return {"rows": self.rows.to_dict(), "measure": self.measure.to_dict()}
 
     def answer(self, sums: Int64, nodes: NodeNoise | None) -> Int64:
         """Sizes, means, and the variance under the null hypothesis where a kernel has one: floats by their bits."""

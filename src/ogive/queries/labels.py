@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -17,8 +17,9 @@ from ogive.noise.base import NodeNoise
 from ogive.privacy import Adjacency, Loss, Privacy, PrivacyUnit, PureDP
 from ogive.queries import base
 from ogive.queries.aggregates import Ballots
+from ogive.queries.histograms import CountsQuery
 from ogive.strategies.base import Level
-from ogive.strategies.counts import check_counted, counted_loss, counted_noise
+from ogive.strategies.counts import check_counted, counted_noise
 
 # --- Noisy counts of votes, a histogram for every query
 #
@@ -34,7 +35,7 @@ _ROOM_BITS = 61
 
 
 @dataclass(frozen=True)
-class VotesQuery(base.LinearQuery):
+class VotesQuery(CountsQuery, base.LinearQuery):
     """The votes for every class in every query, times 2^bits, each with noise of its own; shape (queries, classes).
 
     Fields:
@@ -46,56 +47,25 @@ class VotesQuery(base.LinearQuery):
         ParameterError: the law and the bits do not go together.
     """
 
+    digested: ClassVar[str] = "votes"
+    method: ClassVar[str] = "votes"
+    counted: ClassVar[str] = "votes"
+
     ballots: Ballots
     law: DiscreteLaplace | DiscreteGaussian
     bits: int = 0
 
     def __post_init__(self) -> None:
-        check_counted(self._integers, (self.law,), self.bits)
-
-    @property
-    def _integers(self) -> int:
-        queries, classes = self.ballots.shape
-        return queries * classes
-
-    @property
-    def method(self) -> str:
-        """Name of this query."""
-        return "votes"
+        check_counted(self.levels[0].nodes, (self.law,), self.bits)
 
     @property
     def aggregate(self) -> Ballots:
         """Votes per query and class."""
         return self.ballots
 
-    @property
-    def levels(self) -> tuple[Level, ...]:
-        """One noise variable per query and class."""
-        return (Level(self._integers, self.law),)
-
     def price(self, unit: PrivacyUnit) -> Loss:
         """Privacy loss of all counts together."""
-        changed = votes_changed(self.ballots)
-        loss = counted_loss(self.law, self.bits, l1=changed, l2_squared=changed, integers=self._integers)
-        return group_loss(loss, unit.max_rows_per_person)
-
-    def digest(self, sums: Int64, adjacency: Adjacency) -> bytes:
-        """SHA-256 of the votes, queries, noise and adjacency; as secret as the data."""
-        return base.fields_digest("votes", self, sums, adjacency)
-
-    def measure(self, sums: Int64) -> Int64:
-        """Votes times 2^bits, shape (queries, classes).
-
-        Raises:
-            DataError: there are too many votes for these bits.
-        """
-        if int(sums.sum()) >> (_ROOM_BITS - self.bits):
-            raise DataError(f"there are too many votes for counts with {self.bits} fractional bits")
-        return np.asarray(sums << self.bits)
-
-    def noise(self, nodes: NodeNoise) -> Int64:
-        """Independent noise of every count, shape (queries, classes)."""
-        return np.asarray(base.draw(nodes, self.levels)[0].reshape(self.ballots.shape))
+        return self.loss(votes_changed(self.ballots), unit)
 
 
 def design_votes(ballots: Ballots, privacy: Privacy, unit: PrivacyUnit) -> VotesQuery:
@@ -171,7 +141,7 @@ class Check:
 
 
 @dataclass(frozen=True)
-class LabelsQuery(base.CuratorQuery):
+class LabelsQuery(base.Described, base.CuratorQuery):
     """A label for every query, or `REFUSED` or `NOT_ASKED`; answers have shape (queries,).
 
     Fields:
@@ -184,6 +154,9 @@ class LabelsQuery(base.CuratorQuery):
     Raises:
         ParameterError: parameters do not fit each other.
     """
+
+    digested: ClassVar[str] = "labels"
+    method: ClassVar[str] = "labels"
 
     ballots: Ballots
     law: DiscreteLaplace | DiscreteGaussian
@@ -201,11 +174,6 @@ class LabelsQuery(base.CuratorQuery):
                 raise ParameterError("expected votes must be a number for each class of each query")
             if not all(0 <= each < 1 << _ROOM_BITS for row in check.expected for each in row):
                 raise ParameterError(f"expected votes must be from 0 to 2^{_ROOM_BITS} - 1, in units of 2^-bits votes")
-
-    @property
-    def method(self) -> str:
-        """Name of this query."""
-        return "labels"
 
     @property
     def aggregate(self) -> Ballots:
@@ -242,10 +210,6 @@ class LabelsQuery(base.CuratorQuery):
             if self.check is not None:
                 loss = total_loss([discrete_loss(queries * unit_squared, self.check.law.sigma, queries), loss])
         return group_loss(loss, unit.max_rows_per_person)
-
-    def digest(self, sums: Int64, adjacency: Adjacency) -> bytes:
-        """SHA-256 of the votes and of all parameters; as secret as the data."""
-        return base.fields_digest("labels", self, sums, adjacency)
 
     def answer(self, sums: Int64, nodes: NodeNoise | None) -> Int64:
         """Labels, with the noise of the release; noise of counts is drawn for queries that are answered alone.

@@ -260,6 +260,8 @@ class PairsQuery(Query):
         bits: Steps that distances are computed in are 2^-bits of the bounds.
     """
 
+    method: ClassVar[str] = "paired"
+
     kind: ClassVar[Kind] = "pairs"
 
     rows: RowValues
@@ -271,11 +273,6 @@ class PairsQuery(Query):
     rounds: int
     noise: str
     bits: int
-
-    @property
-    def method(self) -> str:
-        """The method's name in statistics."""
-        return "paired"
 
     @property
     def aggregate(self) -> RowValues:

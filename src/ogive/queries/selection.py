@@ -156,7 +156,7 @@ MAX_BITS = 20
 
 
 @dataclass(frozen=True)
-class NoisyMaxQuery(base.CuratorQuery):
+class NoisyMaxQuery(base.Described, base.CuratorQuery):
     """The candidate with the largest noisy score; the answer has shape (1,) and holds its number.
 
     It is not linear: only who sees all records can answer it.
@@ -169,6 +169,8 @@ class NoisyMaxQuery(base.CuratorQuery):
         concentrated: Whether the price is stated in zCDP, where several of them add up to less, and not as a pure
             epsilon.
     """
+
+    digested: ClassVar[str] = "noisy maximum"
 
     selects: ClassVar[bool] = True
     binning: Binning
@@ -206,16 +208,13 @@ class NoisyMaxQuery(base.CuratorQuery):
         epsilon = sides * self.score.sensitivity(unit.adjacency) * 2**self.bits / self.law.scale
         return stated(PureDP(epsilon), unit, concentrated=self.concentrated)
 
-    def digest(self, sums: Int64, adjacency: Adjacency) -> bytes:
-        """SHA-256 of binned data, binning, candidates, noise and adjacency; as secret as the data."""
-        public = {
+    def description(self) -> dict[str, Any]:
+        return {
             "binning": self.binning.to_dict(),
             "score": self.score.to_dict(),
             "law": self.law.to_dict(),
             "bits": self.bits,
-            "adjacency": adjacency.value,
         }
-        return base.digest("noisy maximum", public, sums)
 
     def answer(self, sums: Int64, nodes: NodeNoise | None) -> Int64:
         """Number of the leading candidate, the lowest where several lead; shape (1,).
@@ -415,7 +414,7 @@ MAX_BEYOND = 1 << 47
 
 
 @dataclass(frozen=True)
-class SparseVectorQuery(base.CuratorQuery):
+class SparseVectorQuery(base.Described, base.CuratorQuery):
     """A bin at one end of the records; the answer has shape (1,) and holds its number.
 
     Side "high" tells a bin above which hardly any record seems to lie, searched from the lowest bin up, and the highest
@@ -430,6 +429,9 @@ class SparseVectorQuery(base.CuratorQuery):
         concentrated: Whether the price is stated in zCDP, and not as a pure epsilon.
     """
 
+    digested: ClassVar[str] = "sparse vector"
+    method: ClassVar[str] = "sparse_vector"
+
     binning: Binning
     side: str
     limit_law: DiscreteLaplace
@@ -440,11 +442,6 @@ class SparseVectorQuery(base.CuratorQuery):
     def __post_init__(self) -> None:
         among(self.side, "side", SIDES)
         whole(self.beyond, "beyond", 0, MAX_BEYOND)
-
-    @property
-    def method(self) -> str:
-        """Name of the mechanism."""
-        return "sparse_vector"
 
     @property
     def aggregate(self) -> Binning:
@@ -466,16 +463,13 @@ class SparseVectorQuery(base.CuratorQuery):
         loss = PureDP(1 / self.limit_law.scale + 1 / self.count_law.scale)
         return stated(loss, unit, concentrated=self.concentrated)
 
-    def digest(self, sums: Int64, adjacency: Adjacency) -> bytes:
-        """SHA-256 of binned data, binning, side, noise and adjacency; as secret as the data."""
-        public = {
+    def description(self) -> dict[str, Any]:
+        return {
             "binning": self.binning.to_dict(),
             "side": self.side,
             "laws": [self.limit_law.to_dict(), self.count_law.to_dict()],
             "beyond": self.beyond,
-            "adjacency": adjacency.value,
         }
-        return base.digest("sparse vector", public, sums)
 
     def answer(self, sums: Int64, nodes: NodeNoise | None) -> Int64:
         """Number of the first bin beyond which hardly any record seems to lie; shape (1,).

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Literal, get_args
+from typing import ClassVar, Literal, get_args
 
 import numpy as np
 
@@ -52,7 +52,7 @@ def widest(groups: GroupSums) -> int:
 
 
 @dataclass(frozen=True)
-class GroupSumsQuery(base.LinearQuery):
+class GroupSumsQuery(base.Described, base.LinearQuery):
     """Expected sums and observed counts (or their difference) of every group, each with noise of its own.
 
     Answers have shape (4, Q) for the form "counts": expected negatives and positives in units of
@@ -66,6 +66,9 @@ class GroupSumsQuery(base.LinearQuery):
         form: One of `FORMS`.
     """
 
+    digested: ClassVar[str] = "group sums"
+    method: ClassVar[str] = "group_sums"
+
     groups: GroupSums
     expected: DiscreteLaplace | DiscreteGaussian
     observed: DiscreteLaplace | DiscreteGaussian
@@ -75,11 +78,6 @@ class GroupSumsQuery(base.LinearQuery):
         among(self.form, "form", FORMS)
         if type(self.expected) is not type(self.observed):
             raise ParameterError("expected and observed sums must have noise of one kind, Laplace or Gaussian")
-
-    @property
-    def method(self) -> str:
-        """Name of this query."""
-        return "group_sums"
 
     @property
     def aggregate(self) -> GroupSums:
@@ -117,10 +115,6 @@ class GroupSumsQuery(base.LinearQuery):
         """The same of a single group from 0 to 1, which costs at least what any groups cost."""
         probability = replace(self.groups.probability, grid=Grid.explicit((1.0,), low=0.0))
         return replace(self, groups=replace(self.groups, probability=probability))
-
-    def digest(self, sums: Int64, adjacency: Adjacency) -> bytes:
-        """SHA-256 of the sums, groups, noise and adjacency; as secret as the data."""
-        return base.fields_digest("group sums", self, sums, adjacency)
 
     def measure(self, sums: Int64) -> Int64:
         """Exact sums, shape (4, Q) or (3, Q).
@@ -226,7 +220,7 @@ def changes(weights: Weights, last: int, adjacency: Adjacency) -> tuple[int, int
 
 
 @dataclass(frozen=True)
-class MomentsQuery(base.LinearQuery):
+class MomentsQuery(base.Described, base.LinearQuery):
     """Weighted sums over the records of the place of each, each sum with noise of its own; answers have shape (sums,).
 
     Fields:
@@ -238,6 +232,9 @@ class MomentsQuery(base.LinearQuery):
     Raises:
         ParameterError: there is more than one column, or one with too many places, or law and bits do not go together.
     """
+
+    digested: ClassVar[str] = "moments"
+    method: ClassVar[str] = "moments"
 
     cells: Cells
     weights: Weights
@@ -254,11 +251,6 @@ class MomentsQuery(base.LinearQuery):
     def last(self) -> int:
         """The last place, M."""
         return self.cells.domain.size - 1
-
-    @property
-    def method(self) -> str:
-        """Name of this query."""
-        return "moments"
 
     @property
     def aggregate(self) -> Cells:
@@ -283,10 +275,6 @@ class MomentsQuery(base.LinearQuery):
             raise ParameterError(PUBLIC_NUMBER)
         loss = counted_loss(self.law, self.bits, l1=l1, l2_squared=l2_squared, integers=self.levels[0].nodes)
         return group_loss(loss, unit.max_rows_per_person)
-
-    def digest(self, sums: Int64, adjacency: Adjacency) -> bytes:
-        """SHA-256 of the counts, column, weights, noise and adjacency; as secret as the data."""
-        return base.fields_digest("moments", self, sums, adjacency)
 
     def measure(self, sums: Int64) -> Int64:
         """The exact sums times 2^bits.
