@@ -83,7 +83,6 @@ class ValueCounts:
         return sum(counted.counts.values()) + counted.unnamed + missing
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data."""
         return {"values": self.column.to_dict()}
 
 
@@ -167,7 +166,6 @@ class PersonShares:
         return int(sums.sum()) // PERSON_UNITS
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data."""
         return {"people": self.values.to_dict(), "units": PERSON_UNITS}
 
 
@@ -294,7 +292,6 @@ class Cells(_Cells):
         return (self.domain.size,)
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data."""
         return {"cells": self.domain.to_dict()}
 
 
@@ -325,7 +322,6 @@ class RowValues:
         return len(sums)
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data."""
         return {"rows": self.domain.to_dict()}
 
 
@@ -396,7 +392,6 @@ class Selected:
         return self.values.records(sums)
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data."""
         return {"selected": self.values.to_dict(), "where": self.where.to_dict()}
 
 
@@ -447,7 +442,6 @@ class Parted:
         return sum(each.records(part) for each, part in zip(self.values, self.split(sums), strict=True))
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data."""
         return {"parted": [each.to_dict() for each in self.values], "by": self.by, "groups": list(self.groups)}
 
 

@@ -120,12 +120,10 @@ class KernelQuery(base.Described, base.CuratorQuery):
 
     @property
     def aggregate(self) -> RowValues:
-        """The rows of numbers and classes."""
         return self.rows
 
     @property
     def levels(self) -> tuple[Level, ...]:
-        """One noise variable for every number."""
         return tuple(Level(1, law) for law in self.laws)
 
     @property
@@ -328,12 +326,10 @@ class DegreesQuery(base.Described, base.CuratorQuery):
 
     @property
     def aggregate(self) -> Cells:
-        """Records per value, or combination of values."""
         return self.cells
 
     @property
     def levels(self) -> tuple[Level, ...]:
-        """One noise variable for each number."""
         return tuple(Level(1, law) for law in self.laws)
 
     @property
@@ -420,7 +416,6 @@ class ExactMeansQuery(base.Described, base.CuratorQuery):
 
     @property
     def aggregate(self) -> RowValues:
-        """The rows of numbers and classes."""
         return self.rows
 
     @property

@@ -60,7 +60,6 @@ class VotesQuery(CountsQuery, base.LinearQuery):
 
     @property
     def aggregate(self) -> Ballots:
-        """Votes per query and class."""
         return self.ballots
 
     def price(self, unit: PrivacyUnit) -> Loss:
@@ -123,7 +122,6 @@ class Check:
     expected: tuple[tuple[int, ...], ...] | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data."""
         expected = None if self.expected is None else [list(row) for row in self.expected]
         return {"threshold": self.threshold, "law": self.law.to_dict(), "expected": expected}
 
@@ -177,7 +175,6 @@ class LabelsQuery(base.Described, base.CuratorQuery):
 
     @property
     def aggregate(self) -> Ballots:
-        """Votes per query and class."""
         return self.ballots
 
     @property

@@ -276,7 +276,6 @@ class PairsQuery(Query):
 
     @property
     def aggregate(self) -> RowValues:
-        """The rows, each of which is its owner's alone."""
         return self.rows
 
     @property

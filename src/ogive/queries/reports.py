@@ -46,12 +46,10 @@ class ReportsQuery(Query):
 
     @property
     def method(self) -> str:
-        """Name of the frequency oracle."""
         return self.oracle.name
 
     @property
     def aggregate(self) -> RowValues:
-        """The rows, each of which is its owner's alone."""
         return self.rows
 
     @property

@@ -81,7 +81,6 @@ class GroupSumsQuery(base.Described, base.LinearQuery):
 
     @property
     def aggregate(self) -> GroupSums:
-        """Sums of probabilities and labels in every group."""
         return self.groups
 
     @property
@@ -195,7 +194,6 @@ class Weights:
             raise ParameterError("squares are measured beside centered places, whose shift is -slope M / 2")
 
     def to_dict(self) -> dict[str, int]:
-        """Plain data."""
         return {"count": self.count, "slope": self.slope, "shift": self.shift, "square": self.square}
 
 
@@ -254,12 +252,10 @@ class MomentsQuery(base.Described, base.LinearQuery):
 
     @property
     def aggregate(self) -> Cells:
-        """Records per place."""
         return self.cells
 
     @property
     def levels(self) -> tuple[Level, ...]:
-        """One noise variable per sum."""
         return (Level(len(self.weights.rows(1)), self.law),)
 
     def price(self, unit: PrivacyUnit) -> Loss:

@@ -73,12 +73,10 @@ class SelectedQuery(base.CuratorQuery):
 
     @property
     def method(self) -> str:
-        """Name of what is measured."""
         return self.query.method
 
     @property
     def aggregate(self) -> Selected:
-        """What the query needs, of the records that satisfy the condition."""
         return Selected(self.query.aggregate, self.where)
 
     @property
@@ -88,7 +86,6 @@ class SelectedQuery(base.CuratorQuery):
 
     @property
     def levels(self) -> tuple[Level, ...]:
-        """The query's own."""
         return self.query.levels
 
     @property
@@ -250,7 +247,6 @@ class GroupedQuery(base.CuratorQuery):
 
     @property
     def aggregate(self) -> GroupBinning | Parted:
-        """What is asked of each group."""
         return self.groups
 
     @property
@@ -430,7 +426,6 @@ class RefinedQuery(_Around, base.LinearQuery):
 
     @property
     def aggregate(self) -> Aggregate:
-        """That of narrower groups."""
         return self.narrow
 
     def totals(self, sums: Int64, adjacency: Adjacency) -> tuple[int, ...] | None:

@@ -13,7 +13,7 @@ from ogive.core.rooms import room
 from ogive.errors import DataError, ParameterError, plain, quoted
 from ogive.provenance import Provenance
 from ogive.queries.aggregates import check_groups
-from ogive.queries.discovery import LARGEST_THRESHOLD
+from ogive.queries.histograms import LARGEST_THRESHOLD
 from ogive.statistics.base import Estimate
 from ogive.statistics.confidence import check_level
 from ogive.statistics.contrast import Kind, check_probability, difference, ratio
