@@ -565,13 +565,7 @@ def design_discovery(values: ValueCounts, privacy: ApproxDP, unit: PrivacyUnit) 
 
 
 def least_threshold(law: DiscreteLaplace, delta: Fraction, rows: int) -> int:
-    """The least whole number above the rows of a person that keeps a delta.
-
-    Args:
-        law: Noise of every count.
-        delta: Chance with which a value of one person alone may be told.
-        rows: Most records of one person.
-    """
+    """The least whole number above the rows of a person with which one's own value is told with at most this chance."""
     low = rows + 1
     high = rows + 2 + int(_FURTHEST * law.scale)
     while low < high:

@@ -133,10 +133,7 @@ class Costs:
 class Exponentials:
     """Integers above 2^400 exp(-step k / scale) for k = 0 to reach, by less than one part in 2^126.
 
-    Args:
-        scale: Of the exponential.
-        step: Of its argument.
-        bits: About how many bits it falls by within reach, at most 220.
+    They fall by about so many bits, at most 220, within reach.
     """
 
     def __init__(self, scale: Fraction, step: int, bits: int) -> None:
@@ -242,12 +239,7 @@ _FAR = 1 << 11  # widths of the narrowest block beyond which all are one
 
 @dataclass(frozen=True)
 class Blocks:
-    """Runs of neighboring bins.
-
-    Fields:
-        first, size: First bin of each and number of bins, shape (blocks,).
-        low, high: Ranks between which all its bins lie, as in `Ranks`.
-    """
+    """Runs of neighboring bins: first bin and size of each, and ranks between which its bins lie, shape (blocks,)."""
 
     first: Int64
     size: Int64
@@ -258,9 +250,7 @@ class Blocks:
     def of(cls, ranks: Ranks, width: int) -> Blocks:
         """Blocks of bins with the same ranks; of similar ranks, where those are too many.
 
-        Args:
-            ranks: Of the bins.
-            width: Difference of ranks that costs about half a unit of the exponent.
+        `width` is a difference of ranks that costs about half a unit of the exponent.
         """
         starts = _changes(ranks.below, ranks.upto, np.zeros(len(ranks.upto), bool))
         # two for each quantile are left in the end, and the bins between them

@@ -142,17 +142,10 @@ class PairProgram:
         return sum((Fraction(law.delta) for law in self.laws if isinstance(law, LaplaceLaw)), Fraction(0))
 
     def run(self, first: Bool, second: Bool, *, source: RandomWords, evaluate: Evaluate, done: Done) -> Int64:
-        """What comes out for every pair.
+        """What comes out for every pair, shape (pairs, kernels): noisy whole numbers, or the index of a response.
 
-        Args:
-            first: What the first person of each pair entered, shape (pairs, bits).
-            second: The second.
-            source: Random bits of both.
-            evaluate: How the circuit is evaluated.
-            done: Called with how many pairs were evaluated since the last time.
-
-        Returns:
-            Whole numbers of shape (pairs, kernels): noisy ones, or the index of a response.
+        Takes what the persons of each pair entered, shape (pairs, bits); calls `done` with how many pairs were
+        evaluated.
         """
         found = np.empty((len(first), len(self.kernels)), dtype=np.int64)
         for start in range(0, len(first), _CHUNK):

@@ -40,13 +40,7 @@ from ogive.strategies.base import Level
 
 
 def subset_price(query: base.Query, unit: PrivacyUnit, *, public: bool) -> Loss:
-    """Privacy loss of a question about the records that satisfy a condition.
-
-    Args:
-        query: What is asked of them.
-        unit: Privacy unit of the guarantee.
-        public: Whether everybody may know who satisfies it.
-    """
+    """Privacy loss of a question about the records that satisfy a condition, of which everybody may know who does."""
     stays = query.price(unit)
     if unit.adjacency is Adjacency.ADD_OR_REMOVE or public:
         return stays

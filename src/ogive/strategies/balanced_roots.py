@@ -35,9 +35,8 @@ from ogive.strategies.convolution import check_fits, convolved, fast_length, tra
 def square_root_of_root(count: int, bits: int) -> Int64:
     """The first coefficients of (2 sin(x/2))^(-1/2) as a series of cosines, in integers, from c_0 = 2^bits on.
 
-    The ratios c_{m+1} / c_m are (4m + 1) / (4m + 3). They are multiplied one after the other in floating point, an
-    IEEE operation each, so every machine finds the same integers. What they are decides accuracy; privacy follows from
-    the integers themselves.
+    The ratios c_{m+1} / c_m = (4m + 1) / (4m + 3) are multiplied one after the other in floating point, an IEEE
+    operation each, so every machine finds the same integers.
     """
     m = np.arange(count - 1, dtype=np.float64)
     coefficients = np.multiply.accumulate(np.concatenate([[2.0**bits], (4 * m + 1) / (4 * m + 3)]))
@@ -374,12 +373,7 @@ def ring_vector(size: int, bits: int) -> Int64:
 
 
 class RingConvolver:
-    """Exact cyclic convolutions of short integer vectors with an even vector on the ring.
-
-    Args:
-        vector: Numbers on the ring, shape (P,), largest at 0.
-        size: Length of the vectors it will be convolved with, N <= P.
-    """
+    """Exact cyclic convolutions of integer vectors of a length N <= P with an even vector of P numbers."""
 
     def __init__(self, vector: Int64, size: int) -> None:
         self.size = vector.size
@@ -435,11 +429,7 @@ _ENOUGH, _MOST = 1e-14, 1e-9
 
 
 class ToeplitzInverse:
-    """Products with T and its inverse, and the sums of entries of the inverse that variances need.
-
-    Args:
-        column: First column of T, shape (N,).
-    """
+    """Products with T, by its first column, and its inverse; and the sums of its entries that variances need."""
 
     def __init__(self, column: Float64) -> None:
         self.size = column.size

@@ -139,12 +139,7 @@ _MOVED = 1.0  # gain of the objective after which the curvature is computed anew
 
 @dataclass(frozen=True)
 class Prior:
-    """How far log densities vary: deviation tau k^-s of the k-th cosine.
-
-    Fields:
-        smoothness: s.
-        strength: tau.
-    """
+    """How far log densities vary: deviation `strength` k^-`smoothness` of the k-th cosine."""
 
     smoothness: float
     strength: float
@@ -199,14 +194,9 @@ def _terms(places: bytes, prior: Prior) -> tuple[Bool, Float64, Float64]:
 
 
 def fit(likelihood: Likelihood, weighed: Float64, mass: float, prior: Prior, start: Float64 | None = None) -> Smooth:
-    """Fit a density to what was measured.
+    """Fit a density of so many records to b of the likelihood for the smooth part, on average over groups, shape (G,).
 
-    Args:
-        likelihood: What was measured, and how noisily.
-        weighed: b of the likelihood for the smooth part, on average over groups, shape (G,).
-        mass: Its number of records.
-        prior: Strength and smoothness.
-        start: Coefficients of a fit with another prior, from which steps begin.
+    Steps begin at `start`, the coefficients of a fit with another prior.
     """
     from scipy.linalg import cho_factor, cho_solve  # slow to import
 
@@ -316,13 +306,8 @@ def cost(atoms: list[Float64]) -> float:
 class Search:
     """Atoms around one fitted density.
 
-    Args:
-        likelihood: What was measured, and how noisily.
-        answer: What was measured, shape (M,).
-        weighed: b of the likelihood less J times the atoms that the density was fitted beside, shape (N,).
-        fitted: The density.
-        held: Those atoms together, shape (N,).
-        records: How many there are.
+    `weighed` is b of the likelihood less J times the atoms, `held` together, that the density was fitted beside, shape
+    (N,) each; `answer` is what was measured, shape (M,).
     """
 
     def __init__(
@@ -346,10 +331,8 @@ class Search:
     def _against(self, values: Float64, grouped: Float64, pull: Float64 | float = 0.0) -> Float64:
         """Derivatives in the directions e_i - p, once the density has adapted, shape (N,).
 
-        Args:
-            values: J times something, shape (N,).
-            grouped: The same on average over groups, shape (G,).
-            pull: What the prior adds, shape (G,).
+        `values` is J times something, shape (N,), `grouped` the same on average over groups, `pull` what the prior
+        adds.
         """
         # slopes^T J x is what the density feels of x
         felt = self._inverse(grouped + pull)
@@ -472,13 +455,7 @@ class Candidate:
 
 
 class Fitting:
-    """Fits to one answer.
-
-    Args:
-        likelihood: What was measured, and how noisily.
-        answer: What was measured, on the scale of the likelihood's weights, shape (M,).
-        records: How many there are, or seem to be; above 0.
-    """
+    """Fits to one answer, of shape (M,) on the scale of the likelihood's weights, for so many records, above 0."""
 
     def __init__(self, likelihood: Likelihood, answer: Float64, records: float) -> None:
         self.likelihood, self.answer, self.records = likelihood, answer, records

@@ -265,17 +265,9 @@ TOLERANCE = 1e-8
 def smooth_hats(
     bins: Float64, hats: Float64, spacings: tuple[int, ...], variances: Float64, *, total: float | None
 ) -> Float64:
-    """Fit a nonnegative histogram to noisy bins and noisy hat sums.
+    """The nonnegative histogram nearest to noisy bins and noisy hat sums, shape (N,); with a total it adds up to that.
 
-    Args:
-        bins: Noisy bin counts, shape (N,).
-        hats: Noisy hat sums, level by level, on the scale where a record adds 1 per level, shape (hats,).
-        spacings: Distances between knots, in bins, increasing.
-        variances: Noise variance of a bin, then of the hats of each level, shape (levels + 1,).
-        total: Sum that the histogram must have, or None.
-
-    Returns:
-        Histogram, at least 0, shape (N,).
+    A record adds 1 per level to the hats; `variances` are those of a bin, then of the hats of each level.
     """
     if total == 0:
         return np.zeros(bins.size)

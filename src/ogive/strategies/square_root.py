@@ -153,17 +153,10 @@ REDUCTION = 0.02
 
 
 def nearest_bins(plain: Float64, normal: Product, inverse: Product, sigma: float, *, total: float | None) -> Float64:
-    """The nonnegative histogram nearest to a histogram in the norm x -> x^T C^T C x.
+    """The nonnegative histogram nearest to `plain` in the norm x -> x^T C^T C x; with a total it adds up to that.
 
-    Args:
-        plain: The unconstrained minimum, shape (N,).
-        normal: Products with C^T C.
-        inverse: Products with its inverse.
-        sigma: Standard deviation of the noise of one measurement.
-        total: Sum that the histogram must have, or None.
-
-    Returns:
-        Histogram, at least 0, shape (N,), in time O(N log N) per conjugate-gradient step.
+    Takes products with C^T C and with its inverse, and the deviation of the noise of one measurement; time O(N log N)
+    per conjugate-gradient step.
     """
     if total == 0:
         return np.zeros(plain.size)

@@ -62,11 +62,9 @@ def block_counts(counts: Int64, blocks: Int64, sizes: Int64) -> Int64:
 
 @njit()
 def coefficients(blocks: Int64, sizes: Int64, variances: Float64) -> tuple[Float64, Float64]:
-    """Variance of the upward estimates, and of the sums of their children.
+    """Variance of the upward estimates, and of the sums of their children, shape (levels + 1, 2) each.
 
-    Returns:
-        `own` and `children`, each of shape (levels + 1, 2): column 0 for a full block, column 1
-        for the last block; row `levels` is the root (in column 1, own equal to children).
+    Column 0 is for a full block, column 1 for the last; row `levels` is the root (in column 1, own equal to children).
     """
     levels = blocks.size
     own = np.zeros((levels + 1, 2))
@@ -421,17 +419,9 @@ TOLERANCE = 1e-7
 
 
 def smooth_tree(measured: Float64, blocks: Int64, sizes: Int64, variances: Float64, *, total: float | None) -> Float64:
-    """Fit a nonnegative histogram to noisy block counts.
+    """The nonnegative histogram nearest to noisy counts of blocks, bins first; with a total it adds up to that.
 
-    Args:
-        measured: Block counts, level by level, bins first, shape (sum of sizes,).
-        blocks: Block size of each level, 1 first, each dividing the next, shape (levels,).
-        sizes: Number of blocks of each level, shape (levels,).
-        variances: Noise variance of each level, shape (levels,).
-        total: Sum that the histogram must have, or None.
-
-    Returns:
-        Histogram, at least 0, shape (N,).
+    `blocks`, `sizes` and `variances` are the block size, number of blocks and noise variance of each level.
     """
     if total == 0:
         return np.zeros(int(sizes[0]))

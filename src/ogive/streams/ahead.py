@@ -31,14 +31,8 @@ def split(noise: Int64, bits: int) -> tuple[Int64, Int64]:
 def published(total: int, values: Int64, whole: Int64, rest: Int64, bits: int) -> Float64:
     """(D S + w) / D after each of the values, rounded once, so it depends on the integer D S + w alone.
 
-    The whole units and the rest of D S + w are taken apart, since their product could exceed 64 bits.
-
-    Args:
-        total: Sum of the elements before.
-        values: Elements, in whole units, shape (m,).
-        whole: The whole units of w at each of these steps, rounded down, shape (m,).
-        rest: What is left of w, from 0 to D - 1, shape (m,).
-        bits: Base-2 logarithm of D.
+    `total` is the sum of the elements before; w is given by its whole units, rounded down, and what is left of it,
+    since D S + w could exceed 64 bits.
     """
     units = total + np.cumsum(values) + whole
     return np.asarray(units.astype(np.float64) + np.ldexp(rest.astype(np.float64), -bits))

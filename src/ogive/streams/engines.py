@@ -34,13 +34,7 @@ _KEY = re.compile("[0-9a-f]{64}")
 
 @dataclass(frozen=True)
 class Elements:
-    """What is stored of the elements of a stream.
-
-    Fields:
-        taken: How many there were.
-        total: Their sum, in whole units.
-        low, high: Bounds of each, in whole units.
-    """
+    """What is stored of the elements of a stream: how many, their sum, and bounds of each, in whole units."""
 
     taken: int
     total: int
@@ -59,13 +53,7 @@ def pack(content: dict[str, Any]) -> bytes:
 
 
 def unpack(data: bytes, names: frozenset[str], format_name: str) -> dict[str, Any]:
-    """The plain data that `pack` was given.
-
-    Args:
-        data: The bytes.
-        names: The fields there must be, and no others.
-        format_name: What the field `format` must say.
-    """
+    """The plain data that `pack` was given, where they have these fields, and no others, and this format."""
     if not isinstance(data, bytes | bytearray | memoryview):
         raise ParameterError(f"a stored running total is bytes, got {type(data).__name__}")
     check, _, body = bytes(data).partition(b"\n")

@@ -20,7 +20,6 @@ from ogive.queries import (
     GroupBinning,
     GroupSums,
     GroupSumsQuery,
-    modular,
 )
 from ogive.strategies import (
     GroupedHistogram,
@@ -31,6 +30,7 @@ from ogive.strategies import (
     design_square_root,
     design_tree,
 )
+from ogive.trust.servers import modular
 from ogive.trust.servers.modular import block_ends, measure_modulo
 
 BINS = 24

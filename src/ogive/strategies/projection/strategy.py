@@ -39,13 +39,9 @@ class Moments(NamedTuple):
 
 
 def moments_of(form: Form, sums: Float64, total: int | None, covariance: Float64) -> Moments:
-    """Means of powers from unwhitened sums of features.
+    """Means of powers from unwhitened sums of features, shape (..., M), whose noise has this covariance.
 
-    Args:
-        form: What was measured; of Legendre polynomials.
-        sums: Shape (..., M).
-        total: Number of records where it is public; else the noisy one is taken, and its noise counted.
-        covariance: Of the noise in the sums, shape (M, M).
+    A total that is not public is replaced by the noisy one, whose noise is counted.
     """
     if form.basis != "legendre":
         raise ParameterError(f"moments follow from the legendre basis only, not from {form.basis}")
