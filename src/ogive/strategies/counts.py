@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -96,6 +97,63 @@ def counted_loss(
     return discrete_loss(Fraction(l2_squared * 4**bits), law.sigma, integers)
 
 
+# --- Counts at the ends of a few intervals
+
+
+class _StraightLines(PlainStrategy, ABC):
+    """What strategies share that measure a few counts, with noise of one law, and draw straight lines in between."""
+
+    size: int
+    law: DiscreteLaplace | DiscreteGaussian
+    bits: int
+    what: ClassVar[str]
+    """Whose counts they are, in messages."""
+
+    @property
+    @abstractmethod
+    def edges(self) -> Int64:
+        """How many bins lie below each end of a line, from 0 to N, increasing."""
+
+    @property
+    @abstractmethod
+    def counted(self) -> int:
+        """Number of counts."""
+
+    @property
+    def levels(self) -> tuple[Level, ...]:
+        return (Level(self.counted, self.law),)
+
+    def _scaled(self, counts: Int64, records: int) -> Int64:
+        if records >= 1 << (61 - self.bits):
+            raise DataError(f"this many records do not fit the fixed-point counts of {self.what}")
+        return np.asarray(counts << self.bits)
+
+    def _loss(self, moved: int) -> PureDP | GaussianDP:
+        """That of counts of which so many change by one."""
+        return counted_loss(self.law, self.bits, l1=moved, l2_squared=moved, integers=self.counted)
+
+    def _counts(self, answer: Int64) -> tuple[Float64, tuple[int, ...]]:
+        """Noisy counts, shape (rows, counts), and the leading dimensions of the answers."""
+        rows, shape = batch(answer, self.counted)
+        return np.ldexp(rows.astype(np.float64), -self.bits), shape
+
+    @cached_property
+    def _places(self) -> tuple[Int64, Float64]:
+        """For each threshold the edge before it, and how far it is to the next, above 0 and at most 1."""
+        bins = np.arange(1, self.size + 1)
+        before = np.searchsorted(self.edges, bins, side="left") - 1
+        return before, (bins - self.edges[before]) / np.diff(self.edges)[before]
+
+    def _between(self, at_edges: Float64, total: int | None) -> Float64:
+        """Values at all thresholds, shape (rows, N), from those at the edges but the first, where they are 0."""
+        padded = np.concatenate([np.zeros((len(at_edges), 1)), at_edges], axis=1)
+        before, share = self._places
+        values: Float64 = padded[:, before] + share * (padded[:, before + 1] - padded[:, before])
+        if total is not None:
+            values[:, -1] = total
+        return values
+
+
 # --- Counts of groups of neighboring bins
 #
 # The curve is measured at the groups' ends alone: a record belongs to one group, so noise for a change of two counts by
@@ -107,7 +165,7 @@ ACCOUNTINGS = ("joint", "naive")
 
 
 @dataclass(frozen=True)
-class GroupedHistogram(PlainStrategy):
+class GroupedHistogram(_StraightLines):
     """Noisy counts of groups of bins, with linear interpolation between the groups' ends.
 
     Fields:
@@ -123,6 +181,7 @@ class GroupedHistogram(PlainStrategy):
     bits: int = 0
 
     name: ClassVar[str] = "histogram"
+    what: ClassVar[str] = "a histogram"
     readers: ClassVar[Readers] = {"law": partial(read_counted_law, who_takes="a histogram takes")}
 
     def __post_init__(self) -> None:
@@ -140,8 +199,8 @@ class GroupedHistogram(PlainStrategy):
         return ends
 
     @property
-    def levels(self) -> tuple[Level, ...]:
-        return (Level(self.groups, self.law),)
+    def counted(self) -> int:
+        return self.groups
 
     @property
     def features(self) -> Int64:
@@ -153,9 +212,7 @@ class GroupedHistogram(PlainStrategy):
     def measure(self, counts: Int64) -> Int64:
         """Counts of the groups times 2^bits, shape (B,)."""
         sums = np.add.reduceat(histogram(counts, self.size), self.edges[:-1])
-        if int(np.abs(sums).sum()) >= 1 << (61 - self.bits):
-            raise DataError("this many records do not fit the fixed-point counts of a histogram")
-        return np.asarray(sums << self.bits)
+        return self._scaled(sums, int(np.abs(sums).sum()))
 
     def loss(self, adjacency: Adjacency) -> PureDP | GaussianDP:
         """Exact loss.
@@ -163,36 +220,17 @@ class GroupedHistogram(PlainStrategy):
         Privacy:
             A replaced record changes two counts by one at most, an added one changes one.
         """
-        changes = moved_counts(adjacency)
-        return counted_loss(self.law, self.bits, l1=changes, l2_squared=changes, integers=self.groups)
+        return self._loss(moved_counts(adjacency))
 
     def estimate(self, answer: Int64, total: int | None) -> Float64:
         """Cumulative counts, shape (..., N): exact sums of the groups' counts at their ends, straight lines between.
 
         A known total is used by the best linear rule: every group gives up the same part of the surplus.
         """
-        rows, shape = batch(answer, self.groups)
-        counts = np.ldexp(rows.astype(np.float64), -self.bits)
+        counts, shape = self._counts(answer)
         if total is not None:
             counts += (total - counts.sum(axis=1, keepdims=True)) / self.groups
-        values = self.between(np.cumsum(counts, axis=1))
-        if total is not None:
-            values[:, -1] = total
-        return values.reshape(*shape, self.size)
-
-    def between(self, at_ends: Float64) -> Float64:
-        """Values at all thresholds, shape (rows, N), from those at the groups' ends, shape (rows, B)."""
-        padded = np.concatenate([np.zeros((len(at_ends), 1)), at_ends], axis=1)
-        group, share = self._places
-        return np.asarray(padded[:, group] + share * (padded[:, group + 1] - padded[:, group]))
-
-    @cached_property
-    def _places(self) -> tuple[Int64, Float64]:
-        """Group of each threshold, and where in it the threshold lies, above 0 and at most 1."""
-        bins = np.arange(self.size)
-        group = np.searchsorted(self.edges, bins, side="right") - 1
-        widths = np.diff(self.edges)[group]
-        return group, (bins + 1 - self.edges[group]) / widths
+        return self._between(np.cumsum(counts, axis=1), total).reshape(*shape, self.size)
 
     def variance(self, *, total_known: bool) -> Float64:
         group, share = self._places
@@ -272,7 +310,7 @@ def _read_points(points: Any) -> tuple[Any, ...]:
 
 
 @dataclass(frozen=True)
-class OpenedThresholds(PlainStrategy):
+class OpenedThresholds(_StraightLines):
     """Noisy counts of the records at or below some thresholds, with linear interpolation between them.
 
     Fields:
@@ -289,6 +327,7 @@ class OpenedThresholds(PlainStrategy):
     bits: int = 0
 
     name: ClassVar[str] = "adaptive"
+    what: ClassVar[str] = "adaptive quantiles"
     readers: ClassVar[Readers] = {
         "points": _read_points,
         "law": partial(read_counted_law, who_takes="adaptive quantiles take"),
@@ -305,8 +344,13 @@ class OpenedThresholds(PlainStrategy):
         object.__setattr__(self, "points", points)
 
     @property
-    def levels(self) -> tuple[Level, ...]:
-        return (Level(len(self.points), self.law),)
+    def counted(self) -> int:
+        return len(self.points)
+
+    @cached_property
+    def edges(self) -> Int64:
+        """Numbers of bins below the points, with the ends of the axis, increasing."""
+        return np.unique(np.array([0, *(point + 1 for point in self.points), self.size]))
 
     @property
     def features(self) -> Int64:
@@ -317,9 +361,7 @@ class OpenedThresholds(PlainStrategy):
     def measure(self, counts: Int64) -> Int64:
         """Cumulative counts at the points times 2^bits, shape (T,)."""
         totals = np.cumsum(histogram(counts, self.size))
-        if int(totals[-1]) >= 1 << (61 - self.bits):
-            raise DataError("this many records do not fit the fixed-point counts of adaptive quantiles")
-        return np.asarray(totals[np.array(self.points)] << self.bits)
+        return self._scaled(totals[np.array(self.points)], int(totals[-1]))
 
     def loss(self, adjacency: Adjacency) -> PureDP | GaussianDP:
         """Exact loss of all counts together.
@@ -330,65 +372,47 @@ class OpenedThresholds(PlainStrategy):
         moved = len(self.points)
         if adjacency is Adjacency.REPLACE and self.size - 1 in self.points:
             moved = max(1, moved - 1)
-        return counted_loss(self.law, self.bits, l1=moved, l2_squared=moved, integers=len(self.points))
+        return self._loss(moved)
 
     def estimate(self, answer: Int64, total: int | None) -> Float64:
         """Cumulative counts, shape (..., N): the noisy counts at their thresholds, straight lines between."""
-        rows, shape = batch(answer, len(self.points))
-        return self._between(np.ldexp(rows.astype(np.float64), -self.bits), total).reshape(*shape, self.size)
+        counts, shape = self._counts(answer)
+        return self._through(counts, total).reshape(*shape, self.size)
 
     def matched(self, answer: Int64, total: int | None) -> Float64:
         """The same with counts and thresholds each put in order and matched by rank, clipped to what is possible.
 
         A monotone curve; sorting never takes the counts farther from the true ones, which are in order.
         """
-        rows, shape = batch(answer, len(self.points))
-        counts = np.maximum(np.ldexp(rows.astype(np.float64), -self.bits), 0.0)
+        counts, shape = self._counts(answer)
+        counts = np.maximum(counts, 0.0)
         if total is not None:
             counts = np.minimum(counts, total)
             if self.size - 1 in self.points:
                 counts[:, self.points.index(self.size - 1)] = total
         ranked = np.empty_like(counts)
         ranked[:, self._order] = np.sort(counts, axis=1)
-        return self._between(ranked, total).reshape(*shape, self.size)
+        return self._through(ranked, total).reshape(*shape, self.size)
 
     @cached_property
     def _order(self) -> Int64:
         return np.argsort(np.array(self.points), kind="stable")
 
-    @cached_property
-    def _places(self) -> tuple[Int64, Float64]:
-        """For each threshold the knot before it (0 is the start of the axis), and how far it is to the next."""
-        knots = self._knots
-        bins = np.arange(1, self.size + 1)
-        before = np.searchsorted(knots, bins, side="left") - 1
-        return before, (bins - knots[before]) / np.diff(knots)[before]
-
-    @cached_property
-    def _knots(self) -> Int64:
-        """Numbers of bins below the points, with the ends of the axis, increasing."""
-        return np.unique(np.array([0, *(point + 1 for point in self.points), self.size]))
-
-    def _between(self, counts: Float64, total: int | None) -> Float64:
+    def _through(self, counts: Float64, total: int | None) -> Float64:
         """Straight lines through the counts, shape (rows, N)."""
-        start = np.zeros((len(counts), 1))
         inner = counts[:, self._order]
         if self.size - 1 in self.points:
             inner = inner[:, :-1] if total is not None else inner
         elif total is None:
             raise ParameterError("the number of records is private and was not asked for, so no curve can be drawn")
-        parts = [start, inner] if total is None else [start, inner, np.full((len(counts), 1), float(total))]
-        at_knots = np.concatenate(parts, axis=1)
-        before, share = self._places
-        values: Float64 = at_knots[:, before] + share * (at_knots[:, before + 1] - at_knots[:, before])
         if total is not None:
-            values[:, -1] = total
-        return values
+            inner = np.concatenate([inner, np.full((len(counts), 1), float(total))], axis=1)
+        return self._between(inner, total)
 
     def variance(self, *, total_known: bool) -> Float64:
         """Exact variance of the noise in each cumulative count, shape (N,), the thresholds taken as given."""
         before, share = self._places
-        noisy = np.ones(len(self._knots))
+        noisy = np.ones(len(self.edges))
         noisy[0] = 0.0
         if total_known or self.size - 1 not in self.points:
             noisy[-1] = 0.0
