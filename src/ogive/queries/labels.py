@@ -11,6 +11,7 @@ import numpy as np
 from ogive.accounting import discrete_loss, group_loss, total_loss
 from ogive.core.arrays import Bool, Int64
 from ogive.core.checks import whole
+from ogive.core.parameters import plain_fields
 from ogive.errors import DataError, ParameterError
 from ogive.noise import DiscreteGaussian, DiscreteLaplace
 from ogive.noise.base import NodeNoise
@@ -122,8 +123,7 @@ class Check:
     expected: tuple[tuple[int, ...], ...] | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        expected = None if self.expected is None else [list(row) for row in self.expected]
-        return {"threshold": self.threshold, "law": self.law.to_dict(), "expected": expected}
+        return plain_fields(self)
 
     def heights(self, sums: Int64, bits: int) -> Int64:
         """What is compared with the threshold, without noise, in units of 2^-bits votes, shape (queries,).

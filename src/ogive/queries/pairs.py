@@ -7,12 +7,13 @@ from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
-from typing import Any, ClassVar, Literal, get_args
+from typing import ClassVar, Literal, get_args
 
 import numpy as np
 
 from ogive.columns import Domain
 from ogive.core.arrays import Bool, Float64, Int64
+from ogive.core.parameters import plain_fields
 from ogive.core.types import Progress
 from ogive.crypto.circuits import Bit, Builder, Circuit, LaplaceLaw, ResponseLaw, Signed, Unsigned, separate
 from ogive.crypto.circuits.arithmetic import Number, less
@@ -331,18 +332,8 @@ class PairsQuery(Query):
 
     def digest(self, sums: Int64, adjacency: Adjacency) -> bytes:
         """SHA-256 of the description and of all rows; as secret as the data."""
-        public: dict[str, Any] = {
-            "rows": self.rows.to_dict(),
-            "measure": self.measure.to_dict(),
-            "classes": self.classes,
-            "epsilon": str(self.epsilon),
-            "delta": str(self.delta),
-            "design": self.design,
-            "rounds": self.rounds,
-            "noise": self.noise,
-            "bits": self.bits,
-            "circuit": self.program(self.rounds).circuit.digest().hex(),  # a function's has no other description
-        }
+        # a function's circuit has no other description
+        public = {**plain_fields(self), "circuit": self.program(self.rounds).circuit.digest().hex()}
         return rows_digest("pairs", public, sums)
 
     def drawn(self, sums: Int64, *, seed: bytes) -> Design:

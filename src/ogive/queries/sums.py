@@ -12,6 +12,7 @@ from ogive.accounting import group_loss, larger_loss
 from ogive.columns.grids import Grid
 from ogive.core.arrays import Int64
 from ogive.core.checks import among, whole
+from ogive.core.parameters import plain_fields
 from ogive.errors import DataError, ParameterError
 from ogive.noise import DiscreteGaussian, DiscreteLaplace
 from ogive.noise.base import NodeNoise
@@ -194,7 +195,7 @@ class Weights:
             raise ParameterError("squares are measured beside centered places, whose shift is -slope M / 2")
 
     def to_dict(self) -> dict[str, int]:
-        return {"count": self.count, "slope": self.slope, "shift": self.shift, "square": self.square}
+        return plain_fields(self)
 
 
 @lru_cache(maxsize=256)
