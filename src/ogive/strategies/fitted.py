@@ -159,7 +159,7 @@ WEIGHTS: Mapping[type, Callable[[Any], Any]] = {
 """For each strategy that a density can be fitted to: weights of the bins in its sums, at most 1, shape (M, N)."""
 
 
-def _scales(strategy: Strategy) -> list[float]:
+def scales_of(strategy: Strategy) -> list[float]:
     """What the numbers of each level are divided by, to be sums of bins with those weights."""
     if isinstance(strategy, LeastSquaresHats):
         return [1.0, *(2.0 * spacing for spacing in strategy.spacings)]
@@ -186,7 +186,7 @@ def suits(strategy: Strategy, answer: Int64, total: int | None) -> bool:
 @lru_cache(maxsize=64)
 def _largest(strategy: Any) -> float:
     """Largest deviation of a measured sum, on the scale where a bin weighs at most 1."""
-    levels = zip(strategy.levels, _scales(strategy), strict=True)
+    levels = zip(strategy.levels, scales_of(strategy), strict=True)
     return max(math.sqrt(level.law.variance) / scale for level, scale in levels)
 
 
@@ -202,7 +202,7 @@ def _likelihood(strategy: Any) -> tuple[Likelihood, Float64]:
     from ogive.strategies.density import Likelihood  # loaded with the first fit
 
     nodes = [level.nodes for level in strategy.levels]
-    scales = np.repeat(_scales(strategy), nodes)
+    scales = np.repeat(scales_of(strategy), nodes)
     variances = np.repeat([max(level.law.variance, _SILENT) for level in strategy.levels], nodes)
     heavy = not isinstance(strategy.levels[0].law, DiscreteGaussian)
     return Likelihood(WEIGHTS[type(strategy)](strategy), variances / scales**2, heavy), scales
