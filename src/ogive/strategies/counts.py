@@ -58,11 +58,6 @@ def read_counted_law(data: Any, who_takes: str) -> DiscreteLaplace | DiscreteGau
     return law
 
 
-def check_rows(rows: Any) -> int:
-    """How many records of one person are hidden together."""
-    return whole(rows, "rows", 1, MAX_ROWS_PER_PERSON)
-
-
 def counted_noise(
     privacy: Privacy, *, l1: int, l2_squared: int, integers: int, rows: int = 1, bits: int = BITS
 ) -> tuple[DiscreteLaplace | DiscreteGaussian, int]:
@@ -73,19 +68,15 @@ def counted_noise(
     if isinstance(privacy, ZeroConcentratedDP):
         variance = change / (2 * privacy.rho)
     else:
-        mu = _mu(privacy, integers, float(change) ** 0.5)
+        try:
+            mu = gaussian_grant(privacy, integers=integers, per_unit=float(change) ** 0.5)
+        except ParameterError:
+            raise ParameterError(
+                f"{privacy} asks for finer Gaussian noise than integers can have; "
+                "use a larger delta or a smaller epsilon, or `PureDP`, which implies it"
+            ) from None
         variance = change / (Fraction(mu) ** 2 * (1 - Fraction(1, 1 << 48)))
     return DiscreteGaussian(max(round_up_root(variance), Fraction(LEAST_SIGMA))), bits
-
-
-def _mu(privacy: ApproxDP, integers: int, per_unit: float) -> float:
-    try:
-        return gaussian_grant(privacy, integers=integers, per_unit=per_unit)
-    except ParameterError:
-        raise ParameterError(
-            f"{privacy} asks for finer Gaussian noise than integers can have; "
-            "use a larger delta or a smaller epsilon, or `PureDP`, which implies it"
-        ) from None
 
 
 def counted_loss(
@@ -276,7 +267,7 @@ def design_histogram(
         Tao and Sarwate, Section 4, with exact accounting.
     """
     check_privacy(privacy)
-    check_rows(rows)
+    whole(rows, "rows", 1, MAX_ROWS_PER_PERSON)
     among(accounting, "accounting", ACCOUNTINGS)
     groups = min(check_groups(groups), size)
     if accounting == "joint":

@@ -296,21 +296,17 @@ def smooth_hats(
     raise ArithmeticError(f"least-squares smoothing did not converge in {MAX_ROUNDS} rounds")
 
 
+@dataclass(frozen=True, eq=False)
 class _Dual:
     """The dual problem: its value, its gradient and its Newton step."""
 
-    def __init__(
-        self,
-        bins: Float64,
-        hats: Float64,
-        spacings: Int64,
-        sizes: Int64,
-        bin_noise: float,
-        noise: Float64,
-        total: float | None,
-    ) -> None:
-        self.bins, self.hats, self.total = bins, hats, total
-        self.spacings, self.sizes, self.bin_noise, self.noise = spacings, sizes, bin_noise, noise
+    bins: Float64
+    hats: Float64
+    spacings: Int64
+    sizes: Int64
+    bin_noise: float
+    noise: Float64
+    total: float | None
 
     def at(self, force: Float64, theta: float) -> tuple[float, Float64, Float64, float]:
         """Value, fitted bins, gradient by the forces, gradient by theta."""

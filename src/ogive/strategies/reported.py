@@ -57,14 +57,12 @@ class _Reported(PlainStrategy, ABC):
 
     @property
     @abstractmethod
-    def inner(self) -> Any:
+    def inner(self) -> LeastSquaresTree | GroupedHistogram:
         """The same blocks or groups and laws, measured by a curator."""
 
     @property
     def levels(self) -> tuple[Level, ...]:
-        """Those of the same measured by a curator."""
-        levels: tuple[Level, ...] = self.inner.levels
-        return levels
+        return self.inner.levels
 
     def measure(self, counts: Int64) -> Int64:
         """What reports without any noise would say, shape (M,)."""

@@ -72,10 +72,7 @@ class SquareRoot(GaussianRoot):
 
     def curves(self, rows: Float64) -> Float64:
         """Unbiased cumulative counts of answers, shape (batch, N) each, by one Toeplitz product."""
-        length = fast_length(2 * self.size)
-        spectrum = np.fft.rfft(rows, length, axis=1) * np.fft.rfft(self._decoder, length)
-        product: Float64 = np.fft.irfft(spectrum, length, axis=1)
-        return np.ascontiguousarray(product[:, : self.size])
+        return np.ascontiguousarray(_Toeplitz(self._decoder).times(rows))
 
     def normal_equations(self, answer: Float64) -> tuple[Float64, Product, Product]:
         column = factor_column(self.size, self.bits)
@@ -196,7 +193,8 @@ class _Toeplitz:
         self.spectrum = np.fft.rfft(column, self.length)
 
     def times(self, values: Float64) -> Float64:
-        return np.asarray(np.fft.irfft(np.fft.rfft(values, self.length) * self.spectrum, self.length)[: self.size])
+        """T times each row of values, shape (..., N)."""
+        return np.asarray(np.fft.irfft(np.fft.rfft(values, self.length) * self.spectrum, self.length)[..., : self.size])
 
     def transposed(self, values: Float64) -> Float64:
         return self.times(values[::-1])[::-1]
