@@ -51,6 +51,7 @@ from ogive.privacy import Adjacency, GaussianDP, Loss, PrivacyUnit, PureDP
 from ogive.queries import base
 from ogive.queries.aggregates import Cells, RowValues
 from ogive.strategies.base import Level
+from ogive.strategies.counts import check_laws
 
 MOST_BITS = 45
 _ROOM_BITS = 61
@@ -91,11 +92,7 @@ class KernelQuery(base.Described, base.CuratorQuery):
         whole(self.bits, "bits", 0, MOST_BITS)
         if len(self.laws) != len(self.measure.kernels):
             raise ParameterError(f"give one law for each of {len(self.measure.kernels)} kernels, got {len(self.laws)}")
-        gaussian = all(isinstance(law, DiscreteGaussian) and law.sigma >= LEAST_SIGMA for law in self.laws)
-        if not gaussian and not all(isinstance(law, DiscreteLaplace) for law in self.laws):
-            raise ParameterError(
-                f"`laws` must all be DiscreteLaplace, or all DiscreteGaussian of a sigma of at least {LEAST_SIGMA}"
-            )
+        check_laws(self.laws)
 
     @property
     def samples(self) -> int:
@@ -150,22 +147,11 @@ class KernelQuery(base.Described, base.CuratorQuery):
 
     def description(self) -> dict[str, Any]:
         functions = [kernel.digest(self.columns) for kernel in self.measure.kernels if hasattr(kernel, "digest")]
-        return {
-            "rows": self.rows.to_dict(),
-            "measure": self.measure.to_dict(),
-            "functions": functions,
-            "laws": [law.to_dict() for law in self.laws],
-            "bits": self.bits,
-        }
+        return {**super().description(), "functions": functions}
 
     def totals(self, sums: Int64, adjacency: Adjacency) -> tuple[int, ...] | None:
         """The number of records, or of each public class, the negative one first."""
-        if adjacency is not Adjacency.REPLACE:
-            return None
-        if self.samples == 1:
-            return (len(sums),)
-        classes = self.rows.values(sums)[:, -1].astype(np.int64)
-        return tuple(np.bincount(classes, minlength=self.samples).tolist())
+        return _sizes(self.rows, sums, self.samples) if adjacency is Adjacency.REPLACE else None
 
     def answer(self, sums: Int64, nodes: NodeNoise | None) -> Int64:
         """The numbers with noise, shape (kernels,).
@@ -176,16 +162,14 @@ class KernelQuery(base.Described, base.CuratorQuery):
         Raises:
             DataError: there are fewer than two records, or a class is empty, or there are too many for these bits.
         """
-        values = self.rows.values(sums)
-        classes = values[:, -1].astype(np.int64) if self.samples > 1 else None
-        kept = values[:, :-1] if self.samples > 1 else values
-        totals = check_totals(self.totals(sums, Adjacency.REPLACE) or (), self.degree)
+        rows, classes = _parted(self.rows, sums, self.samples)
+        totals = check_totals(_sizes(self.rows, sums, self.samples), self.degree)
         found = []
         for kernel in self.measure.kernels:
             if self.counted and isinstance(kernel, Untied):  # the second one
-                exact = Fraction(int((values[:, kernel.columns[0]] == 1).sum()))
+                exact = Fraction(int((self.rows.values(sums)[:, kernel.columns[0]] == 1).sum()))
             else:
-                exact = self._changes(kernel, kept, classes, totals, exactly=nodes is None)
+                exact = self._changes(kernel, rows, classes, totals, exactly=nodes is None)
             found.append(math.floor(exact * (1 << self.bits) + _HALF))
         if max(map(abs, found)) >> _ROOM_BITS:
             raise DataError(f"there are too many records for means with {self.bits} fractional bits; use fewer bits")
@@ -267,6 +251,18 @@ def counts_class(measure: Measure) -> bool:
     """Whether a measure divides pairs in the right order by pairs of different labels."""
     kernels = measure.kernels
     return len(kernels) == 2 and isinstance(kernels[0], ScoreOrder) and isinstance(kernels[1], Untied)
+
+
+def _parted(rows: RowValues, sums: Int64, classes: int) -> tuple[Float64, Int64 | None]:
+    """The values that kernels look at, and the class of each row where there are several classes."""
+    values = rows.values(sums)
+    return (values[:, :-1], values[:, -1].astype(np.int64)) if classes > 1 else (values, None)
+
+
+def _sizes(rows: RowValues, sums: Int64, classes: int) -> tuple[int, ...]:
+    """The number of records, or of each of several classes."""
+    labels = _parted(rows, sums, classes)[1]
+    return (len(sums),) if labels is None else tuple(np.bincount(labels, minlength=classes).tolist())
 
 
 def _classes(domain: Domain) -> int:
@@ -429,7 +425,7 @@ class ExactMeansQuery(base.Described, base.CuratorQuery):
 
     def totals(self, sums: Int64, adjacency: Adjacency) -> tuple[int, ...] | None:
         """The number of records, or of each class, where that is public."""
-        return self._sizes(sums) if adjacency is Adjacency.REPLACE else None
+        return _sizes(self.rows, sums, self.classes) if adjacency is Adjacency.REPLACE else None
 
     def description(self) -> dict[str, Any]:
         return {"rows": self.rows.to_dict(), "measure": self.measure.to_dict()}
@@ -438,14 +434,12 @@ class ExactMeansQuery(base.Described, base.CuratorQuery):
         """Sizes, means, and the variance under the null hypothesis where a kernel has one: floats by their bits."""
         if nodes is not None:
             raise UnsupportedError("exact means are not private; only the trust model clear gives them")
-        sizes = self._sizes(sums)
+        sizes = _sizes(self.rows, sums, self.classes)
         if self.classes and 0 in sizes:
             raise DataError(f"class {sizes.index(0)} of {self.classes} has no record; each class needs one")
-        values = self.rows.values(sums)
-        labels = values[:, -1].astype(np.int64) if self.classes else None
-        kept = values[:, :-1] if self.classes else values
-        means = [kernel.exact(kept, labels) for kernel in self.measure.kernels]
-        variance = null_variance.of_rows(self.measure.kernels[0], kept, labels)
+        rows, labels = _parted(self.rows, sums, self.classes)
+        means = [kernel.exact(rows, labels) for kernel in self.measure.kernels]
+        variance = null_variance.of_rows(self.measure.kernels[0], rows, labels)
         numbers = np.array([*means, *([] if variance is None else [variance])])
         return np.concatenate([np.array(sizes, dtype=np.int64), numbers.view(np.int64)])
 
@@ -454,9 +448,3 @@ class ExactMeansQuery(base.Described, base.CuratorQuery):
         first, kernels = self.classes or 1, len(self.measure.kernels)
         numbers = values[first:].view(np.float64).tolist()
         return tuple(values[:first].tolist()), numbers[:kernels], numbers[kernels] if len(numbers) > kernels else None
-
-    def _sizes(self, sums: Int64) -> tuple[int, ...]:
-        if not self.classes:
-            return (len(sums),)
-        counts = np.bincount(self.rows.values(sums)[:, -1].astype(np.int64), minlength=self.classes)
-        return tuple(counts.tolist())

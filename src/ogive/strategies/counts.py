@@ -43,6 +43,11 @@ def check_counted(size: Any, laws: Sequence[Any], bits: Any) -> None:
     """Refuse a size below 1, laws of two kinds, or fractional bits that do not go with them."""
     whole(size, "size", 1)
     whole(bits, "bits", 0, MOST_BITS)
+    check_laws(laws)
+
+
+def check_laws(laws: Sequence[Any]) -> None:
+    """Refuse laws of two kinds, or Gaussian ones that are too fine for integers."""
     gaussian = all(isinstance(law, DiscreteGaussian) and law.sigma >= LEAST_SIGMA for law in laws)
     if not gaussian and not all(isinstance(law, DiscreteLaplace) for law in laws):
         raise ParameterError(
