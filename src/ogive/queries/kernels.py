@@ -100,6 +100,11 @@ class KernelQuery(base.Described, base.CuratorQuery):
         return self.measure.kernels[0].samples
 
     @property
+    def classes(self) -> int:
+        """Number of public classes; 0 for pairs of any records."""
+        return self.samples if self.samples > 1 else 0
+
+    @property
     def degree(self) -> int:
         """Records that a kernel looks at where there are no classes: two, or three."""
         return degree(self.measure)
@@ -151,7 +156,7 @@ class KernelQuery(base.Described, base.CuratorQuery):
 
     def totals(self, sums: Int64, adjacency: Adjacency) -> tuple[int, ...] | None:
         """The number of records, or of each public class, the negative one first."""
-        return _sizes(self.rows, sums, self.samples) if adjacency is Adjacency.REPLACE else None
+        return _sizes(self.rows, sums, self.classes) if adjacency is Adjacency.REPLACE else None
 
     def answer(self, sums: Int64, nodes: NodeNoise | None) -> Int64:
         """The numbers with noise, shape (kernels,).
@@ -162,8 +167,8 @@ class KernelQuery(base.Described, base.CuratorQuery):
         Raises:
             DataError: there are fewer than two records, or a class is empty, or there are too many for these bits.
         """
-        rows, classes = _parted(self.rows, sums, self.samples)
-        totals = check_totals(_sizes(self.rows, sums, self.samples), self.degree)
+        rows, classes = _parted(self.rows, sums, self.classes)
+        totals = check_totals(_sizes(self.rows, sums, self.classes), self.degree)
         found = []
         for kernel in self.measure.kernels:
             if self.counted and isinstance(kernel, Untied):  # the second one
@@ -254,13 +259,13 @@ def counts_class(measure: Measure) -> bool:
 
 
 def _parted(rows: RowValues, sums: Int64, classes: int) -> tuple[Float64, Int64 | None]:
-    """The values that kernels look at, and the class of each row where there are several classes."""
+    """The values that kernels look at, and the class of each row where there are classes."""
     values = rows.values(sums)
-    return (values[:, :-1], values[:, -1].astype(np.int64)) if classes > 1 else (values, None)
+    return (values[:, :-1], values[:, -1].astype(np.int64)) if classes else (values, None)
 
 
 def _sizes(rows: RowValues, sums: Int64, classes: int) -> tuple[int, ...]:
-    """The number of records, or of each of several classes."""
+    """The number of records, or of each class where there are classes."""
     labels = _parted(rows, sums, classes)[1]
     return (len(sums),) if labels is None else tuple(np.bincount(labels, minlength=classes).tolist())
 
