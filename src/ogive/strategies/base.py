@@ -357,7 +357,8 @@ class GaussianRoot(PlainStrategy, ABC):
     def to_dict(self) -> dict[str, Any]:
         """Plain data, the law at their end."""
         data = super().to_dict()
-        return {**data, "law": data.pop("law")}
+        data["law"] = data.pop("law")
+        return data
 
 
 def check_privacy(privacy: Any, adjacency: Any) -> None:
