@@ -325,7 +325,7 @@ class CountsQuery(base.Described):
         """Independent noise of every count, in the shape of the aggregate."""
         return base.draw(nodes, self.levels)[0].reshape(self.aggregate.shape)
 
-    def loss(self, changed: int, unit: PrivacyUnit) -> Loss:
+    def _loss(self, changed: int, unit: PrivacyUnit) -> Loss:
         """Privacy loss of all counts together, of which one record changes so many by one."""
         integers = self.levels[0].nodes
         loss = counted_loss(self.law, self.bits, l1=changed, l2_squared=changed, integers=integers)
@@ -377,7 +377,7 @@ class CellsQuery(CountsQuery, base.LinearQuery):
         """
         for column in self.cells.domain.columns:
             base.check_missing(column, unit.adjacency)
-        return self.loss(moved_counts(unit.adjacency), unit)
+        return self._loss(moved_counts(unit.adjacency), unit)
 
     def totals(self, sums: Int64, adjacency: Adjacency) -> tuple[int, ...] | None:
         """Under REPLACE the number of records, or of each public class."""

@@ -65,7 +65,7 @@ class VotesQuery(CountsQuery, base.LinearQuery):
 
     def price(self, unit: PrivacyUnit) -> Loss:
         """Privacy loss of all counts together."""
-        return self.loss(votes_changed(self.ballots), unit)
+        return self._loss(votes_changed(self.ballots), unit)
 
 
 def design_votes(ballots: Ballots, privacy: Privacy, unit: PrivacyUnit) -> VotesQuery:
