@@ -19,10 +19,10 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property, lru_cache
+from functools import cache, cached_property, lru_cache
 from typing import Any, ClassVar
 
 import numpy as np
@@ -172,25 +172,25 @@ def half_open_cost(tree: PathTree) -> int:
 
 def _from_one_end(tree: PathTree, *, suffix: bool) -> int:
     """Largest cost of a suffix of the points, or of a prefix."""
-    pairs = _Pairs(tree)
+    pairs = _pairs(tree)
     if tree.root:
-        return max(pair[suffix] for pair in pairs.of(tree.height, tree.size))
+        return max(pair[suffix] for pair in pairs(tree.height, tree.size))
     return max(
         (count - 1 - child if suffix else child) + pair[suffix]
         for child, count, leaves in _child_kinds(tree, tree.height, tree.size)
-        for pair in pairs.of(tree.height - 1, leaves)
+        for pair in pairs(tree.height - 1, leaves)
     )
 
 
 def _inside(tree: PathTree) -> int:
     """Largest cost of an interval that meets at least two children of some block."""
-    pairs = _Pairs(tree)
+    pairs = _pairs(tree)
     worst = 1
     for level, leaves in _blocks(tree):
         count, last = tree.children(level, leaves)
         omitted = level == tree.height and not tree.root
-        left = [(b, a) for a, b in pairs.of(level - 1, tree.sizes[level - 1])] if count > 1 else []
-        for final, right in ((True, pairs.of(level - 1, last)), (False, pairs.of(level - 1, tree.sizes[level - 1]))):
+        left = [(b, a) for a, b in pairs(level - 1, tree.sizes[level - 1])] if count > 1 else []
+        for final, right in ((True, pairs(level - 1, last)), (False, pairs(level - 1, tree.sizes[level - 1]))):
             # children strictly between the two partial ones, the right one being the last child or not
             for between in range(count - 1 if final else count - 2):
                 for a, b in left:
@@ -219,24 +219,15 @@ def _child_kinds(tree: PathTree, level: int, leaves: int) -> list[tuple[int, int
     return [(child, count, full if child < count - 1 else last) for child in range(count)]
 
 
-class _Pairs:
-    """Memoized Pareto-maximal cost pairs (A, B) of the prefixes inside a block."""
+def _pairs(tree: PathTree) -> Callable[[int, int], tuple[Pair, ...]]:
+    """Pareto-maximal cost pairs (A, B) of the prefixes inside a block, by its level and the points that it holds."""
 
-    def __init__(self, tree: PathTree) -> None:
-        self.tree = tree
-        self.known: dict[tuple[int, int], tuple[Pair, ...]] = {}
-
-    def of(self, level: int, leaves: int) -> tuple[Pair, ...]:
-        """Pairs of a block at `level` that holds `leaves` points."""
-        if (level, leaves) not in self.known:
-            self.known[level, leaves] = self._build(level, leaves)
-        return self.known[level, leaves]
-
-    def _build(self, level: int, leaves: int) -> tuple[Pair, ...]:
+    @cache
+    def of(level: int, leaves: int) -> tuple[Pair, ...]:
         pairs = {(0, 1), (1, 0)}
         if level > 0:
-            for child, count, inner in _child_kinds(self.tree, level, leaves):
-                for a, b in self.of(level - 1, inner):
+            for child, count, inner in _child_kinds(tree, level, leaves):
+                for a, b in of(level - 1, inner):
                     without = child + a
                     through = count - 1 - child + b
                     pairs.add((min(without, 1 + through), min(1 + without, through)))
@@ -245,6 +236,8 @@ class _Pairs:
             for pair in sorted(pairs)
             if not any(other != pair and other[0] >= pair[0] and other[1] >= pair[1] for other in pairs)
         )
+
+    return of
 
 
 # --- Exact squared L2 constants of path noise
@@ -330,20 +323,15 @@ class _Scan:
 
     def __init__(self, tree: PathTree) -> None:
         self.tree = tree
-        self.inner: dict[tuple[int, int], float] = {}
-        self.hulls: dict[tuple[int, int, float, bool], Float64] = {}
-        self.intervals: dict[tuple[int, int, float], float] = {}
+        self.own, self.hull, self.interval = cache(self._own), cache(self._hull), cache(self._interval)
         self.top = self.own(tree.height, tree.size)
 
-    def own(self, level: int, leaves: int) -> float:
+    def _own(self, level: int, leaves: int) -> float:
         """V of a block."""
         if level == 0:
             return 1.0
-        if (level, leaves) not in self.inner:
-            total = self.below(level, leaves)
-            measured = self.tree.root or level < self.tree.height
-            self.inner[level, leaves] = total / (1 + total) if measured else total
-        return self.inner[level, leaves]
+        total = self.below(level, leaves)
+        return total / (1 + total) if self.tree.root or level < self.tree.height else total
 
     def below(self, level: int, leaves: int) -> float:
         """S of a block."""
@@ -359,45 +347,39 @@ class _Scan:
         owns = [self.own(level - 1, width) for width in widths]
         return total, eta, [(width, own, own - own * own * eta) for width, own in zip(widths, owns, strict=True)]
 
-    def hull(self, level: int, leaves: int, whole: float, *, mirrored: bool) -> Float64:
+    def _hull(self, level: int, leaves: int, whole: float, *, mirrored: bool) -> Float64:
         """Upper hull of (a, p) over the prefixes (mirrored: suffixes) inside a block, shape (vertices, 2)."""
-        key = (level, leaves, whole, mirrored)
-        if key not in self.hulls:
-            pieces = [np.array([[0.0, 0.0], [1.0, whole]])]
-            if level > 0:
-                total, eta, children = self.kinds(level, leaves, whole)
-                covered = 0.0
-                for width, own, own_whole in reversed(children) if mirrored else children:
-                    inner = self.hull(level - 1, width, own_whole, mirrored=mirrored)
-                    regression = (inner[:, 0] * own + covered) / total
-                    variance = inner[:, 1] + covered - covered * eta * (covered + 2 * own * inner[:, 0])
-                    pieces.append(np.column_stack((regression, variance)))
-                    covered += own
-            self.hulls[key] = _upper_hull(np.concatenate(pieces))
-        return self.hulls[key]
+        pieces = [np.array([[0.0, 0.0], [1.0, whole]])]
+        if level > 0:
+            total, eta, children = self.kinds(level, leaves, whole)
+            covered = 0.0
+            for width, own, own_whole in reversed(children) if mirrored else children:
+                inner = self.hull(level - 1, width, own_whole, mirrored=mirrored)
+                regression = (inner[:, 0] * own + covered) / total
+                variance = inner[:, 1] + covered - covered * eta * (covered + 2 * own * inner[:, 0])
+                pieces.append(np.column_stack((regression, variance)))
+                covered += own
+        return _upper_hull(np.concatenate(pieces))
 
-    def interval(self, level: int, leaves: int, whole: float) -> float:
+    def _interval(self, level: int, leaves: int, whole: float) -> float:
         """Largest variance of an interval that meets two children of this block or of one below it."""
         if level == 0:
             return 0.0
-        key = (level, leaves, whole)
-        if key not in self.intervals:
-            _, eta, children = self.kinds(level, leaves, whole)
-            # full children are alike: a first one, the number between, and a second one say it all
-            seen = {(children[0], gap, children[gap + 1]) for gap in range(len(children) - 2)}
-            seen |= {(children[0], gap, children[-1]) for gap in range(len(children) - 1)}
-            worst = max(self.interval(level - 1, width, inner) for width, _, inner in {children[0], children[-1]})
-            for (width, own, inner), gap, (width2, own2, inner2) in seen:
-                left = self.hull(level - 1, width, inner, mirrored=True)
-                right = self.hull(level - 1, width2, inner2, mirrored=False)
-                between = gap * children[0][1]
-                first = left[:, 1] - 2 * eta * between * own * left[:, 0]
-                second = right[:, 1] - 2 * eta * between * own2 * right[:, 0]
-                cross = 2 * eta * own * own2 * np.outer(left[:, 0], right[:, 0])
-                both = first[:, None] + second[None, :] - cross
-                worst = max(worst, float(both.max()) + between - between * between * eta)
-            self.intervals[key] = worst
-        return self.intervals[key]
+        _, eta, children = self.kinds(level, leaves, whole)
+        # full children are alike: a first one, the number between, and a second one say it all
+        seen = {(children[0], gap, children[gap + 1]) for gap in range(len(children) - 2)}
+        seen |= {(children[0], gap, children[-1]) for gap in range(len(children) - 1)}
+        worst = max(self.interval(level - 1, width, inner) for width, _, inner in {children[0], children[-1]})
+        for (width, own, inner), gap, (width2, own2, inner2) in seen:
+            left = self.hull(level - 1, width, inner, mirrored=True)
+            right = self.hull(level - 1, width2, inner2, mirrored=False)
+            between = gap * children[0][1]
+            first = left[:, 1] - 2 * eta * between * own * left[:, 0]
+            second = right[:, 1] - 2 * eta * between * own2 * right[:, 0]
+            cross = 2 * eta * own * own2 * np.outer(left[:, 0], right[:, 0])
+            both = first[:, None] + second[None, :] - cross
+            worst = max(worst, float(both.max()) + between - between * between * eta)
+        return worst
 
 
 def _upper_hull(points: Float64) -> Float64:
