@@ -15,8 +15,18 @@ import numpy as np
 
 from ogive.core.arrays import Float64, Int32
 from ogive.privacy import Adjacency
-from ogive.strategies.projection.features import SHAPE_ROOM, TABLE, UNIT, certified, cosine_points, key
-from ogive.strategies.projection.form import BASES, LARGEST_DEGREE, MAX_DEGREE, Form
+from ogive.strategies.projection.features import (
+    BASES,
+    LARGEST_DEGREE,
+    MAX_DEGREE,
+    SHAPE_ROOM,
+    TABLE,
+    UNIT,
+    Form,
+    certified,
+    cosine_points,
+    key,
+)
 
 # --- The noise of least variance that hides one record: multiplicative algorithms with certified gaps
 #

@@ -19,6 +19,10 @@ from ogive.privacy import Adjacency, ApproxDP, PureDP
 from ogive.strategies import OrthogonalProjection, design_projection
 from ogive.strategies.projection import features as projection_shapes
 from ogive.strategies.projection.features import (
+    BASES,
+    MAX_DEGREE,
+    Form,
+    _factor,
     certified,
     certified_change,
     cosine_points,
@@ -31,7 +35,6 @@ from ogive.strategies.projection.features import (
     unpacked,
     whitening,
 )
-from ogive.strategies.projection.form import BASES, MAX_DEGREE, Form, _factor
 
 REPLACE, ADD = Adjacency.REPLACE, Adjacency.ADD_OR_REMOVE
 

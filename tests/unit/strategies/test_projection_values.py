@@ -12,18 +12,21 @@ from helpers.projection_bound import l2_error_bound
 from ogive.accounting import gaussian_mu
 from ogive.privacy import Adjacency, ApproxDP
 from ogive.strategies import design_projection
-from ogive.strategies.projection.features import certified, integer_features, isotropic_squared, whitening
-from ogive.strategies.projection.form import (
+from ogive.strategies.projection.features import (
     BASES,
     Form,
     alpha,
     beta,
+    certified,
     cos_pi,
     from_moments,
+    integer_features,
+    isotropic_squared,
     legendre_polynomials,
     powers,
     sin_pi,
     to_moments,
+    whitening,
 )
 
 REPLACE, ADD = Adjacency.REPLACE, Adjacency.ADD_OR_REMOVE

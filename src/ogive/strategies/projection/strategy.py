@@ -25,8 +25,14 @@ from ogive.noise import DiscreteGaussian, DiscreteLaplace, law_from_dict, round_
 from ogive.noise.base import Law
 from ogive.privacy import Adjacency, ApproxDP, Loss, Privacy, PureDP, ZeroConcentratedDP, check_adjacency
 from ogive.strategies.base import Level, PlainStrategy, Readers, batch, check_levels, histogram
-from ogive.strategies.projection.features import integer_features, largest_change, whitening
-from ogive.strategies.projection.form import Form, basis_named, to_moments
+from ogive.strategies.projection.features import (
+    Form,
+    basis_named,
+    integer_features,
+    largest_change,
+    to_moments,
+    whitening,
+)
 
 # --- What a handful of noisy coefficients says besides the curve: moments, and a bound on the whole error
 
