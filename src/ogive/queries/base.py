@@ -46,12 +46,10 @@ class Query(Protocol, metaclass=KeptByType):
     @property
     def method(self) -> str:
         """Name of what is measured, for the provenance."""
-        ...
 
     @property
     def aggregate(self) -> Aggregate:
         """The exact integers that are needed of the records."""
-        ...
 
     @property
     def measurement(self) -> Hashable:
@@ -61,7 +59,6 @@ class Query(Protocol, metaclass=KeptByType):
     @property
     def levels(self) -> tuple[Level, ...]:
         """The independent noise variables, level by level."""
-        ...
 
     def price(self, unit: PrivacyUnit) -> Loss:
         """Privacy loss of opening the measurement whole.
@@ -69,7 +66,6 @@ class Query(Protocol, metaclass=KeptByType):
         Raises:
             ParameterError: the query cannot be asked under this adjacency.
         """
-        ...
 
     def totals(self, sums: Int64, adjacency: Adjacency) -> tuple[int, ...] | None:
         """Exact numbers of records that the adjacency makes public, or None: of all of them under REPLACE."""
@@ -80,7 +76,6 @@ class Query(Protocol, metaclass=KeptByType):
 
         As secret as the data: whoever can guess the sums can check the guess.
         """
-        ...
 
 
 @runtime_checkable
@@ -91,7 +86,6 @@ class CuratorQuery(Query, Protocol):
 
     def answer(self, sums: Int64, nodes: NodeNoise | None) -> Int64:
         """What is opened, from the aggregate and the noise of the release; None for no noise."""
-        ...
 
 
 @runtime_checkable
@@ -110,11 +104,9 @@ class LinearQuery(CuratorQuery, Protocol):
 
     def measure(self, sums: Int64) -> Int64:
         """The exact integers that the query asks for, from the aggregate; linear."""
-        ...
 
     def noise(self, nodes: NodeNoise) -> Int64:
         """What the node noise adds to `measure`, same shape."""
-        ...
 
 
 class Described:
@@ -139,7 +131,6 @@ class Publishing(Protocol, metaclass=KeptByType):
     @property
     def public_columns(self) -> tuple[str, ...]:
         """Columns whose exact counts it publishes under REPLACE, and which no adjacent data set may change there."""
-        ...
 
 
 def undeclared(query: Query, unit: PrivacyUnit) -> str | None:

@@ -42,23 +42,18 @@ class Score(Hashable, Protocol):
     @property
     def candidates(self) -> int:
         """How many candidates there are, numbered from 0; public."""
-        ...
 
     def scores(self, sums: Int64) -> Int64:
         """The score of each candidate for a histogram, int64 of shape (candidates,); higher is better."""
-        ...
 
     def sensitivity(self, adjacency: Adjacency) -> int:
         """Most that any score changes between adjacent data sets, at least 1."""
-        ...
 
     def monotone(self, adjacency: Adjacency) -> bool:
         """Whether between any two adjacent data sets all scores that change do so in one direction."""
-        ...
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data that says all that fixes the scores."""
-        ...
 
 
 @dataclass(frozen=True)

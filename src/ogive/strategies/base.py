@@ -60,24 +60,19 @@ class Strategy(Protocol, metaclass=KeptByType):
     @property
     def size(self) -> int:
         """Number of bins and of published points, N."""
-        ...
 
     @property
     def levels(self) -> tuple[Level, ...]:
         """The independent noise variables, level by level."""
-        ...
 
     def measure(self, counts: Int64) -> Int64:
         """Exact integer measurements, shape (M,), of a histogram, shape (N,)."""
-        ...
 
     def spread(self, noise: tuple[Int64, ...]) -> Int64:
         """What the node noise (per level, shape (..., nodes)) adds to the measurements, shape (..., M)."""
-        ...
 
     def loss(self, adjacency: Adjacency) -> Loss:
         """The exact (or safely rounded up) privacy loss of publishing the answer."""
-        ...
 
     def estimate(self, answer: Int64, total: int | None) -> Float64:
         """Cumulative counts, shape (..., N), from answers, shape (..., M); unbiased, but for `Approximating` ones.
@@ -85,15 +80,12 @@ class Strategy(Protocol, metaclass=KeptByType):
         `total` is the number of records where that is public (REPLACE), else None. With a
         known total the last point equals it exactly and the others are conditioned on it.
         """
-        ...
 
     def variance(self, *, total_known: bool) -> Float64:
         """Exact variance of each estimated cumulative count, shape (N,)."""
-        ...
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data; `ogive.strategies.strategy_from_dict` inverts it."""
-        ...
 
 
 LOUD = 0.25
@@ -129,7 +121,6 @@ class Approximating(Strategy, Protocol):
     @property
     def features(self) -> Int64:
         """What one record in each bin adds to the measurements, shape (M, N)."""
-        ...
 
 
 def approximates(strategy: Strategy) -> TypeGuard[Approximating]:
@@ -185,22 +176,18 @@ class Pointwise(Strategy, Protocol):
 
     def measure_at(self, counts: Int64, points: Int64) -> Int64:
         """Exact measurements of the given 0-based points, shape (points,)."""
-        ...
 
     def nodes_at(self, points: Int64) -> tuple[Int64, ...]:
         """Per level of `levels`, the 0-based noise node of each point, shape (points,)."""
-        ...
 
     def spread_at(self, noise: tuple[Int64, ...]) -> Int64:
         """What the noise of those nodes (per level, shape (..., points)) adds to each point, shape (..., points)."""
-        ...
 
     def estimate_at(self, answer: Int64, points: Int64, total: int | None) -> Float64:
         """Unbiased cumulative counts at the given points from their answers, shape (..., points).
 
         A known total is used where the last point is among them.
         """
-        ...
 
 
 def check_levels(size: Any, spacings: Sequence[Any], laws: Sequence[Law], *, what: str) -> None:
