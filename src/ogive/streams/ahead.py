@@ -215,10 +215,10 @@ def _rounded(steps: int, bits: int, power: Fraction) -> Int64:
 # is at once computable at step t and a function of y0 and y1. Probabilities of Laplace noise are bounded for each
 # transcript, so the price of the offline release holds for streams that react to what was published, too
 # (`docs/proofs/streams.md`).
-
-# Streams whose number of elements is not known: a stream that is made for many elements has more noise at its beginning
-# than a short one. Both methods give up some accuracy at the end for the beginning, by other numbers in mechanisms that
-# are proved for any, so that errors are near those of a known length at every step:
+#
+# A stream that is made for many elements, since their number is not known, has more noise at its beginning than a short
+# one. Two methods give up some accuracy at the end for the beginning, by other numbers in mechanisms that are proved
+# for any, so that errors are near those of a known length at every step:
 #
 #     open_powers  the matrix of totals is the product of those of (1 - z)^-4/7, which multiplies the noise, and of
 #                  (1 - z)^-3/7, which measures elements and has a norm that many elements hardly enlarge; zCDP
