@@ -156,13 +156,12 @@ class PlainStrategy:
             ParameterError: a field is out of range.
         """
         kind: Any = cls
-        values = {field.name: data[field.name] for field in fields(kind)}
-        found: Self = kind(**{name: cls.readers.get(name, _as_it_is)(value) for name, value in values.items()})
+        values = {}
+        for field in fields(kind):
+            value, reader = data[field.name], cls.readers.get(field.name)
+            values[field.name] = value if reader is None else reader(value)
+        found: Self = kind(**values)
         return found
-
-
-def _as_it_is(value: Any) -> Any:
-    return value
 
 
 def read_laws(laws: Any) -> tuple[Law, ...]:

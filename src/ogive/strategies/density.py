@@ -194,7 +194,7 @@ def _terms(places: bytes, prior: Prior) -> tuple[Bool, Float64, Float64]:
 
 
 def fit(likelihood: Likelihood, weighed: Float64, mass: float, prior: Prior, start: Float64 | None = None) -> Smooth:
-    """Fit a density of so many records to b of the likelihood for the smooth part, on average over groups, shape (G,).
+    """Fit a density of `mass` records to b of the likelihood for the smooth part, on average over groups, shape (G,).
 
     Steps begin at `start`, the coefficients of a fit with another prior.
     """
