@@ -1,4 +1,4 @@
-"""Search spacings and shares for `ogive.strategies.hats.strategy` and print its two tables.
+"""Search spacings and shares for `ogive.strategies.hats` and print its two tables.
 
 For given spacings the mean of the exact variance over sampled points is minimized over the shares
 (L-BFGS on their logarithms). The spacings then move by steps on a grid of eight sizes per octave;
@@ -14,7 +14,7 @@ import sys
 import numpy as np
 from scipy.optimize import minimize
 
-from ogive.strategies.hats.passes import HatSolver
+from ogive.strategies.hat_passes import HatSolver
 
 SAMPLES = 512
 WORTH = 2e-4

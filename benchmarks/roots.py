@@ -21,12 +21,11 @@ from ogive.noise import SystemSource
 from ogive.privacy import Adjacency, ZeroConcentratedDP
 from ogive.strategies import (
     Strategy,
+    balanced_roots,
     convolution,
     design_ring,
     design_square_root,
     design_symmetric_root,
-    ring,
-    symmetric_root,
 )
 
 HALF = ZeroConcentratedDP("0.5")
@@ -38,7 +37,7 @@ DESIGNS = (
 )
 KEPT = [
     value
-    for module in (ring, convolution, symmetric_root)
+    for module in (balanced_roots, convolution)
     for value in vars(module).values()
     if hasattr(value, "cache_clear") and value is not convolution._tables
 ]

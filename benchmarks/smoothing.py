@@ -25,7 +25,7 @@ from scipy import sparse
 from ogive.noise import DiscreteLaplace
 from ogive.privacy import Adjacency, PureDP, ZeroConcentratedDP
 from ogive.strategies import PathNoise, design_hats, design_path, design_square_root, design_tree
-from ogive.strategies.path.tree import uniform_tree
+from ogive.strategies.path import uniform_tree
 from ogive.strategies.smoothing import smooth
 
 # seconds that must be reached, by (kind, log2 N)

@@ -22,7 +22,7 @@ from ogive.core.arrays import Float64, Int64
 from ogive.noise import DerivedNodes, SystemSource
 from ogive.privacy import Adjacency, PureDP, ZeroConcentratedDP
 from ogive.strategies.base import Strategy
-from ogive.strategies.hats.strategy import design_hats
+from ogive.strategies.hats import design_hats
 from ogive.strategies.square_root import design_square_root
 from ogive.streams import RunningTotal
 from ogive.streams.ahead import factor

@@ -65,7 +65,7 @@ def test_a_histogram_of_reports_is_collected_by_files_alone(run, tmp_path):
     assert status == 0, err
     curve = ogive.Curve.from_json(out)
     assert isinstance(curve.strategy, ReportedHistogram)
-    assert curve.strategy.plain.groups == 6
+    assert curve.strategy.inner.groups == 6
     assert curve.provenance.trust == "local"
     assert abs(curve(60) - np.mean(ages <= 60)) < 0.08
 

@@ -20,7 +20,7 @@ from ogive.noise import DerivedNodes, DiscreteLaplace
 from ogive.privacy import Adjacency, ApproxDP, PrivacyUnit
 from ogive.queries import DiscoveryQuery, ValueCounts, design_discovery
 from ogive.queries.aggregates import Counted, read, write
-from ogive.queries.discovery import least_threshold, shown_chance
+from ogive.queries.histograms import least_threshold, shown_chance
 
 ADD, REPLACE = Adjacency.ADD_OR_REMOVE, Adjacency.REPLACE
 OPEN, COUNTED = ValueCounts(OpenCategories("x")), ValueCounts(OpenCategories("x", "count"))

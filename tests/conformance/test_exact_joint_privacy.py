@@ -15,8 +15,8 @@ from ogive.columns import Binning
 from ogive.columns.grids import Grid
 from ogive.privacy import Adjacency, PrivacyUnit, PureDP, ZeroConcentratedDP
 from ogive.queries import design_joint
-from ogive.queries.joint import _factors, common_unit
 from ogive.queries.joint_choice import Ranks
+from ogive.queries.selection import _factors, common_unit
 from ogive.statistics import Quantiles, Terms
 from ogive.statistics.methods.together import rehearse
 

@@ -42,11 +42,10 @@ from ogive.queries import (
     selection,
 )
 from ogive.queries.aggregates import Counted, read, write
-from ogive.queries.discovery import MOST_RECORDS as MOST_COUNTED
-from ogive.queries.joint import common_unit
+from ogive.queries.histograms import MOST_RECORDS as MOST_COUNTED
 from ogive.queries.joint_choice import Ranks
 from ogive.queries.labels import REFUSED, Check
-from ogive.queries.selection import MAX_BEYOND, MAX_BITS, SIDES
+from ogive.queries.selection import MAX_BEYOND, MAX_BITS, SIDES, common_unit
 from ogive.strategies import design_path, design_projection
 from ogive.trust.modulus import LARGEST, noise_bound
 from ogive.trust.servers.comparing import SERVERS, Comparison

@@ -32,12 +32,12 @@ from ogive.noise import DiscreteGaussian, DiscreteLaplace
 from ogive.privacy import Adjacency, ZeroConcentratedDP
 from ogive.queries import CurveQuery, GroupSums, GroupSumsQuery, PairsQuery, RowValues
 from ogive.queries.histograms import ThresholdQuery
-from ogive.queries.modular import measure_modulo
 from ogive.strategies import design_path, design_projection
 from ogive.trust.modulus import LARGEST, check_range, largest_share, noise_bound
 from ogive.trust.secagg.contribution import Contribution
 from ogive.trust.secagg.terms import AggregationTerms
 from ogive.trust.servers.clients import added, residues, signed
+from ogive.trust.servers.modular import measure_modulo
 
 REPLACE = Adjacency.REPLACE
 X, Y = numbers(4), Binning("y", Grid.linear(0, 1, bins=4))

@@ -13,12 +13,12 @@ from ogive.columns.grids import Grid
 from ogive.pate import ConfidentGNMax, GNMax, InteractiveGNMax, LargestMargins, LNMax
 from ogive.privacy import Adjacency, PureDP, ZeroConcentratedDP
 from ogive.queries import Ballots, CurveQuery
-from ogive.queries.modular import block_ends
 from ogive.releasing.planning.predict import DOES_NOT_FIT, Planner
 from ogive.statistics import STATISTICS, Labels
 from ogive.strategies import design_tree
 from ogive.trust import TRUST_MODELS, SecAgg, Simulation
 from ogive.trust.servers.costs import cost_of
+from ogive.trust.servers.modular import block_ends
 from ogive.trust.servers.settings import AggregateUploads, Layout
 from ogive.trust.servers.uploads import Uploads
 

@@ -71,16 +71,14 @@ INNER = {
         plain_json
         """,
     "strategies": """
-        smoothing registry
+        smoothing
         fitted
         summed reported people
         hats
-        ring
-        symmetric_root
-        path tree square_root projection histogram thresholds
-        convolution counted_noise
+        path tree square_root balanced_roots projection counts hat_passes
+        convolution
         base
-        density isotonic
+        density isotonic path_smoothed
         """,
     "trust": """
         every

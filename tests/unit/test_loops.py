@@ -17,8 +17,8 @@ from ogive.noise.base import round_up_scale, split_scale
 from ogive.noise.discrete_gaussian import DiscreteGaussian
 from ogive.noise.discrete_laplace import DiscreteLaplace, Geometric, Polya
 from ogive.strategies import convolution
+from ogive.strategies import hat_passes as passes
 from ogive.strategies import tree as strategy
-from ogive.strategies.hats import passes
 from ogive.strategies.tree import as_arrays as tree_arrays
 
 ROUNDS = size(12, part=4)
@@ -298,14 +298,14 @@ CASES = {
     "strategies.isotonic._shrink_blocks": blocks,
     "strategies.isotonic.decompose": signal,
     "strategies.isotonic.recompose": signal,
-    "strategies.hats.passes.factorize": factorized,
-    "strategies.hats.passes.hat_spread": spread,
-    "strategies.hats.passes.hat_sums": hat_counts,
-    "strategies.hats.passes.prefix_variance_at": variances_at,
-    "strategies.hats.passes.solve": solved,
-    "strategies.hats.passes._correct": corrected,
-    "strategies.hats.passes._fill_quartics": quartics,
-    "strategies.hats.passes._pieces": lambda rng: hats(rng)[:2],
+    "strategies.hat_passes.factorize": factorized,
+    "strategies.hat_passes.hat_spread": spread,
+    "strategies.hat_passes.hat_sums": hat_counts,
+    "strategies.hat_passes.prefix_variance_at": variances_at,
+    "strategies.hat_passes.solve": solved,
+    "strategies.hat_passes._correct": corrected,
+    "strategies.hat_passes._fill_quartics": quartics,
+    "strategies.hat_passes._pieces": lambda rng: hats(rng)[:2],
     "strategies.projection.features._largest": features,
     "strategies.convolution._backward": residues,
     "strategies.convolution._combine": two_residues,

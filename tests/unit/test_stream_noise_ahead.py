@@ -19,11 +19,11 @@ from ogive.errors import ParameterError, RefusalError, ScaleError
 from ogive.ledger import Ledger
 from ogive.noise import DerivedNodes, DiscreteLaplace, KeyedSource
 from ogive.privacy import Adjacency, PrivacyUnit, PureDP, ZeroConcentratedDP
-from ogive.strategies.hats.passes import as_arrays, hat_sums
-from ogive.strategies.hats.strategy import LeastSquaresHats, design_hats
+from ogive.strategies.hat_passes import as_arrays, hat_sums
+from ogive.strategies.hats import LeastSquaresHats, design_hats
 from ogive.strategies.square_root import design_square_root
 from ogive.streams import RunningTotal
-from ogive.streams.ahead import MOST, HatTotals, OpenHats, OpenPowers, SqrtAheadTotals, factor, published, split
+from ogive.streams.ahead import MAX_STEPS, HatTotals, PowerTotals, factor, published, split
 
 HALF = ZeroConcentratedDP("0.5")
 ADD = Adjacency.ADD_OR_REMOVE
@@ -31,7 +31,7 @@ RUNS = runs_of(1500, part=750)
 
 
 HALVES, SEVENTHS = Fraction(1, 2), Fraction(4, 7)
-ENGINES = {"square root": SqrtAheadTotals, "uneven powers": lambda steps, *rest: OpenPowers(*rest, steps=steps)}
+ENGINES = {"square root": PowerTotals, "uneven powers": functools.partial(PowerTotals, name="open_powers")}
 both = pytest.mark.parametrize("make", ENGINES.values(), ids=ENGINES)
 
 
@@ -365,7 +365,7 @@ def test_variance_of_the_square_root_is_that_of_its_linear_map(steps, make):
 
 @pytest.mark.parametrize("steps", [100, 2**12, 2**17, 2**20])
 def test_square_root_ahead_is_as_accurate_as_an_offline_release(steps):
-    engine = SqrtAheadTotals(steps, HALF, 1)
+    engine = PowerTotals(steps, HALF, 1)
     offline = design_square_root(steps, privacy=HALF, adjacency=ADD).variance(total_known=False)
     ratio = math.sqrt(engine.mean_variance / offline.mean())
     assert 0.999 < ratio < 1.005
@@ -373,12 +373,12 @@ def test_square_root_ahead_is_as_accurate_as_an_offline_release(steps):
 
 
 def test_large_elements_take_a_coarser_factor_and_lose_little():
-    fine, coarse = (SqrtAheadTotals(10**5, HALF, change) for change in (1, 3 * 10**6))
+    fine, coarse = (PowerTotals(10**5, HALF, change) for change in (1, 3 * 10**6))
     assert (fine.bits, coarse.bits) == (15, 12)
     assert math.sqrt(coarse.mean_variance / fine.mean_variance) / (3 * 10**6) < 1.03
     assert HALF.rho * (1 - 2**-20) < coarse.loss.rho <= HALF.rho
     with pytest.raises(ScaleError):
-        SqrtAheadTotals(10**5, HALF, 10**9)
+        PowerTotals(10**5, HALF, 10**9)
 
 
 @functools.cache
@@ -461,8 +461,8 @@ def test_a_stream_goes_on_with_identical_numbers_after_its_process_was_killed(me
 @pytest.mark.parametrize(
     ("privacy", "engine"),
     [
-        pytest.param(PureDP(1), OpenHats, id="pure"),
-        pytest.param(HALF, OpenPowers, id="zCDP", marks=pytest.mark.everything),
+        pytest.param(PureDP(1), HatTotals, id="pure"),
+        pytest.param(HALF, PowerTotals, id="zCDP", marks=pytest.mark.everything),
     ],
 )
 def test_a_stream_of_unknown_length_goes_on_from_its_bytes_and_is_paid_once(privacy, engine, tmp_path):
@@ -472,7 +472,7 @@ def test_a_stream_of_unknown_length_goes_on_from_its_bytes_and_is_paid_once(priv
         account = ledger.account("visitors", unit=PrivacyUnit(Adjacency.REPLACE), limit=privacy)
         stream = RunningTotal(None, ledger=account, name="visits", **options)
         assert isinstance(stream._engine, engine)
-        assert stream.steps == MOST
+        assert stream.steps == MAX_STEPS
         first = stream.add_many(values[:4090])
         # made once more, with the key that the account keeps, it says the same for the same elements
         again = RunningTotal(None, ledger=account, name="visits", **options)
@@ -488,9 +488,9 @@ def test_a_stream_of_unknown_length_goes_on_from_its_bytes_and_is_paid_once(priv
     limit = privacy.epsilon if isinstance(privacy, PureDP) else privacy.rho
     assert 0.999 * limit < spent <= limit
     with pytest.raises(RefusalError, match="was made for 4194304 elements and holds 4090"):
-        stream.add_many(np.ones(MOST))
+        stream.add_many(np.ones(MAX_STEPS))
     with pytest.raises(ParameterError, match="is for streams of unknown length: say None for steps"):
-        RunningTotal.from_bytes(RunningTotal(None, **options).to_bytes(), MOST, **options)
+        RunningTotal.from_bytes(RunningTotal(None, **options).to_bytes(), MAX_STEPS, **options)
 
 
 # --- choices that auto made before

@@ -18,9 +18,15 @@ from ogive.errors import CopyError, DataError, ParameterError, RefusalError, Rel
 from ogive.noise import DerivedNodes, DiscreteLaplace, KeyedSource, source
 from ogive.privacy import ApproxDP, PureDP, ZeroConcentratedDP
 from ogive.streams import RunningTotal
-from ogive.streams.blocks import NoiseWindow, PathTotals, TreeTotals
+from ogive.streams.engines import (
+    NoiseWindow,
+    PathTotals,
+    SqrtTotals,
+    TreeTotals,
+    estimator_coefficients,
+    root_coefficients,
+)
 from ogive.streams.running_total import METHODS, OPEN_METHODS
-from ogive.streams.sqrt import SqrtTotals, estimator_coefficients, root_coefficients
 
 HALF = ZeroConcentratedDP("0.5")  # 2 rho = 1
 RUNS = runs_of(1500, part=750)

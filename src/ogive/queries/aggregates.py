@@ -32,6 +32,7 @@ from ogive.columns.grids import Grid
 from ogive.columns.predicates import Predicate
 from ogive.core.arrays import Float64, Int64
 from ogive.core.checks import whole
+from ogive.core.parameters import plain_fields
 from ogive.errors import ParameterError, quoted
 from ogive.strategies.people import PERSON_UNITS
 
@@ -82,7 +83,6 @@ class ValueCounts:
         return sum(counted.counts.values()) + counted.unnamed + missing
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data."""
         return {"values": self.column.to_dict()}
 
 
@@ -130,6 +130,18 @@ def read(sums: Int64) -> Counted:
 MAX_FRACTIONAL_BITS = 30
 
 
+class _Cells:
+    """What aggregates share of which every record is one of the counts, and whose plain data are their fields."""
+
+    def records(self, sums: Int64) -> int:
+        """How many records were counted."""
+        return int(sums.sum())
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data."""
+        return plain_fields(self)
+
+
 @dataclass(frozen=True)
 class PersonShares:
     """Units of people per bin of a column; sums have shape (N,).
@@ -154,12 +166,11 @@ class PersonShares:
         return int(sums.sum()) // PERSON_UNITS
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data."""
         return {"people": self.values.to_dict(), "units": PERSON_UNITS}
 
 
 @dataclass(frozen=True)
-class ClassBinning:
+class ClassBinning(_Cells):
     """Records per bin of a score, for each of two classes; sums have shape (2, N), the negative class first."""
 
     score: Binning
@@ -174,17 +185,9 @@ class ClassBinning:
         """One row for each class: (2, N)."""
         return (2, self.score.grid.bins)
 
-    def records(self, sums: Int64) -> int:
-        """How many records were counted."""
-        return int(sums.sum())
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data."""
-        return {"score": self.score.to_dict(), "label": self.label.to_dict()}
-
 
 @dataclass(frozen=True)
-class GroupSums:
+class GroupSums(_Cells):
     """Sums per group of a predicted probability p and a label y, in fixed point; shape (4, Q).
 
     Rows: expected negatives (1 - p), expected positives p, observed negatives (1 - y), observed
@@ -219,10 +222,6 @@ class GroupSums:
         """How many records were counted."""
         return int(sums[2:].sum())
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data."""
-        return {"probability": self.probability.to_dict(), "label": self.label.to_dict(), "bits": self.bits}
-
 
 def check_groups(by: object, groups: object) -> None:
     """Refuse what is no column with a list of its values."""
@@ -244,7 +243,7 @@ def check_groups(by: object, groups: object) -> None:
 
 
 @dataclass(frozen=True)
-class GroupBinning:
+class GroupBinning(_Cells):
     """Records per bin of a column, for each of several declared groups; sums have shape (G, N).
 
     Fields:
@@ -277,17 +276,9 @@ class GroupBinning:
         """The sums of each group, shape (N,)."""
         return list(sums)
 
-    def records(self, sums: Int64) -> int:
-        """How many records were counted."""
-        return int(sums.sum())
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data."""
-        return {"values": self.values.to_dict(), "by": self.by, "groups": list(self.groups)}
-
 
 @dataclass(frozen=True)
-class Cells:
+class Cells(_Cells):
     """Records per symbol of a domain, so per combination of the bins of several columns; sums have shape (k,)."""
 
     domain: Domain
@@ -300,12 +291,7 @@ class Cells:
         """One count for each symbol: (k,)."""
         return (self.domain.size,)
 
-    def records(self, sums: Int64) -> int:
-        """How many records were counted."""
-        return int(sums.sum())
-
     def to_dict(self) -> dict[str, Any]:
-        """Plain data."""
         return {"cells": self.domain.to_dict()}
 
 
@@ -336,12 +322,11 @@ class RowValues:
         return len(sums)
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data."""
         return {"rows": self.domain.to_dict()}
 
 
 @dataclass(frozen=True)
-class Ballots:
+class Ballots(_Cells):
     """Votes per class, for each of several queries; sums have shape (queries, classes). A record is a teacher.
 
     Fields:
@@ -384,10 +369,6 @@ class Ballots:
         """Number of teachers that voted."""
         return int(sums[0].sum())
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data."""
-        return {"queries": list(self.queries), "classes": self.classes}
-
 
 @dataclass(frozen=True)
 class Selected:
@@ -411,7 +392,6 @@ class Selected:
         return self.values.records(sums)
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data."""
         return {"selected": self.values.to_dict(), "where": self.where.to_dict()}
 
 
@@ -462,7 +442,6 @@ class Parted:
         return sum(each.records(part) for each, part in zip(self.values, self.split(sums), strict=True))
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data."""
         return {"parted": [each.to_dict() for each in self.values], "by": self.by, "groups": list(self.groups)}
 
 

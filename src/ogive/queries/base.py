@@ -46,12 +46,10 @@ class Query(Protocol, metaclass=KeptByType):
     @property
     def method(self) -> str:
         """Name of what is measured, for the provenance."""
-        ...
 
     @property
     def aggregate(self) -> Aggregate:
         """The exact integers that are needed of the records."""
-        ...
 
     @property
     def measurement(self) -> Hashable:
@@ -61,7 +59,6 @@ class Query(Protocol, metaclass=KeptByType):
     @property
     def levels(self) -> tuple[Level, ...]:
         """The independent noise variables, level by level."""
-        ...
 
     def price(self, unit: PrivacyUnit) -> Loss:
         """Privacy loss of opening the measurement whole.
@@ -69,7 +66,6 @@ class Query(Protocol, metaclass=KeptByType):
         Raises:
             ParameterError: the query cannot be asked under this adjacency.
         """
-        ...
 
     def totals(self, sums: Int64, adjacency: Adjacency) -> tuple[int, ...] | None:
         """Exact numbers of records that the adjacency makes public, or None: of all of them under REPLACE."""
@@ -80,7 +76,6 @@ class Query(Protocol, metaclass=KeptByType):
 
         As secret as the data: whoever can guess the sums can check the guess.
         """
-        ...
 
 
 @runtime_checkable
@@ -91,7 +86,6 @@ class CuratorQuery(Query, Protocol):
 
     def answer(self, sums: Int64, nodes: NodeNoise | None) -> Int64:
         """What is opened, from the aggregate and the noise of the release; None for no noise."""
-        ...
 
 
 @runtime_checkable
@@ -110,11 +104,24 @@ class LinearQuery(CuratorQuery, Protocol):
 
     def measure(self, sums: Int64) -> Int64:
         """The exact integers that the query asks for, from the aggregate; linear."""
-        ...
 
     def noise(self, nodes: NodeNoise) -> Int64:
         """What the node noise adds to `measure`, same shape."""
-        ...
+
+
+class Described:
+    """What queries share whose public description is plain data: by default all of their fields."""
+
+    digested: ClassVar[str]
+    """How the digests of its kind begin."""
+
+    def description(self) -> dict[str, Any]:
+        """All that fixes the measurement, but for the adjacency."""
+        return plain_fields(self)
+
+    def digest(self, sums: Int64, adjacency: Adjacency) -> bytes:
+        """SHA-256 of the aggregated data, `description` and the adjacency; as secret as the data."""
+        return digest(self.digested, {**self.description(), "adjacency": adjacency.value}, sums)
 
 
 @runtime_checkable
@@ -124,7 +131,6 @@ class Publishing(Protocol, metaclass=KeptByType):
     @property
     def public_columns(self) -> tuple[str, ...]:
         """Columns whose exact counts it publishes under REPLACE, and which no adjacent data set may change there."""
-        ...
 
 
 def undeclared(query: Query, unit: PrivacyUnit) -> str | None:
@@ -254,8 +260,3 @@ def with_least_noise(
 def draw(nodes: NodeNoise, levels: tuple[Level, ...], *, first: int = 0) -> tuple[Int64, ...]:
     """The noise of every node of some levels, which are numbered from `first`."""
     return tuple(nodes.values(level.law, first + number, np.arange(level.nodes)) for number, level in enumerate(levels))
-
-
-def fields_digest(kind: str, query: Query, sums: Int64, adjacency: Adjacency) -> bytes:
-    """`digest` of a query whose public description is all of its fields."""
-    return digest(kind, {**plain_fields(query), "adjacency": adjacency.value}, sums)

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
+from fractions import Fraction
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -11,13 +15,13 @@ from ogive.columns import Binning
 from ogive.core.arrays import Int64
 from ogive.core.checks import whole
 from ogive.errors import DataError, ParameterError, quoted
-from ogive.noise import DiscreteGaussian, DiscreteLaplace
+from ogive.noise import DiscreteGaussian, DiscreteLaplace, round_up_scale
 from ogive.noise.base import NodeNoise
-from ogive.privacy import Adjacency, GaussianDP, Loss, Privacy, PrivacyUnit
+from ogive.privacy import Adjacency, ApproxDP, GaussianDP, Loss, Privacy, PrivacyUnit
 from ogive.queries import base
-from ogive.queries.aggregates import Cells, ClassBinning, GroupBinning, PersonShares
-from ogive.strategies.base import Level, Pointwise, Strategy
-from ogive.strategies.counted_noise import check_counted, counted_loss, counted_noise
+from ogive.queries.aggregates import Cells, ClassBinning, Counted, GroupBinning, PersonShares, ValueCounts, read, write
+from ogive.strategies.base import Level, Pointwise, Strategy, moved_counts
+from ogive.strategies.counts import check_counted, counted_loss, counted_noise
 from ogive.strategies.people import CountedPeople
 
 
@@ -31,13 +35,15 @@ def _check_size(strategy: Strategy | CountedPeople, bins: int) -> None:
 
 
 @dataclass(frozen=True)
-class CurveQuery(base.LinearQuery):
+class CurveQuery(base.Described, base.LinearQuery):
     """Noisy measurements of the histogram of one column.
 
     The pair (binning, strategy) is the *measurement*, priced once however often and at
     whatever points it is opened. `points` restricts the answer to some 0-based points,
     which only pointwise strategies (path noise) can do; None asks for the whole answer.
     """
+
+    digested: ClassVar[str] = "curve"
 
     binning: Binning
     strategy: Strategy
@@ -52,12 +58,10 @@ class CurveQuery(base.LinearQuery):
 
     @property
     def method(self) -> str:
-        """Name of the strategy."""
         return self.strategy.name
 
     @property
     def aggregate(self) -> Binning:
-        """Records per bin."""
         return self.binning
 
     @property
@@ -67,7 +71,6 @@ class CurveQuery(base.LinearQuery):
 
     @property
     def levels(self) -> tuple[Level, ...]:
-        """The levels of the strategy."""
         return self.strategy.levels
 
     def price(self, unit: PrivacyUnit) -> Loss:
@@ -80,9 +83,8 @@ class CurveQuery(base.LinearQuery):
         base.check_missing(self.binning, unit.adjacency)
         return group_loss(self.strategy.loss(unit.adjacency), unit.max_rows_per_person)
 
-    def digest(self, sums: Int64, adjacency: Adjacency) -> bytes:
-        """SHA-256 of binned data, binning, strategy and adjacency; as secret as the data."""
-        return _digest("curve", self, sums, adjacency)
+    def description(self) -> dict[str, Any]:
+        return {"binning": self.binning.to_dict(), "strategy": base.described(self.strategy)}
 
     def measure(self, sums: Int64) -> Int64:
         """The exact integers that the query asks for, from a histogram of shape (N,)."""
@@ -100,15 +102,6 @@ class CurveQuery(base.LinearQuery):
         wanted = strategy.nodes_at(np.array(self.points, dtype=np.int64))
         levels = enumerate(strategy.levels)
         return strategy.spread_at(tuple(nodes.values(level.law, number, wanted[number]) for number, level in levels))
-
-
-def _digest(kind: str, query: CurveQuery | PeopleQuery, sums: Int64, adjacency: Adjacency) -> bytes:
-    public = {
-        "binning": query.binning.to_dict(),
-        "strategy": base.described(query.strategy),
-        "adjacency": adjacency.value,
-    }
-    return base.digest(kind, public, sums)
 
 
 # --- One column in each of several classes or groups, priced together
@@ -152,7 +145,7 @@ def in_several(loss: Loss, unit: PrivacyUnit, classes: int) -> Loss:
 
 
 @dataclass(frozen=True)
-class ClassCurvesQuery(base.LinearQuery):
+class ClassCurvesQuery(base.Described, base.LinearQuery):
     """The same strategy for all classes, each with noise of its own; answers have shape (classes, M), negatives first.
 
     Fields:
@@ -161,6 +154,8 @@ class ClassCurvesQuery(base.LinearQuery):
         public_labels: Whether everybody may know each record's class; adjacent data sets then have the
             same labels, and under REPLACE the size of each class is public.
     """
+
+    digested: ClassVar[str] = "class curves"
 
     classes: ClassBinning | GroupBinning
     strategy: Strategy
@@ -171,12 +166,10 @@ class ClassCurvesQuery(base.LinearQuery):
 
     @property
     def method(self) -> str:
-        """Name of the strategy."""
         return self.strategy.name
 
     @property
     def aggregate(self) -> ClassBinning | GroupBinning:
-        """Records per class and bin."""
         return self.classes
 
     @property
@@ -206,15 +199,12 @@ class ClassCurvesQuery(base.LinearQuery):
         classes = self.classes.shape[0]
         return class_curves_price(self.strategy, unit, public_labels=self.public_labels, classes=classes)
 
-    def digest(self, sums: Int64, adjacency: Adjacency) -> bytes:
-        """SHA-256 of binned data, classes, strategy and adjacency; as secret as the data."""
-        public = {
+    def description(self) -> dict[str, Any]:
+        return {
             "classes": self.classes.to_dict(),
             "strategy": base.described(self.strategy),
             "public_labels": self.public_labels,
-            "adjacency": adjacency.value,
         }
-        return base.digest("class curves", public, sums)
 
     def totals(self, sums: Int64, adjacency: Adjacency) -> tuple[int, ...] | None:
         """Under REPLACE the number of records, or of each class where labels are public."""
@@ -241,7 +231,7 @@ class ClassCurvesQuery(base.LinearQuery):
 
 
 @dataclass(frozen=True)
-class PeopleQuery(base.CuratorQuery):
+class PeopleQuery(base.Described, base.CuratorQuery):
     """Noisy measurements of the units of people in each bin of one column, for those who see all rows of a person.
 
     Fields:
@@ -252,6 +242,8 @@ class PeopleQuery(base.CuratorQuery):
         ParameterError: the strategy is for another number of thresholds.
     """
 
+    digested: ClassVar[str] = "people"
+
     binning: Binning
     strategy: CountedPeople
 
@@ -260,12 +252,10 @@ class PeopleQuery(base.CuratorQuery):
 
     @property
     def method(self) -> str:
-        """Name of what is measured of the units."""
         return self.strategy.strategy.name
 
     @property
     def aggregate(self) -> PersonShares:
-        """Units of people per bin."""
         return PersonShares(self.binning)
 
     @property
@@ -275,7 +265,6 @@ class PeopleQuery(base.CuratorQuery):
 
     @property
     def levels(self) -> tuple[Level, ...]:
-        """The levels of the strategy."""
         return self.strategy.levels
 
     def price(self, unit: PrivacyUnit) -> Loss:
@@ -290,9 +279,8 @@ class PeopleQuery(base.CuratorQuery):
         base.check_missing(self.binning, unit.adjacency)
         return self.strategy.loss(unit.adjacency)
 
-    def digest(self, sums: Int64, adjacency: Adjacency) -> bytes:
-        """SHA-256 of binned data, binning, strategy and adjacency; as secret as the data."""
-        return _digest("people", self, sums, adjacency)
+    def description(self) -> dict[str, Any]:
+        return {"binning": self.binning.to_dict(), "strategy": base.described(self.strategy)}
 
     def answer(self, sums: Int64, nodes: NodeNoise | None) -> Int64:
         """The exact integers of the strategy plus the noise."""
@@ -308,8 +296,44 @@ class PeopleQuery(base.CuratorQuery):
 _ROOM_BITS = 61
 
 
+class CountsQuery(base.Described):
+    """What queries share that count every cell of an aggregate, times 2^bits, each with noise of one law."""
+
+    law: DiscreteLaplace | DiscreteGaussian
+    bits: int
+    counted: ClassVar[str] = "records"
+
+    @property
+    def aggregate(self) -> Any:
+        raise NotImplementedError
+
+    @property
+    def levels(self) -> tuple[Level, ...]:
+        return (Level(math.prod(self.aggregate.shape), self.law),)
+
+    def measure(self, sums: Int64) -> Int64:
+        """Counts times 2^bits, in the shape of the aggregate.
+
+        Raises:
+            DataError: there are too many records for these bits.
+        """
+        if int(sums.sum()) >> (_ROOM_BITS - self.bits):
+            raise DataError(f"there are too many {self.counted} for counts with {self.bits} fractional bits")
+        return np.asarray(sums << self.bits)
+
+    def noise(self, nodes: NodeNoise) -> Int64:
+        """Independent noise of every count, in the shape of the aggregate."""
+        return base.draw(nodes, self.levels)[0].reshape(self.aggregate.shape)
+
+    def _loss(self, changed: int, unit: PrivacyUnit) -> Loss:
+        """Privacy loss of all counts together, of which one record changes so many by one."""
+        integers = self.levels[0].nodes
+        loss = counted_loss(self.law, self.bits, l1=changed, l2_squared=changed, integers=integers)
+        return group_loss(loss, unit.max_rows_per_person)
+
+
 @dataclass(frozen=True)
-class CellsQuery(base.LinearQuery):
+class CellsQuery(CountsQuery, base.LinearQuery):
     """The count of every symbol, times 2^bits, each with noise of its own; answers have shape (k,).
 
     Fields:
@@ -323,6 +347,9 @@ class CellsQuery(base.LinearQuery):
         ParameterError: the law and the bits do not go together.
     """
 
+    digested: ClassVar[str] = "cells"
+    method: ClassVar[str] = "cells"
+
     cells: Cells
     law: DiscreteLaplace | DiscreteGaussian
     bits: int = 0
@@ -334,19 +361,8 @@ class CellsQuery(base.LinearQuery):
             raise ParameterError("public classes need a column of their own, the last one")
 
     @property
-    def method(self) -> str:
-        """Name of this query."""
-        return "cells"
-
-    @property
     def aggregate(self) -> Cells:
-        """Records per symbol."""
         return self.cells
-
-    @property
-    def levels(self) -> tuple[Level, ...]:
-        """One noise variable per symbol."""
-        return (Level(self.cells.domain.size, self.law),)
 
     @property
     def public_columns(self) -> tuple[str, ...]:
@@ -361,34 +377,13 @@ class CellsQuery(base.LinearQuery):
         """
         for column in self.cells.domain.columns:
             base.check_missing(column, unit.adjacency)
-        changed = _changed(unit.adjacency)
-        loss = counted_loss(self.law, self.bits, l1=changed, l2_squared=changed, integers=self.cells.domain.size)
-        return group_loss(loss, unit.max_rows_per_person)
-
-    def digest(self, sums: Int64, adjacency: Adjacency) -> bytes:
-        """SHA-256 of the counts, columns, noise and adjacency; as secret as the data."""
-        return base.fields_digest("cells", self, sums, adjacency)
+        return self._loss(moved_counts(unit.adjacency), unit)
 
     def totals(self, sums: Int64, adjacency: Adjacency) -> tuple[int, ...] | None:
         """Under REPLACE the number of records, or of each public class."""
         if self.public_classes and adjacency is Adjacency.REPLACE:
             return tuple(int(count) for count in sums.reshape(-1, self.cells.domain.sizes[-1]).sum(axis=0))
         return super().totals(sums, adjacency)
-
-    def measure(self, sums: Int64) -> Int64:
-        """Counts times 2^bits, shape (k,).
-
-        Raises:
-            DataError: there are too many records for these bits.
-        """
-        if int(sums.sum()) >> (_ROOM_BITS - self.bits):
-            raise DataError(f"there are too many records for counts with {self.bits} fractional bits")
-        scaled: Int64 = sums << self.bits
-        return scaled
-
-    def noise(self, nodes: NodeNoise) -> Int64:
-        """Independent noise of every count, shape (k,)."""
-        return np.asarray(base.draw(nodes, self.levels)[0])
 
 
 def design_cells(cells: Cells, privacy: Privacy, unit: PrivacyUnit, *, public_classes: bool = False) -> CellsQuery:
@@ -399,22 +394,18 @@ def design_cells(cells: Cells, privacy: Privacy, unit: PrivacyUnit, *, public_cl
     """
 
     def designed(grant: Privacy) -> CellsQuery:
-        changed, rows = _changed(unit.adjacency), unit.max_rows_per_person
+        changed, rows = moved_counts(unit.adjacency), unit.max_rows_per_person
         law, bits = counted_noise(grant, l1=changed, l2_squared=changed, integers=cells.domain.size, rows=rows)
         return CellsQuery(cells, law, bits, public_classes)
 
     return base.with_least_noise(privacy, designed, lambda query: query.law.variance / 4.0**query.bits)
 
 
-def _changed(adjacency: Adjacency) -> int:
-    return 2 if adjacency is Adjacency.REPLACE else 1
-
-
 # --- The number of records at or below one threshold
 
 
 @dataclass(frozen=True)
-class ThresholdQuery(base.LinearQuery):
+class ThresholdQuery(base.Described, base.LinearQuery):
     """The noisy number of records at or below one threshold of a grid, times 2^bits.
 
     Queries at several thresholds are several measurements, each with noise of its own and paid for; a threshold
@@ -427,6 +418,9 @@ class ThresholdQuery(base.LinearQuery):
         bits: Fractional bits of the count.
     """
 
+    digested: ClassVar[str] = "threshold"
+    method: ClassVar[str] = "adaptive"
+
     binning: Binning
     point: int
     law: DiscreteLaplace | DiscreteGaussian
@@ -437,18 +431,11 @@ class ThresholdQuery(base.LinearQuery):
         whole(self.point, "point", 0, self.binning.grid.bins - 1)
 
     @property
-    def method(self) -> str:
-        """Counts at thresholds chosen one after the other."""
-        return "adaptive"
-
-    @property
     def aggregate(self) -> Binning:
-        """Records per bin."""
         return self.binning
 
     @property
     def levels(self) -> tuple[Level, ...]:
-        """One noise variable."""
         return (Level(1, self.law),)
 
     def price(self, unit: PrivacyUnit) -> Loss:
@@ -456,10 +443,6 @@ class ThresholdQuery(base.LinearQuery):
         base.check_missing(self.binning, unit.adjacency)
         loss = counted_loss(self.law, self.bits, l1=1, l2_squared=1, integers=1)
         return group_loss(loss, unit.max_rows_per_person)
-
-    def digest(self, sums: Int64, adjacency: Adjacency) -> bytes:
-        """SHA-256 of binned data, binning, threshold, noise and adjacency; as secret as the data."""
-        return base.fields_digest("threshold", self, sums, adjacency)
 
     def measure(self, sums: Int64) -> Int64:
         """The exact count times 2^bits, shape (1,)."""
@@ -471,3 +454,164 @@ class ThresholdQuery(base.LinearQuery):
     def noise(self, nodes: NodeNoise) -> Int64:
         """What the node noise adds to `measure`, shape (1,)."""
         return nodes.values(self.law, 0, np.zeros(1, dtype=np.int64))
+
+
+# --- Which values of a column many records have, and how many, where nobody has listed the values
+#
+# Every value that occurs is counted, every count gets discrete Laplace noise, and the values whose noisy count is at
+# least a public threshold are told with it. A value that no record has is never told, so a value that is told says that
+# some record has it. That is where the delta is: a value that only one person has must hardly ever reach the threshold.
+#
+# With noise Z of scale t, of which P(Z >= m) = q^m / (1 + q) for m >= 0 and q = exp(-1/t), and at most k records of a
+# person, a threshold T > k costs exactly
+#
+#     epsilon = k / t, or 2 / t under REPLACE,    delta = max(x_k, 1 - (1 - x_1)^k)    with x_d = q^(T - d) / (1 + q):
+#
+# a person adds most by k records of one value that nobody else has, or by a record of each of k such values. The proof
+# is in the manual, under discovery.
+
+MOST_RECORDS = 1 << 61
+LARGEST_THRESHOLD = 1 << 61
+_DIGITS = 40
+_UP = Context(prec=_DIGITS, rounding=ROUND_CEILING)
+_DOWN = Context(prec=_DIGITS, rounding=ROUND_FLOOR)
+_KEPT = Context(prec=15, rounding=ROUND_CEILING)
+_LEAST_DELTA = Fraction(11, 10**301)  # below that there is no delta
+_FURTHEST = 2000
+"""Noise of so many scales has a chance below 1e-800, where a delta is at least 1e-300."""
+
+
+@dataclass(frozen=True)
+class DiscoveryQuery(base.Described, base.CuratorQuery):
+    """The values that at least about so many records have, each with its noisy count; `read` reads the answer.
+
+    It is not linear: only who sees all records can answer it. The exact answer has every value.
+
+    Fields:
+        values: The column, and what a missing value means. Where those are counted, their noisy count is told whatever
+            it is, since everybody may know of that place.
+        law: Noise of every count.
+        threshold: Least noisy count that is told, at least 1.
+
+    Raises:
+        ParameterError: the threshold is out of range.
+    """
+
+    digested: ClassVar[str] = "discovery"
+    method: ClassVar[str] = "discovery"
+
+    values: ValueCounts
+    law: DiscreteLaplace
+    threshold: int
+
+    def __post_init__(self) -> None:
+        whole(self.threshold, "threshold", 1, LARGEST_THRESHOLD)
+
+    @property
+    def aggregate(self) -> ValueCounts:
+        return self.values
+
+    @property
+    def levels(self) -> tuple[Level, ...]:
+        """Noise of a value, and of missing ones that are counted; how many values there are is secret."""
+        return (Level(1, self.law),) * (2 if self.values.column.missing == "count" else 1)
+
+    def price(self, unit: PrivacyUnit) -> ApproxDP:
+        """Exact privacy loss of the values that are told with their counts; its delta is rounded up.
+
+        Raises:
+            ParameterError: missing values are dropped although the adjacency makes the number of records public, or
+                the records of one person may reach the threshold without noise.
+        """
+        base.check_missing(self.values.column, unit.adjacency)
+        rows = unit.max_rows_per_person
+        return ApproxDP(_changed(unit) / self.law.scale, shown_chance(self.law, self.threshold, rows))
+
+    def answer(self, sums: Int64, nodes: NodeNoise | None) -> Int64:
+        """The values that are told and their counts, as `write` writes them, in the order of the values.
+
+        Every value has a noise of its own, that of its place among the values that occur. The places follow from the
+        values alone, and the noise of a release is independent of that of other data, so nothing of those values
+        that are not told is in the answer.
+
+        Raises:
+            DataError: there are too many records.
+        """
+        exact = read(sums)
+        counted = self.values.column.missing == "count"
+        if nodes is None:
+            return write(Counted(exact.counts, exact.missing if counted else 0))
+        if self.values.records(sums) >= MOST_RECORDS:
+            raise DataError("there are too many records to be counted with noise")
+        noise = nodes.values(self.law, 0, np.arange(len(exact.counts)))
+        noisy = {value: count + int(added) for (value, count), added in zip(exact.counts.items(), noise, strict=True)}
+        missing = exact.missing + int(nodes.values(self.law, 1, np.arange(1))[0]) if counted else 0
+        return write(Counted({value: count for value, count in noisy.items() if count >= self.threshold}, missing))
+
+
+def design_discovery(values: ValueCounts, privacy: ApproxDP, unit: PrivacyUnit) -> DiscoveryQuery:
+    """The least noise and the least threshold that meet a guarantee.
+
+    Args:
+        values: The column.
+        privacy: What the answer may cost; all of its epsilon goes to the noise, all of its delta to the threshold.
+        unit: Whose data the guarantee hides.
+
+    Raises:
+        ScaleError: more noise would be needed than can be drawn.
+    """
+    law = DiscreteLaplace(round_up_scale(_changed(unit) / privacy.epsilon))
+    return DiscoveryQuery(values, law, least_threshold(law, privacy.delta, unit.max_rows_per_person))
+
+
+def least_threshold(law: DiscreteLaplace, delta: Fraction, rows: int) -> int:
+    """The least whole number above the rows of a person with which one's own value is told with at most this chance."""
+    low = rows + 1
+    high = rows + 2 + int(_FURTHEST * law.scale)
+    while low < high:
+        middle = (low + high) // 2
+        if shown_chance(law, middle, rows) <= delta:
+            high = middle
+        else:
+            low = middle + 1
+    return low
+
+
+def shown_chance(law: DiscreteLaplace, threshold: int, rows: int) -> Fraction:
+    """The largest chance with which any value that only one person has is told, rounded up to 15 digits."""
+    if threshold <= rows:
+        raise ParameterError(f"`threshold` must be above the {rows} records that a person may have, got {threshold}")
+    together, each = (_reaches(law, threshold - records) for records in (rows, 1))
+    return max(Fraction(_KEPT.plus(max(together, _any_of(each, rows)))), _LEAST_DELTA)
+
+
+def _changed(unit: PrivacyUnit) -> Fraction:
+    """By how much one person changes all counts at most, in absolute values."""
+    return Fraction(unit.max_rows_per_person * (2 if unit.adjacency is Adjacency.REPLACE else 1))
+
+
+def _reaches(law: DiscreteLaplace, least: int) -> Decimal:
+    """P(Z >= least) for least >= 0, rounded up."""
+    return _UP.divide(_exp(-least / law.scale, up=True), _DOWN.add(1, _exp(-1 / law.scale, up=False)))
+
+
+def _exp(exponent: Fraction, *, up: bool) -> Decimal:
+    """The exponential of a number, rounded up or down."""
+    towards = _UP if up else _DOWN
+    near = towards.exp(towards.divide(Decimal(exponent.numerator), Decimal(exponent.denominator)))
+    return towards.next_plus(near) if up else towards.next_minus(near)  # `exp` rounds to the nearest in any context
+
+
+def _any_of(chance: Decimal, times: int) -> Decimal:
+    """1 - (1 - chance)^times, rounded up."""
+    found, power = Decimal(0), chance
+    while times:
+        if times & 1:
+            found = _either(found, power)
+        power, times = _either(power, power), times >> 1
+    return found
+
+
+def _either(one: Decimal, other: Decimal) -> Decimal:
+    """The chance of one or the other of two independent events, a + b (1 - a), rounded up."""
+    return min(_UP.add(one, _UP.multiply(other, _UP.subtract(Decimal(1), one))), Decimal(1))

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from decimal import Context, Decimal
 from fractions import Fraction
-from functools import partial
+from functools import cache, partial
 from itertools import accumulate
 from typing import Any
 
@@ -133,10 +133,7 @@ class Costs:
 class Exponentials:
     """Integers above 2^400 exp(-step k / scale) for k = 0 to reach, by less than one part in 2^126.
 
-    Args:
-        scale: Of the exponential.
-        step: Of its argument.
-        bits: About how many bits it falls by within reach, at most 220.
+    They fall by about so many bits, at most 220, within reach.
     """
 
     def __init__(self, scale: Fraction, step: int, bits: int) -> None:
@@ -242,12 +239,7 @@ _FAR = 1 << 11  # widths of the narrowest block beyond which all are one
 
 @dataclass(frozen=True)
 class Blocks:
-    """Runs of neighboring bins.
-
-    Fields:
-        first, size: First bin of each and number of bins, shape (blocks,).
-        low, high: Ranks between which all its bins lie, as in `Ranks`.
-    """
+    """Runs of neighboring bins: first bin and size of each, and ranks between which its bins lie, shape (blocks,)."""
 
     first: Int64
     size: Int64
@@ -258,9 +250,7 @@ class Blocks:
     def of(cls, ranks: Ranks, width: int) -> Blocks:
         """Blocks of bins with the same ranks; of similar ranks, where those are too many.
 
-        Args:
-            ranks: Of the bins.
-            width: Difference of ranks that costs about half a unit of the exponent.
+        `width` is a difference of ranks that costs about half a unit of the exponent.
         """
         starts = _changes(ranks.below, ranks.upto, np.zeros(len(ranks.upto), bool))
         # two for each quantile are left in the end, and the bins between them
@@ -288,8 +278,7 @@ def _similar(ranks: Ranks, places: Int64, width: int) -> Int64:
     length = np.searchsorted(1 << np.arange(13), off, side="right")
     # three leading bits of the distance
     leading = 8 * length + (off >> np.maximum(length - 3, 0))
-    alike: Int64 = (2 * after + (left < right)) * 256 + leading
-    return alike
+    return np.asarray((2 * after + (left < right)) * 256 + leading)
 
 
 class Walks:
@@ -313,7 +302,7 @@ class Walks:
         self.blocks_of, self.places = [np.array([-1])], [np.array([0])]
         self.moves: list[tuple[Int64, Int64]] = []
         self.stays: list[tuple[Int64, Int64]] = []
-        self._kept: dict[tuple[int, int, int], tuple[list[int], list[int], list[int]]] = {}
+        self.options = cache(self._options)
         for number in range(self.quantiles):
             self._next(number)
         self._weigh()
@@ -373,13 +362,8 @@ class Walks:
         """Sum of the weights of all walks, times 2^400, rounded up."""
         return int(self.weights[0][0][0])
 
-    def options(self, number: int, state: int, run: int) -> tuple[list[int], list[int], list[int]]:
-        """Sums of the weights of the steps from a state, and the block and the state that each leads to."""
-        if (number, state, run) not in self._kept:
-            self._kept[number, state, run] = self._options(number, state, run)
-        return self._kept[number, state, run]
-
     def _options(self, number: int, state: int, run: int) -> tuple[list[int], list[int], list[int]]:
+        """Sums of the weights of the steps from a state, and the block and the state that each leads to."""
         found, parts = (each[state] for each in self.moves[number])
         after = np.flatnonzero(parts <= self.reach)
         weights = self.heights[parts[after]] * (self.weights[number + 1][1][found[after]] * self.sizes[after])
@@ -545,5 +529,4 @@ def _propose(proposals: _Proposals, draws: Draws, first: Int64, start: int) -> I
     for row, number in np.argwhere(unclear).tolist():
         cuts = partial(place_of, int(counts[row, number]))
         places[row, number] = draws.decided(start + row, number + 1, cuts)
-    found: Int64 = proposals.order[np.arange(places.shape[1]), places]
-    return found
+    return np.asarray(proposals.order[np.arange(places.shape[1]), places])

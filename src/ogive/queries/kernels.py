@@ -32,6 +32,7 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -50,6 +51,7 @@ from ogive.privacy import Adjacency, GaussianDP, Loss, PrivacyUnit, PureDP
 from ogive.queries import base
 from ogive.queries.aggregates import Cells, RowValues
 from ogive.strategies.base import Level
+from ogive.strategies.counts import check_laws
 
 MOST_BITS = 45
 _ROOM_BITS = 61
@@ -57,7 +59,7 @@ _HALF = Fraction(1, 2)
 
 
 @dataclass(frozen=True)
-class KernelQuery(base.CuratorQuery):
+class KernelQuery(base.Described, base.CuratorQuery):
     """A noisy number for the mean of every kernel of a measure, in units of 2^-bits of what one record can change.
 
     Fields:
@@ -69,6 +71,9 @@ class KernelQuery(base.CuratorQuery):
     Raises:
         ParameterError: the kernels do not fit the columns, or the laws do not fit the kernels.
     """
+
+    digested: ClassVar[str] = "kernels"
+    method: ClassVar[str] = "kernel"
 
     rows: RowValues
     measure: Measure
@@ -87,16 +92,17 @@ class KernelQuery(base.CuratorQuery):
         whole(self.bits, "bits", 0, MOST_BITS)
         if len(self.laws) != len(self.measure.kernels):
             raise ParameterError(f"give one law for each of {len(self.measure.kernels)} kernels, got {len(self.laws)}")
-        gaussian = all(isinstance(law, DiscreteGaussian) and law.sigma >= LEAST_SIGMA for law in self.laws)
-        if not gaussian and not all(isinstance(law, DiscreteLaplace) for law in self.laws):
-            raise ParameterError(
-                f"`laws` must all be DiscreteLaplace, or all DiscreteGaussian of a sigma of at least {LEAST_SIGMA}"
-            )
+        check_laws(self.laws)
 
     @property
     def samples(self) -> int:
         """Public classes of which a tuple has one record each; 1 for pairs of any records."""
         return self.measure.kernels[0].samples
+
+    @property
+    def classes(self) -> int:
+        """Number of public classes; 0 for pairs of any records."""
+        return self.samples if self.samples > 1 else 0
 
     @property
     def degree(self) -> int:
@@ -115,18 +121,11 @@ class KernelQuery(base.CuratorQuery):
         return counts_class(self.measure)
 
     @property
-    def method(self) -> str:
-        """Name of this query."""
-        return "kernel"
-
-    @property
     def aggregate(self) -> RowValues:
-        """The rows of numbers and classes."""
         return self.rows
 
     @property
     def levels(self) -> tuple[Level, ...]:
-        """One noise variable for every number."""
         return tuple(Level(1, law) for law in self.laws)
 
     @property
@@ -151,27 +150,13 @@ class KernelQuery(base.CuratorQuery):
         loss = numbers_loss(self.laws, moves(self.measure), self.bits)
         return group_loss(loss, unit.max_rows_per_person)
 
-    def digest(self, sums: Int64, adjacency: Adjacency) -> bytes:
-        """SHA-256 of the rows, kernels, noise and adjacency; as secret as the data."""
+    def description(self) -> dict[str, Any]:
         functions = [kernel.digest(self.columns) for kernel in self.measure.kernels if hasattr(kernel, "digest")]
-        public = {
-            "rows": self.rows.to_dict(),
-            "measure": self.measure.to_dict(),
-            "functions": functions,
-            "laws": [law.to_dict() for law in self.laws],
-            "bits": self.bits,
-            "adjacency": adjacency.value,
-        }
-        return base.digest("kernels", public, sums)
+        return {**super().description(), "functions": functions}
 
     def totals(self, sums: Int64, adjacency: Adjacency) -> tuple[int, ...] | None:
         """The number of records, or of each public class, the negative one first."""
-        if adjacency is not Adjacency.REPLACE:
-            return None
-        if self.samples == 1:
-            return (len(sums),)
-        classes = self.rows.values(sums)[:, -1].astype(np.int64)
-        return tuple(np.bincount(classes, minlength=self.samples).tolist())
+        return _sizes(self.rows, sums, self.classes) if adjacency is Adjacency.REPLACE else None
 
     def answer(self, sums: Int64, nodes: NodeNoise | None) -> Int64:
         """The numbers with noise, shape (kernels,).
@@ -182,16 +167,14 @@ class KernelQuery(base.CuratorQuery):
         Raises:
             DataError: there are fewer than two records, or a class is empty, or there are too many for these bits.
         """
-        values = self.rows.values(sums)
-        classes = values[:, -1].astype(np.int64) if self.samples > 1 else None
-        kept = values[:, :-1] if self.samples > 1 else values
-        totals = check_totals(self.totals(sums, Adjacency.REPLACE) or (), self.degree)
+        rows, classes = _parted(self.rows, sums, self.classes)
+        totals = check_totals(_sizes(self.rows, sums, self.classes), self.degree)
         found = []
         for kernel in self.measure.kernels:
             if self.counted and isinstance(kernel, Untied):  # the second one
-                exact = Fraction(int((values[:, kernel.columns[0]] == 1).sum()))
+                exact = Fraction(int((self.rows.values(sums)[:, kernel.columns[0]] == 1).sum()))
             else:
-                exact = self._changes(kernel, kept, classes, totals, exactly=nodes is None)
+                exact = self._changes(kernel, rows, classes, totals, exactly=nodes is None)
             found.append(math.floor(exact * (1 << self.bits) + _HALF))
         if max(map(abs, found)) >> _ROOM_BITS:
             raise DataError(f"there are too many records for means with {self.bits} fractional bits; use fewer bits")
@@ -275,6 +258,18 @@ def counts_class(measure: Measure) -> bool:
     return len(kernels) == 2 and isinstance(kernels[0], ScoreOrder) and isinstance(kernels[1], Untied)
 
 
+def _parted(rows: RowValues, sums: Int64, classes: int) -> tuple[Float64, Int64 | None]:
+    """The values that kernels look at, and the class of each row where there are classes."""
+    values = rows.values(sums)
+    return (values[:, :-1], values[:, -1].astype(np.int64)) if classes else (values, None)
+
+
+def _sizes(rows: RowValues, sums: Int64, classes: int) -> tuple[int, ...]:
+    """The number of records, or of each class where there are classes."""
+    labels = _parted(rows, sums, classes)[1]
+    return (len(sums),) if labels is None else tuple(np.bincount(labels, minlength=classes).tolist())
+
+
 def _classes(domain: Domain) -> int:
     last = domain.columns[-1]
     return last.size if len(domain.columns) > 1 and isinstance(last, Label | Categories) else 0
@@ -303,7 +298,7 @@ _BOTH = ((Fraction(1), Fraction(1)),)
 
 
 @dataclass(frozen=True)
-class DegreesQuery(base.CuratorQuery):
+class DegreesQuery(base.Described, base.CuratorQuery):
     """The noisy largest count of a value, and the noisy number of equal pairs with degrees that it bounds.
 
     Fields:
@@ -314,6 +309,9 @@ class DegreesQuery(base.CuratorQuery):
     Raises:
         ParameterError: there are other than two laws, or they do not fit together.
     """
+
+    digested: ClassVar[str] = "degrees"
+    method: ClassVar[str] = "degrees"
 
     cells: Cells
     laws: tuple[DiscreteLaplace | DiscreteGaussian, ...]
@@ -328,18 +326,11 @@ class DegreesQuery(base.CuratorQuery):
             )
 
     @property
-    def method(self) -> str:
-        """Name of this query."""
-        return "degrees"
-
-    @property
     def aggregate(self) -> Cells:
-        """Records per value, or combination of values."""
         return self.cells
 
     @property
     def levels(self) -> tuple[Level, ...]:
-        """One noise variable for each number."""
         return tuple(Level(1, law) for law in self.laws)
 
     @property
@@ -374,10 +365,6 @@ class DegreesQuery(base.CuratorQuery):
             base.check_missing(column, unit.adjacency)
         return numbers_loss(self.laws, _BOTH, self.bits)  # of the records of a person one alone is kept under REPLACE
 
-    def digest(self, sums: Int64, adjacency: Adjacency) -> bytes:
-        """SHA-256 of the counts, noise and adjacency; as secret as the data."""
-        return base.fields_digest("degrees", self, sums, adjacency)
-
     def answer(self, sums: Int64, nodes: NodeNoise | None) -> Int64:
         """Both numbers with noise, shape (2,).
 
@@ -409,7 +396,7 @@ def clipped_pairs(counts: Int64, degree: int) -> int:
 
 
 @dataclass(frozen=True)
-class ExactMeansQuery(base.CuratorQuery):
+class ExactMeansQuery(base.Described, base.CuratorQuery):
     """The exact mean of every kernel, in floating point; only the trust model clear answers it.
 
     Answers hold the number of records, or of each class, then the bits of the means, and those of the first mean's
@@ -421,18 +408,15 @@ class ExactMeansQuery(base.CuratorQuery):
         classes: How many public classes there are; 0 for none.
     """
 
+    digested: ClassVar[str] = "exact means"
+    method: ClassVar[str] = "exact"
+
     rows: RowValues
     measure: Measure
     classes: int = 0
 
     @property
-    def method(self) -> str:
-        """Name of this query."""
-        return "exact"
-
-    @property
     def aggregate(self) -> RowValues:
-        """The rows of numbers and classes."""
         return self.rows
 
     @property
@@ -446,25 +430,21 @@ class ExactMeansQuery(base.CuratorQuery):
 
     def totals(self, sums: Int64, adjacency: Adjacency) -> tuple[int, ...] | None:
         """The number of records, or of each class, where that is public."""
-        return self._sizes(sums) if adjacency is Adjacency.REPLACE else None
+        return _sizes(self.rows, sums, self.classes) if adjacency is Adjacency.REPLACE else None
 
-    def digest(self, sums: Int64, adjacency: Adjacency) -> bytes:
-        """SHA-256 of the rows and kernels; as secret as the data."""
-        public = {"rows": self.rows.to_dict(), "measure": self.measure.to_dict(), "adjacency": adjacency.value}
-        return base.digest("exact means", public, sums)
+    def description(self) -> dict[str, Any]:
+        return {"rows": self.rows.to_dict(), "measure": self.measure.to_dict()}
 
     def answer(self, sums: Int64, nodes: NodeNoise | None) -> Int64:
         """Sizes, means, and the variance under the null hypothesis where a kernel has one: floats by their bits."""
         if nodes is not None:
             raise UnsupportedError("exact means are not private; only the trust model clear gives them")
-        sizes = self._sizes(sums)
+        sizes = _sizes(self.rows, sums, self.classes)
         if self.classes and 0 in sizes:
             raise DataError(f"class {sizes.index(0)} of {self.classes} has no record; each class needs one")
-        values = self.rows.values(sums)
-        labels = values[:, -1].astype(np.int64) if self.classes else None
-        kept = values[:, :-1] if self.classes else values
-        means = [kernel.exact(kept, labels) for kernel in self.measure.kernels]
-        variance = null_variance.of_rows(self.measure.kernels[0], kept, labels)
+        rows, labels = _parted(self.rows, sums, self.classes)
+        means = [kernel.exact(rows, labels) for kernel in self.measure.kernels]
+        variance = null_variance.of_rows(self.measure.kernels[0], rows, labels)
         numbers = np.array([*means, *([] if variance is None else [variance])])
         return np.concatenate([np.array(sizes, dtype=np.int64), numbers.view(np.int64)])
 
@@ -473,9 +453,3 @@ class ExactMeansQuery(base.CuratorQuery):
         first, kernels = self.classes or 1, len(self.measure.kernels)
         numbers = values[first:].view(np.float64).tolist()
         return tuple(values[:first].tolist()), numbers[:kernels], numbers[kernels] if len(numbers) > kernels else None
-
-    def _sizes(self, sums: Int64) -> tuple[int, ...]:
-        if not self.classes:
-            return (len(sums),)
-        counts = np.bincount(self.rows.values(sums)[:, -1].astype(np.int64), minlength=self.classes)
-        return tuple(counts.tolist())

@@ -4,21 +4,23 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from ogive.accounting import discrete_loss, group_loss, total_loss
 from ogive.core.arrays import Bool, Int64
 from ogive.core.checks import whole
+from ogive.core.parameters import plain_fields
 from ogive.errors import DataError, ParameterError
 from ogive.noise import DiscreteGaussian, DiscreteLaplace
 from ogive.noise.base import NodeNoise
 from ogive.privacy import Adjacency, Loss, Privacy, PrivacyUnit, PureDP
 from ogive.queries import base
 from ogive.queries.aggregates import Ballots
+from ogive.queries.histograms import CountsQuery
 from ogive.strategies.base import Level
-from ogive.strategies.counted_noise import check_counted, counted_loss, counted_noise
+from ogive.strategies.counts import check_counted, counted_noise
 
 # --- Noisy counts of votes, a histogram for every query
 #
@@ -34,7 +36,7 @@ _ROOM_BITS = 61
 
 
 @dataclass(frozen=True)
-class VotesQuery(base.LinearQuery):
+class VotesQuery(CountsQuery, base.LinearQuery):
     """The votes for every class in every query, times 2^bits, each with noise of its own; shape (queries, classes).
 
     Fields:
@@ -46,57 +48,24 @@ class VotesQuery(base.LinearQuery):
         ParameterError: the law and the bits do not go together.
     """
 
+    digested: ClassVar[str] = "votes"
+    method: ClassVar[str] = "votes"
+    counted: ClassVar[str] = "votes"
+
     ballots: Ballots
     law: DiscreteLaplace | DiscreteGaussian
     bits: int = 0
 
     def __post_init__(self) -> None:
-        check_counted(self._integers, (self.law,), self.bits)
-
-    @property
-    def _integers(self) -> int:
-        queries, classes = self.ballots.shape
-        return queries * classes
-
-    @property
-    def method(self) -> str:
-        """Name of this query."""
-        return "votes"
+        check_counted(self.levels[0].nodes, (self.law,), self.bits)
 
     @property
     def aggregate(self) -> Ballots:
-        """Votes per query and class."""
         return self.ballots
-
-    @property
-    def levels(self) -> tuple[Level, ...]:
-        """One noise variable per query and class."""
-        return (Level(self._integers, self.law),)
 
     def price(self, unit: PrivacyUnit) -> Loss:
         """Privacy loss of all counts together."""
-        changed = votes_changed(self.ballots)
-        loss = counted_loss(self.law, self.bits, l1=changed, l2_squared=changed, integers=self._integers)
-        return group_loss(loss, unit.max_rows_per_person)
-
-    def digest(self, sums: Int64, adjacency: Adjacency) -> bytes:
-        """SHA-256 of the votes, queries, noise and adjacency; as secret as the data."""
-        return base.fields_digest("votes", self, sums, adjacency)
-
-    def measure(self, sums: Int64) -> Int64:
-        """Votes times 2^bits, shape (queries, classes).
-
-        Raises:
-            DataError: there are too many votes for these bits.
-        """
-        if int(sums.sum()) >> (_ROOM_BITS - self.bits):
-            raise DataError(f"there are too many votes for counts with {self.bits} fractional bits")
-        scaled: Int64 = sums << self.bits
-        return scaled
-
-    def noise(self, nodes: NodeNoise) -> Int64:
-        """Independent noise of every count, shape (queries, classes)."""
-        return np.asarray(base.draw(nodes, self.levels)[0].reshape(self.ballots.shape))
+        return self._loss(votes_changed(self.ballots), unit)
 
 
 def design_votes(ballots: Ballots, privacy: Privacy, unit: PrivacyUnit) -> VotesQuery:
@@ -154,9 +123,7 @@ class Check:
     expected: tuple[tuple[int, ...], ...] | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data."""
-        expected = None if self.expected is None else [list(row) for row in self.expected]
-        return {"threshold": self.threshold, "law": self.law.to_dict(), "expected": expected}
+        return plain_fields(self)
 
     def heights(self, sums: Int64, bits: int) -> Int64:
         """What is compared with the threshold, without noise, in units of 2^-bits votes, shape (queries,).
@@ -172,7 +139,7 @@ class Check:
 
 
 @dataclass(frozen=True)
-class LabelsQuery(base.CuratorQuery):
+class LabelsQuery(base.Described, base.CuratorQuery):
     """A label for every query, or `REFUSED` or `NOT_ASKED`; answers have shape (queries,).
 
     Fields:
@@ -185,6 +152,9 @@ class LabelsQuery(base.CuratorQuery):
     Raises:
         ParameterError: parameters do not fit each other.
     """
+
+    digested: ClassVar[str] = "labels"
+    method: ClassVar[str] = "labels"
 
     ballots: Ballots
     law: DiscreteLaplace | DiscreteGaussian
@@ -204,13 +174,7 @@ class LabelsQuery(base.CuratorQuery):
                 raise ParameterError(f"expected votes must be from 0 to 2^{_ROOM_BITS} - 1, in units of 2^-bits votes")
 
     @property
-    def method(self) -> str:
-        """Name of this query."""
-        return "labels"
-
-    @property
     def aggregate(self) -> Ballots:
-        """Votes per query and class."""
         return self.ballots
 
     @property
@@ -243,10 +207,6 @@ class LabelsQuery(base.CuratorQuery):
             if self.check is not None:
                 loss = total_loss([discrete_loss(queries * unit_squared, self.check.law.sigma, queries), loss])
         return group_loss(loss, unit.max_rows_per_person)
-
-    def digest(self, sums: Int64, adjacency: Adjacency) -> bytes:
-        """SHA-256 of the votes and of all parameters; as secret as the data."""
-        return base.fields_digest("labels", self, sums, adjacency)
 
     def answer(self, sums: Int64, nodes: NodeNoise | None) -> Int64:
         """Labels, with the noise of the release; noise of counts is drawn for queries that are answered alone.

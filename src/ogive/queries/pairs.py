@@ -7,12 +7,13 @@ from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
-from typing import Any, ClassVar, Literal, get_args
+from typing import ClassVar, Literal, get_args
 
 import numpy as np
 
 from ogive.columns import Domain
 from ogive.core.arrays import Bool, Float64, Int64
+from ogive.core.parameters import plain_fields
 from ogive.core.types import Progress
 from ogive.crypto.circuits import Bit, Builder, Circuit, LaplaceLaw, ResponseLaw, Signed, Unsigned, separate
 from ogive.crypto.circuits.arithmetic import Number, less
@@ -142,17 +143,10 @@ class PairProgram:
         return sum((Fraction(law.delta) for law in self.laws if isinstance(law, LaplaceLaw)), Fraction(0))
 
     def run(self, first: Bool, second: Bool, *, source: RandomWords, evaluate: Evaluate, done: Done) -> Int64:
-        """What comes out for every pair.
+        """What comes out for every pair, shape (pairs, kernels): noisy whole numbers, or the index of a response.
 
-        Args:
-            first: What the first person of each pair entered, shape (pairs, bits).
-            second: The second.
-            source: Random bits of both.
-            evaluate: How the circuit is evaluated.
-            done: Called with how many pairs were evaluated since the last time.
-
-        Returns:
-            Whole numbers of shape (pairs, kernels): noisy ones, or the index of a response.
+        Takes what the persons of each pair entered, shape (pairs, bits); calls `done` with how many pairs were
+        evaluated.
         """
         found = np.empty((len(first), len(self.kernels)), dtype=np.int64)
         for start in range(0, len(first), _CHUNK):
@@ -260,6 +254,8 @@ class PairsQuery(Query):
         bits: Steps that distances are computed in are 2^-bits of the bounds.
     """
 
+    method: ClassVar[str] = "paired"
+
     kind: ClassVar[Kind] = "pairs"
 
     rows: RowValues
@@ -273,13 +269,7 @@ class PairsQuery(Query):
     bits: int
 
     @property
-    def method(self) -> str:
-        """The method's name in statistics."""
-        return "paired"
-
-    @property
     def aggregate(self) -> RowValues:
-        """The rows, each of which is its owner's alone."""
         return self.rows
 
     @property
@@ -342,18 +332,8 @@ class PairsQuery(Query):
 
     def digest(self, sums: Int64, adjacency: Adjacency) -> bytes:
         """SHA-256 of the description and of all rows; as secret as the data."""
-        public: dict[str, Any] = {
-            "rows": self.rows.to_dict(),
-            "measure": self.measure.to_dict(),
-            "classes": self.classes,
-            "epsilon": str(self.epsilon),
-            "delta": str(self.delta),
-            "design": self.design,
-            "rounds": self.rounds,
-            "noise": self.noise,
-            "bits": self.bits,
-            "circuit": self.program(self.rounds).circuit.digest().hex(),  # a function's has no other description
-        }
+        # a function's circuit has no other description
+        public = {**plain_fields(self), "circuit": self.program(self.rounds).circuit.digest().hex()}
         return rows_digest("pairs", public, sums)
 
     def drawn(self, sums: Int64, *, seed: bytes) -> Design:

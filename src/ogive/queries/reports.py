@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from ogive.accounting import group_loss
 from ogive.core.arrays import Int64
+from ogive.core.parameters import plain_fields
 from ogive.errors import ParameterError
 from ogive.local.base import Oracle, RandomWords
 from ogive.local.classes import PublicClasses
@@ -46,12 +47,10 @@ class ReportsQuery(Query):
 
     @property
     def method(self) -> str:
-        """Name of the frequency oracle."""
         return self.oracle.name
 
     @property
     def aggregate(self) -> RowValues:
-        """The rows, each of which is its owner's alone."""
         return self.rows
 
     @property
@@ -86,12 +85,7 @@ class ReportsQuery(Query):
 
     def digest(self, sums: Int64, adjacency: Adjacency) -> bytes:
         """SHA-256 of the description and of all rows; as secret as the data."""
-        public: dict[str, Any] = {
-            "rows": self.rows.to_dict(),
-            "oracle": self.oracle.to_dict(),
-            "rounding": self.rounding,
-        }
-        return rows_digest("reports", public, sums)
+        return rows_digest("reports", plain_fields(self), sums)
 
     def collect(self, sums: Int64, *, source: RandomWords) -> Int64:
         """What the reports of all owners add up to, each drawn as its owner would.

@@ -1,12 +1,13 @@
-"""Private selection: the place of a noisy maximum among public candidates, and a bound by a sparse vector."""
+"""Private selection: the place of a noisy maximum, a bound by a sparse vector, and several quantiles at once."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable
-from dataclasses import dataclass
+from collections.abc import Hashable, Sequence
+from dataclasses import KW_ONLY, dataclass
 from fractions import Fraction
 from functools import lru_cache
+from itertools import pairwise
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
@@ -14,12 +15,13 @@ import numpy as np
 from ogive.accounting import as_concentrated, group_loss
 from ogive.columns import Binning
 from ogive.core.arrays import Float64, Int64
-from ogive.core.checks import among, whole
+from ogive.core.checks import among, truth, whole
 from ogive.errors import DataError, ParameterError, UnsupportedError, quoted
 from ogive.noise import DiscreteLaplace, Geometric, round_up_scale
 from ogive.noise.base import NodeNoise
-from ogive.privacy import Adjacency, Loss, PrivacyUnit, PureDP, Rational, exact
+from ogive.privacy import Adjacency, Loss, Privacy, PrivacyUnit, PureDP, Rational, ZeroConcentratedDP, exact
 from ogive.queries import base
+from ogive.queries.joint_choice import Costs, Ranks, choose_bins
 from ogive.strategies import Strategy
 from ogive.strategies.base import Level, approximates
 
@@ -40,26 +42,21 @@ class Score(Hashable, Protocol):
     @property
     def candidates(self) -> int:
         """How many candidates there are, numbered from 0; public."""
-        ...
 
     def scores(self, sums: Int64) -> Int64:
         """The score of each candidate for a histogram, int64 of shape (candidates,); higher is better."""
-        ...
 
     def sensitivity(self, adjacency: Adjacency) -> int:
         """Most that any score changes between adjacent data sets, at least 1."""
-        ...
 
     def monotone(self, adjacency: Adjacency) -> bool:
         """Whether between any two adjacent data sets all scores that change do so in one direction."""
-        ...
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data that says all that fixes the scores."""
-        ...
 
 
-@dataclass(frozen=True, init=False)
+@dataclass(frozen=True)
 class QuantileScore:
     """How near each bin's upper end is to a quantile: minus the number of records that it is off.
 
@@ -81,28 +78,29 @@ class QuantileScore:
     """
 
     probability: Fraction
+    _: KW_ONLY
     first: int
     last: int
-    shift: int
+    shift: int = 0
 
-    def __init__(self, probability: Rational, *, first: int, last: int, shift: int = 0) -> None:
-        share = exact(probability, "probability")
+    def __post_init__(self) -> None:
+        share = exact(self.probability, "probability")
         if not 0 <= share <= 1:
-            raise ParameterError(f"`probability` must be in [0, 1], got {probability}")
+            raise ParameterError(f"`probability` must be in [0, 1], got {self.probability}")
         if share.denominator > MAX_DENOMINATOR:
             raise ParameterError(
-                f"`probability` must be a fraction with a denominator of at most {MAX_DENOMINATOR}, got {probability}"
+                f"`probability` must be a fraction with a denominator of at most {MAX_DENOMINATOR}, "
+                f"got {self.probability}"
             )
-        if not 0 <= first <= last:
-            raise ParameterError(f"`candidates` must be bins from first to last, got {first} to {last}")
+        if not 0 <= self.first <= self.last:
+            raise ParameterError(f"`candidates` must be bins from first to last, got {self.first} to {self.last}")
+        whole(self.shift, "shift", -MAX_SHIFT, MAX_SHIFT)
         object.__setattr__(self, "probability", share)
-        object.__setattr__(self, "first", int(first))
-        object.__setattr__(self, "last", int(last))
-        object.__setattr__(self, "shift", whole(shift, "shift", -MAX_SHIFT, MAX_SHIFT))
+        object.__setattr__(self, "first", int(self.first))
+        object.__setattr__(self, "last", int(self.last))
 
     @property
     def candidates(self) -> int:
-        """Bins from first to last."""
         return self.last - self.first + 1
 
     def scores(self, sums: Int64) -> Int64:
@@ -134,7 +132,6 @@ class QuantileScore:
         return False
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data."""
         told = {"score": "quantile", "probability": str(self.probability), "first": self.first, "last": self.last}
         return told | ({"shift": self.shift} if self.shift else {})
 
@@ -155,8 +152,24 @@ RESOLUTION_BITS = 10
 MAX_BITS = 20
 
 
+class _Choice(base.Described):
+    """What choices of bins share: how the price is stated says nothing of what is measured."""
+
+    selects: ClassVar[bool] = True
+    binning: Binning
+
+    @property
+    def aggregate(self) -> Binning:
+        return self.binning
+
+    def description(self) -> dict[str, Any]:
+        fields = super().description()
+        del fields["concentrated"]
+        return fields
+
+
 @dataclass(frozen=True)
-class NoisyMaxQuery(base.CuratorQuery):
+class NoisyMaxQuery(_Choice, base.CuratorQuery):
     """The candidate with the largest noisy score; the answer has shape (1,) and holds its number.
 
     It is not linear: only who sees all records can answer it.
@@ -170,7 +183,8 @@ class NoisyMaxQuery(base.CuratorQuery):
             epsilon.
     """
 
-    selects: ClassVar[bool] = True
+    digested: ClassVar[str] = "noisy maximum"
+
     binning: Binning
     score: Score
     law: Geometric
@@ -186,13 +200,7 @@ class NoisyMaxQuery(base.CuratorQuery):
         return str(getattr(self.score, "method", "noisy_max"))
 
     @property
-    def aggregate(self) -> Binning:
-        """Records per bin."""
-        return self.binning
-
-    @property
     def levels(self) -> tuple[Level, ...]:
-        """One noise variable a candidate."""
         return (Level(self.score.candidates, self.law),)
 
     def price(self, unit: PrivacyUnit) -> Loss:
@@ -205,17 +213,6 @@ class NoisyMaxQuery(base.CuratorQuery):
         sides = 1 if self.score.monotone(unit.adjacency) else 2
         epsilon = sides * self.score.sensitivity(unit.adjacency) * 2**self.bits / self.law.scale
         return stated(PureDP(epsilon), unit, concentrated=self.concentrated)
-
-    def digest(self, sums: Int64, adjacency: Adjacency) -> bytes:
-        """SHA-256 of binned data, binning, candidates, noise and adjacency; as secret as the data."""
-        public = {
-            "binning": self.binning.to_dict(),
-            "score": self.score.to_dict(),
-            "law": self.law.to_dict(),
-            "bits": self.bits,
-            "adjacency": adjacency.value,
-        }
-        return base.digest("noisy maximum", public, sums)
 
     def answer(self, sums: Int64, nodes: NodeNoise | None) -> Int64:
         """Number of the leading candidate, the lowest where several lead; shape (1,).
@@ -326,7 +323,6 @@ class ApproximationScore:
 
     @property
     def candidates(self) -> int:
-        """Number of strategies that are compared."""
         return len(self.strategies)
 
     def scores(self, sums: Int64) -> Int64:
@@ -345,8 +341,7 @@ class ApproximationScore:
         if self._bins == self.size:
             return sums
         starts = np.arange(self._bins, dtype=np.int64) * self.size // self._bins
-        joined: Int64 = np.add.reduceat(sums, starts)
-        return joined
+        return np.asarray(np.add.reduceat(sums, starts))
 
     def _distance(self, strategy: Strategy, counts: Int64) -> float:
         if not approximates(strategy):
@@ -366,7 +361,6 @@ class ApproximationScore:
         return False
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data."""
         return {
             "score": "approximation",
             "size": self.size,
@@ -396,8 +390,7 @@ def residuals(strategy: Strategy, *, total_known: bool) -> Float64:
     measured = np.array([strategy.measure(row) for row in each])
     curves = strategy.estimate(measured, 1 if total_known else None)
     steps = np.cumsum(each, axis=1)
-    values: Float64 = (curves - steps) * math.sqrt(2 / size)
-    return values
+    return np.asarray((curves - steps) * math.sqrt(2 / size))
 
 
 # --- A sparse vector with one answer: the bound beyond which hardly any record seems to lie
@@ -417,7 +410,7 @@ MAX_BEYOND = 1 << 47
 
 
 @dataclass(frozen=True)
-class SparseVectorQuery(base.CuratorQuery):
+class SparseVectorQuery(base.Described, base.CuratorQuery):
     """A bin at one end of the records; the answer has shape (1,) and holds its number.
 
     Side "high" tells a bin above which hardly any record seems to lie, searched from the lowest bin up, and the highest
@@ -432,6 +425,9 @@ class SparseVectorQuery(base.CuratorQuery):
         concentrated: Whether the price is stated in zCDP, and not as a pure epsilon.
     """
 
+    digested: ClassVar[str] = "sparse vector"
+    method: ClassVar[str] = "sparse_vector"
+
     binning: Binning
     side: str
     limit_law: DiscreteLaplace
@@ -444,13 +440,7 @@ class SparseVectorQuery(base.CuratorQuery):
         whole(self.beyond, "beyond", 0, MAX_BEYOND)
 
     @property
-    def method(self) -> str:
-        """Name of the mechanism."""
-        return "sparse_vector"
-
-    @property
     def aggregate(self) -> Binning:
-        """Records per bin."""
         return self.binning
 
     @property
@@ -468,16 +458,13 @@ class SparseVectorQuery(base.CuratorQuery):
         loss = PureDP(1 / self.limit_law.scale + 1 / self.count_law.scale)
         return stated(loss, unit, concentrated=self.concentrated)
 
-    def digest(self, sums: Int64, adjacency: Adjacency) -> bytes:
-        """SHA-256 of binned data, binning, side, noise and adjacency; as secret as the data."""
-        public = {
+    def description(self) -> dict[str, Any]:
+        return {
             "binning": self.binning.to_dict(),
             "side": self.side,
             "laws": [self.limit_law.to_dict(), self.count_law.to_dict()],
             "beyond": self.beyond,
-            "adjacency": adjacency.value,
         }
-        return base.digest("sparse vector", public, sums)
 
     def answer(self, sums: Int64, nodes: NodeNoise | None) -> Int64:
         """Number of the first bin beyond which hardly any record seems to lie; shape (1,).
@@ -523,3 +510,187 @@ def design_sparse_vector(
     """
     law = DiscreteLaplace(round_up_scale(2 * unit.max_rows_per_person / privacy.epsilon))
     return SparseVectorQuery(binning, side, law, law, beyond, concentrated)
+
+
+# --- Several quantiles at once: bins that together divide the records as the wanted quantiles would
+#
+# A candidate is a bin for every quantile, in order, and its cost is how far the parts between them are from what they
+# should hold (`joint_choice.Ranks`). One is chosen by the exponential mechanism, with probability proportional to
+# exp(-cost / scale), exactly (`joint_choice`). With costs that move by at most d between adjacent data sets that costs
+#
+#     epsilon = 2 d / scale,   and rho = epsilon^2 / 8 in zCDP, since the logarithms of all probabilities
+#                              move within a range of epsilon.
+#
+# Source: McSherry and Talwar 2007; Gillenwater, Joseph and Kulesza 2021 for quantiles; Cesar and Rogers 2021 for zCDP
+# of a bounded range. The proof is in the manual, under joint selection of quantiles.
+
+MOST_QUANTILES = 9
+MOST_BINS = 1 << 16
+MOST_UNIT = 1 << 13
+"""Largest common denominator of the probabilities: products of its square with numbers of records stay integers."""
+
+_STEEPEST = 8  # scales that one part of a record may cost; more would only slow the choice down
+
+
+@dataclass(frozen=True)
+class JointQuantilesQuery(_Choice, base.CuratorQuery):
+    """The bins of several quantiles; the answer has shape (quantiles,) and holds their numbers, not decreasing.
+
+    It is not linear: only who sees all records can answer it.
+
+    Fields:
+        binning: How a record is mapped to a bin.
+        probabilities: Which quantiles, exact, not decreasing.
+        law: Its scale is that of the choice.
+        free_total: Whether costs are records to be added or removed, which suits ADD_OR_REMOVE, and not records to be
+            replaced.
+        concentrated: Whether the price is stated in zCDP, where it is less.
+
+    Raises:
+        ParameterError: there are too many quantiles or bins, or probabilities are not in order, or not so short.
+    """
+
+    digested: ClassVar[str] = "joint quantiles"
+    method: ClassVar[str] = "joint_exponential"
+
+    binning: Binning
+    probabilities: tuple[Fraction, ...]
+    law: Geometric
+    free_total: bool = False
+    concentrated: bool = False
+
+    def __post_init__(self) -> None:
+        shares = tuple(exact(share, "a probability") for share in self.probabilities)
+        common_unit(shares)
+        if self.binning.grid.bins > MOST_BINS:
+            raise ParameterError(
+                f"`bins` must be at most {MOST_BINS} for a joint selection, got {self.binning.grid.bins}"
+            )
+        if list(shares) != sorted(shares):
+            raise ParameterError("the probabilities of a joint selection must not decrease")
+        object.__setattr__(self, "probabilities", shares)
+        truth(self.free_total, "free_total")
+        truth(self.concentrated, "concentrated")
+
+    @property
+    def levels(self) -> tuple[Level, ...]:
+        return (Level(1, self.law),)
+
+    def price(self, unit: PrivacyUnit) -> Loss:
+        """Exact privacy loss of telling the bins.
+
+        Raises:
+            ParameterError: missing values are dropped although the adjacency makes the number of records public.
+        """
+        base.check_missing(self.binning, unit.adjacency)
+        epsilon = self.epsilon(unit.adjacency) * unit.max_rows_per_person
+        return ZeroConcentratedDP(epsilon**2 / 8) if self.concentrated else PureDP(epsilon)
+
+    def epsilon(self, adjacency: Adjacency) -> Fraction:
+        """The range within which logarithms of probabilities move for one row."""
+        return 2 * _moved(self.probabilities, adjacency, free_total=self.free_total) / self.law.scale
+
+    def answer(self, sums: Int64, nodes: NodeNoise | None) -> Int64:
+        """Numbers of the bins; without noise the lowest ones that are exactly right.
+
+        Raises:
+            DataError: there are so many records that costs would not fit.
+        """
+        unit = common_unit(self.probabilities)
+        if int(sums.sum()) >= (1 << 59) // unit**2:
+            raise DataError("costs of this many records do not fit; select fewer quantiles, with short probabilities")
+        ranks = Ranks.of(sums, unit, [int(share * unit) for share in self.probabilities])
+        if nodes is None:
+            return np.array(
+                [np.argmin(np.maximum(ranks.too_high(k), ranks.too_low(k))) for k in range(len(ranks.wanted))], np.int64
+            )
+        factor, slope = _factors(self.probabilities, free_total=self.free_total)
+
+        def cost(bins: Int64) -> Int64:
+            if self.free_total:
+                return factor * ranks.free_lengths(bins)
+            return factor * ranks.lengths(bins, np.full(len(bins), ranks.records, np.int64))
+
+        # with a free total walks are shorter, at least 1 / 2 (1 - s) of those with the fixed one
+        per_length = Fraction(unit, 2) if self.free_total else Fraction(factor)
+        return choose_bins(ranks, Costs(self.law, slope, per_length, cost), nodes)
+
+
+def common_unit(probabilities: Sequence[Fraction]) -> int:
+    """The least common denominator of some probabilities."""
+    if not 1 <= len(probabilities) <= MOST_QUANTILES:
+        raise ParameterError(
+            f"a joint selection is of 1 to {MOST_QUANTILES} quantiles, got {len(probabilities)}; every method of a "
+            "whole curve has all quantiles at one price"
+        )
+    for share in probabilities:
+        if not 0 <= share <= 1:
+            raise ParameterError(f"`probabilities` must be in [0, 1], got {_given(share)}")
+    unit = math.lcm(*(share.denominator for share in probabilities))
+    if unit > MOST_UNIT:
+        longest = max(probabilities, key=lambda share: share.denominator)
+        given = [longest] if longest.denominator > MOST_UNIT else probabilities
+        raise ParameterError(
+            f"a joint selection needs probabilities with a common denominator of at most {MOST_UNIT}, got "
+            + ", ".join(map(_given, given))
+        )
+    return unit
+
+
+def _given(share: Fraction) -> str:
+    """A probability as it was given: as a decimal number where that is the same number, else as a fraction."""
+    number = repr(float(share))
+    return number if Fraction(number) == share else str(share)
+
+
+def _factors(probabilities: Sequence[Fraction], *, free_total: bool) -> tuple[int, int]:
+    """What the length of a walk is multiplied by, and the least cost of a candidate that is off by one part.
+
+    Somebody who is off by r records needs r of them replaced, and a walk of twice that length; or r / (1 - s) added
+    or removed, s being the smallest share of a part.
+    """
+    if not free_total:
+        return 1, 2
+    unit = common_unit(probabilities)
+    cuts = [0, *(int(share * unit) for share in probabilities), unit]
+    largest = unit - min(after - before for before, after in pairwise(cuts))
+    return largest, unit
+
+
+def _moved(probabilities: Sequence[Fraction], adjacency: Adjacency, *, free_total: bool) -> int:
+    """Most that a cost changes between adjacent data sets."""
+    unit = common_unit(probabilities)
+    factor, _ = _factors(probabilities, free_total=free_total)
+    # a walk with a free total is longer by one record at most for one added, one with a fixed total by two for any
+    return factor * unit * (1 if free_total and adjacency is Adjacency.ADD_OR_REMOVE else 2)
+
+
+def design_joint(
+    binning: Binning, probabilities: Sequence[Rational], *, privacy: Privacy, unit: PrivacyUnit
+) -> JointQuantilesQuery:
+    """The query that costs at most a pure or concentrated guarantee.
+
+    Args:
+        binning: How a record is mapped to a bin.
+        probabilities: Which quantiles, not decreasing.
+        privacy: What the answer may cost; a pure epsilon or a rho.
+        unit: Privacy unit of the guarantee.
+
+    Raises:
+        ScaleError: more noise would be needed than can be drawn.
+        ParameterError: a field is out of range.
+    """
+    concentrated = isinstance(privacy, ZeroConcentratedDP)
+    if isinstance(privacy, ZeroConcentratedDP):
+        step = 1 << 60
+        epsilon = Fraction(math.isqrt(math.floor(8 * privacy.rho * step * step)), step)
+    else:
+        assert isinstance(privacy, PureDP), "guarantees are divided as pure or concentrated ones"
+        epsilon = privacy.epsilon
+    shares = tuple(exact(share, "a probability") for share in probabilities)
+    free = unit.adjacency is Adjacency.ADD_OR_REMOVE
+    moved = _moved(shares, unit.adjacency, free_total=free)
+    _, slope = _factors(shares, free_total=free)
+    scale = 2 * moved * unit.max_rows_per_person / epsilon
+    law = Geometric(round_up_scale(max(scale, Fraction(slope, _STEEPEST))))
+    return JointQuantilesQuery(binning, shares, law, free, concentrated)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Literal, get_args
+from typing import ClassVar, Literal, get_args
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from ogive.accounting import group_loss, larger_loss
 from ogive.columns.grids import Grid
 from ogive.core.arrays import Int64
 from ogive.core.checks import among, whole
+from ogive.core.parameters import plain_fields
 from ogive.errors import DataError, ParameterError
 from ogive.noise import DiscreteGaussian, DiscreteLaplace
 from ogive.noise.base import NodeNoise
@@ -19,7 +20,7 @@ from ogive.privacy import Adjacency, Loss, Privacy, PrivacyUnit, PureDP, ZeroCon
 from ogive.queries import base
 from ogive.queries.aggregates import Cells, GroupSums
 from ogive.strategies.base import Level, measured_loss
-from ogive.strategies.counted_noise import BITS, check_counted, counted_loss, counted_noise
+from ogive.strategies.counts import BITS, check_counted, counted_loss, counted_noise
 
 # --- Sums per group of predicted probabilities and labels, in fixed point
 #
@@ -52,7 +53,7 @@ def widest(groups: GroupSums) -> int:
 
 
 @dataclass(frozen=True)
-class GroupSumsQuery(base.LinearQuery):
+class GroupSumsQuery(base.Described, base.LinearQuery):
     """Expected sums and observed counts (or their difference) of every group, each with noise of its own.
 
     Answers have shape (4, Q) for the form "counts": expected negatives and positives in units of
@@ -66,6 +67,9 @@ class GroupSumsQuery(base.LinearQuery):
         form: One of `FORMS`.
     """
 
+    digested: ClassVar[str] = "group sums"
+    method: ClassVar[str] = "group_sums"
+
     groups: GroupSums
     expected: DiscreteLaplace | DiscreteGaussian
     observed: DiscreteLaplace | DiscreteGaussian
@@ -77,13 +81,7 @@ class GroupSumsQuery(base.LinearQuery):
             raise ParameterError("expected and observed sums must have noise of one kind, Laplace or Gaussian")
 
     @property
-    def method(self) -> str:
-        """Name of this query."""
-        return "group_sums"
-
-    @property
     def aggregate(self) -> GroupSums:
-        """Sums of probabilities and labels in every group."""
         return self.groups
 
     @property
@@ -117,10 +115,6 @@ class GroupSumsQuery(base.LinearQuery):
         """The same of a single group from 0 to 1, which costs at least what any groups cost."""
         probability = replace(self.groups.probability, grid=Grid.explicit((1.0,), low=0.0))
         return replace(self, groups=replace(self.groups, probability=probability))
-
-    def digest(self, sums: Int64, adjacency: Adjacency) -> bytes:
-        """SHA-256 of the sums, groups, noise and adjacency; as secret as the data."""
-        return base.fields_digest("group sums", self, sums, adjacency)
 
     def measure(self, sums: Int64) -> Int64:
         """Exact sums, shape (4, Q) or (3, Q).
@@ -201,8 +195,7 @@ class Weights:
             raise ParameterError("squares are measured beside centered places, whose shift is -slope M / 2")
 
     def to_dict(self) -> dict[str, int]:
-        """Plain data."""
-        return {"count": self.count, "slope": self.slope, "shift": self.shift, "square": self.square}
+        return plain_fields(self)
 
 
 @lru_cache(maxsize=256)
@@ -226,7 +219,7 @@ def changes(weights: Weights, last: int, adjacency: Adjacency) -> tuple[int, int
 
 
 @dataclass(frozen=True)
-class MomentsQuery(base.LinearQuery):
+class MomentsQuery(base.Described, base.LinearQuery):
     """Weighted sums over the records of the place of each, each sum with noise of its own; answers have shape (sums,).
 
     Fields:
@@ -238,6 +231,9 @@ class MomentsQuery(base.LinearQuery):
     Raises:
         ParameterError: there is more than one column, or one with too many places, or law and bits do not go together.
     """
+
+    digested: ClassVar[str] = "moments"
+    method: ClassVar[str] = "moments"
 
     cells: Cells
     weights: Weights
@@ -256,18 +252,11 @@ class MomentsQuery(base.LinearQuery):
         return self.cells.domain.size - 1
 
     @property
-    def method(self) -> str:
-        """Name of this query."""
-        return "moments"
-
-    @property
     def aggregate(self) -> Cells:
-        """Records per place."""
         return self.cells
 
     @property
     def levels(self) -> tuple[Level, ...]:
-        """One noise variable per sum."""
         return (Level(len(self.weights.rows(1)), self.law),)
 
     def price(self, unit: PrivacyUnit) -> Loss:
@@ -284,10 +273,6 @@ class MomentsQuery(base.LinearQuery):
         loss = counted_loss(self.law, self.bits, l1=l1, l2_squared=l2_squared, integers=self.levels[0].nodes)
         return group_loss(loss, unit.max_rows_per_person)
 
-    def digest(self, sums: Int64, adjacency: Adjacency) -> bytes:
-        """SHA-256 of the counts, column, weights, noise and adjacency; as secret as the data."""
-        return base.fields_digest("moments", self, sums, adjacency)
-
     def measure(self, sums: Int64) -> Int64:
         """The exact sums times 2^bits.
 
@@ -298,8 +283,7 @@ class MomentsQuery(base.LinearQuery):
         most = int(np.abs(rows).max()) * int(sums.sum())
         if most >> (_ROOM_BITS - self.bits):
             raise DataError(f"there are too many records for sums of numbers up to {int(np.abs(rows).max())}")
-        scaled: Int64 = (rows @ sums) << self.bits
-        return scaled
+        return np.asarray((rows @ sums) << self.bits)
 
     def noise(self, nodes: NodeNoise) -> Int64:
         """Independent noise of every sum."""

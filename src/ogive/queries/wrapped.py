@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
+from itertools import accumulate
+from typing import Any
 
 import numpy as np
 
@@ -38,13 +40,7 @@ from ogive.strategies.base import Level
 
 
 def subset_price(query: base.Query, unit: PrivacyUnit, *, public: bool) -> Loss:
-    """Privacy loss of a question about the records that satisfy a condition.
-
-    Args:
-        query: What is asked of them.
-        unit: Privacy unit of the guarantee.
-        public: Whether everybody may know who satisfies it.
-    """
+    """Privacy loss of a question about the records that satisfy a condition, of which everybody may know who does."""
     stays = query.price(unit)
     if unit.adjacency is Adjacency.ADD_OR_REMOVE or public:
         return stays
@@ -71,12 +67,10 @@ class SelectedQuery(base.CuratorQuery):
 
     @property
     def method(self) -> str:
-        """Name of what is measured."""
         return self.query.method
 
     @property
     def aggregate(self) -> Selected:
-        """What the query needs, of the records that satisfy the condition."""
         return Selected(self.query.aggregate, self.where)
 
     @property
@@ -86,7 +80,6 @@ class SelectedQuery(base.CuratorQuery):
 
     @property
     def levels(self) -> tuple[Level, ...]:
-        """The query's own."""
         return self.query.levels
 
     @property
@@ -121,8 +114,43 @@ class SelectedQuery(base.CuratorQuery):
         return self.query.answer(sums, nodes)
 
 
+class _Around:
+    """What linear queries share that ask what another query asks, at its price: all but the exact integers."""
+
+    @property
+    def inner(self) -> CuratorQuery:
+        """The other query."""
+        raise NotImplementedError
+
+    @property
+    def method(self) -> str:
+        return self.inner.method
+
+    @property
+    def aggregate(self) -> Any:
+        return self.inner.aggregate
+
+    @property
+    def measurement(self) -> Hashable:
+        return self.inner.measurement
+
+    @property
+    def levels(self) -> tuple[Level, ...]:
+        return self.inner.levels
+
+    def price(self, unit: PrivacyUnit) -> Loss:
+        return self.inner.price(unit)
+
+    def totals(self, sums: Int64, adjacency: Adjacency) -> tuple[int, ...] | None:
+        return self.inner.totals(sums, adjacency)
+
+    def digest(self, sums: Int64, adjacency: Adjacency) -> bytes:
+        """That of the other query, whose answer is the same."""
+        return self.inner.digest(sums, adjacency)
+
+
 @dataclass(frozen=True)
-class LinearSelectedQuery(base.LinearQuery):
+class LinearSelectedQuery(_Around, base.LinearQuery):
     """The same of a linear query, so that parties can add theirs up.
 
     Fields:
@@ -132,51 +160,19 @@ class LinearSelectedQuery(base.LinearQuery):
     selected: SelectedQuery
 
     @property
+    def inner(self) -> SelectedQuery:
+        return self.selected
+
+    @property
     def query(self) -> LinearQuery:
         """What is asked of the records that satisfy the condition."""
         assert isinstance(self.selected.query, LinearQuery), "made by `selecting` of a linear query"
         return self.selected.query
 
     @property
-    def method(self) -> str:
-        """Name of what is measured."""
-        return self.selected.method
-
-    @property
-    def aggregate(self) -> Selected:
-        """What the query needs, of the records that satisfy the condition."""
-        return self.selected.aggregate
-
-    @property
-    def measurement(self) -> Hashable:
-        """What is priced once."""
-        return self.selected.measurement
-
-    @property
-    def levels(self) -> tuple[Level, ...]:
-        """The query's own."""
-        return self.selected.levels
-
-    @property
     def public_columns(self) -> tuple[str, ...]:
         """The columns whose exact counts are told."""
         return self.selected.public_columns
-
-    def price(self, unit: PrivacyUnit) -> Loss:
-        """Privacy loss of the answer.
-
-        Raises:
-            ParameterError: the query cannot be asked under this adjacency.
-        """
-        return self.selected.price(unit)
-
-    def totals(self, sums: Int64, adjacency: Adjacency) -> tuple[int, ...] | None:
-        """Under REPLACE numbers of records that satisfy the condition, where it is public who does."""
-        return self.selected.totals(sums, adjacency)
-
-    def digest(self, sums: Int64, adjacency: Adjacency) -> bytes:
-        """That of the same question to one who sees all records, who gets the same answer."""
-        return self.selected.digest(sums, adjacency)
 
     def measure(self, sums: Int64) -> Int64:
         """The query's exact integers."""
@@ -245,7 +241,6 @@ class GroupedQuery(base.CuratorQuery):
 
     @property
     def aggregate(self) -> GroupBinning | Parted:
-        """What is asked of each group."""
         return self.groups
 
     @property
@@ -307,18 +302,14 @@ class GroupedQuery(base.CuratorQuery):
 
     def answer(self, sums: Int64, nodes: NodeNoise | None) -> Int64:
         """The answers of all parts, one after the other, each with noise of its own; shape (sum of `sizes`,)."""
-        found, first = [], 0
-        for part, counts in zip(self.parts, self.groups.split(sums), strict=True):
-            if part is None:
-                continue
-            own = None if nodes is None else _PartNodes(nodes, first, len(part.levels))
-            found.append(part.answer(counts, own).ravel())
-            first += len(part.levels)
-        return np.concatenate(found)
+        asked = [counts for part, counts in zip(self.parts, self.groups.split(sums), strict=True) if part is not None]
+        each = [None] * len(asked) if nodes is None else _of_parts(nodes, self.asked)
+        triples = zip(self.asked, asked, each, strict=True)
+        return np.concatenate([part.answer(counts, own).ravel() for part, counts, own in triples])
 
 
 @dataclass(frozen=True)
-class LinearGroupsQuery(base.LinearQuery):
+class LinearGroupsQuery(_Around, base.LinearQuery):
     """The same as `GroupedQuery` where every group is asked linearly, so that parties can add theirs up.
 
     Fields:
@@ -337,40 +328,17 @@ class LinearGroupsQuery(base.LinearQuery):
         return tuple(part for part in self.joined.parts if isinstance(part, LinearQuery))
 
     @property
-    def method(self) -> str:
-        """Names of the parts' methods."""
-        return self.joined.method
+    def inner(self) -> GroupedQuery:
+        return self.joined
 
     @property
-    def aggregate(self) -> GroupBinning | Parted:
-        """What is asked of each group."""
-        return self.joined.aggregate
-
-    @property
-    def levels(self) -> tuple[Level, ...]:
-        """The levels of each group's query in turn."""
-        return self.joined.levels
+    def measurement(self) -> Hashable:
+        return self
 
     @property
     def public_columns(self) -> tuple[str, ...]:
         """The column of groups, where these are public."""
         return self.joined.public_columns
-
-    def price(self, unit: PrivacyUnit) -> Loss:
-        """Privacy loss of all groups' answers together.
-
-        Raises:
-            ParameterError: a part cannot be asked under this adjacency.
-        """
-        return self.joined.price(unit)
-
-    def totals(self, sums: Int64, adjacency: Adjacency) -> tuple[int, ...] | None:
-        """Under REPLACE the number of records, or of each group where groups are public."""
-        return self.joined.totals(sums, adjacency)
-
-    def digest(self, sums: Int64, adjacency: Adjacency) -> bytes:
-        """That of the same questions to one who sees all records, who gets the same answers."""
-        return self.joined.digest(sums, adjacency)
 
     def measure(self, sums: Int64) -> Int64:
         """Exact measurements of all groups, one after the other, shape (sum of sizes,)."""
@@ -379,11 +347,8 @@ class LinearGroupsQuery(base.LinearQuery):
 
     def noise(self, nodes: NodeNoise) -> Int64:
         """Independent noise of all groups, in the shape of `measure`."""
-        found, first = [], 0
-        for part in self.linear:
-            found.append(part.noise(_PartNodes(nodes, first, len(part.levels))).ravel())
-            first += len(part.levels)
-        return np.concatenate(found)
+        pairs = zip(self.linear, _of_parts(nodes, self.linear), strict=True)
+        return np.concatenate([part.noise(own).ravel() for part, own in pairs])
 
 
 def _dearest(losses: list[Loss], count: int) -> Loss:
@@ -419,6 +384,14 @@ class _PartNodes:
         return self.nodes.values(law, self.first + level, nodes)
 
 
+def _of_parts(nodes: NodeNoise, parts: Sequence[CuratorQuery]) -> list[_PartNodes]:
+    """The noise of each part, whose levels come after those of the parts before it."""
+    declared = [len(part.levels) for part in parts]
+    return [
+        _PartNodes(nodes, first, own) for first, own in zip(accumulate(declared, initial=0), declared, strict=False)
+    ]
+
+
 # --- Wide groups, by sums in narrower ones
 #
 # Who uploads once cannot be told the groups of a later question, which follow from the answer to an earlier one. Where
@@ -426,7 +399,7 @@ class _PartNodes:
 
 
 @dataclass(frozen=True)
-class RefinedQuery(base.LinearQuery):
+class RefinedQuery(_Around, base.LinearQuery):
     """A query whose aggregate is computed from that of narrower groups.
 
     Fields:
@@ -442,28 +415,12 @@ class RefinedQuery(base.LinearQuery):
             raise ParameterError("`narrow` must tell what the query asks for, of the same columns")
 
     @property
-    def method(self) -> str:
-        """Name of what is measured."""
-        return self.query.method
+    def inner(self) -> LinearQuery:
+        return self.query
 
     @property
     def aggregate(self) -> Aggregate:
-        """That of narrower groups."""
         return self.narrow
-
-    @property
-    def measurement(self) -> Hashable:
-        """What is priced once."""
-        return self.query.measurement
-
-    @property
-    def levels(self) -> tuple[Level, ...]:
-        """The query's own."""
-        return self.query.levels
-
-    def price(self, unit: PrivacyUnit) -> Loss:
-        """Privacy loss of the answer, which is that of the query."""
-        return self.query.price(unit)
 
     def totals(self, sums: Int64, adjacency: Adjacency) -> tuple[int, ...] | None:
         """Those of the query."""
@@ -540,5 +497,4 @@ def _joined(sums: Int64, narrow: Aggregate, wide: Aggregate) -> Int64:
     binning = wide if isinstance(wide, Binning) else wide.probability
     last = np.searchsorted(narrow.probability.grid.thresholds, binning.grid.thresholds)
     starts = np.concatenate([[0], last[:-1] + 1])
-    joined: Int64 = np.add.reduceat(sums[2] + sums[3] if wide is binning else sums, starts, axis=-1)
-    return joined
+    return np.asarray(np.add.reduceat(sums[2] + sums[3] if wide is binning else sums, starts, axis=-1))

@@ -42,7 +42,7 @@ from ogive.privacy import Adjacency, GaussianDP, Privacy, PureDP
 from ogive.queries import base
 from ogive.ranking.rows import FEATURE_BITS, MOST_RECORDS
 from ogive.strategies.base import Level
-from ogive.strategies.counted_noise import BITS, counted_noise
+from ogive.strategies.counts import BITS, counted_noise
 
 SLOPE_BITS = 14
 """The slope h of the loss is a multiple of 2^-14."""

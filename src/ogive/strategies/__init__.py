@@ -1,18 +1,18 @@
 """Strategies: what is measured, with which noise, and how it becomes a distribution function."""
 
+from typing import Any
+
+from ogive.errors import ParameterError, quoted
+from ogive.strategies.balanced_roots import RingRoot, SymmetricRoot, design_ring, design_symmetric_root
 from ogive.strategies.base import Approximating, Level, Pointwise, Strategy
-from ogive.strategies.hats.strategy import LeastSquaresHats, design_hats
-from ogive.strategies.histogram import GroupedHistogram, design_histogram
-from ogive.strategies.path.strategy import PathNoise, design_path
+from ogive.strategies.counts import GroupedHistogram, OpenedThresholds, design_histogram
+from ogive.strategies.hats import LeastSquaresHats, design_hats
+from ogive.strategies.path import PathNoise, design_path
 from ogive.strategies.people import CountedPeople
 from ogive.strategies.projection.strategy import OrthogonalProjection, design_projection
-from ogive.strategies.registry import strategy_from_dict
 from ogive.strategies.reported import ReportedHistogram, ReportedTree, design_reports
-from ogive.strategies.ring import RingRoot, design_ring
 from ogive.strategies.square_root import SquareRoot, design_square_root
 from ogive.strategies.summed import SummedApproximations, SummedStrategies
-from ogive.strategies.symmetric_root import SymmetricRoot, design_symmetric_root
-from ogive.strategies.thresholds import OpenedThresholds
 from ogive.strategies.tree import LeastSquaresTree, design_tree
 
 __all__ = [
@@ -45,3 +45,37 @@ __all__ = [
     "design_tree",
     "strategy_from_dict",
 ]
+
+COMPOSED: tuple[Any, ...] = (CountedPeople, SummedApproximations, SummedStrategies)
+"""Strategies made of others: their `from_dict` is given `strategy_from_dict` to read its parts with."""
+
+STRATEGIES: tuple[Any, ...] = (
+    GroupedHistogram,
+    LeastSquaresHats,
+    LeastSquaresTree,
+    OpenedThresholds,
+    OrthogonalProjection,
+    PathNoise,
+    ReportedHistogram,
+    ReportedTree,
+    RingRoot,
+    SquareRoot,
+    SymmetricRoot,
+    *COMPOSED,
+)
+
+
+def strategy_from_dict(data: dict[str, Any]) -> Strategy:
+    """Rebuild a strategy from its `to_dict`."""
+    kinds = {kind.name: kind for kind in STRATEGIES}
+    try:
+        kind = kinds[data["name"]]
+    except (KeyError, TypeError):
+        raise ParameterError(
+            f"a strategy's name must be one of {', '.join(sorted(kinds))}, got {quoted(data)}"
+        ) from None
+    try:
+        strategy: Strategy = kind.from_dict(data, strategy_from_dict) if kind in COMPOSED else kind.from_dict(data)
+    except KeyError as missing:
+        raise ParameterError(f"a {data['name']} strategy lacks the field {missing}") from None
+    return strategy

@@ -20,18 +20,19 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields
 from fractions import Fraction
-from typing import Any, ClassVar, Protocol, TypeGuard, runtime_checkable
+from typing import Any, ClassVar, Protocol, Self, TypeGuard, runtime_checkable
 
 import numpy as np
 
 from ogive.core.arrays import Float64, Int64
 from ogive.core.checks import all_whole, array_of, whole
+from ogive.core.parameters import plain_fields
 from ogive.core.types import KeptByType
 from ogive.errors import ParameterError, quoted
-from ogive.noise import DiscreteGaussian, DiscreteLaplace, round_up_root, round_up_scale
+from ogive.noise import DiscreteGaussian, DiscreteLaplace, law_from_dict, round_up_root, round_up_scale
 from ogive.noise.base import Law
 from ogive.privacy import Adjacency, ApproxDP, Loss, PureDP, ZeroConcentratedDP
 
@@ -59,24 +60,19 @@ class Strategy(Protocol, metaclass=KeptByType):
     @property
     def size(self) -> int:
         """Number of bins and of published points, N."""
-        ...
 
     @property
     def levels(self) -> tuple[Level, ...]:
         """The independent noise variables, level by level."""
-        ...
 
     def measure(self, counts: Int64) -> Int64:
         """Exact integer measurements, shape (M,), of a histogram, shape (N,)."""
-        ...
 
     def spread(self, noise: tuple[Int64, ...]) -> Int64:
         """What the node noise (per level, shape (..., nodes)) adds to the measurements, shape (..., M)."""
-        ...
 
     def loss(self, adjacency: Adjacency) -> Loss:
         """The exact (or safely rounded up) privacy loss of publishing the answer."""
-        ...
 
     def estimate(self, answer: Int64, total: int | None) -> Float64:
         """Cumulative counts, shape (..., N), from answers, shape (..., M); unbiased, but for `Approximating` ones.
@@ -84,15 +80,12 @@ class Strategy(Protocol, metaclass=KeptByType):
         `total` is the number of records where that is public (REPLACE), else None. With a
         known total the last point equals it exactly and the others are conditioned on it.
         """
-        ...
 
     def variance(self, *, total_known: bool) -> Float64:
         """Exact variance of each estimated cumulative count, shape (N,)."""
-        ...
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data; `ogive.strategies.strategy_from_dict` inverts it."""
-        ...
 
 
 LOUD = 0.25
@@ -128,12 +121,52 @@ class Approximating(Strategy, Protocol):
     @property
     def features(self) -> Int64:
         """What one record in each bin adds to the measurements, shape (M, N)."""
-        ...
 
 
 def approximates(strategy: Strategy) -> TypeGuard[Approximating]:
     """Whether a strategy is an `Approximating` one; asks its type alone, so that no features are computed."""
     return hasattr(type(strategy), "features")
+
+
+Readers = Mapping[str, Callable[[Any], Any]]
+
+
+class PlainStrategy:
+    """What strategies share whose plain data are their fields: each measurement has a noise variable of its own.
+
+    `readers` say how fields are read that are written otherwise than they are held.
+    """
+
+    name: ClassVar[str]
+    readers: ClassVar[Readers] = {}
+
+    def spread(self, noise: tuple[Int64, ...]) -> Int64:
+        """The noise itself, level by level."""
+        return noise[0] if len(noise) == 1 else np.concatenate(noise, axis=-1)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data; `ogive.strategies.strategy_from_dict` inverts it."""
+        return {"name": self.name, **plain_fields(self)}
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> Self:
+        """Rebuild from `to_dict`.
+
+        Raises:
+            ParameterError: a field is out of range.
+        """
+        kind: Any = cls
+        values = {}
+        for field in fields(kind):
+            value, reader = data[field.name], cls.readers.get(field.name)
+            values[field.name] = value if reader is None else reader(value)
+        found: Self = kind(**values)
+        return found
+
+
+def read_laws(laws: Any) -> tuple[Law, ...]:
+    """The laws of plain data."""
+    return tuple(map(law_from_dict, laws))
 
 
 @runtime_checkable
@@ -142,22 +175,18 @@ class Pointwise(Strategy, Protocol):
 
     def measure_at(self, counts: Int64, points: Int64) -> Int64:
         """Exact measurements of the given 0-based points, shape (points,)."""
-        ...
 
     def nodes_at(self, points: Int64) -> tuple[Int64, ...]:
         """Per level of `levels`, the 0-based noise node of each point, shape (points,)."""
-        ...
 
     def spread_at(self, noise: tuple[Int64, ...]) -> Int64:
         """What the noise of those nodes (per level, shape (..., points)) adds to each point, shape (..., points)."""
-        ...
 
     def estimate_at(self, answer: Int64, points: Int64, total: int | None) -> Float64:
         """Unbiased cumulative counts at the given points from their answers, shape (..., points).
 
         A known total is used where the last point is among them.
         """
-        ...
 
 
 def check_levels(size: Any, spacings: Sequence[Any], laws: Sequence[Law], *, what: str) -> None:
@@ -236,7 +265,11 @@ def gaussian_law(privacy: MeasuredPrivacy, l2_squared: int, what: str) -> Discre
     return gaussian(law, what)
 
 
-class GaussianRoot(ABC):
+Product = Callable[[Float64], Float64]
+"""A linear map of vectors of length N."""
+
+
+class GaussianRoot(PlainStrategy, ABC):
     """What the three square roots of prefix sums share: one integer matrix, and Gaussian noise of one law.
 
     Subclasses are frozen dataclasses; `what` names them in messages, and `bit_range` is where `bits` must lie.
@@ -245,23 +278,19 @@ class GaussianRoot(ABC):
     size: int
     law: DiscreteGaussian
     bits: int
-    name: ClassVar[str]
     what: ClassVar[str]
     bit_range: ClassVar[tuple[int, int]]
+    readers: ClassVar[Readers] = {"law": law_from_dict}
 
     def __post_init__(self) -> None:
-        check_levels(self.size, (), (self.law,), what="sizes")
         gaussian(self.law, self.what)
+        whole(self.size, "size", 1)
         whole(self.bits, "bits", *self.bit_range)
 
     @property
     def levels(self) -> tuple[Level, ...]:
         """One level: a noise variable per measurement."""
         return (Level(self.size, self.law),)
-
-    def spread(self, noise: tuple[Int64, ...]) -> Int64:
-        """The noise itself: every measurement has its own variable."""
-        return noise[0]
 
     @abstractmethod
     def squared_change(self, *, replace: bool) -> int:
@@ -280,6 +309,15 @@ class GaussianRoot(ABC):
     def total_covariance(self) -> Float64:
         """Covariance of each estimated cumulative count with the estimated total, shape (N,)."""
 
+    @property
+    def unit(self) -> float:
+        """About what a record adds to the measurement of its bin."""
+        return 2.0**self.bits
+
+    @abstractmethod
+    def normal_equations(self, answer: Float64) -> tuple[Float64, Product, Product]:
+        """Least squares of an answer, with C the matrix over `unit`: the solution, products with C^T C, its inverse."""
+
     @abstractmethod
     def curves(self, rows: Float64) -> Float64:
         """Unbiased cumulative counts, shape (batch, N), from answers, shape (batch, M), in time O(N log N)."""
@@ -292,9 +330,21 @@ class GaussianRoot(ABC):
             values = given_total(values, self.total_covariance, total)
         return values.reshape(*shape, self.size)
 
+    @property
+    def unconditioned(self) -> Float64:
+        """Variance of each cumulative count where the total is not known, shape (N,)."""
+        raise NotImplementedError
+
+    def variance(self, *, total_known: bool) -> Float64:
+        """Exact variance of each cumulative count, shape (N,)."""
+        values = self.unconditioned
+        return variance_given_total(values, self.total_covariance) if total_known else values
+
     def to_dict(self) -> dict[str, Any]:
-        """Plain data."""
-        return {"name": self.name, "size": self.size, "bits": self.bits, "law": self.law.to_dict()}
+        """Plain data, the law at their end."""
+        data = super().to_dict()
+        data["law"] = data.pop("law")
+        return data
 
 
 def check_privacy(privacy: Any, adjacency: Any) -> None:

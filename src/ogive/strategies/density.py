@@ -76,14 +76,12 @@ class Likelihood:
         even = sparse.csr_array((1 / self.widths[self.group], (bins, self.group)), shape=(self.size, len(self.starts)))
         sums = (self.rows @ even).tocsr()
         scaled = sparse.diags_array(1 / self.variances) @ sums
-        found: Float64 = (sums.T @ scaled).toarray()
-        return found
+        return np.asarray((sums.T @ scaled).toarray())
 
     @cached_property
     def diagonal(self) -> Float64:
         """Diagonal of J, shape (N,)."""
-        found: Float64 = self.rows.power(2).T @ (1 / self.variances)
-        return found
+        return np.asarray(self.rows.power(2).T @ (1 / self.variances))
 
     @cached_property
     def _owners(self) -> Any:
@@ -92,8 +90,7 @@ class Likelihood:
 
     def weigh(self, answer: Float64) -> Float64:
         """H^T V^-1 y, shape (N,)."""
-        found: Float64 = self._columns @ (answer / self.variances)
-        return found
+        return np.asarray(self._columns @ (answer / self.variances))
 
     def times(self, histogram: Float64) -> Float64:
         """J x, shape (N,)."""
@@ -101,13 +98,11 @@ class Likelihood:
 
     def means(self, values: Float64) -> Float64:
         """Means over groups, shape (G,)."""
-        found: Float64 = np.add.reduceat(values, self.starts) / self.widths
-        return found
+        return np.asarray(np.add.reduceat(values, self.starts) / self.widths)
 
     def even(self, shares: Float64) -> Float64:
         """Shares of groups spread evenly over their bins, shape (N,)."""
-        found: Float64 = (shares / self.widths)[self.group]
-        return found
+        return np.asarray((shares / self.widths)[self.group])
 
     def outliers(self, answer: Float64, histogram: Float64) -> Float64:
         """What normal noise takes for evidence at each bin and Laplace noise does not, shape (N,).
@@ -118,8 +113,7 @@ class Likelihood:
         if not self.heavy:
             return np.zeros(self.size)
         beyond = (answer - self.rows @ histogram) / np.sqrt(self.variances) - np.sqrt(2)
-        found: Float64 = self._owners @ (np.maximum(beyond, 0.0) ** 2 / 2)
-        return found
+        return np.asarray(self._owners @ (np.maximum(beyond, 0.0) ** 2 / 2))
 
 
 # --- A smooth density: a logistic Gaussian process, for one strength and smoothness of its prior
@@ -145,12 +139,7 @@ _MOVED = 1.0  # gain of the objective after which the curvature is computed anew
 
 @dataclass(frozen=True)
 class Prior:
-    """How far log densities vary: deviation tau k^-s of the k-th cosine.
-
-    Fields:
-        smoothness: s.
-        strength: tau.
-    """
+    """How far log densities vary: deviation `strength` k^-`smoothness` of the k-th cosine."""
 
     smoothness: float
     strength: float
@@ -205,14 +194,9 @@ def _terms(places: bytes, prior: Prior) -> tuple[Bool, Float64, Float64]:
 
 
 def fit(likelihood: Likelihood, weighed: Float64, mass: float, prior: Prior, start: Float64 | None = None) -> Smooth:
-    """Fit a density to what was measured.
+    """Fit a density of `mass` records to b of the likelihood for the smooth part, on average over groups, shape (G,).
 
-    Args:
-        likelihood: What was measured, and how noisily.
-        weighed: b of the likelihood for the smooth part, on average over groups, shape (G,).
-        mass: Its number of records.
-        prior: Strength and smoothness.
-        start: Coefficients of a fit with another prior, from which steps begin.
+    Steps begin at `start`, the coefficients of a fit with another prior.
     """
     from scipy.linalg import cho_factor, cho_solve  # slow to import
 
@@ -305,8 +289,7 @@ def log_places(size: int) -> Float64:
     """Logarithms of the prior probabilities of places, shape (N,)."""
     places = np.full(size, (1 - 2 * _ENDS) / max(size - 2, 1))
     places[[0, -1]] = _ENDS
-    found: Float64 = np.log(places)
-    return found
+    return np.asarray(np.log(places))
 
 
 def cost(atoms: list[Float64]) -> float:
@@ -323,13 +306,8 @@ def cost(atoms: list[Float64]) -> float:
 class Search:
     """Atoms around one fitted density.
 
-    Args:
-        likelihood: What was measured, and how noisily.
-        answer: What was measured, shape (M,).
-        weighed: b of the likelihood less J times the atoms that the density was fitted beside, shape (N,).
-        fitted: The density.
-        held: Those atoms together, shape (N,).
-        records: How many there are.
+    `weighed` is b of the likelihood less J times the atoms, `held` together, that the density was fitted beside, shape
+    (N,) each; `answer` is what was measured, shape (M,).
     """
 
     def __init__(
@@ -353,23 +331,19 @@ class Search:
     def _against(self, values: Float64, grouped: Float64, pull: Float64 | float = 0.0) -> Float64:
         """Derivatives in the directions e_i - p, once the density has adapted, shape (N,).
 
-        Args:
-            values: J times something, shape (N,).
-            grouped: The same on average over groups, shape (G,).
-            pull: What the prior adds, shape (G,).
+        `values` is J times something, shape (N,), `grouped` the same on average over groups, `pull` what the prior
+        adds.
         """
         # slopes^T J x is what the density feels of x
         felt = self._inverse(grouped + pull)
         turned = values + (pull - felt)[self.likelihood.group]
-        found: Float64 = turned - float(self.fitted.shares @ self.likelihood.means(turned))
-        return found
+        return np.asarray(turned - float(self.fitted.shares @ self.likelihood.means(turned)))
 
     def _inverse(self, grouped: Float64) -> Float64:
         from scipy.linalg import solve_triangular  # slow to import
 
         inner = solve_triangular(self.fitted.factor, self.fitted.slopes.T @ grouped, lower=True)
-        found: Float64 = self._adapted.T @ inner
-        return found
+        return np.asarray(self._adapted.T @ inner)
 
     def shift(self, atom: Float64) -> Float64:
         """How much an atom takes off the score, shape (N,)."""
@@ -437,8 +411,7 @@ def _mills(z: Float64, normal: Float64, below: Float64) -> Float64:
     found = np.exp(np.where(usual, -normal - below, 0.0)) / np.sqrt(2 * np.pi)
     # far below, where two large numbers would nearly cancel
     far = np.sqrt(2 / np.pi) / erfcx(-np.minimum(z, _FAR_BELOW) / np.sqrt(2))
-    ratio: Float64 = np.where(usual, found, far)
-    return ratio
+    return np.asarray(np.where(usual, found, far))
 
 
 def _chance(odds: float, atom: Float64) -> tuple[float, Float64]:
@@ -482,13 +455,7 @@ class Candidate:
 
 
 class Fitting:
-    """Fits to one answer.
-
-    Args:
-        likelihood: What was measured, and how noisily.
-        answer: What was measured, on the scale of the likelihood's weights, shape (M,).
-        records: How many there are, or seem to be; above 0.
-    """
+    """Fits to one answer, of shape (M,) on the scale of the likelihood's weights, for so many records, above 0."""
 
     def __init__(self, likelihood: Likelihood, answer: Float64, records: float) -> None:
         self.likelihood, self.answer, self.records = likelihood, answer, records

@@ -18,7 +18,7 @@ import numpy as np
 from ogive.core.arrays import Float64, Int64
 from ogive.noise import DiscreteGaussian
 from ogive.strategies.base import FAR, Strategy
-from ogive.strategies.hats.strategy import LeastSquaresHats
+from ogive.strategies.hats import LeastSquaresHats, hat_matrix
 from ogive.strategies.isotonic import isotonic
 from ogive.strategies.reported import BITS, ReportedTree
 from ogive.strategies.tree import LeastSquaresTree
@@ -113,8 +113,7 @@ def kept_residual(residual: Float64, energies: Sequence[Float64]) -> Float64:
 
 def _left(noise: Float64, energy: Float64) -> Float64:
     """What is left of each energy: max(0, 1 - noise / energy), 0 where there is no energy."""
-    whole: Float64 = np.divide(energy - noise, energy, out=np.zeros(len(energy)), where=energy > noise)
-    return whole
+    return np.asarray(np.divide(energy - noise, energy, out=np.zeros(len(energy)), where=energy > noise))
 
 
 # --- The strategies that a density is fitted to, and the fitted curve
@@ -138,14 +137,7 @@ _SILENT = 1e-3  # variance below which noise of a whole number is as good as non
 def _hat_weights(strategy: LeastSquaresHats) -> Any:
     from scipy import sparse  # slow to import
 
-    bins = np.arange(strategy.size)
-    rows: list[Any] = [sparse.eye_array(strategy.size)]
-    for spacing, level in zip(strategy.spacings, strategy.levels[1:], strict=True):
-        hat = bins // spacing
-        right = (bins - hat * spacing + 0.5) / spacing
-        weights, places = np.concatenate([1 - right, right]), (np.concatenate([hat, hat + 1]), np.tile(bins, 2))
-        rows.append(sparse.csr_array((weights, places), shape=(level.nodes, strategy.size)))
-    return sparse.vstack(rows, format="csr")
+    return sparse.vstack([sparse.eye_array(strategy.size), hat_matrix(strategy.size, strategy.spacings)], format="csr")
 
 
 def _block_weights(strategy: LeastSquaresTree) -> Any:
@@ -162,12 +154,12 @@ def _block_weights(strategy: LeastSquaresTree) -> Any:
 WEIGHTS: Mapping[type, Callable[[Any], Any]] = {
     LeastSquaresHats: _hat_weights,
     LeastSquaresTree: _block_weights,
-    ReportedTree: lambda strategy: _block_weights(strategy.tree),
+    ReportedTree: lambda strategy: _block_weights(strategy.inner),
 }
 """For each strategy that a density can be fitted to: weights of the bins in its sums, at most 1, shape (M, N)."""
 
 
-def _scales(strategy: Strategy) -> list[float]:
+def scales_of(strategy: Strategy) -> list[float]:
     """What the numbers of each level are divided by, to be sums of bins with those weights."""
     if isinstance(strategy, LeastSquaresHats):
         return [1.0, *(2.0 * spacing for spacing in strategy.spacings)]
@@ -194,7 +186,7 @@ def suits(strategy: Strategy, answer: Int64, total: int | None) -> bool:
 @lru_cache(maxsize=64)
 def _largest(strategy: Any) -> float:
     """Largest deviation of a measured sum, on the scale where a bin weighs at most 1."""
-    levels = zip(strategy.levels, _scales(strategy), strict=True)
+    levels = zip(strategy.levels, scales_of(strategy), strict=True)
     return max(math.sqrt(level.law.variance) / scale for level, scale in levels)
 
 
@@ -210,7 +202,7 @@ def _likelihood(strategy: Any) -> tuple[Likelihood, Float64]:
     from ogive.strategies.density import Likelihood  # loaded with the first fit
 
     nodes = [level.nodes for level in strategy.levels]
-    scales = np.repeat(_scales(strategy), nodes)
+    scales = np.repeat(scales_of(strategy), nodes)
     variances = np.repeat([max(level.law.variance, _SILENT) for level in strategy.levels], nodes)
     heavy = not isinstance(strategy.levels[0].law, DiscreteGaussian)
     return Likelihood(WEIGHTS[type(strategy)](strategy), variances / scales**2, heavy), scales
@@ -229,8 +221,7 @@ def _energies(strategy: Any, total_known: bool) -> list[Float64]:
     """Noise of the Haar coefficients of the unbiased curve."""
 
     def estimate(noise: tuple[Int64, ...]) -> Float64:
-        found: Float64 = strategy.estimate(strategy.spread(noise), 0 if total_known else None)
-        return found
+        return np.asarray(strategy.estimate(strategy.spread(noise), 0 if total_known else None))
 
     nodes = [level.nodes for level in strategy.levels]
     return haar_energies(estimate, nodes, [level.law.variance for level in strategy.levels])

@@ -206,9 +206,7 @@ def recompose(coefficients: Float64, levels: int) -> Float64:
 class NoiseEnergy:
     """Mean squares of the noise of an unsmoothed estimate.
 
-    Fields:
-        details: Of the wavelet details of each scale, finest first, shape (levels,).
-        increments: Of the differences between neighboring points.
+    They are of the wavelet details of each scale, finest first, and of differences between neighboring points.
     """
 
     details: Float64
@@ -221,15 +219,10 @@ def depth(size: int) -> int:
 
 
 def shrink(raw: Float64, monotone: Float64, noise: NoiseEnergy) -> Float64:
-    """Take noise out of a monotone curve; the result need not be monotone any more.
+    """Take noise out of a monotone curve, shape (N,); the result need not be monotone any more.
 
-    Args:
-        raw: Unbiased cumulative counts, shape (N,).
-        monotone: Their isotonic regression, shape (N,); what it changed was noise, and is noise that is gone.
-        noise: Energy of the noise of `raw`, as `noise_energy` finds it.
-
-    Returns:
-        Cumulative counts, shape (N,).
+    `raw` are the unbiased counts whose isotonic regression it is: what that changed was noise, and is noise that is
+    gone.
     """
     levels = noise.details.size
     if not levels:
@@ -253,16 +246,10 @@ def shrink(raw: Float64, monotone: Float64, noise: NoiseEnergy) -> Float64:
 def noise_energy(
     estimate: Callable[[tuple[Int64, ...]], Float64], nodes: Sequence[int], variances: Sequence[float], size: int
 ) -> NoiseEnergy:
-    """Find how strong the noise is on every scale.
+    """Find how strong the noise is on every scale, by simulation.
 
-    The estimate is linear in the noise, so only variances matter: noise of random signs and the right
-    size has the energy of the noise itself.
-
-    Args:
-        estimate: Cumulative counts, shape (N,), that an answer of noise alone is taken for.
-        nodes: Number of independent noise variables of each level.
-        variances: Variance of each variable of a level, one for each level.
-        size: N.
+    The estimate, shape (N,), of noise alone is linear in it, so only the variances of the levels' nodes matter: noise
+    of random signs and the right size has the energy of the noise itself.
     """
     scales = depth(size)
     deviations = np.sqrt(np.asarray(variances))
@@ -293,8 +280,7 @@ def _rolled(values: Float64, shift: int) -> Float64:
 
 def _ramp(curve: Float64) -> Float64:
     """The straight line from 0 before the first point to the last point."""
-    line: Float64 = curve[-1] * (np.arange(curve.size) + 1) / curve.size
-    return line
+    return np.asarray(curve[-1] * (np.arange(curve.size) + 1) / curve.size)
 
 
 def _period(curve: Float64, levels: int) -> Float64:

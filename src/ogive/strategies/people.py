@@ -44,7 +44,6 @@ class CountedPeople:
 
     @property
     def size(self) -> int:
-        """Number of bins, N."""
         return self.strategy.size
 
     @property
@@ -53,11 +52,9 @@ class CountedPeople:
         return self.strategy.levels
 
     def measure(self, counts: Int64) -> Int64:
-        """Exact integer measurements of a histogram of units, shape (M,)."""
         return self.strategy.measure(counts)
 
     def spread(self, noise: tuple[Int64, ...]) -> Int64:
-        """What the node noise adds to the measurements, shape (..., M)."""
         return self.strategy.spread(noise)
 
     def loss(self, adjacency: Adjacency) -> Loss:
@@ -73,7 +70,6 @@ class CountedPeople:
         return self.strategy.variance(total_known=total_known) / PERSON_UNITS**2
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data."""
         return {"name": self.name, "size": self.size, "units": PERSON_UNITS, "strategy": self.strategy.to_dict()}
 
     @staticmethod

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -12,13 +13,14 @@ import numpy as np
 
 from ogive.core.arrays import Float64, Int64
 from ogive.core.checks import all_whole
+from ogive.core.parameters import plain_fields
 from ogive.errors import ParameterError
 from ogive.local.oracles import UnaryOracle, oracle_from_dict
 from ogive.local.tree import TreeOracle
 from ogive.noise import DiscreteGaussian, law_from_dict, round_up_root
 from ogive.privacy import Adjacency, Loss
-from ogive.strategies.base import Level
-from ogive.strategies.histogram import GroupedHistogram
+from ogive.strategies.base import Level, PlainStrategy, Readers, read_laws
+from ogive.strategies.counts import GroupedHistogram
 from ogive.strategies.tree import LeastSquaresTree
 
 # --- Cumulative counts from reports about the nodes of a hierarchy
@@ -43,15 +45,53 @@ from ogive.strategies.tree import LeastSquaresTree
 BITS = 8
 
 
-def _report_loss(oracle: TreeOracle | UnaryOracle, adjacency: Adjacency) -> Loss:
-    """Loss of one owner's report; whoever gets the reports can count them, so their number cannot be private."""
-    if adjacency is not Adjacency.REPLACE:
-        raise ParameterError("reports can be counted, so only `REPLACE` is hidden by them")
-    return oracle.loss
+class _Reported(PlainStrategy, ABC):
+    """What strategies of reports share: a curator who measures the same with noise of these laws.
+
+    Fields:
+        shift: Fractional bits of an answer beyond those of that strategy's.
+    """
+
+    oracle: TreeOracle | UnaryOracle
+    shift: ClassVar[int] = 0
+
+    @property
+    @abstractmethod
+    def inner(self) -> LeastSquaresTree | GroupedHistogram:
+        """The same blocks or groups and laws, measured by a curator."""
+
+    @property
+    def levels(self) -> tuple[Level, ...]:
+        return self.inner.levels
+
+    def measure(self, counts: Int64) -> Int64:
+        """What reports without any noise would say, shape (M,)."""
+        return np.asarray(self.inner.measure(counts) << self.shift)
+
+    def loss(self, adjacency: Adjacency) -> Loss:
+        """Loss of one owner's report.
+
+        Raises:
+            ParameterError: the number of records would be private; whoever gets the reports can count them.
+        """
+        if adjacency is not Adjacency.REPLACE:
+            raise ParameterError("reports can be counted, so only `REPLACE` is hidden by them")
+        return self.oracle.loss
+
+    def estimate(self, answer: Int64, total: int | None) -> Float64:
+        """Cumulative counts, shape (..., N), in time O(N): for a hierarchy the best linear unbiased ones."""
+        return np.ldexp(self.inner.estimate(answer, None if total is None else total << self.shift), -self.shift)
+
+    def variance(self, *, total_known: bool) -> Float64:
+        """Bound of the variance of the noise in each cumulative count, shape (N,).
+
+        For a hierarchy it is attained but for terms of a record's share.
+        """
+        return np.ldexp(self.inner.variance(total_known=total_known), -2 * self.shift)
 
 
 @dataclass(frozen=True)
-class ReportedTree:
+class ReportedTree(_Reported):
     """Counts of nested blocks as randomized reports gave them, combined by least squares.
 
     Fields:
@@ -71,6 +111,7 @@ class ReportedTree:
     laws: tuple[DiscreteGaussian, ...]
 
     name: ClassVar[str] = "reports"
+    shift: ClassVar[int] = BITS
 
     def __post_init__(self) -> None:
         reports, laws = tuple(self.reports), tuple(self.laws)
@@ -88,63 +129,24 @@ class ReportedTree:
 
     @property
     def size(self) -> int:
-        """Number of bins, N."""
         return self.oracle.size
 
     @cached_property
-    def tree(self) -> LeastSquaresTree:
+    def inner(self) -> LeastSquaresTree:
         """The same blocks and laws, measured by a curator; lowest level first."""
         blocks = tuple(self.oracle.branching**level for level in range(self.oracle.levels))
         return LeastSquaresTree(self.size, blocks, self.laws[::-1])
-
-    @property
-    def levels(self) -> tuple[Level, ...]:
-        """One level of independent noise for each of the hierarchy, lowest first."""
-        return self.tree.levels
 
     def answer(self, counts: Sequence[Float64]) -> Int64:
         """Fixed-point counts of the nodes that hold a bin, shape (M,), from all nodes' counts, top level first."""
         parts = [level[: here.nodes] for level, here in zip(reversed(counts), self.levels, strict=True)]
         return np.rint(np.ldexp(np.concatenate(parts), BITS)).astype(np.int64)
 
-    def measure(self, counts: Int64) -> Int64:
-        """What reports without any noise would say, shape (M,)."""
-        exact: Int64 = self.tree.measure(counts) << BITS
-        return exact
-
-    def spread(self, noise: tuple[Int64, ...]) -> Int64:
-        """Concatenate the levels' noise."""
-        return self.tree.spread(noise)
-
-    def loss(self, adjacency: Adjacency) -> Loss:
-        """Loss of one owner's report.
-
-        Raises:
-            ParameterError: the number of records would be private; whoever gets the reports can count them.
-        """
-        return _report_loss(self.oracle, adjacency)
-
-    def estimate(self, answer: Int64, total: int | None) -> Float64:
-        """Best linear unbiased cumulative counts for these variances, shape (..., N), in time O(N)."""
-        known = None if total is None else total << BITS
-        return np.ldexp(self.tree.estimate(answer, known), -BITS)
-
-    def variance(self, *, total_known: bool) -> Float64:
-        """Bound of the variance of each cumulative count, shape (N,), attained but for terms of a record's share."""
-        return np.ldexp(self.tree.variance(total_known=total_known), -2 * BITS)
-
     def to_dict(self) -> dict[str, Any]:
-        """Plain data."""
-        return {
-            "name": self.name,
-            "size": self.size,
-            "oracle": self.oracle.to_dict(),
-            "reports": list(self.reports),
-            "laws": [law.to_dict() for law in self.laws],
-        }
+        return {"name": self.name, "size": self.size, **plain_fields(self)}
 
-    @staticmethod
-    def from_dict(data: dict[str, Any]) -> ReportedTree:
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> ReportedTree:
         """Rebuild from `to_dict`.
 
         Raises:
@@ -153,8 +155,7 @@ class ReportedTree:
         oracle = oracle_from_dict(data["oracle"])
         if not isinstance(oracle, TreeOracle) or oracle.size != data["size"]:
             raise ParameterError(f"a curve of reports needs a tree oracle of {data['size']} bins")
-        laws = tuple(law_from_dict(law) for law in data["laws"])
-        return ReportedTree(oracle, tuple(data["reports"]), laws)  # type: ignore[arg-type]
+        return cls(oracle, tuple(data["reports"]), read_laws(data["laws"]))  # type: ignore[arg-type]
 
 
 # --- From sums of reports to a curve's strategy and answer, and which hierarchy predicts the smallest error
@@ -274,7 +275,7 @@ _HISTOGRAM_PEAK = 4.0
 
 
 @dataclass(frozen=True)
-class ReportedHistogram:
+class ReportedHistogram(_Reported):
     """Counts of groups of bins as randomized reports gave them, with linear interpolation in between.
 
     Fields:
@@ -294,63 +295,22 @@ class ReportedHistogram:
     law: DiscreteGaussian
 
     name: ClassVar[str] = "reported_histogram"
+    readers: ClassVar[Readers] = {"oracle": oracle_from_dict, "law": law_from_dict}
 
     def __post_init__(self) -> None:
         if not isinstance(self.oracle, UnaryOracle) or not isinstance(self.law, DiscreteGaussian):
             raise ParameterError("a histogram of reports needs a unary oracle and a DiscreteGaussian law")
-        assert self.plain.groups == self.oracle.size
+        assert self.inner.groups == self.oracle.size
 
     @cached_property
-    def plain(self) -> GroupedHistogram:
+    def inner(self) -> GroupedHistogram:
         """The same groups and law, measured by a curator."""
         return GroupedHistogram(self.size, self.oracle.size, self.law, HISTOGRAM_BITS)
 
     @property
-    def levels(self) -> tuple[Level, ...]:
-        """One level: a noise variable per group."""
-        return self.plain.levels
-
-    @property
     def features(self) -> Int64:
         """What a record in each bin adds to the measurements, shape (B, N)."""
-        return self.plain.features
-
-    def measure(self, counts: Int64) -> Int64:
-        """What reports without any noise would say, shape (B,)."""
-        return self.plain.measure(counts)
-
-    def spread(self, noise: tuple[Int64, ...]) -> Int64:
-        """The noise itself: every count has its own."""
-        return self.plain.spread(noise)
-
-    def loss(self, adjacency: Adjacency) -> Loss:
-        """Loss of one owner's report.
-
-        Raises:
-            ParameterError: the number of records would be private; whoever gets the reports can count them.
-        """
-        return _report_loss(self.oracle, adjacency)
-
-    def estimate(self, answer: Int64, total: int | None) -> Float64:
-        """Cumulative counts, shape (..., N): sums of the groups' counts at their ends, straight lines between."""
-        return self.plain.estimate(answer, total)
-
-    def variance(self, *, total_known: bool) -> Float64:
-        """Bound of the variance of the noise in each cumulative count, shape (N,)."""
-        return self.plain.variance(total_known=total_known)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data."""
-        return {"name": self.name, "size": self.size, "oracle": self.oracle.to_dict(), "law": self.law.to_dict()}
-
-    @staticmethod
-    def from_dict(data: dict[str, Any]) -> ReportedHistogram:
-        """Rebuild from `to_dict`.
-
-        Raises:
-            ParameterError: a field is missing or out of range.
-        """
-        return ReportedHistogram(data["size"], oracle_from_dict(data["oracle"]), law_from_dict(data["law"]))  # type: ignore[arg-type]
+        return self.inner.features
 
 
 def read_histogram(size: int, oracle: UnaryOracle, sums: Int64) -> tuple[ReportedHistogram, Int64]:

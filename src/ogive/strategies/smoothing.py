@@ -33,19 +33,17 @@ import numpy as np
 
 from ogive.core.arrays import Float64, Int64
 from ogive.errors import ParameterError, UnsupportedError, quoted
-from ogive.strategies.base import Strategy, approximates
-from ogive.strategies.fitted import fits, fitted_curve, suits
-from ogive.strategies.hats.smoothed import smooth_hats, smooth_hats_absolute
-from ogive.strategies.hats.strategy import LeastSquaresHats
+from ogive.strategies.balanced_roots import RingRoot, SymmetricRoot
+from ogive.strategies.base import GaussianRoot, Strategy, approximates
+from ogive.strategies.counts import OpenedThresholds
+from ogive.strategies.fitted import fits, fitted_curve, scales_of, suits
+from ogive.strategies.hats import LeastSquaresHats, smooth_hats, smooth_hats_absolute
 from ogive.strategies.isotonic import NoiseEnergy, isotonic, noise_energy, shrink
-from ogive.strategies.path.smoothed import ANCHORED, BOXED, UNKNOWN, nested_intervals, smooth_path, smooth_path_absolute
-from ogive.strategies.path.strategy import PathNoise
+from ogive.strategies.path import PathNoise
+from ogive.strategies.path_smoothed import ANCHORED, BOXED, UNKNOWN, nested_intervals, smooth_path, smooth_path_absolute
 from ogive.strategies.people import PERSON_UNITS, CountedPeople, units_of
-from ogive.strategies.reported import BITS, ReportedTree
-from ogive.strategies.ring import RingRoot
-from ogive.strategies.square_root import SquareRoot, nearest_bins, smooth_square_root
-from ogive.strategies.symmetric_root import SymmetricRoot
-from ogive.strategies.thresholds import OpenedThresholds
+from ogive.strategies.reported import ReportedTree
+from ogive.strategies.square_root import SquareRoot, nearest_bins
 from ogive.strategies.tree import LeastSquaresTree, smooth_tree, smooth_tree_absolute
 
 Smoothing = Literal["shrinkage", "density", "least_squares", "least_absolute", "isotonic"]
@@ -80,74 +78,38 @@ def nearest_points(
     return curve
 
 
-def unsmoothable_root(strategy: Strategy, kind: str) -> str | None:
-    """Why a kind of smoothing is not offered for a square root, or None if it is."""
-    if kind == "least_absolute":
-        return (
-            f"least_absolute smoothing is not offered for {strategy.name}, whose noise is Gaussian; "
-            "use another smoothing or method"
-        )
-    if kind == "least_squares" and strategy.size > LARGEST_SQUARE_ROOT:
-        return (
-            f"least_squares smoothing of {strategy.name} takes minutes above {LARGEST_SQUARE_ROOT} bins; "
-            "use another smoothing"
-        )
-    return None
-
-
 # Each of these finds the histogram of bins at least 0 that is nearest to an answer, by "least_squares" or, where the
 # noise may be Laplace, "least_absolute"; `total` is the number of records if public, else None.
 
 
-def _nearest_square_root(strategy: SquareRoot, answer: Int64, total: float | None, kind: str) -> Float64:
+def _nearest_root(strategy: GaussianRoot, answer: Int64, total: float | None, kind: str) -> Float64:
     assert kind == "least_squares"
-    return smooth_square_root(strategy, answer, total=total)
+    plain, normal, inverse = strategy.normal_equations(answer.astype(np.float64))
+    return nearest_bins(plain, normal, inverse, float(np.sqrt(strategy.law.variance)) / strategy.unit, total=total)
 
 
-def _nearest_symmetric_root(strategy: SymmetricRoot, answer: Int64, total: float | None, kind: str) -> Float64:
-    assert kind == "least_squares"
-    sigma = float(np.sqrt(strategy.law.variance)) / strategy.unit
-    return nearest_bins(strategy.bins(answer.astype(np.float64)), strategy.normal, strategy.outer, sigma, total=total)
-
-
-def _nearest_ring(strategy: RingRoot, answer: Int64, total: float | None, kind: str) -> Float64:
-    assert kind == "least_squares"
-    sigma, gram = float(np.sqrt(strategy.law.variance)) / 2.0**strategy.bits, strategy.inverse
-    return nearest_bins(strategy.bins(answer.astype(np.float64)), gram.product, gram.times, sigma, total=total)
-
-
-def _nearest_tree(
-    strategy: LeastSquaresTree, answer: Int64, total: float | None, kind: str, *, bits: int = 0
+def _nearest_sums(
+    strategy: LeastSquaresHats | LeastSquaresTree | ReportedTree, answer: Int64, total: float | None, kind: str
 ) -> Float64:
-    """Of noisy counts of the blocks times 2^bits, shape (M,), whose noise is that of the strategy."""
-    values = np.ldexp(answer.astype(np.float64), -bits)
-    variances = np.ldexp(np.array([level.law.variance for level in strategy.levels]), -2 * bits)
-    blocks, sizes = np.array(strategy.blocks), np.array([level.nodes for level in strategy.levels])
+    sizes, scales = np.array([level.nodes for level in strategy.levels]), np.array(scales_of(strategy))
+    values = answer.astype(np.float64) / np.repeat(scales, sizes)
+    variances = np.array([level.law.variance for level in strategy.levels]) / scales**2
+    if isinstance(strategy, LeastSquaresHats):
+        fit = smooth_hats_absolute if kind == "least_absolute" else smooth_hats
+        return fit(values[: sizes[0]], values[sizes[0] :], strategy.spacings, variances, total=total)
+    blocks = np.array((strategy.inner if isinstance(strategy, ReportedTree) else strategy).blocks)
     if kind == "least_squares":
         return smooth_tree(values, blocks, sizes, variances, total=total)
     return smooth_tree_absolute(values, blocks, sizes, 1.0 / np.sqrt(variances), total=total)
 
 
-def _nearest_hats(strategy: LeastSquaresHats, answer: Int64, total: float | None, kind: str) -> Float64:
-    variances = np.array([level.law.variance for level in strategy.levels])
-    sizes = np.array([level.nodes for level in strategy.levels])
-    scales = np.array([1.0, *(2.0 * spacing for spacing in strategy.spacings)])
-    values = answer.astype(np.float64) / np.repeat(scales, sizes)
-    fit = smooth_hats_absolute if kind == "least_absolute" else smooth_hats
-    return fit(values[: sizes[0]], values[sizes[0] :], strategy.spacings, variances / scales**2, total=total)
-
-
-def _nearest_reports(strategy: ReportedTree, answer: Int64, total: float | None, kind: str) -> Float64:
-    return _nearest_tree(strategy.tree, answer, total, kind, bits=BITS)
-
-
 NEAREST: Mapping[type, Callable[[Any, Int64, float | None, str], Float64]] = {
-    LeastSquaresHats: _nearest_hats,
-    LeastSquaresTree: _nearest_tree,
-    ReportedTree: _nearest_reports,
-    RingRoot: _nearest_ring,
-    SquareRoot: _nearest_square_root,
-    SymmetricRoot: _nearest_symmetric_root,
+    LeastSquaresHats: _nearest_sums,
+    LeastSquaresTree: _nearest_sums,
+    ReportedTree: _nearest_sums,
+    RingRoot: _nearest_root,
+    SquareRoot: _nearest_root,
+    SymmetricRoot: _nearest_root,
 }
 """The histogram nearest to an answer in the norm of its noise: a function for each strategy that has one.
 
@@ -166,7 +128,17 @@ def unsmoothable(strategy: Strategy, kind: str) -> str | None:
     if kind == DENSITY and not fits(strategy):
         offered = "hat_ls, tree_ls and reports"
         return f"density smoothing is offered for {offered}, not for {strategy.name}; use `smooth='shrinkage'`"
-    return unsmoothable_root(strategy, kind) if isinstance(strategy, SquareRoot | SymmetricRoot | RingRoot) else None
+    if isinstance(strategy, GaussianRoot) and kind == "least_absolute":
+        return (
+            f"least_absolute smoothing is not offered for {strategy.name}, whose noise is Gaussian; "
+            "use another smoothing or method"
+        )
+    if isinstance(strategy, GaussianRoot) and kind == "least_squares" and strategy.size > LARGEST_SQUARE_ROOT:
+        return (
+            f"least_squares smoothing of {strategy.name} takes minutes above {LARGEST_SQUARE_ROOT} bins; "
+            "use another smoothing"
+        )
+    return None
 
 
 def default_smoothing(strategy: Strategy) -> str:

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from ogive.core.arrays import Bool, Float64, Int64
-from ogive.noise import DiscreteGaussian, law_from_dict
+from ogive.noise import DiscreteGaussian
 from ogive.privacy import Adjacency, PureDP, ZeroConcentratedDP
-from ogive.strategies.base import GaussianRoot, check_levels, check_privacy, gaussian, gaussian_law, histogram
+from ogive.strategies.base import GaussianRoot, Product, check_levels, check_privacy, gaussian_law, histogram
 from ogive.strategies.convolution import Convolver, factor_column, fast_length, squared_sensitivity
 
 # --- The strategy: Gaussian noise of nearly the least variance
@@ -57,13 +56,11 @@ class SquareRoot(GaussianRoot):
 
     @cached_property
     def total_covariance(self) -> Float64:
-        """Covariance of each estimated cumulative count with the estimated total, shape (N,)."""
         g = self._decoder
         length = fast_length(2 * self.size)
         spectrum = np.fft.rfft(g, length)
         lagged: Float64 = np.fft.irfft(spectrum * np.conj(spectrum), length)[: self.size]
-        values: Float64 = self.law.variance * lagged[::-1]
-        return values
+        return np.asarray(self.law.variance * lagged[::-1])
 
     def measure(self, counts: Int64) -> Int64:
         """The integer matrix C' times the histogram, exactly, shape (N,)."""
@@ -75,25 +72,21 @@ class SquareRoot(GaussianRoot):
 
     def curves(self, rows: Float64) -> Float64:
         """Unbiased cumulative counts of answers, shape (batch, N) each, by one Toeplitz product."""
-        length = fast_length(2 * self.size)
-        spectrum = np.fft.rfft(rows, length, axis=1) * np.fft.rfft(self._decoder, length)
-        product: Float64 = np.fft.irfft(spectrum, length, axis=1)
-        return np.ascontiguousarray(product[:, : self.size])
+        return np.ascontiguousarray(_Toeplitz(self._decoder).times(rows))
+
+    def normal_equations(self, answer: Float64) -> tuple[Float64, Product, Product]:
+        column = factor_column(self.size, self.bits)
+        factor = _Toeplitz(column / self.unit)
+        solver = _Toeplitz(np.diff(decoder(column, self.bits), prepend=0.0) * self.unit)
+        return solver.times(answer / self.unit), factor.normal, solver.outer
 
     def variance(self, *, total_known: bool) -> Float64:
-        """Exact variance of each cumulative count, shape (N,)."""
         values: Float64 = self.law.variance * np.cumsum(self._decoder**2)
         if total_known:
             covariance = self.total_covariance
             values = np.maximum(values - covariance**2 / values[-1], 0.0)
             values[-1] = 0.0
         return values
-
-    @staticmethod
-    def from_dict(data: dict[str, Any]) -> SquareRoot:
-        """Rebuild from `to_dict`."""
-        law = gaussian(law_from_dict(data["law"]), SquareRoot.what)
-        return SquareRoot(data["size"], law, data["bits"])
 
 
 def decoder(column: Int64, bits: int) -> Float64:
@@ -112,8 +105,7 @@ def decoder(column: Int64, bits: int) -> Float64:
         residual = -residual
         residual[0] += 2.0
         inverse = np.fft.irfft(spectrum * np.fft.rfft(residual, length), length)[:count]
-    values: Float64 = np.cumsum(inverse) / 2.0**bits
-    return values
+    return np.asarray(np.cumsum(inverse) / 2.0**bits)
 
 
 def design_square_root(size: int, *, privacy: PureDP | ZeroConcentratedDP, adjacency: Adjacency) -> SquareRoot:
@@ -149,9 +141,6 @@ def design_square_root(size: int, *, privacy: PureDP | ZeroConcentratedDP, adjac
 # negative multiplier is freed again, and the gradient certifies the result. Expect 0.1 s of one core at
 # N = 2^12 and 2 to 8 s at 2^15; isotonic smoothing is the quick alternative.
 
-Product = Callable[[Float64], Float64]
-"""A linear map of vectors of length N."""
-
 MAX_ROUNDS = 200
 MAX_STEPS = 400
 ROUGH, FINE = 1e-2, 1e-5
@@ -160,28 +149,11 @@ REDUCTION = 0.02
 """How far a residual is reduced while many bins change."""
 
 
-def smooth_square_root(strategy: SquareRoot, answer: Int64, *, total: float | None) -> Float64:
-    """The nonnegative histogram nearest to noisy measurements, shape (N,) each; with a total it adds up to that."""
-    column, unit = factor_column(strategy.size, strategy.bits), 2.0**strategy.bits
-    factor = _Toeplitz(column / unit)
-    solver = _Toeplitz(np.diff(decoder(column, strategy.bits), prepend=0.0) * unit)
-    sigma = float(np.sqrt(strategy.law.variance)) / unit
-    measured = answer.astype(np.float64) / unit
-    return nearest_bins(solver.times(measured), factor.normal, solver.outer, sigma, total=total)
-
-
 def nearest_bins(plain: Float64, normal: Product, inverse: Product, sigma: float, *, total: float | None) -> Float64:
-    """The nonnegative histogram nearest to a histogram in the norm x -> x^T C^T C x.
+    """The nonnegative histogram nearest to `plain` in the norm x -> x^T C^T C x; with a total it adds up to that.
 
-    Args:
-        plain: The unconstrained minimum, shape (N,).
-        normal: Products with C^T C.
-        inverse: Products with its inverse.
-        sigma: Standard deviation of the noise of one measurement.
-        total: Sum that the histogram must have, or None.
-
-    Returns:
-        Histogram, at least 0, shape (N,), in time O(N log N) per conjugate-gradient step.
+    Takes products with C^T C and with its inverse, and the deviation of the noise of one measurement; time O(N log N)
+    per conjugate-gradient step.
     """
     if total == 0:
         return np.zeros(plain.size)
@@ -221,8 +193,8 @@ class _Toeplitz:
         self.spectrum = np.fft.rfft(column, self.length)
 
     def times(self, values: Float64) -> Float64:
-        product: Float64 = np.fft.irfft(np.fft.rfft(values, self.length) * self.spectrum, self.length)[: self.size]
-        return product
+        """T times each row of values, shape (..., N)."""
+        return np.asarray(np.fft.irfft(np.fft.rfft(values, self.length) * self.spectrum, self.length)[..., : self.size])
 
     def transposed(self, values: Float64) -> Float64:
         return self.times(values[::-1])[::-1]

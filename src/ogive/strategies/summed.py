@@ -38,7 +38,6 @@ class _Summed:
 
     @property
     def size(self) -> int:
-        """Number of bins, N."""
         return self.parts[0].size
 
     @property
@@ -50,8 +49,27 @@ class _Summed:
         """Loss of the most expensive part, since each person is in one part."""
         return largest_loss([part.loss(adjacency) for part in self.parts])
 
+    def _take_apart(self) -> None:
+        """Put the parts of plain sums among the parts in their place, and check what is left."""
+        parts: list[Strategy] = []
+        for part in self.parts:
+            plain_sum = isinstance(part, type(self)) and getattr(part, "weights", None) is None
+            parts += part.parts if plain_sum else (part,)  # type: ignore[attr-defined]
+        self._check(parts)
+
+    def _check(self, parts: Sequence[Strategy]) -> None:
+        if not 2 <= len(parts) <= MOST_PARTS:
+            raise ParameterError(f"a sum must have 2 to {MOST_PARTS} parts, got {len(parts)}")
+        sizes = {part.size for part in parts}
+        if len(sizes) > 1:
+            raise ParameterError(f"the parts of a sum must cover the same thresholds, got {sorted(sizes)} of them")
+        object.__setattr__(self, "parts", tuple(parts))
+
+    def _spreads(self, noise: tuple[Int64, ...]) -> list[Int64]:
+        ends = np.cumsum([len(part.levels) for part in self.parts])
+        return [part.spread(noise[end - len(part.levels) : end]) for part, end in zip(self.parts, ends, strict=True)]
+
     def to_dict(self) -> dict[str, Any]:
-        """Plain data."""
         return {"name": self.name, "size": self.size, "parts": [part.to_dict() for part in self.parts]}
 
 
@@ -72,17 +90,18 @@ class SummedStrategies(_Summed):
     name: ClassVar[str] = "sum"
 
     def __post_init__(self) -> None:
-        parts = _flat(self.parts, SummedStrategies) if self.weights is None else tuple(self.parts)
-        _check_parts(parts)
-        if any(map(approximates, parts)):
+        if self.weights is None:
+            self._take_apart()
+        else:
+            self._check(self.parts)
+        if any(map(approximates, self.parts)):
             raise ParameterError("approximations are added up by SummedApproximations")
-        object.__setattr__(self, "parts", parts)
         if (self.weights is None) is not (self.totals is None):
             raise ParameterError("weights and totals belong together")
         if self.weights is not None and self.totals is not None:
-            if any(isinstance(part, SummedStrategies) and part.weights is not None for part in parts):
+            if any(isinstance(part, SummedStrategies) and part.weights is not None for part in self.parts):
                 raise ParameterError("a mixture cannot be mixed again; mix its parts")
-            if not len(self.weights) == len(self.totals) == len(parts) or min(self.totals) < 1:
+            if not len(self.weights) == len(self.totals) == len(self.parts) or min(self.totals) < 1:
                 raise ParameterError("a mixture needs a weight and a positive number of records for every part")
             if min(self.weights) < 0 or sum(self.weights) != 1:
                 raise ParameterError(f"`weights` must be at least 0 and add up to 1, got {sum(self.weights)}")
@@ -108,7 +127,7 @@ class SummedStrategies(_Summed):
 
     def spread(self, noise: tuple[Int64, ...]) -> Int64:
         """The parts' noise, one part after the other."""
-        return np.concatenate(_spreads(self.parts, noise), axis=-1)
+        return np.concatenate(self._spreads(noise), axis=-1)
 
     def estimate(self, answer: Int64, total: int | None) -> Float64:
         """Sum of the parts' estimates, shape (..., N); `total` is divided between them as `totals` say."""
@@ -134,7 +153,6 @@ class SummedStrategies(_Summed):
         return np.asarray(sum(factor**2 * part.variance(total_known=total_known) for factor, part in weighted))
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data."""
         data = super().to_dict()
         if self.weights is not None and self.totals is not None:
             data |= {"weights": [str(weight) for weight in self.weights], "totals": list(self.totals)}
@@ -166,11 +184,9 @@ class SummedApproximations(_Summed):
     name: ClassVar[str] = "sum_of_approximations"
 
     def __post_init__(self) -> None:
-        parts = _flat(self.parts, SummedApproximations)
-        _check_parts(parts)
-        if not all(map(approximates, parts)) or any(unlike(part, parts[0]) for part in parts):
+        self._take_apart()
+        if not all(map(approximates, self.parts)) or any(unlike(part, self.parts[0]) for part in self.parts):
             raise ParameterError("approximations add up only where they measure the same features")
-        object.__setattr__(self, "parts", parts)
 
     @property
     def finest(self) -> Any:
@@ -185,27 +201,22 @@ class SummedApproximations(_Summed):
 
     @property
     def features(self) -> Int64:
-        """What one record in each bin adds to the measurements, shape (M, N)."""
-        features: Int64 = self.finest.features
-        return features
+        return np.asarray(self.finest.features)
 
     def measure(self, counts: Int64) -> Int64:
         """Exact measurements of all records together, shape (M,)."""
-        measured: Int64 = self.finest.measure(counts)
-        return measured
+        return np.asarray(self.finest.measure(counts))
 
     def added(self, answers: Sequence[Int64]) -> Int64:
         """The sum of the parts' answers, each shape (..., M)."""
         return np.asarray(sum(answer << shift for answer, shift in zip(answers, self.shifts, strict=True)))
 
     def spread(self, noise: tuple[Int64, ...]) -> Int64:
-        """What the parts' noise adds to the measurements, shape (..., M)."""
-        return self.added(_spreads(self.parts, noise))
+        return self.added(self._spreads(noise))
 
     def estimate(self, answer: Int64, total: int | None) -> Float64:
         """Cumulative counts, shape (..., N), as of one part."""
-        values: Float64 = self.finest.estimate(answer, total)
-        return values
+        return np.asarray(self.finest.estimate(answer, total))
 
     def variance(self, *, total_known: bool) -> Float64:
         """Sum of the parts' variances, shape (N,)."""
@@ -235,31 +246,6 @@ def unlike(one: Strategy, other: Strategy) -> bool:
 
 def _bits(strategy: Any) -> int:
     return int(getattr(strategy, "bits", 0))
-
-
-def _flat(parts: Sequence[Strategy], kind: type[Any]) -> tuple[Strategy, ...]:
-    found: list[Strategy] = []
-    for part in parts:
-        plain_sum = isinstance(part, kind) and getattr(part, "weights", None) is None
-        found += part.parts if plain_sum else (part,)  # type: ignore[attr-defined]
-    return tuple(found)
-
-
-def _check_parts(parts: Sequence[Strategy]) -> None:
-    if not 2 <= len(parts) <= MOST_PARTS:
-        raise ParameterError(f"a sum must have 2 to {MOST_PARTS} parts, got {len(parts)}")
-    sizes = {part.size for part in parts}
-    if len(sizes) > 1:
-        raise ParameterError(f"the parts of a sum must cover the same thresholds, got {sorted(sizes)} of them")
-
-
-def _spreads(parts: Sequence[Strategy], noise: tuple[Int64, ...]) -> list[Int64]:
-    found, start = [], 0
-    for part in parts:
-        count = len(part.levels)
-        found.append(part.spread(noise[start : start + count]))
-        start += count
-    return found
 
 
 def _width(part: Strategy) -> int:

@@ -16,13 +16,13 @@ import numpy as np
 
 from ogive.core.arrays import Float64, Int64
 from ogive.core.compiling import njit
-from ogive.core.parameters import plain_fields
 from ogive.errors import ParameterError
-from ogive.noise import law_from_dict
 from ogive.noise.base import Law
 from ogive.privacy import Adjacency, PureDP, ZeroConcentratedDP
 from ogive.strategies.base import (
     Level,
+    PlainStrategy,
+    Readers,
     batch,
     check_levels,
     check_privacy,
@@ -30,6 +30,7 @@ from ogive.strategies.base import (
     measured_laws,
     measured_loss,
     moved_counts,
+    read_laws,
 )
 
 # --- Compiled passes: least squares and its exact variance
@@ -61,11 +62,9 @@ def block_counts(counts: Int64, blocks: Int64, sizes: Int64) -> Int64:
 
 @njit()
 def coefficients(blocks: Int64, sizes: Int64, variances: Float64) -> tuple[Float64, Float64]:
-    """Variance of the upward estimates, and of the sums of their children.
+    """Variance of the upward estimates, and of the sums of their children, shape (levels + 1, 2) each.
 
-    Returns:
-        `own` and `children`, each of shape (levels + 1, 2): column 0 for a full block, column 1
-        for the last block; row `levels` is the root (in column 1, own equal to children).
+    Column 0 is for a full block, column 1 for the last; row `levels` is the root (in column 1, own equal to children).
     """
     levels = blocks.size
     own = np.zeros((levels + 1, 2))
@@ -313,7 +312,7 @@ def tree_design(
 
 
 @dataclass(frozen=True)
-class LeastSquaresTree:
+class LeastSquaresTree(PlainStrategy):
     """Noisy block counts, estimated by generalized least squares in two passes.
 
     Fields:
@@ -330,6 +329,7 @@ class LeastSquaresTree:
     laws: tuple[Law, ...]
 
     name: ClassVar[str] = "tree_ls"
+    readers: ClassVar[Readers] = {"blocks": tuple, "laws": read_laws}
 
     def __post_init__(self) -> None:
         check_levels(self.size, self.blocks, self.laws, what="blocks")
@@ -357,12 +357,7 @@ class LeastSquaresTree:
     def measure(self, counts: Int64) -> Int64:
         """Count every block, shape (M,): single bins first, then level by level."""
         blocks, sizes, _ = self._arrays
-        values: Int64 = block_counts(histogram(counts, self.size), blocks, sizes)
-        return values
-
-    def spread(self, noise: tuple[Int64, ...]) -> Int64:
-        """Concatenate the levels' noise: every measurement has its own variable."""
-        return np.concatenate(noise, axis=-1)
+        return np.asarray(block_counts(histogram(counts, self.size), blocks, sizes))
 
     def loss(self, adjacency: Adjacency) -> PureDP | ZeroConcentratedDP:
         """Add up the levels, exactly.
@@ -382,18 +377,7 @@ class LeastSquaresTree:
         return values.reshape(*shape, self.size)
 
     def variance(self, *, total_known: bool) -> Float64:
-        """Exact variance of each cumulative count, shape (N,)."""
-        values: Float64 = prefix_variance(*self._arrays, total_known)
-        return values
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data."""
-        return {"name": self.name, **plain_fields(self)}
-
-    @staticmethod
-    def from_dict(data: dict[str, Any]) -> LeastSquaresTree:
-        """Rebuild a tree from `to_dict`."""
-        return LeastSquaresTree(data["size"], tuple(data["blocks"]), tuple(map(law_from_dict, data["laws"])))
+        return np.asarray(prefix_variance(*self._arrays, total_known))
 
 
 def design_tree(
@@ -435,17 +419,9 @@ TOLERANCE = 1e-7
 
 
 def smooth_tree(measured: Float64, blocks: Int64, sizes: Int64, variances: Float64, *, total: float | None) -> Float64:
-    """Fit a nonnegative histogram to noisy block counts.
+    """The nonnegative histogram nearest to noisy counts of blocks, bins first; with a total it adds up to that.
 
-    Args:
-        measured: Block counts, level by level, bins first, shape (sum of sizes,).
-        blocks: Block size of each level, 1 first, each dividing the next, shape (levels,).
-        sizes: Number of blocks of each level, shape (levels,).
-        variances: Noise variance of each level, shape (levels,).
-        total: Sum that the histogram must have, or None.
-
-    Returns:
-        Histogram, at least 0, shape (N,).
+    `blocks`, `sizes` and `variances` are the block size, number of blocks and noise variance of each level.
     """
     if total == 0:
         return np.zeros(int(sizes[0]))

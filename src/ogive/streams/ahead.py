@@ -7,6 +7,7 @@ that depends on the noise key alone, and D = 2^bits the number of parts of a uni
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
 
@@ -16,9 +17,10 @@ from ogive.core.arrays import Float64, Int64
 from ogive.errors import ParameterError, ScaleError
 from ogive.noise import DerivedNodes, DiscreteGaussian, round_up_root
 from ogive.privacy import Adjacency, PureDP, ZeroConcentratedDP
+from ogive.strategies.base import measured_loss
 from ogive.strategies.convolution import Convolver
-from ogive.strategies.hats.strategy import LeastSquaresHats, design_hats, shared_hats
-from ogive.streams.stored import Stateless
+from ogive.strategies.hats import LeastSquaresHats, design_hats, shared_hats
+from ogive.streams.engines import Engine, concentrated
 
 
 def split(noise: Int64, bits: int) -> tuple[Int64, Int64]:
@@ -29,18 +31,11 @@ def split(noise: Int64, bits: int) -> tuple[Int64, Int64]:
 def published(total: int, values: Int64, whole: Int64, rest: Int64, bits: int) -> Float64:
     """(D S + w) / D after each of the values, rounded once, so it depends on the integer D S + w alone.
 
-    The whole units and the rest of D S + w are taken apart, since their product could exceed 64 bits.
-
-    Args:
-        total: Sum of the elements before.
-        values: Elements, in whole units, shape (m,).
-        whole: The whole units of w at each of these steps, rounded down, shape (m,).
-        rest: What is left of w, from 0 to D - 1, shape (m,).
-        bits: Base-2 logarithm of D.
+    `total` is the sum of the elements before; w is given by its whole units, rounded down, and what is left of it,
+    since D S + w could exceed 64 bits.
     """
     units = total + np.cumsum(values) + whole
-    out: Float64 = units.astype(np.float64) + np.ldexp(rest.astype(np.float64), -bits)
-    return out
+    return np.asarray(units.astype(np.float64) + np.ldexp(rest.astype(np.float64), -bits))
 
 
 # --- A factorization of the matrix of totals, in integers
@@ -68,77 +63,81 @@ _PRODUCT_BITS = 58
 _SHARES = 1 << 20
 
 
-class SqrtAheadTotals(Stateless):
-    """Square-root factorization with noise computed ahead of the elements; other powers in subclasses.
+@dataclass(frozen=True)
+class Powers:
+    """The factors of one method.
+
+    Fields:
+        power: a, of the factor that multiplies the noise.
+        digits: Binary digits of the factors: fine, and less fine where the rest would need more noise than can be
+            drawn.
+        weighed: Steps over which the mean variance is made least; None for all.
+    """
+
+    power: Fraction
+    digits: tuple[int, ...]
+    weighed: int | None
+
+
+POWERS = {
+    "sqrt_ahead": Powers(Fraction(1, 2), (15, 12), None),
+    "open_powers": Powers(Fraction(4, 7), (17, 14, 12), 64),
+}
+
+
+class PowerTotals(Engine):
+    """A factorization with noise computed ahead of the elements.
 
     A block of m steps takes time O(m log m) where it begins; then a step takes O(1). For at most 2^22 steps and
     zero-concentrated privacy.
     """
 
-    name = "sqrt_ahead"
     described = "a square-root factorization with noise computed ahead"
-    digits: tuple[int, ...] = (15, 12)
-    """Binary digits of the factors: fine, and less fine where the rest would need more noise than can be drawn."""
-    power = Fraction(1, 2)
-    """a, of the factor that multiplies the noise."""
-    weighed: int | None = None
-    """Steps over which the mean variance is made least; None for all."""
 
-    def __init__(self, steps: int, privacy: PureDP | ZeroConcentratedDP, change: int) -> None:
-        if isinstance(privacy, PureDP):
-            raise ParameterError("the square-root factorization needs `ZeroConcentratedDP` or `ApproxDP`, not `PureDP`")
-        if steps > MAX_STEPS:
-            raise ParameterError(f"the square-root factorization takes at most {MAX_STEPS} steps, got {steps}")
-        self.steps, self.change = steps, change
-        for bits in self.digits:
+    def __init__(
+        self, steps: int, privacy: PureDP | ZeroConcentratedDP, change: int, *, name: str = "sqrt_ahead"
+    ) -> None:
+        rho = concentrated(steps, privacy, MAX_STEPS)
+        self.name, self.steps, self.change = name, steps, change
+        powers = POWERS[name]
+        for bits in powers.digits:
             self.bits = bits
-            self.weights, self.measured, self.rest = factor(steps, bits, self.power)
+            self.weights, self.measured, self.rest = factor(steps, bits, powers.power)
             # 2^22 entries of at most 19 digits: below 2^61
             self.squared = [int(column @ column) for column in (self.measured, self.rest)]
             try:
-                self.laws = self._laws(privacy)
+                self.laws = self._laws(rho, powers.weighed or steps)
                 break
             except ScaleError:
-                if bits == self.digits[-1]:
+                if bits == powers.digits[-1]:
                     raise
 
-    def _laws(self, privacy: ZeroConcentratedDP) -> tuple[DiscreteGaussian, DiscreteGaussian]:
+    def _laws(self, rho: Fraction, weighed: int) -> tuple[DiscreteGaussian, DiscreteGaussian]:
         """Of g and e; the loss is divided so that the mean variance is least."""
         # in integers, so that every machine finds the same noise of a stored stream
-        steps = self.steps if self.weighed is None else min(self.weighed, self.steps)
+        steps = min(weighed, self.steps)
         mean = int(np.arange(steps, 0, -1) @ (self.weights * self.weights)[:steps]) / steps
         parts = math.sqrt(mean * self.squared[0]), math.sqrt(self.squared[1])
         share = Fraction(max(round(_SHARES * parts[1] / sum(parts)), 1), _SHARES)
         norms = self.squared[0] / (1 - share), max(self.squared[1], 1) / share
-        one, other = (DiscreteGaussian(round_up_root(norm * self.change**2 / (2 * privacy.rho))) for norm in norms)
+        one, other = (DiscreteGaussian(round_up_root(norm * self.change**2 / (2 * rho))) for norm in norms)
         return one, other
 
     @property
     def loss(self) -> PureDP | ZeroConcentratedDP:
-        """What the whole stream costs."""
-        parts = zip(self.squared, self.laws, strict=True)
-        return ZeroConcentratedDP(
-            sum((Fraction(squared * self.change**2) / (2 * law.sigma**2) for squared, law in parts), Fraction(0))
-        )
+        moved = [squared * self.change**2 for squared in self.squared]
+        return measured_loss(self.laws, l1=moved, l2_squared=moved)
 
     def variance(self, taken: Int64) -> Float64:
-        """Variance of the total after each number of elements, in squared units."""
         sums = np.concatenate(([0.0], np.cumsum(self.weights.astype(np.float64) ** 2)))
         variance: Float64 = sums[np.asarray(taken)] * self.laws[0].variance + self.laws[1].variance
         return np.ldexp(variance, -4 * self.bits)
 
-    @property
-    def mean_variance(self) -> float:
-        """Mean of `variance` over 1..steps."""
-        return float(self.variance(np.arange(1, self.steps + 1)).mean())
-
     def start(self, nodes: DerivedNodes) -> None:
-        """Begin a stream whose noise comes from `nodes`."""
         self._nodes = nodes
         self._first, self._whole, self._rest = 0, np.empty(0, np.int64), np.empty(0, np.int64)
 
     def advance(self, first: int, total: int, values: Int64) -> Float64:
-        """Noisy totals after each of the values."""
         end = first + len(values)
         if first < self._first or end > self._first + len(self._whole):
             self._first, (self._whole, self._rest) = first, self._drawn(first, end)
@@ -202,8 +201,7 @@ def _rounded(steps: int, bits: int, power: Fraction) -> Int64:
     ratios = (whole - (power.denominator - power.numerator)) / whole
     coefficients = np.concatenate(([1.0], np.cumprod(ratios)))
     sums = np.rint(np.ldexp(np.cumsum(coefficients), bits)).astype(np.int64)
-    integers: Int64 = np.diff(sums, prepend=0)
-    return integers
+    return np.asarray(np.diff(sums, prepend=0))
 
 
 # --- The noise of overlapping hats: as accurate as one release after the last element
@@ -217,52 +215,67 @@ def _rounded(steps: int, bits: int, power: Fraction) -> Int64:
 # is at once computable at step t and a function of y0 and y1. Probabilities of Laplace noise are bounded for each
 # transcript, so the price of the offline release holds for streams that react to what was published, too
 # (`docs/proofs/streams.md`).
+#
+# A stream that is made for many elements, since their number is not known, has more noise at its beginning than a short
+# one. Two methods give up some accuracy at the end for the beginning, by other numbers in mechanisms that are proved
+# for any, so that errors are near those of a known length at every step:
+#
+#     open_powers  the matrix of totals is the product of those of (1 - z)^-4/7, which multiplies the noise, and of
+#                  (1 - z)^-3/7, which measures elements and has a norm that many elements hardly enlarge; zCDP
+#     open_hats    hats whose wide levels get a smaller part of the loss than narrow ones; PureDP
+#
+# Source:
+#     Jacobsen and Fawaz 2025 for uneven factors (theirs have logarithms); the powers and the shares were searched for.
+
+SPACINGS = (24, 640, 16384, 400_000)
+SHARES = tuple(Fraction(share, 1000) for share in (282, 280, 216, 107, 115))
+"""Of the loss, for elements and each level: they keep the largest ratio to a known length small, from 2^12 on."""
 
 SAMPLES = 1024
 _FINE, _MOST_BITS = 30, 40
 
 
-class HatTotals(Stateless):
-    """Hats on the running totals of a stream whose number of elements is known.
+class HatTotals(Engine):
+    """Hats on the running totals of a stream whose number of elements is known, or at most 2^22.
 
     Everything that is random is drawn at the first element: time O(steps) there, then O(1) per step; 8 bytes per step.
     For at most 2^22 steps and pure privacy. `strategy` has spacings and laws; None takes those of an offline release at
-    this price.
+    this price, or for "open_hats" those that favor the first elements.
     """
 
-    name = "hats"
     described = "hats"
 
     def __init__(
-        self, steps: int, privacy: PureDP | ZeroConcentratedDP, change: int, *, strategy: LeastSquaresHats | None = None
+        self,
+        steps: int,
+        privacy: PureDP | ZeroConcentratedDP,
+        change: int,
+        *,
+        name: str = "hats",
+        strategy: LeastSquaresHats | None = None,
     ) -> None:
-        epsilon = self.pure(privacy).epsilon
+        if not isinstance(privacy, PureDP):
+            raise ParameterError("hats of a stream need `PureDP`; under zCDP use method 'sqrt' or 'sqrt_ahead'")
         if steps > MAX_STEPS:
             raise ParameterError(f"hats of a stream take at most {MAX_STEPS} steps, got {steps}")
-        self.steps, self.change = steps, change
+        self.name, self.steps, self.change = name, steps, change
         # an element that changes by d moves every sum by d times what one record more moves it by
-        price = PureDP(epsilon / change)
-        self.strategy = strategy or design_hats(steps, privacy=price, adjacency=Adjacency.ADD_OR_REMOVE)
+        price, adjacency = PureDP(privacy.epsilon / change), Adjacency.ADD_OR_REMOVE
+        if strategy is None and name == "open_hats":
+            strategy = shared_hats(steps, SPACINGS, SHARES, privacy=price, adjacency=adjacency)
+        self.strategy = strategy or design_hats(steps, privacy=price, adjacency=adjacency)
         # corrections are rounded to about a billionth of the noise of an element
         coarse = math.frexp(math.sqrt(self.strategy.laws[0].variance))[1]
         self.bits = min(max(_FINE - coarse, 0), _MOST_BITS)
 
-    @staticmethod
-    def pure(privacy: PureDP | ZeroConcentratedDP) -> PureDP:
-        """The guarantee, which must be pure."""
-        if not isinstance(privacy, PureDP):
-            raise ParameterError("hats of a stream need `PureDP`; under zCDP use method 'sqrt' or 'sqrt_ahead'")
-        return privacy
-
     @property
     def loss(self) -> PureDP | ZeroConcentratedDP:
-        """What the whole stream costs: `change` times the price of one record in an offline release."""
+        """`change` times the price of one record in an offline release."""
         one = self.strategy.loss(Adjacency.ADD_OR_REMOVE)
         assert isinstance(one, PureDP)
         return PureDP(one.epsilon * self.change)
 
     def variance(self, taken: Int64) -> Float64:
-        """Variance of the total after each number of elements, in squared units."""
         points, where = np.unique(np.asarray(taken), return_inverse=True)
         variance: Float64 = self.strategy.solver.variance_at(points - 1, total_known=False)[where]
         return variance.reshape(np.shape(taken))
@@ -273,7 +286,6 @@ class HatTotals(Stateless):
         return float(self.variance(np.unique(np.linspace(1, self.steps, SAMPLES).astype(np.int64))).mean())
 
     def start(self, nodes: DerivedNodes) -> None:
-        """Begin a stream whose noise comes from `nodes`."""
         self._nodes = nodes
         self.__dict__.pop("noise", None)
 
@@ -285,53 +297,8 @@ class HatTotals(Stateless):
         correction = self.strategy.solver.correction(drawn[0], np.concatenate([np.empty(0, np.int64), *drawn[1:]]))
         each = np.rint(np.ldexp(correction, self.bits)).astype(np.int64)
         each += drawn[0] << self.bits
-        noise: Int64 = np.cumsum(each, out=each)
-        return noise
+        return np.asarray(np.cumsum(each, out=each))
 
     def advance(self, first: int, total: int, values: Int64) -> Float64:
-        """Noisy totals after each of the values."""
         noise = self.noise[first : first + len(values)]
         return published(total, values, *split(noise, self.bits), self.bits)
-
-
-# --- Streams whose number of elements is not known
-#
-# Errors are near those of a known length at every step. A stream that is made for many elements has more noise at its
-# beginning than a short one. Both methods here give up some accuracy at the end for the beginning, by other numbers in
-# mechanisms that are proved for any:
-#
-#     open_powers  the matrix of totals is the product of those of (1 - z)^-4/7, which multiplies the noise, and of
-#                  (1 - z)^-3/7, which measures elements and has a norm that many elements hardly enlarge; zCDP
-#     open_hats    hats whose wide levels get a smaller part of the loss than narrow ones; PureDP
-#
-# Source:
-#     Jacobsen and Fawaz 2025 for uneven factors (theirs have logarithms); the powers and the shares were searched for.
-
-MOST = MAX_STEPS
-"""Elements that a stream of unknown length takes at most."""
-SPACINGS = (24, 640, 16384, 400_000)
-SHARES = tuple(Fraction(share, 1000) for share in (282, 280, 216, 107, 115))
-"""Of the loss, for elements and each level: they keep the largest ratio to a known length small, from 2^12 on."""
-
-
-class OpenPowers(SqrtAheadTotals):
-    """The factorization of `sqrt_ahead` with uneven powers."""
-
-    name = "open_powers"
-    digits = (17, 14, 12)
-    power = Fraction(4, 7)
-    weighed = 64
-
-    def __init__(self, privacy: PureDP | ZeroConcentratedDP, change: int, *, steps: int = MOST) -> None:
-        super().__init__(steps, privacy, change)
-
-
-class OpenHats(HatTotals):
-    """Hats of 2^22 elements that favor the first ones."""
-
-    name = "open_hats"
-
-    def __init__(self, privacy: PureDP | ZeroConcentratedDP, change: int) -> None:
-        price = PureDP(self.pure(privacy).epsilon / change)
-        strategy = shared_hats(MOST, SPACINGS, SHARES, privacy=price, adjacency=Adjacency.ADD_OR_REMOVE)
-        super().__init__(MOST, privacy, change, strategy=strategy)

@@ -22,9 +22,8 @@ beyond; hats above 64 steps, below which it keeps the choice that there was befo
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, NoReturn, Protocol
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -38,10 +37,19 @@ from ogive.noise.base import RandomSource
 from ogive.privacy import Adjacency, ApproxDP, Privacy, PrivacyUnit, PureDP, Rational, ZeroConcentratedDP, exact
 from ogive.provenance import check_batch_name
 from ogive.streams.ahead import MAX_STEPS as MAX_STEPS_AHEAD
-from ogive.streams.ahead import MOST, HatTotals, OpenHats, OpenPowers, SqrtAheadTotals
-from ogive.streams.blocks import PathTotals, TreeTotals
-from ogive.streams.sqrt import SqrtTotals
-from ogive.streams.stored import Elements, fields, key_of, pack, unpack, whole_number
+from ogive.streams.ahead import HatTotals, PowerTotals
+from ogive.streams.engines import (
+    Elements,
+    Engine,
+    PathTotals,
+    SqrtTotals,
+    TreeTotals,
+    fields,
+    key_of,
+    pack,
+    unpack,
+    whole_number,
+)
 
 if TYPE_CHECKING:
     from ogive.ledger import Account
@@ -59,52 +67,6 @@ METHODS = ("auto", "path", "tree", "sqrt", "hats", "sqrt_ahead", *OPEN_METHODS)
 _PIECE = 1 << 14
 _FORMAT = "ogive running total 1"
 _FIELDS = frozenset(("format", "parameters", "key", "taken", "total", "engine"))
-
-
-class Engine(Protocol):
-    """One way to publish totals of whole units; it does not check its input.
-
-    An engine is made of the largest number of `steps`, of the `privacy` that the whole stream may cost, of the largest
-    `change` of one element and, for some, of the `largest` absolute value of one, both in whole units.
-    """
-
-    name: str
-
-    @property
-    def loss(self) -> PureDP | ZeroConcentratedDP:
-        """What the whole stream costs."""
-        ...
-
-    @property
-    def mean_variance(self) -> float:
-        """Mean of `variance` over all steps."""
-        ...
-
-    def variance(self, taken: Int64) -> Float64:
-        """Variance after each number of elements, in squared units, same shape."""
-        ...
-
-    def start(self, nodes: DerivedNodes) -> None:
-        """Begin a stream."""
-        ...
-
-    def advance(self, first: int, total: int, values: Int64) -> Float64:
-        """Take elements and return the totals after each, same shape.
-
-        Args:
-            first: Number of elements before, so that these have the 0-based numbers `first`, `first` + 1, ...
-            total: Sum of those before.
-            values: Whole units, shape (m,), m from 1 up.
-        """
-        ...
-
-    def state(self) -> dict[str, Any]:
-        """Plain data from which to go on."""
-        ...
-
-    def restore(self, state: Any, elements: Elements) -> None:
-        """Go on from a `state`, after these elements."""
-        ...
 
 
 class RunningTotal:
@@ -145,7 +107,8 @@ class RunningTotal:
 
     Source:
         Barczewski, Mawass and Ramon, Theorem 3 (path); Honaker 2015 (tree); Denisov et al. 2022,
-        Fichtenberger, Henzinger and Upadhyay 2023 (sqrt, sqrt_ahead); see `OpenPowers` for streams of unknown length.
+        Fichtenberger, Henzinger and Upadhyay 2023 (sqrt, sqrt_ahead); see `ogive.streams.ahead` for streams of unknown
+        length.
 
     Example:
         >>> totals = RunningTotal(1000, privacy=PureDP(1))
@@ -189,7 +152,7 @@ class RunningTotal:
         name: str | None,
     ) -> None:
         """Check the parameters and choose the engine; no noise is drawn and nothing is paid."""
-        self.steps = MOST if steps is None else any_whole(steps, "steps", 1, MAX_STEPS)
+        self.steps = MAX_STEPS_AHEAD if steps is None else any_whole(steps, "steps", 1, MAX_STEPS)
         self._open = steps is None
         among(method, "method", METHODS)
         if method != "auto" and self._open != (method in OPEN_METHODS):
@@ -388,14 +351,13 @@ class RunningTotal:
         resumed._taken, resumed._total = taken, total
         return resumed
 
-    def __copy__(self) -> NoReturn:
-        _refuse_copy()
+    def _refuse_copy(self, *_: object) -> NoReturn:
+        raise CopyError(
+            "a copy of a running total would have the same noise; "
+            "move it with to_bytes and from_bytes, and go on in one place only"
+        )
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> NoReturn:
-        _refuse_copy()
-
-    def __reduce__(self) -> NoReturn:
-        _refuse_copy()
+    __copy__ = __deepcopy__ = __reduce__ = _refuse_copy
 
     def _keep_method(self, ledger: Account, adaptive: bool) -> None:
         """Take the method under which the account already pays for this stream, if there is one."""
@@ -450,15 +412,15 @@ class RunningTotal:
         """The engine of a method, or for "auto" that of least mean variance."""
         privacy = self._granted
         change, largest = self._high - self._low, max(abs(self._low), abs(self._high))
-        makers: dict[str, Callable[[], Engine]] = {
-            "tree": lambda: TreeTotals(self.steps, privacy, change),
-            "path": lambda: PathTotals(self.steps, privacy, change, largest),
-            "sqrt": lambda: SqrtTotals(self.steps, privacy, change, largest),
-            "hats": lambda: HatTotals(self.steps, privacy, change),
-            "sqrt_ahead": lambda: SqrtAheadTotals(self.steps, privacy, change),
-            "open_hats": lambda: OpenHats(privacy, change),
-            "open_powers": lambda: OpenPowers(privacy, change),
-        }
+
+        def engine(name: str) -> Engine:
+            if name in ("path", "sqrt"):
+                return (PathTotals if name == "path" else SqrtTotals)(self.steps, privacy, change, largest)
+            if name == "tree":
+                return TreeTotals(self.steps, privacy, change)
+            kind = HatTotals if name in ("hats", "open_hats") else PowerTotals
+            return kind(self.steps, privacy, change, name=name)
+
         if method == "path" and not isinstance(privacy, PureDP) and adaptive:
             raise ParameterError(
                 "path noise under zCDP is proved only for streams that do not react to published totals; "
@@ -468,7 +430,7 @@ class RunningTotal:
         failed: list[tuple[PureDP | ZeroConcentratedDP, ScaleError]] = []
         for name in self._covering(adaptive) if method == "auto" else [method]:
             try:
-                engines.append(makers[name]())
+                engines.append(engine(name))
             except ScaleError as error:
                 failed.append((privacy, error))
         if not engines:
@@ -496,10 +458,3 @@ class RunningTotal:
         if not self._rounds and not np.all((numbers == np.rint(numbers)) | np.isinf(numbers)):
             raise DataError("values must be whole numbers; give a resolution to round others to its multiples")
         return nearest.astype(np.int64)
-
-
-def _refuse_copy() -> NoReturn:
-    raise CopyError(
-        "a copy of a running total would have the same noise; "
-        "move it with to_bytes and from_bytes, and go on in one place only"
-    )

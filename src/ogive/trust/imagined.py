@@ -32,8 +32,7 @@ from ogive.queries import (
     ReportsQuery,
 )
 from ogive.queries.histograms import ThresholdQuery
-from ogive.queries.joint import JointQuantilesQuery
-from ogive.queries.selection import NoisyMaxQuery
+from ogive.queries.selection import JointQuantilesQuery, NoisyMaxQuery
 from ogive.trust.options import ClearOptions
 
 # public and fixed: a plan is the same whenever it is made

@@ -23,8 +23,8 @@ from ogive.errors import DataError, ParameterError
 from ogive.noise import DerivedNodes, Geometric, UniformBits
 from ogive.privacy import Adjacency, PrivacyUnit, PureDP, ZeroConcentratedDP
 from ogive.queries import JointQuantilesQuery, design_joint, joint_choice
-from ogive.queries.joint import _factors, common_unit
 from ogive.queries.joint_choice import Ranks
+from ogive.queries.selection import _factors, common_unit
 
 SHARES = [(Fraction(1, 2),), (Fraction(1, 4), Fraction(3, 4)), (Fraction(1, 4), Fraction(1, 2), Fraction(3, 4))]
 COUNTS = np.array([2, 0, 5, 1])

@@ -25,7 +25,7 @@ from ogive.statistics.curve.bands.simultaneous import (
     upper_quantile,
 )
 from ogive.strategies import PathNoise, design_path, design_tree
-from ogive.strategies.path.tree import uniform_tree
+from ogive.strategies.path import uniform_tree
 
 SIMULATIONS = 1999
 

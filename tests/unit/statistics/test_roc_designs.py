@@ -13,7 +13,7 @@ from ogive.privacy import Adjacency, ApproxDP, PrivacyUnit, PureDP, ZeroConcentr
 from ogive.queries import class_curves_price
 from ogive.statistics.roc.designs import choose_for_classes, class_candidates, class_variance
 from ogive.strategies import design_hats, design_path, design_tree
-from ogive.strategies.path.tree import squared_shift, uniform_tree
+from ogive.strategies.path import squared_shift, uniform_tree
 
 REPLACE, ADD = PrivacyUnit(Adjacency.REPLACE), PrivacyUnit(Adjacency.ADD_OR_REMOVE)
 GRANTS = (PureDP(1), ZeroConcentratedDP("0.1"), ApproxDP(1, "1e-6"))

@@ -14,17 +14,15 @@ from ogive.statistics.methods.unbiased import LARGEST_AUTOMATIC, automatic, cand
 from ogive.strategies import (
     RingRoot,
     SymmetricRoot,
+    balanced_roots,
     design_ring,
     design_square_root,
     design_symmetric_root,
-    ring,
     strategy_from_dict,
 )
-from ogive.strategies import symmetric_root as symmetric
+from ogive.strategies.balanced_roots import Reflected, ToeplitzInverse, corner_sums, eigenvalues, kernel_of
 from ogive.strategies.convolution import LIMIT
-from ogive.strategies.ring import ToeplitzInverse
 from ogive.strategies.smoothing import smooth
-from ogive.strategies.symmetric_root import Reflected, corner_sums, eigenvalues, kernel_of
 
 REPLACE, ADD = Adjacency.REPLACE, Adjacency.ADD_OR_REMOVE
 HALF = ZeroConcentratedDP("0.5")
@@ -63,37 +61,37 @@ def test_sensitivities_are_those_of_the_worst_neighbors(size):
 @pytest.mark.parametrize("rise", [0, 50])
 def test_the_bound_for_replaced_records_holds_for_kernels_that_do_not_fall(size, rise, monkeypatch):
     """Inner products may be negative where the kernel of the Gram matrix rises somewhere; that is charged for."""
-    fallen = np.array(symmetric.gram_kernel(size, 14))
+    fallen = np.array(balanced_roots.gram_kernel(size, 14))
     fallen[size // 2] -= rise * (fallen[0] // 100)
     fallen[2 * size - size // 2] += rise * (fallen[0] // 100)
-    monkeypatch.setattr(symmetric, "gram_kernel", lambda *_: fallen)
-    symmetric.bin_weights.cache_clear()
-    symmetric.squared_sensitivity.cache_clear()
+    monkeypatch.setattr(balanced_roots, "gram_kernel", lambda *_: fallen)
+    balanced_roots.bin_weights.cache_clear()
+    balanced_roots.squared_sensitivity.cache_clear()
     try:
-        weights = symmetric.bin_weights(size, 14, 12)
+        weights = balanced_roots.bin_weights(size, 14, 12)
         i, j = np.indices((size, size))
         gram = (fallen[abs(i - j)] + fallen[i + j + 1]) * np.outer(weights, weights)
         squares = np.diag(gram)
         differences = squares[:, None] + squares - 2 * gram
-        assert symmetric.squared_sensitivity(size, 14, 12, True) >= differences.max()
-        assert symmetric.squared_sensitivity(size, 14, 12, False) == squares.max()
+        assert balanced_roots.squared_sensitivity(size, 14, 12, True) >= differences.max()
+        assert balanced_roots.squared_sensitivity(size, 14, 12, False) == squares.max()
         if rise and size == 100:
             assert 2 * squares.max() < differences.max(), "the control: without the charge it does not hold"
     finally:
-        symmetric.bin_weights.cache_clear()
-        symmetric.squared_sensitivity.cache_clear()
+        balanced_roots.bin_weights.cache_clear()
+        balanced_roots.squared_sensitivity.cache_clear()
 
 
 @pytest.mark.parametrize("size", SIZES)
 def test_measurements_are_the_products_with_the_described_matrices(size):
     i, j = np.indices((size, size))
-    kernel, weights = symmetric.root_kernel(size, 14), symmetric.bin_weights(size, 14, 12)
+    kernel, weights = balanced_roots.root_kernel(size, 14), balanced_roots.bin_weights(size, 14, 12)
     assert np.array_equal(kernel[1:], -kernel[:0:-1]), "the kernel changes its sign around N"
     root = kernel[abs(i - j)] + kernel[i + j + 1]
     assert np.array_equal(dense.matrix(SymmetricRoot(size, DiscreteGaussian(1))), root * weights)
-    products = symmetric.gram_kernel(size, 14)
+    products = balanced_roots.gram_kernel(size, 14)
     assert np.array_equal(root @ root, products[abs(i - j)] + products[i + j + 1])
-    vector, around = ring.ring_vector(size, 20), ring.places(size)
+    vector, around = balanced_roots.ring_vector(size, 20), balanced_roots.places(size)
     rows, columns = np.indices((around, size))
     assert np.array_equal(dense.matrix(RingRoot(size, DiscreteGaussian(1))), vector[(rows - columns) % around])
 
@@ -202,7 +200,7 @@ def test_sums_over_corners_are_those_of_the_whole_matrix(size):
 
 @pytest.mark.parametrize("size", [1, 2, 7, 64])
 def test_eigenvalues_and_products_are_those_of_the_matrix(size):
-    kernel = symmetric.root_kernel(size, 14)
+    kernel = balanced_roots.root_kernel(size, 14)
     i, j = np.indices((size, size))
     whole = (kernel[abs(i - j)] + kernel[i + j + 1]).astype(float)
     np.testing.assert_allclose(np.sort(eigenvalues(kernel)), np.linalg.eigvalsh(whole), rtol=1e-9)

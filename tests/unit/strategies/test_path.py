@@ -10,9 +10,10 @@ from hypothesis import strategies as st
 from ogive.errors import DataError, ParameterError
 from ogive.noise import DerivedNodes, DiscreteGaussian, DiscreteLaplace, KeyedSource
 from ogive.privacy import Adjacency, ApproxDP, PureDP, ZeroConcentratedDP
-from ogive.strategies.path.strategy import PathNoise, design_path
-from ogive.strategies.path.tree import (
+from ogive.strategies.path import (
+    PathNoise,
     PathTree,
+    design_path,
     half_open_cost,
     interval_cost,
     merged_top_tree,

@@ -10,7 +10,7 @@ from scipy.optimize import linprog
 
 from ogive.errors import ParameterError
 from ogive.privacy import Adjacency
-from ogive.strategies.path.tree import (
+from ogive.strategies.path import (
     PathTree,
     candidate_trees,
     half_open_cost,

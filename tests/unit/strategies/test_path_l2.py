@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from ogive.privacy import Adjacency
-from ogive.strategies.path.tree import (
+from ogive.strategies.path import (
     PathTree,
     fine_bits,
     grid_squared_shift,

@@ -9,8 +9,7 @@ from scipy.optimize import linprog
 
 from ogive.noise import DiscreteGaussian, DiscreteLaplace
 from ogive.privacy import Adjacency
-from ogive.strategies.path.strategy import PathNoise
-from ogive.strategies.path.tree import PathTree, merged_top_tree, uniform_tree
+from ogive.strategies.path import PathNoise, PathTree, merged_top_tree, uniform_tree
 
 SMALL = [
     uniform_tree(8, 2),

@@ -15,8 +15,7 @@ from ogive.errors import DataError, ParameterError, ScaleError
 from ogive.noise import DiscreteGaussian, DiscreteLaplace, KeyedSource, Skellam
 from ogive.privacy import Adjacency, ApproxDP, PureDP, ZeroConcentratedDP
 from ogive.strategies import Approximating, OrthogonalProjection, design_projection, strategy_from_dict
-from ogive.strategies.projection.bases import BASES
-from ogive.strategies.projection.features import whitening
+from ogive.strategies.projection.features import BASES, whitening
 from ogive.strategies.projection.strategy import usual_degree
 
 REPLACE, ADD = Adjacency.REPLACE, Adjacency.ADD_OR_REMOVE

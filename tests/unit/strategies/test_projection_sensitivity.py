@@ -1,8 +1,10 @@
 """What one record changes: never more than stated, by optimization, finer grids, exact integers; with controls."""
 
+import importlib
 import itertools
 import math
 from fractions import Fraction
+from pathlib import Path
 
 import mpmath
 import numpy as np
@@ -16,12 +18,13 @@ from ogive.noise import DiscreteGaussian, DiscreteLaplace
 from ogive.privacy import Adjacency, ApproxDP, PureDP
 from ogive.strategies import OrthogonalProjection, design_projection
 from ogive.strategies.projection import features as projection_shapes
-from ogive.strategies.projection.bases import BASES, _factor
 from ogive.strategies.projection.features import (
+    BASES,
+    MAX_DEGREE,
+    Form,
+    _factor,
     certified,
     certified_change,
-    changes,
-    computed,
     cosine_points,
     grid,
     integer_features,
@@ -29,15 +32,18 @@ from ogive.strategies.projection.features import (
     largest_absolute,
     largest_change,
     largest_squared,
-    least_spread,
-    least_trace,
-    packed,
     unpacked,
     whitening,
 )
-from ogive.strategies.projection.form import MAX_DEGREE, Form
 
 REPLACE, ADD = Adjacency.REPLACE, Adjacency.ADD_OR_REMOVE
+
+
+@pytest.fixture
+def shapes(monkeypatch):
+    """How the table was computed."""
+    monkeypatch.syspath_prepend(str(Path(__file__).parents[3] / "benchmarks"))
+    return importlib.import_module("projection_shapes")
 
 
 def forms(degrees):
@@ -102,9 +108,9 @@ def test_no_record_moves_whitened_features_by_more_than_one_on_a_finer_grid(form
     assert 0.97 < largest <= 1 + 1e-9
 
 
-def test_an_uncertified_shape_hides_less_than_it_says():
+def test_an_uncertified_shape_hides_less_than_it_says(shapes):
     form = Form("legendre", 6, "shaped", "exact", REPLACE)
-    matrix = np.linalg.inv(np.linalg.cholesky(least_trace(changes(form))))
+    matrix = np.linalg.inv(np.linalg.cholesky(shapes.least_trace(shapes.changes(form))))
     over = largest_squared(matrix @ form.record(cosine_points(2711)), differences=True)
     assert 1.0005 < over < 1.003
     assert certified(form, matrix, replaced=not form.counted) >= over
@@ -267,12 +273,12 @@ def test_integers_are_the_rounded_features_within_the_stated_slack(form):
                 assert abs(int(integers[row, bin]) - exact) <= 0.5 + 2.0**-10
 
 
-def test_tables_hold_what_the_algorithms_find():
+def test_tables_hold_what_the_algorithms_find(shapes):
     tabulated = [form for form in forms([6]) if form.noise == "shaped" or form.absolute]
     for form in tabulated if is_everything() else tabulated[::3]:
-        here, found = whitening(form), computed(form)
+        here, found = whitening(form), shapes.computed(form)
         np.testing.assert_allclose(here, found, atol=2e-3)
-        np.testing.assert_array_equal(unpacked(form, packed(form, found)), found)
+        np.testing.assert_array_equal(unpacked(form, shapes.packed(form, found)), found)
 
 
 def test_a_damaged_table_is_refused(monkeypatch):
@@ -289,16 +295,16 @@ def test_a_damaged_table_is_refused(monkeypatch):
 
 
 @pytest.mark.everything
-def test_algorithms_reach_their_gaps():
+def test_algorithms_reach_their_gaps(shapes):
     """Lower bounds by duality, computed apart: any weights bound the least trace and the least spread from below."""
     form = Form("legendre", 4, "shaped", "exact", REPLACE)
-    vectors = changes(form)
-    loose, close, closest = (np.trace(least_trace(vectors, gap=gap)) for gap in (1e-2, 1e-3, 1e-4))
+    vectors = shapes.changes(form)
+    loose, close, closest = (np.trace(shapes.least_trace(vectors, gap=gap)) for gap in (1e-2, 1e-3, 1e-4))
     # each is at most the optimum, which is at most the gap above
     assert loose <= closest * 1.0001 <= loose * 1.0101
     assert 3.8954 / 1.0001 <= close * 1.001 < 3.8989
     assert close <= closest * 1.0001 <= close * 1.0011
-    wide, narrow = least_spread(vectors, gap=1e-2), least_spread(vectors, gap=1e-4)
+    wide, narrow = shapes.least_spread(vectors, gap=1e-2), shapes.least_spread(vectors, gap=1e-4)
     assert (np.abs(vectors) @ narrow).max() < 1 + 1e-4
     assert (narrow**-2.0).sum() == pytest.approx((wide**-2.0).sum(), rel=0.03)
     # better than equal weights

@@ -12,9 +12,22 @@ from helpers.projection_bound import l2_error_bound
 from ogive.accounting import gaussian_mu
 from ogive.privacy import Adjacency, ApproxDP
 from ogive.strategies import design_projection
-from ogive.strategies.projection.bases import BASES, cos_pi, legendre_polynomials, sin_pi
-from ogive.strategies.projection.features import certified, integer_features, isotropic_squared, whitening
-from ogive.strategies.projection.form import Form, alpha, beta, from_moments, powers, to_moments
+from ogive.strategies.projection.features import (
+    BASES,
+    Form,
+    alpha,
+    beta,
+    certified,
+    cos_pi,
+    from_moments,
+    integer_features,
+    isotropic_squared,
+    legendre_polynomials,
+    powers,
+    sin_pi,
+    to_moments,
+    whitening,
+)
 
 REPLACE, ADD = Adjacency.REPLACE, Adjacency.ADD_OR_REMOVE
 

@@ -14,7 +14,7 @@ from scipy.optimize import nnls
 from ogive.noise import DiscreteLaplace
 from ogive.privacy import Adjacency
 from ogive.strategies import PathNoise
-from ogive.strategies.path.tree import PathTree, uniform_tree
+from ogive.strategies.path import PathTree, uniform_tree
 from ogive.strategies.smoothing import smooth
 
 PATHS = {

@@ -17,8 +17,7 @@ from ogive.core.parameters import added, one_of
 from ogive.errors import ParameterError, quoted
 from ogive.privacy import Adjacency, PrivacyUnit, Rational, exact
 from ogive.queries import Answer, GroupBinning, Query
-from ogive.queries.joint import MOST_BINS
-from ogive.queries.selection import MAX_BEYOND
+from ogive.queries.selection import MAX_BEYOND, MOST_BINS
 from ogive.statistics.base import Terms
 from ogive.statistics.boxplot.boxes import NUMBERS, Box, box_of, five_numbers, with_intervals
 from ogive.statistics.boxplot.estimate import Boxplots

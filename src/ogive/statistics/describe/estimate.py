@@ -15,7 +15,7 @@ from ogive.columns import LabelValue
 from ogive.errors import DataError, ParameterError, plain, quoted
 from ogive.privacy import Loss, PrivacyUnit
 from ogive.provenance import Provenance
-from ogive.queries.discovery import LARGEST_THRESHOLD
+from ogive.queries.histograms import LARGEST_THRESHOLD
 from ogive.statistics.base import OF_QUARTILES, OF_RECORDS, Estimate
 from ogive.statistics.bounds.estimate import BoundsEstimate
 from ogive.statistics.curve import readings as curve_bins

@@ -12,7 +12,7 @@ from ogive.columns import MAX_GROUPS, LabelValue
 from ogive.errors import DataError, ParameterError, plain, quoted
 from ogive.provenance import Provenance
 from ogive.queries.aggregates import check_groups
-from ogive.queries.discovery import LARGEST_THRESHOLD
+from ogive.queries.histograms import LARGEST_THRESHOLD
 from ogive.statistics.base import Estimate
 from ogive.statistics.confidence import check_level
 from ogive.statistics.contrast import Kind, check_probability, difference, ratio

@@ -14,7 +14,7 @@ from ogive.errors import DataError, ParameterError, quoted
 from ogive.noise import DiscreteLaplace
 from ogive.provenance import Provenance
 from ogive.queries import CellsQuery, DiscoveryQuery, MomentsQuery, ValueCounts
-from ogive.queries.discovery import LARGEST_THRESHOLD
+from ogive.queries.histograms import LARGEST_THRESHOLD
 from ogive.statistics.base import OF_COUNT, Estimate
 from ogive.statistics.codecs import Codec, Read, finite, stored
 from ogive.statistics.confidence import check_level

@@ -14,7 +14,7 @@ from ogive.provenance import Provenance
 from ogive.queries import Ballots
 from ogive.statistics.base import Estimate
 from ogive.statistics.plain_json import Fields, is_number, is_text, is_whole, noise_law
-from ogive.strategies.counted_noise import MOST_BITS
+from ogive.strategies.counts import MOST_BITS
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -30,8 +30,8 @@ from ogive.statistics.methods.base import (
 )
 from ogive.statistics.methods.reports import check_public_number, report_epsilon
 from ogive.strategies import GroupedHistogram, Strategy, design_histogram, design_projection
-from ogive.strategies.histogram import ACCOUNTINGS, DEFAULT_GROUPS, check_groups
-from ogive.strategies.projection.form import check_degree
+from ogive.strategies.counts import ACCOUNTINGS, DEFAULT_GROUPS, check_groups
+from ogive.strategies.projection.features import check_degree
 from ogive.strategies.reported import ReportedHistogram, expected_histogram, read_histogram
 from ogive.strategies.smoothing import unsmoothable
 

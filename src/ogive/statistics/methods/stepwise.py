@@ -40,8 +40,7 @@ from ogive.statistics.methods.base import (
 from ogive.statistics.methods.few_numbers import HistogramQueries, Projection
 from ogive.statistics.methods.unbiased import candidates
 from ogive.strategies import OpenedThresholds, Strategy
-from ogive.strategies.counted_noise import counted_noise
-from ogive.strategies.histogram import ACCOUNTINGS, equal_share
+from ogive.strategies.counts import ACCOUNTINGS, counted_noise, equal_share
 from ogive.strategies.smoothing import unsmoothable
 
 # --- Adaptive quantiles: thresholds chosen one after the other

@@ -26,7 +26,7 @@ from ogive.queries import (
     design_joint,
     design_noisy_max,
 )
-from ogive.queries.joint import MOST_UNIT, common_unit
+from ogive.queries.selection import MOST_UNIT, common_unit
 from ogive.statistics.base import Terms
 from ogive.statistics.curve import readings as curve_bins
 from ogive.statistics.curve.bands.simultaneous import interval_simulations

@@ -21,7 +21,7 @@ from ogive.errors import ParameterError, quoted
 from ogive.noise import Geometric
 from ogive.privacy import Rational, exact
 from ogive.queries import Answer, CurveQuery, JointQuantilesQuery, Query
-from ogive.queries.joint import MOST_BINS
+from ogive.queries.selection import MOST_BINS
 from ogive.statistics.base import Terms
 from ogive.statistics.confidence import check_level, simulations_needed
 from ogive.statistics.curve import readings as curve_bins
@@ -212,7 +212,7 @@ class Quantiles:
             scores_of(self.probabilities, size)
             return
         if self.method == "joint":
-            JointQuantilesQuery(binning, sorted(short_shares(self.probabilities)), Geometric(1))
+            JointQuantilesQuery(binning, tuple(sorted(short_shares(self.probabilities))), Geometric(1))
         nodes = sum(part.nodes for part in self.method.levels) if isinstance(self.method, Strategy) else 4 * size
         simulations_needed(level, share=Fraction(1, 2), nodes=nodes, usual=FEWEST_SIMULATIONS)
 

@@ -17,7 +17,7 @@ from ogive.statistics.sums import measured as sums
 from ogive.statistics.sums.ask import TOTAL
 from ogive.statistics.sums.lattice import MOST_NAMED, Lattice
 from ogive.statistics.sums.measured import FORMS, Measured
-from ogive.strategies.counted_noise import MOST_BITS
+from ogive.strategies.counts import MOST_BITS
 
 _PARTS = ("form", "values", "noise", "bits", "weights", "epsilon", "adjacency", "total")
 _WEIGHTS = ("count", "slope", "shift", "square")

@@ -1,9 +1,17 @@
-"""The integers that one record adds to the measurements of a projection, and how far they move with it."""
+"""The integers that one record adds to a projection: functions, what is measured in which form, and how far it moves.
+
+A basis e_0, ..., e_K is orthonormal in L2[-1, 1]. A record at u has the distribution function 1[u <= t], whose
+coefficients are the `integrals` of e_k from u to 1; sums over records are the coefficients of the cumulative count.
+
+All numbers come from additions, multiplications, divisions, square roots and roundings of single numbers in a
+stated order, which IEEE 754 fixes to the last bit: parties on different machines compute the same features.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from pathlib import Path
@@ -12,9 +20,349 @@ from typing import Any
 import numpy as np
 
 from ogive.core.arrays import Float64, Int32, Int64
+from ogive.core.checks import among, is_whole
 from ogive.core.compiling import njit
-from ogive.errors import DataError
-from ogive.strategies.projection.form import Form
+from ogive.errors import DataError, ParameterError, quoted
+from ogive.privacy import Adjacency
+
+# --- Cubic splines with uniform knots on [-1, 1], orthonormal in L2
+#
+# With p = K - 2 pieces the K + 1 splines B_i(s) = beta(s - i), i = -3..p-1, span all cubic splines; s = p (1 + u) / 2,
+# and beta is the cubic B-spline on [0, 4]. Their Gram matrix is G = R R' and e = R^-1 B is orthonormal.
+
+# beta on [0, 1], [1, 2], [2, 3], [3, 4]: coefficients of 1, r, r^2, r^3 with r from the left end, times 6
+_PIECES = ((0, 0, 0, 1), (1, 3, 3, -3), (4, 0, -6, 3), (1, -3, 3, -1))
+
+
+def _product(one: tuple[int, ...], other: tuple[int, ...]) -> Fraction:
+    """Integral of two pieces' product over [0, 1]."""
+    terms = (Fraction(a * b, 36 * (i + j + 1)) for i, a in enumerate(one) for j, b in enumerate(other))
+    return sum(terms, Fraction(0))
+
+
+@lru_cache(maxsize=32)
+def _factor(degree: int) -> list[list[float]]:
+    """R, lower triangular, in single IEEE operations of a fixed order."""
+    pieces = degree - 2
+    table = [[_product(one, other) for other in _PIECES] for one in _PIECES]
+    gram = [[Fraction(0)] * (degree + 1) for _ in range(degree + 1)]
+    for cell in range(pieces):
+        for one in range(4):
+            for other in range(4):
+                gram[cell + 3 - one][cell + 3 - other] += table[one][other] * 2 / pieces
+    factor = [[0.0] * (degree + 1) for _ in range(degree + 1)]
+    for row in range(degree + 1):
+        for column in range(row + 1):
+            rest = float(gram[row][column])
+            for k in range(column):
+                rest -= factor[row][k] * factor[column][k]
+            factor[row][column] = math.sqrt(rest) if row == column else rest / factor[column][column]
+    return factor
+
+
+def _orthonormal(splines: Float64, degree: int) -> Float64:
+    """R^-1 times the rows, by forward substitution; R is banded."""
+    factor = _factor(degree)
+    found = np.empty_like(splines)
+    for row in range(degree + 1):
+        rest = splines[row].copy()
+        for k in range(max(0, row - 3), row):
+            rest -= factor[row][k] * found[k]
+        found[row] = rest / factor[row][row]
+    return found
+
+
+def _offsets(u: Float64, degree: int) -> Float64:
+    """S - i, clipped to the support [0, 4], shape (K + 1, n)."""
+    pieces = degree - 2
+    places = (1 + u) * pieces / 2
+    return np.asarray(np.clip(places - np.arange(-3, pieces)[:, None], 0, 4))
+
+
+def spline_values(u: Float64, degree: int) -> Float64:
+    """The orthonormal splines at points, shape (degree + 1, n)."""
+    r = _offsets(u, degree)
+    r = np.minimum(r, 4 - r)
+    inner = np.maximum(r - 1, 0)
+    return _orthonormal((r * r * r - 4 * inner * inner * inner) / 6, degree)
+
+
+def _below(r: Float64) -> Float64:
+    """Integral of beta from 0 to r in [0, 4]."""
+    near = np.minimum(r, 4 - r)
+    outer, inner = near * near, np.maximum(near - 1, 0)
+    inner = inner * inner
+    part = (outer * outer - 4 * inner * inner) / 24
+    return np.asarray(np.where(r > 2, 1 - part, part))
+
+
+def spline_integrals(u: Float64, degree: int) -> Float64:
+    """Integrals of the orthonormal splines from points to 1, shape (degree + 1, n)."""
+    ends = _below(_offsets(np.ones(1), degree))
+    return _orthonormal((ends - _below(_offsets(u, degree))) * (2 / (degree - 2)), degree)
+
+
+# --- The bases
+
+
+@dataclass(frozen=True)
+class Basis:
+    """One orthonormal system.
+
+    Fields:
+        name: As users write it.
+        least: Smallest degree.
+        integrals: From points in [-1, 1], shape (n,), and the degree K: the integral of each function from the
+            point to 1, shape (K + 1, n); of pinned ones less that of the chord, see `pinned`.
+        values: The functions at points, shape (K + 1, n).
+        pinned: The functions vanish at both ends and are for F(t) - (1 + t) / 2, so F(-1) = 0 and F(1) = 1 always.
+    """
+
+    name: str
+    least: int
+    integrals: Callable[[Float64, int], Float64]
+    values: Callable[[Float64, int], Float64]
+    pinned: bool = False
+
+
+def cos_pi(turns: Float64) -> Float64:
+    """cos(pi turns), within 1e-15, from the Taylor series: the same on every machine, unlike a library's cosine."""
+    folded = np.abs(turns - 2 * np.rint(turns / 2))
+    beyond = folded > 0.5
+    square = np.where(beyond, 1 - folded, folded) * math.pi
+    square *= square
+    series = np.ones_like(square)
+    for k in range(24, 0, -2):
+        series = 1 - series * square / (k * (k - 1))
+    return np.asarray(np.where(beyond, -series, series))
+
+
+def sin_pi(turns: Float64) -> Float64:
+    """sin(pi turns), as `cos_pi`."""
+    return cos_pi(turns - 0.5)
+
+
+def legendre_polynomials(u: Float64, degree: int) -> Float64:
+    """P_0, ..., P_degree at points, shape (degree + 1, n), by the three-term recurrence, stable on [-1, 1]."""
+    table = np.ones((degree + 1, len(u)))
+    if degree:
+        table[1] = u
+    for k in range(1, degree):
+        table[k + 1] = ((2 * k + 1) * u * table[k] - k * table[k - 1]) / (k + 1)
+    return table
+
+
+def _legendre_values(u: Float64, degree: int) -> Float64:
+    table = legendre_polynomials(u, degree)
+    for k in range(degree + 1):
+        table[k] *= math.sqrt((2 * k + 1) / 2)
+    return table
+
+
+def _legendre_integrals(u: Float64, degree: int) -> Float64:
+    table = legendre_polynomials(u, degree + 1)
+    found = np.empty((degree + 1, len(u)))
+    found[0] = (1 - u) / math.sqrt(2)
+    for k in range(1, degree + 1):
+        found[k] = (table[k - 1] - table[k + 1]) / math.sqrt(2 * (2 * k + 1))
+    return found
+
+
+def _cosine_values(u: Float64, degree: int) -> Float64:
+    found = np.empty((degree + 1, len(u)))
+    found[0] = 1 / math.sqrt(2)
+    for k in range(1, degree + 1):
+        found[k] = cos_pi(k * (1 + u) / 2)
+    return found
+
+
+def _cosine_integrals(u: Float64, degree: int) -> Float64:
+    found = np.empty((degree + 1, len(u)))
+    found[0] = (1 - u) / math.sqrt(2)
+    for k in range(1, degree + 1):
+        found[k] = sin_pi(k * (1 + u) / 2) * (-2 / (k * math.pi))
+    return found
+
+
+def _sine_values(u: Float64, degree: int) -> Float64:
+    return np.stack([sin_pi(k * (1 + u) / 2) for k in range(1, degree + 2)])
+
+
+def _sine_integrals(u: Float64, degree: int) -> Float64:
+    return np.stack([cos_pi(k * (1 + u) / 2) * (2 / (k * math.pi)) for k in range(1, degree + 2)])
+
+
+BASES = {
+    basis.name: basis
+    for basis in (
+        Basis("legendre", 0, _legendre_integrals, _legendre_values),
+        Basis("sine", 0, _sine_integrals, _sine_values, pinned=True),
+        Basis("cosine", 0, _cosine_integrals, _cosine_values),
+        Basis("splines", 3, spline_integrals, spline_values),
+    )
+}
+
+
+def basis_named(name: str) -> Basis:
+    """The basis of a name."""
+    return BASES[among(name, "basis", BASES)]
+
+
+# --- Legendre coefficients from moments and back: c = A (1 - mu), mu_i the mean of u^i, i = 1..K+1
+#
+# A[k, i] = alpha_k beta_{k,i} is computed from exact rationals. Its entries alternate in sign and grow like 2.4^K, and
+# so does noise on the moments; `LARGEST_DEGREE` is where the digits end even without noise.
+
+LARGEST_DEGREE = 15
+
+
+def falling(r: Fraction, k: int) -> Fraction:
+    """The binomial coefficient r over k for a rational r."""
+    value = Fraction(1)
+    for j in range(k):
+        value *= (r - j) / Fraction(j + 1)
+    return value
+
+
+def alpha(k: int) -> float:
+    """2^k sqrt((2 k + 1) / 2)."""
+    return 2.0**k * math.sqrt((2 * k + 1) / 2)
+
+
+def beta(k: int, i: int) -> Fraction:
+    """Coefficient of t^i in P_k, over 2^k (i + 1)."""
+    return Fraction(math.comb(k, i), i + 1) * falling(Fraction(k + i - 1, 2), k)
+
+
+@lru_cache(maxsize=32)
+def from_moments(degree: int) -> Float64:
+    """A, lower triangular, shape (K + 1, K + 1); read only."""
+    matrix = np.zeros((degree + 1, degree + 1))
+    for k in range(degree + 1):
+        for i in range(k + 1):
+            matrix[k, i] = alpha(k) * float(beta(k, i))
+    matrix.flags.writeable = False
+    return matrix
+
+
+@lru_cache(maxsize=32)
+def to_moments(degree: int) -> Float64:
+    """The inverse of A from integrals: row i - 1 holds i (t^{i-1} | e_k), shape (K + 1, K + 1); read only."""
+    nodes, weights = np.polynomial.legendre.leggauss(degree + 2)
+    values = np.polynomial.legendre.legvander(nodes, degree) * np.sqrt((2 * np.arange(degree + 1) + 1) / 2)
+    powers = nodes[:, None] ** np.arange(degree + 1)
+    matrix = np.tril((powers * weights[:, None]).T @ values) * np.arange(1, degree + 2)[:, None]
+    matrix.flags.writeable = False
+    return np.asarray(matrix)
+
+
+def powers(u: Float64, degree: int) -> Float64:
+    """u, u^2, ..., u^(degree + 1), shape (degree + 1, n)."""
+    found = np.empty((degree + 1, len(u)))
+    found[0] = u
+    for k in range(degree):
+        found[k + 1] = found[k] * u
+    return found
+
+
+# --- The form of a projection
+
+MAX_DEGREE = 30
+NOISES = ("shaped", "isotropic", "moments")
+CONSTANTS = ("exact", "paper")
+
+
+@dataclass(frozen=True)
+class Form:
+    """Frozen plain data, and the key of what is computed once.
+
+    Fields:
+        basis: "legendre", "sine", "cosine" or "splines".
+        degree: K; there are K + 1 functions.
+        noise: "shaped" to what one record changes, "isotropic", or on the "moments" (Legendre only).
+        constants: "exact", or the "paper"'s larger sensitivity of moments.
+        adjacency: Under ADD_OR_REMOVE the number of records is measured before all others.
+        absolute: Whether changes are measured by absolute values (for Laplace noise), not by squares.
+    """
+
+    basis: str
+    degree: int
+    noise: str
+    constants: str
+    adjacency: Adjacency
+    absolute: bool = False
+
+    def __post_init__(self) -> None:
+        basis_named(self.basis)
+        among(self.noise, "noise", NOISES)
+        among(self.constants, "constants", CONSTANTS)
+        if not isinstance(self.adjacency, Adjacency):
+            raise ParameterError(
+                f"`adjacency` must be Adjacency.REPLACE or Adjacency.ADD_OR_REMOVE, got {quoted(self.adjacency)}"
+            )
+        check_degree(self.degree, self.basis, self.noise)
+        if self.absolute and self.basis == "splines":
+            raise ParameterError(
+                "splines are for Gaussian noise: one record moves many of them, which costs Laplace noise dearly; "
+                "use another basis, or `ApproxDP` or `ZeroConcentratedDP`"
+            )
+        if self.constants == "paper" and (self.noise != "moments" or self.counted or self.absolute):
+            raise ParameterError(
+                "`constants='paper'` is for Gaussian noise on moments with `adjacency REPLACE`; use `constants='exact'`"
+            )
+
+    @property
+    def system(self) -> Basis:
+        """The basis itself."""
+        return basis_named(self.basis)
+
+    @property
+    def counted(self) -> bool:
+        """Whether the number of records is the first of the measurements."""
+        return self.adjacency is Adjacency.ADD_OR_REMOVE
+
+    @property
+    def rows(self) -> int:
+        """Number of measurements, M."""
+        return self.degree + 1 + self.counted
+
+    def record(self, u: Float64) -> Float64:
+        """What a record at each point in [-1, 1] adds to the measurements before whitening, shape (M, n)."""
+        rows = powers(u, self.degree) if self.noise == "moments" else self.system.integrals(u, self.degree)
+        if not self.counted:
+            return rows
+        return np.concatenate((np.ones((1, len(u))), rows))
+
+    def coefficients(self) -> tuple[Float64, Float64]:
+        """Coefficients of a cumulative count, as a vector times the records plus a matrix times the feature sums."""
+        if self.noise == "moments":
+            matrix = from_moments(self.degree)
+            return matrix.sum(axis=1), -matrix
+        return np.zeros(self.degree + 1), np.eye(self.degree + 1)
+
+    def curve(self, t: Float64) -> tuple[Float64, Float64]:
+        """A cumulative count at points, as a vector times the records, shape (n,), plus a matrix times the sums."""
+        fixed, matrix = self.coefficients()
+        functions = self.system.values(t, self.degree).T
+        chord = (1 + t) / 2 if self.system.pinned else np.zeros(len(t))
+        return chord + functions @ fixed, functions @ matrix
+
+
+def check_degree(degree: Any, basis: str, noise: str) -> None:
+    """Refuse a degree that a basis, or this kind of noise on it, does not have."""
+    least = basis_named(basis).least
+    largest = LARGEST_DEGREE if noise == "moments" else MAX_DEGREE
+    if noise == "moments" and basis != "legendre":
+        raise ParameterError(f"moments give Legendre coefficients only, not basis {quoted(basis)}")
+    if is_whole(degree) and least <= degree <= largest:
+        return
+    lost = is_whole(degree) and largest < degree <= MAX_DEGREE
+    reason = ": beyond, coefficients computed from moments lose their digits; use `noise='shaped'`" if lost else ""
+    raise ParameterError(
+        f"`degree` must be a whole number from {least} to {largest} for {basis} with {noise} noise, "
+        f"got {quoted(degree)}{reason}"
+    )
+
 
 # --- How far one record can move whitened features, anywhere in [-1, 1], with a certificate
 #
@@ -59,8 +407,7 @@ def grid(form: Form) -> tuple[Float64, int, int]:
 
 def cosine_points(steps: int) -> Float64:
     """Points u = -cos(pi j / steps), j = 0..steps."""
-    points: Float64 = -np.cos(np.pi * np.arange(steps + 1) / steps)
-    return points
+    return np.asarray(-np.cos(np.pi * np.arange(steps + 1) / steps))
 
 
 def largest_squared(rows: Float64, *, differences: bool) -> float:
@@ -108,78 +455,6 @@ def _with_curvature(
     return (half + math.sqrt(half**2 + largest + 2 * missed * slope)) ** 2
 
 
-# --- The noise of least variance that hides one record: multiplicative algorithms with certified gaps
-#
-# Gaussian: among covariances S with v' S^-1 v <= 1 for all changes v, the trace is least at
-# S = tr(M^{1/2}) M^{1/2} for the weights xi on the changes that make tr(M^{1/2}) largest, M = sum of xi_j v_j v_j'.
-#
-# Laplace: among weights w with sum_k w_k |v_k| <= 1 for all changes v, the sum of w_k^-2 is least at w_k = s
-# a_k^{-1/3}, a = sum of xi_j |v_j|, s so that sum_k a_k w_k = 1, for the weights xi that make that sum largest.
-
-_TINY, _FORGOTTEN = 1e-18, 1e-12
-
-
-def changes(form: Form) -> Float64:
-    """What one record can change, between points of a coarse grid of the kind of the certificate's, shape (n, M)."""
-    steps = 80 if form.degree <= 14 else 120
-    points = cosine_points(steps) if form.basis == "legendre" else 2 * np.arange(steps + 1) / steps - 1
-    rows = form.record(points).T
-    if form.counted:
-        return np.ascontiguousarray(rows)
-    first, second = np.triu_indices(len(rows), 1)
-    return rows[first] - rows[second]
-
-
-def least_trace(vectors: Float64, *, gap: float = 1e-3) -> Float64:
-    """Covariance S of nearly least trace with v' S^-1 v <= 1 + gap for the given vectors, shape (M, M)."""
-
-    def best(weights: Float64, chosen: Float64) -> Float64:
-        moment = (chosen.T * weights) @ chosen + _TINY * np.eye(chosen.shape[1])
-        values, axes = np.linalg.eigh(moment)
-        roots = np.sqrt(values)
-        return np.asarray(roots.sum() * (axes * roots) @ axes.T)
-
-    def reached(shape: Float64, chosen: Float64) -> Float64:
-        return np.asarray(np.einsum("ij,ij->i", chosen @ np.linalg.inv(shape), chosen))
-
-    return _balanced(vectors, best, reached, gap)
-
-
-def least_spread(vectors: Float64, *, gap: float = 1e-3) -> Float64:
-    """Weights w of nearly least sum of w^-2 with sum_k w_k |v_k| <= 1 + gap for the given vectors, shape (M,)."""
-
-    def best(weights: Float64, chosen: Float64) -> Float64:
-        means = weights @ chosen
-        found = np.cbrt(1 / means)
-        return np.asarray(found / (means @ found))
-
-    def reached(found: Float64, chosen: Float64) -> Float64:
-        return np.asarray(chosen @ found)
-
-    return _balanced(np.abs(vectors), best, reached, gap)
-
-
-def _balanced(
-    vectors: Float64,
-    best: Callable[[Float64, Float64], Float64],
-    reached: Callable[[Float64, Float64], Float64],
-    gap: float,
-) -> Float64:
-    """Raise the weight of vectors that reach more than 1 and lower that of others, until none reaches 1 + gap.
-
-    Most weights tend to 0; their vectors are forgotten, since what is found is certified later anyway.
-    """
-    weights = np.full(len(vectors), 1 / len(vectors))
-    while True:
-        found = best(weights, vectors)
-        ratio = reached(found, vectors)
-        if ratio.max() < 1 + gap:
-            return found
-        weights = weights * ratio
-        kept = weights >= _FORGOTTEN
-        vectors, weights = vectors[kept], weights[kept] / weights[kept].sum()
-
-
 # --- Whitening: the linear map after which independent noise of one scale hides a record
 #
 # Noise of covariance S on the features is noise of covariance 1 on W times the features, where W' W = S^-1. How W was
@@ -192,14 +467,14 @@ def _balanced(
 TABLE = Path(__file__).with_name("projection_shapes.npz")
 UNIT = 2.0**-20
 # for the rounding of the functions, which leaves them orthonormal to 1e-12 only
-_SHAPE_ROOM = 1e-9
+SHAPE_ROOM = 1e-9
 
 
 @lru_cache(maxsize=256)
 def whitening(form: Form) -> Float64:
     """The certified whitening, lower triangular, shape (M, M); diagonal for Laplace noise; read only."""
     if not form.absolute and form.noise != "shaped":  # multiples of the identity are in closed form, not in the table
-        matrix = np.eye(form.rows) * ((1 - _SHAPE_ROOM) / math.sqrt(isotropic_squared(form)))
+        matrix = np.eye(form.rows) * ((1 - SHAPE_ROOM) / math.sqrt(isotropic_squared(form)))
     else:
         matrix = unpacked(form, _table()[key(form)])
         if certified(form, matrix, replaced=not form.counted) > 1:
@@ -222,42 +497,14 @@ def isotropic_squared(form: Form) -> float:
     return 2 + form.counted
 
 
-def computed(form: Form, *, gap: float = 1e-3) -> Float64:
-    """A nearly optimal whitening in whole multiples of 2^-20, scaled until it is certified; takes a second."""
-    if form.noise != "shaped":
-        matrix = np.eye(form.rows)
-    elif form.absolute:
-        matrix = np.diag(least_spread(changes(form), gap=gap))
-    else:
-        matrix = np.linalg.inv(np.linalg.cholesky(least_trace(changes(form), gap=gap)))
-    bound = certified(form, matrix, replaced=not form.counted)
-    matrix = matrix / (bound if form.absolute else math.sqrt(bound))
-    while True:
-        found = np.rint(matrix / UNIT) * UNIT
-        if certified(form, found, replaced=not form.counted) <= 1 - _SHAPE_ROOM:
-            return np.asarray(found)
-        matrix = matrix * (1 - 1e-6)
-
-
 def key(form: Form) -> str:
     """Name of a form's table entry."""
     law = "laplace" if form.absolute else "gaussian"
     return f"{law}-{form.noise}-{form.basis}-{form.adjacency.value}-{form.degree}"
 
 
-def packed(form: Form, matrix: Float64) -> Int32:
-    """The numbers that make up a whitening, in units of 2^-20."""
-    if form.noise != "shaped":
-        numbers = matrix[0, :1]
-    elif form.absolute:
-        numbers = np.diag(matrix)
-    else:
-        numbers = matrix[np.tril_indices(form.rows)]
-    return np.rint(numbers / UNIT).astype(np.int32)
-
-
 def unpacked(form: Form, numbers: Int32) -> Float64:
-    """The whitening of `packed` numbers, shape (M, M)."""
+    """The whitening of a table's entry, shape (M, M)."""
     values = numbers.astype(np.float64) * UNIT
     if form.absolute:
         return np.diag(np.broadcast_to(values, (form.rows,))).copy()
@@ -271,16 +518,6 @@ def _table() -> dict[str, Int32]:
     with np.load(TABLE, allow_pickle=False) as stored:
         names, lengths, numbers = stored["names"], stored["lengths"], stored["numbers"]
     return dict(zip(names.tolist(), np.split(numbers, np.cumsum(lengths)[:-1]), strict=True))
-
-
-def write_table(entries: dict[str, Int32], path: Path = TABLE) -> None:
-    """Store packed whitenings by name."""
-    np.savez_compressed(
-        path,
-        names=np.array(list(entries)),
-        lengths=np.array([len(numbers) for numbers in entries.values()]),
-        numbers=np.concatenate(list(entries.values())),
-    )
 
 
 # --- The integers that one record adds

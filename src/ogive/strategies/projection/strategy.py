@@ -20,15 +20,19 @@ from ogive.accounting import discrete_loss, gaussian_grant, gaussian_mu
 from ogive.accounting.losses import DISTANCE, LEAST_SIGMA
 from ogive.core.arrays import Float64, Int64
 from ogive.core.checks import whole
-from ogive.core.parameters import plain_fields
 from ogive.errors import DataError, ParameterError, quoted
 from ogive.noise import DiscreteGaussian, DiscreteLaplace, law_from_dict, round_up_root, round_up_scale
 from ogive.noise.base import Law
 from ogive.privacy import Adjacency, ApproxDP, Loss, Privacy, PureDP, ZeroConcentratedDP, check_adjacency
-from ogive.strategies.base import Level, batch, check_levels, histogram
-from ogive.strategies.projection.bases import basis_named
-from ogive.strategies.projection.features import integer_features, largest_change, whitening
-from ogive.strategies.projection.form import Form, to_moments
+from ogive.strategies.base import Level, PlainStrategy, Readers, batch, check_levels, histogram
+from ogive.strategies.projection.features import (
+    Form,
+    basis_named,
+    integer_features,
+    largest_change,
+    to_moments,
+    whitening,
+)
 
 # --- What a handful of noisy coefficients says besides the curve: moments, and a bound on the whole error
 
@@ -41,13 +45,9 @@ class Moments(NamedTuple):
 
 
 def moments_of(form: Form, sums: Float64, total: int | None, covariance: Float64) -> Moments:
-    """Means of powers from unwhitened sums of features.
+    """Means of powers from unwhitened sums of features, shape (..., M), whose noise has this covariance.
 
-    Args:
-        form: What was measured; of Legendre polynomials.
-        sums: Shape (..., M).
-        total: Number of records where it is public; else the noisy one is taken, and its noise counted.
-        covariance: Of the noise in the sums, shape (M, M).
+    A total that is not public is replaced by the noisy one, whose noise is counted.
     """
     if form.basis != "legendre":
         raise ParameterError(f"moments follow from the legendre basis only, not from {form.basis}")
@@ -80,7 +80,7 @@ MAX_BITS = 30
 
 
 @dataclass(frozen=True)
-class OrthogonalProjection:
+class OrthogonalProjection(PlainStrategy):
     """Noisy coefficients of the cumulative count.
 
     Fields:
@@ -107,6 +107,7 @@ class OrthogonalProjection:
     law: Law
 
     name: ClassVar[str] = "projection"
+    readers: ClassVar[Readers] = {"adjacency": check_adjacency, "law": law_from_dict}
 
     def __post_init__(self) -> None:
         check_size(self.size)
@@ -137,7 +138,6 @@ class OrthogonalProjection:
 
     @property
     def levels(self) -> tuple[Level, ...]:
-        """One level: a noise variable per measurement."""
         return (Level(self._form.rows, self.law),)
 
     def measure(self, counts: Int64) -> Int64:
@@ -155,10 +155,6 @@ class OrthogonalProjection:
                 "use fewer bits"
             )
         return self.features @ values
-
-    def spread(self, noise: tuple[Int64, ...]) -> Int64:
-        """The noise itself: every measurement has its own variable."""
-        return noise[0]
 
     def loss(self, adjacency: Adjacency) -> Loss:
         """Loss of the integers, from their largest change.
@@ -224,7 +220,6 @@ class OrthogonalProjection:
         return values.reshape(*shape, self.size)
 
     def variance(self, *, total_known: bool) -> Float64:
-        """Variance of the noise in each cumulative count, shape (N,)."""
         decoder = self._decoder
         values = np.einsum("ij,ij->i", decoder, decoder)
         if total_known:
@@ -266,28 +261,6 @@ class OrthogonalProjection:
     def _check_total(self, total: int | None) -> None:
         if total is None and not self._form.counted and (self._form.system.pinned or self.noise == "moments"):
             raise ParameterError("this projection needs the number of records, which is public under `REPLACE`")
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data."""
-        return {"name": self.name, **plain_fields(self)}
-
-    @staticmethod
-    def from_dict(data: dict[str, Any]) -> OrthogonalProjection:
-        """Rebuild a projection from `to_dict`.
-
-        Raises:
-            ParameterError: a field is out of range.
-        """
-        return OrthogonalProjection(
-            size=data["size"],
-            basis=data["basis"],
-            degree=data["degree"],
-            noise=data["noise"],
-            constants=data["constants"],
-            adjacency=check_adjacency(data["adjacency"]),
-            bits=data["bits"],
-            law=law_from_dict(data["law"]),
-        )
 
 
 def check_bits(bits: Any) -> int:

@@ -12,9 +12,9 @@ from ogive.core.arrays import Int64
 from ogive.crypto.upload_costs import UploadCost, exchanged_bytes, upload_cost
 from ogive.queries import Aggregate, Ballots, LabelsQuery
 from ogive.queries.labels import ServedQuery
-from ogive.queries.modular import block_ends
 from ogive.trust.base import Traffic
 from ogive.trust.servers.comparing import Comparison
+from ogive.trust.servers.modular import block_ends
 from ogive.trust.servers.settings import AggregateUploads, Layout
 from ogive.trust.servers.uploads import AUTO, KEYS, SUMS, TABLES, Uploads
 

@@ -49,7 +49,6 @@ from ogive.noise.source import KEY_BYTES
 from ogive.privacy import Adjacency
 from ogive.queries import Aggregate, Answer, LabelsQuery, LinearQuery
 from ogive.queries.labels import NOT_ASKED, REFUSED, ServedQuery
-from ogive.queries.modular import block_ends
 from ogive.records import Records
 from ogive.records.contributions import Contributions, pieces
 from ogive.records.missing_words import NaValues
@@ -60,6 +59,7 @@ from ogive.trust.servers.clients import added, signed, upload, upload_sums
 from ogive.trust.servers.comparing import SERVERS, Comparison
 from ogive.trust.servers.costs import decided
 from ogive.trust.servers.labeling import ANSWERED, converse
+from ogive.trust.servers.modular import block_ends
 from ogive.trust.servers.options import ServersOptions
 from ogive.trust.servers.preparation import Preparation, ServerState
 from ogive.trust.servers.server import ANALYST, ANSWER, Server, opened_totals

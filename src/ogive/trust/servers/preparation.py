@@ -34,8 +34,8 @@ from ogive.crypto.tables import Material, ShareShape
 from ogive.crypto.wire import Reader
 from ogive.errors import PeerError, RefusalError
 from ogive.queries import Query
-from ogive.queries.modular import block_ends
 from ogive.trust.servers.clients import Parts, sortable
+from ogive.trust.servers.modular import block_ends
 from ogive.trust.servers.settings import AggregateUploads
 
 # --- What one server was sent, and which of it is in the set

@@ -46,10 +46,10 @@ from ogive.noise.shares import ShareNodes
 from ogive.privacy import Adjacency
 from ogive.queries import LabelsQuery, LinearQuery
 from ogive.queries.labels import ServedQuery
-from ogive.queries.modular import block_ends, measure_modulo, totals_modulo
 from ogive.trust.servers.clients import CLIENTS, UPLOAD, Parts, added, residues, subtracted
 from ogive.trust.servers.comparing import Comparison
 from ogive.trust.servers.labeling import SemiHonestLabeling, Votes
+from ogive.trust.servers.modular import block_ends, measure_modulo, totals_modulo
 from ogive.trust.servers.preparation import Gathered, GatheredMaterial, Preparation, ServerState, Stop, read_names
 from ogive.trust.servers.settings import AggregateUploads, question_digest, question_number
 from ogive.trust.servers.uploads import SUMS

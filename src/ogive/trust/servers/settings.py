@@ -20,8 +20,8 @@ from ogive.crypto.tables import ShareShape
 from ogive.privacy import Adjacency
 from ogive.queries import Aggregate, Ballots, GroupSums, LabelsQuery
 from ogive.queries.labels import ServedQuery
-from ogive.queries.modular import block_ends
 from ogive.records.contributions import Contributions, columns_of
+from ogive.trust.servers.modular import block_ends
 from ogive.trust.servers.uploads import KEYS, SUMS, Uploads
 
 # --- The cells of an aggregate, as clients share them between servers

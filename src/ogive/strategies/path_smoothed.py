@@ -41,12 +41,7 @@ class Intervals:
 
 
 def nested_intervals(points: Int64, blocks: Int64) -> Intervals:
-    """Lay out the noise nodes that touch some points.
-
-    Args:
-        points: Increasing 0-based points, shape (M,), M at least 1.
-        blocks: Block size of every level that carries noise, 1 first, each dividing the next, shape (levels,).
-    """
+    """The noise nodes that touch some increasing points, of levels with these block sizes, each dividing the next."""
     return Intervals(*_removal_order(points, blocks))
 
 
@@ -138,16 +133,9 @@ TOLERANCE = 1e-7
 
 
 def smooth_path(noisy: Float64, intervals: Intervals, *, total: float, ending: int) -> Float64:
-    """Project noisy cumulative counts onto the monotone curves, in the norm of the noise's precision.
+    """Project noisy cumulative counts, shape (M,), onto the monotone curves, in the norm of the noise's precision.
 
-    Args:
-        noisy: Cumulative counts with path noise, shape (M,).
-        intervals: The noise nodes that touch the points.
-        total: The number of records; ignored if `ending` is `UNKNOWN`.
-        ending: `UNKNOWN`, `BOXED` (the last value is at most the total) or `ANCHORED` (it is the total).
-
-    Returns:
-        Non-decreasing cumulative counts from 0 up, shape (M,).
+    `ending` says what the total is: `UNKNOWN`, `BOXED` (the last value is at most that) or `ANCHORED` (it is that).
     """
     if ending != UNKNOWN and total == 0:
         return np.zeros(noisy.size)
@@ -285,12 +273,10 @@ FORBIDDEN = -(2**61)
 
 
 def smooth_path_absolute(answer: Int64, intervals: Intervals, *, total: int, bits: int, ending: int) -> Float64:
-    """Find monotone cumulative counts that need the least total of absolute node corrections.
+    """Find monotone cumulative counts that need the least total of absolute node corrections; see `smooth_path`.
 
-    The optimum may not be unique; ties are resolved toward moving little between intervals.
-
-    Args and result are those of `smooth_path`, but for `answer`, cumulative counts with path noise times 2^bits, shape
-    (M,). If `bits` make the objective exceed 2^52, the lowest are rounded away.
+    Answers are times 2^bits; if that makes the objective exceed 2^52, the lowest bits are rounded away. Of several
+    optima it is one that moves little between intervals.
     """
     if ending != UNKNOWN and total == 0:
         return np.zeros(answer.size)

@@ -399,10 +399,9 @@ def _correct(
 
 @njit(steps=lambda size, spacings: 20 * int((size // spacings).sum()) + 20)
 def _pieces(size: int, spacings: Int64) -> tuple[Int64, Int64]:
-    """First bins of the runs between knots (of any level), closed by N, and the last points to evaluate in each.
+    """First bins of the runs between knots (of any level), closed by N, and the points to evaluate in each.
 
-    The second array has five places per run, at 0, 1/4, 1/2, 3/4 and 1 of its length, as the number
-    of the run's bins in the prefix; runs of fewer than five bins repeat places.
+    The second array has five prefix lengths per run, at its quarters; runs of fewer than five bins repeat places.
     """
     starts = np.empty(size + 1, dtype=np.int64)
     count, first = 0, 0
@@ -442,14 +441,7 @@ def _fill_quartics(starts: Int64, places: Int64, known: Float64, out: Float64) -
 
 
 class HatSolver:
-    """One factored least-squares problem.
-
-    Args:
-        size: Number of bins, N.
-        spacings: Distances between knots, in bins.
-        bin_noise: Noise variance of a bin count.
-        hat_noise: Noise variances of the hat sums of each level, on the scale where a record adds 1.
-    """
+    """One factored least-squares problem; `hat_noise` has a variance per level, on the scale where a record adds 1."""
 
     def __init__(self, size: int, spacings: tuple[int, ...], bin_noise: float, hat_noise: Float64) -> None:
         self.size = size
@@ -469,8 +461,7 @@ class HatSolver:
         """Covariance of each estimated cumulative count with the estimated total, shape (N,)."""
         ones = np.ones(self.size, dtype=np.int64)
         sums = hat_sums(ones, self.spacings, self.sizes) / np.repeat(2.0 * self.spacings, self.sizes)
-        values: Float64 = self.bin_noise * np.cumsum(1.0 - self.bin_noise * self._covered(sums))
-        return values
+        return np.asarray(self.bin_noise * np.cumsum(1.0 - self.bin_noise * self._covered(sums)))
 
     def _covered(self, right: Float64) -> Float64:
         """H^T K^{-1} times scaled hat sums, shape (N,)."""

@@ -1,1 +1,0 @@
-"""Least-squares hats: noisy bin counts and overlapping triangles."""

@@ -1,1 +1,0 @@
-"""Path noise: every point gets the noise of the blocks above it."""
