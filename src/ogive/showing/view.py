@@ -185,6 +185,16 @@ class View:
     # text and cards
 
     @property
+    def heading(self) -> str:
+        """Above text and cards, where these are not called as pictures and chapters are."""
+        return self.title
+
+    @property
+    def guarantee(self) -> str:
+        """The guarantee in a clause, as text and cards state it."""
+        return self.found.caption
+
+    @property
     def facts(self) -> Sequence[tuple[str, str]]:
         """What a reader should know, as pairs of a name and a value, without the guarantee."""
         return ()
@@ -206,17 +216,17 @@ class View:
 
     def text(self) -> str:
         """Some lines of plain text."""
-        facts = [("privacy", self.found.caption), *self.facts] if self.guarantee_first else self.facts
+        facts = [("privacy", self.guarantee), *self.facts] if self.guarantee_first else self.facts
         lines = [f"{name + ':' if name else '':<{self.facts_width}}{value}" for name, value in facts]
         if self.headings:
             lines += aligned([tuple(self.headings), *self.rows])
-        head = self.title if self.guarantee_first else f"{self.name} ({self.found.caption})"
+        head = self.heading if self.guarantee_first else f"{self.name} ({self.guarantee})"
         return "\n".join([head, *(f"  {line}" for line in (*lines, *self.notes))])
 
     def card(self) -> Card:
         """What notebooks show."""
-        facts = [("privacy", self.found.caption), *self.facts]
-        return Card(self.title, facts, tuple(self.headings), self.rows, list(self.notes))
+        facts = [("privacy", self.guarantee), *self.facts]
+        return Card(self.heading, facts, tuple(self.headings), self.rows, list(self.notes))
 
     # a line among groups, and a data frame
 
@@ -375,7 +385,7 @@ class View:
             self.check_truth(truth)
         found = self.found
         assert found.provenance is not None, "released"
-        exact = type(self)(truth) if truth is not None and found.private else None
+        exact = truth.view() if truth is not None and found.private else None
         error, released = (
             tuple(part if isinstance(part, Html) else say(part) for part in parts)
             for parts in (self.error, self.released)
