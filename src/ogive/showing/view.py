@@ -169,7 +169,7 @@ class View:
 
     @property
     def title(self) -> str:
-        """Above cards, pictures and chapters."""
+        """Above cards, pictures and, if `chapter_title` says no other, chapters."""
         return self.name
 
     @property
@@ -185,14 +185,9 @@ class View:
     # text and cards
 
     @property
-    def heading(self) -> str:
-        """Above text and cards, where these are not called as pictures and chapters are."""
-        return self.title
-
-    @property
     def guarantee(self) -> str:
         """The guarantee in a clause, as text and cards state it."""
-        return self.found.caption
+        return str(self.found.caption)
 
     @property
     def facts(self) -> Sequence[tuple[str, str]]:
@@ -220,13 +215,13 @@ class View:
         lines = [f"{name + ':' if name else '':<{self.facts_width}}{value}" for name, value in facts]
         if self.headings:
             lines += aligned([tuple(self.headings), *self.rows])
-        head = self.heading if self.guarantee_first else f"{self.name} ({self.guarantee})"
+        head = self.title if self.guarantee_first else f"{self.name} ({self.guarantee})"
         return "\n".join([head, *(f"  {line}" for line in (*lines, *self.notes))])
 
     def card(self) -> Card:
         """What notebooks show."""
         facts = [("privacy", self.guarantee), *self.facts]
-        return Card(self.heading, facts, tuple(self.headings), self.rows, list(self.notes))
+        return Card(self.title, facts, tuple(self.headings), self.rows, list(self.notes))
 
     # a line among groups, and a data frame
 
@@ -292,6 +287,11 @@ class View:
         return axes
 
     # the chapter of a report
+
+    @property
+    def chapter_title(self) -> str:
+        """Above its chapter, where that is not called as cards are."""
+        return self.title
 
     @property
     def headline(self) -> str:
@@ -391,7 +391,7 @@ class View:
             for parts in (self.error, self.released)
         )
         return Chapter(
-            title=self.title,
+            title=self.chapter_title,
             subject=self.subject,
             provenance=found.provenance,
             headline=self.headline,
