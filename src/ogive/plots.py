@@ -4,7 +4,7 @@ Figures are made without pyplot and its global state.
 """
 
 from ogive.showing.pictures import BLUE, GRAY, ORANGE, Style, caption, keep_private, lighten, new_axes, save
-from ogive.statistics.boxplot.picture import draw as plot_boxes
+from ogive.statistics.boxplot.view import plot_boxes
 from ogive.statistics.calibration.picture import draw as plot_reliability
 from ogive.statistics.curve.view import plot_curve, plot_quantiles, plot_shares, plot_steps
 from ogive.statistics.labels.picture import draw as plot_labels
