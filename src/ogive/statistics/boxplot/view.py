@@ -10,7 +10,7 @@ import numpy as np
 from ogive.core.arrays import Float64
 from ogive.privacy import Adjacency
 from ogive.showing import words
-from ogive.showing.axis import plain_number, show, shown
+from ogive.showing.axis import plain_number, shown, span
 from ogive.showing.chapter import Picture
 from ogive.showing.chart import MOST_BOXES, BoxChart, Row
 from ogive.showing.parts import Html, fine, table
@@ -280,11 +280,6 @@ class BoxplotsView(View):
         return said, fine("ogive plan predicts these errors before anything is spent.")
 
     @property
-    def _span(self) -> str:
-        grid = self.found.grid
-        return f"{show(grid, grid.low)} to {show(grid, grid.high)}"
-
-    @property
     def released(self) -> Sequence[Html | str]:
         found = self.found
         who = f"of {found.column}" + ("" if found.by is None else f" in each of {len(found.boxes):,} groups")
@@ -299,7 +294,7 @@ class BoxplotsView(View):
         known = "The group of each record is public, and so is the number of records in each group: they have no noise."
         return (
             what,
-            fine(f"Public bounds: {self._span}. Values outside are clipped to the nearest bound."),
+            fine(f"Public bounds: {span(self.found.grid)}. Values outside are clipped to the nearest bound."),
             *((known,) if found.private and found.public_groups else ()),
         )
 
@@ -309,7 +304,7 @@ class BoxplotsView(View):
         return (
             *(() if found.by is None else (("Groups", "public" if found.public_groups else "private"),)),
             ("Boxes", "read off one private curve" if found.curves else "five numbers, found one by one"),
-            ("Thresholds", f"{grid.spacing}, {grid.bins:,} from {self._span}"),
+            ("Thresholds", f"{grid.spacing}, {grid.bins:,} from {span(grid)}"),
         )
 
     @property

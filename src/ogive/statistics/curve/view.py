@@ -16,7 +16,7 @@ from ogive.core.arrays import Float64
 from ogive.errors import ParameterError
 from ogive.provenance import trust_rows
 from ogive.showing import words
-from ogive.showing.axis import show, shown, ticks
+from ogive.showing.axis import show, shown, span, ticks
 from ogive.showing.chapter import Picture
 from ogive.showing.chart import CurveChart
 from ogive.showing.parts import Html, Row, fine, say, strong, table
@@ -150,11 +150,6 @@ class DistributionView(View):
         return words.minus(shown(self.found.grid, number, row.high - row.low))
 
     @property
-    def _span(self) -> str:
-        grid = self.found.grid
-        return f"{show(grid, grid.low)} to {show(grid, grid.high)}"
-
-    @property
     def error(self) -> Sequence[Html | str]:
         curve = self.curve
         if not self.found.private:
@@ -216,7 +211,7 @@ class DistributionView(View):
                 " Each person counts once: all rows of a person share that weight, so a share is the chance that a "
                 "random row of a random person is at or below a threshold. The guarantee is for a person with all rows."
             )
-        return what, fine(f"Public bounds: {self._span}. Values outside are clipped to the nearest bound.")
+        return what, fine(f"Public bounds: {span(self.found.grid)}. Values outside are clipped to the nearest bound.")
 
     @property
     def details(self) -> Sequence[tuple[str, str]]:
@@ -224,7 +219,7 @@ class DistributionView(View):
         smoothing = "none" if curve is None else curve.smoothing
         return (
             ("Smoothing", words.SMOOTHINGS.get(smoothing, smoothing)),
-            ("Thresholds", f"{grid.spacing}, {grid.bins:,} from {self._span}"),
+            ("Thresholds", f"{grid.spacing}, {grid.bins:,} from {span(grid)}"),
             *self._batches(),
         )
 
@@ -291,7 +286,7 @@ class DistributionView(View):
             marks=marks,
             legend=legends,
         )
-        note = f"The axis shows the part where the released curve rises; thresholds reach from {self._span}."
+        note = f"The axis shows the part where the released curve rises; thresholds reach from {span(self.found.grid)}."
         return (Picture(chart, note=None if self._axis == self._whole_axis else note),)
 
     def tables(self, exact: Any) -> Sequence[Html | None]:
