@@ -179,8 +179,8 @@ class View:
 
     @property
     def subject(self) -> str:
-        """What was measured in a word or two; names the release in a report's tables."""
-        return self.name
+        """What was measured in a word or two, its column where it has one; names the release in a report's tables."""
+        return str(getattr(self.found, "column", self.name))
 
     # text and cards
 

@@ -36,10 +36,6 @@ class BoundsEstimateView(View):
         return f"of {self.found.column}: {ends}"
 
     @property
-    def subject(self) -> str:
-        return self.found.column
-
-    @property
     def guarantee(self) -> str:
         return str(self.found.provenance or self.found.caption)
 

@@ -62,10 +62,6 @@ class BoxplotsView(View):
         return f"{self._of}: {boxes} {'box' if boxes == 1 else 'boxes'}"
 
     @property
-    def subject(self) -> str:
-        return self.found.column
-
-    @property
     def _of(self) -> str:
         return f"of {self.found.column}" + ("" if self.found.by is None else f" by {self.found.by}")
 
@@ -224,7 +220,6 @@ class BoxplotsView(View):
         return (Picture(chart, note=f"{left:,} more groups are in the table." if left else None),)
 
     def _boxes(self) -> tuple[Row | None, ...]:
-        """What a chart draws of each box."""
         return tuple(
             Row(box.numbers, self.found.dots(place), box.intervals or ()) if box.told else None
             for place, box in enumerate(self.found.boxes[:MOST_BOXES])

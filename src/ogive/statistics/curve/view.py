@@ -73,10 +73,6 @@ class DistributionView(View):
         raise NotImplementedError
 
     @property
-    def subject(self) -> str:
-        return str(self.found.column)
-
-    @property
     def chapter_title(self) -> str:
         return f"{'Quantiles' if self.curve is None else 'Distribution'} of {self.found.column}"
 
