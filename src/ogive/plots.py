@@ -4,10 +4,9 @@ Figures are made without pyplot and its global state.
 """
 
 from ogive.showing.pictures import BLUE, GRAY, ORANGE, Style, caption, keep_private, lighten, new_axes, save
-from ogive.statistics.boxplot.picture import draw as plot_boxes
+from ogive.statistics.boxplot.view import plot_boxes
 from ogive.statistics.calibration.picture import draw as plot_reliability
-from ogive.statistics.curve.picture import draw as plot_curve
-from ogive.statistics.curve.picture import plot_quantiles, plot_shares, plot_steps
+from ogive.statistics.curve.view import plot_curve, plot_quantiles, plot_shares, plot_steps
 from ogive.statistics.labels.picture import draw as plot_labels
 from ogive.statistics.roc.picture import draw as plot_roc
 from ogive.statistics.ustatistic.picture import draw as plot_interval

@@ -128,6 +128,11 @@ def show(grid: Grid, number: float, digits: int = 6) -> str:
     return str(label.isoformat())
 
 
+def span(grid: Grid) -> str:
+    """Both ends of a grid as people read them."""
+    return f"{show(grid, grid.low)} to {show(grid, grid.high)}"
+
+
 def tick_label(grid: Grid, number: float, step: float) -> str:
     """A tick's short name: only as much of a date as the distance to the next tick needs."""
     if grid.unit == "number":

@@ -169,7 +169,7 @@ class View:
 
     @property
     def title(self) -> str:
-        """Above cards, pictures and chapters."""
+        """Above cards, pictures and, if `chapter_title` says no other, chapters."""
         return self.name
 
     @property
@@ -179,10 +179,15 @@ class View:
 
     @property
     def subject(self) -> str:
-        """What was measured in a word or two; names the release in a report's tables."""
-        return self.name
+        """What was measured in a word or two, its column where it has one; names the release in a report's tables."""
+        return str(getattr(self.found, "column", self.name))
 
     # text and cards
+
+    @property
+    def guarantee(self) -> str:
+        """The guarantee in a clause, as text and cards state it."""
+        return str(self.found.caption)
 
     @property
     def facts(self) -> Sequence[tuple[str, str]]:
@@ -206,16 +211,16 @@ class View:
 
     def text(self) -> str:
         """Some lines of plain text."""
-        facts = [("privacy", self.found.caption), *self.facts] if self.guarantee_first else self.facts
+        facts = [("privacy", self.guarantee), *self.facts] if self.guarantee_first else self.facts
         lines = [f"{name + ':' if name else '':<{self.facts_width}}{value}" for name, value in facts]
         if self.headings:
             lines += aligned([tuple(self.headings), *self.rows])
-        head = self.title if self.guarantee_first else f"{self.name} ({self.found.caption})"
+        head = self.title if self.guarantee_first else f"{self.name} ({self.guarantee})"
         return "\n".join([head, *(f"  {line}" for line in (*lines, *self.notes))])
 
     def card(self) -> Card:
         """What notebooks show."""
-        facts = [("privacy", self.found.caption), *self.facts]
+        facts = [("privacy", self.guarantee), *self.facts]
         return Card(self.title, facts, tuple(self.headings), self.rows, list(self.notes))
 
     # a line among groups, and a data frame
@@ -282,6 +287,11 @@ class View:
         return axes
 
     # the chapter of a report
+
+    @property
+    def chapter_title(self) -> str:
+        """Above its chapter, where that is not called as cards are."""
+        return self.title
 
     @property
     def headline(self) -> str:
@@ -375,13 +385,13 @@ class View:
             self.check_truth(truth)
         found = self.found
         assert found.provenance is not None, "released"
-        exact = type(self)(truth) if truth is not None and found.private else None
+        exact = truth.view() if truth is not None and found.private else None
         error, released = (
             tuple(part if isinstance(part, Html) else say(part) for part in parts)
             for parts in (self.error, self.released)
         )
         return Chapter(
-            title=self.title,
+            title=self.chapter_title,
             subject=self.subject,
             provenance=found.provenance,
             headline=self.headline,

@@ -5,8 +5,7 @@ import pytest
 
 import ogive
 from ogive.report import write_report
-from ogive.statistics.curve.figures import figures_of
-from ogive.statistics.curve.picture import chapter
+from ogive.report.page import chapter_of
 from ogive.strategies import design_histogram
 
 VALUES = np.random.default_rng(8).normal(50, 12, 3000)
@@ -19,10 +18,9 @@ def curve():
 
 
 def test_noise_and_bias_are_two_statements(curve):
-    figures = figures_of(curve, None)
-    assert figures.noise_band is not None
-    assert figures.reach(figures.noise_band) < figures.reach(figures.sample_band)
-    said = " ".join(str(part) for part in chapter(curve, None).error)
+    assert curve.approximates
+    assert curve.view().reach("approximation") < curve.view().reach("sample")
+    said = " ".join(str(part) for part in chapter_of(curve).error)
     assert "from noise" in said
     assert "approximates the rest" in said
 
@@ -32,7 +30,7 @@ def test_a_wide_band_is_not_blamed_on_noise():
     strategy = design_histogram(64, privacy=GRANT, adjacency=ogive.Adjacency.REPLACE, groups=2)
     rough = ogive.ecdf(VALUES, bounds=(0, 100), bins=64, privacy=GRANT, method=strategy)
     assert rough.band(target="sample").half_width > 0.2
-    assert chapter(rough, None).warning is None
+    assert chapter_of(rough).warning is None
 
 
 def test_the_page_and_the_text_say_so(curve, tmp_path):

@@ -13,13 +13,21 @@ from ogive.noise import KeyedSource
 from ogive.report import chart_svg, render_report
 from ogive.report.page import chapter_of
 from ogive.showing.chart import MOST_BOXES
-from ogive.statistics.boxplot.text import alone, number
 
 RNG = np.random.default_rng(6)
 N = 4_000
 WARD = RNG.choice(["A", "<B>"], N)
 TABLE = {"stay": RNG.gamma(2, 3, N) + 2 * (WARD == "A"), "ward": WARD}
 BY = {"by": "ward", "groups": ("A", "<B>"), "curve": "tree_ls"}
+
+
+def alone(found, box, name):
+    """A number of a box as it is shown, without its interval."""
+    return number(found, box, name).split(" (")[0]
+
+
+def number(found, box, name):
+    return found.view().cell(box, name)
 
 
 def released(trust=ogive.Central, table=TABLE, privacy="2", **arguments):

@@ -15,7 +15,7 @@ from ogive.privacy import Adjacency
 from ogive.provenance import Provenance
 from ogive.statistics.base import Estimate
 from ogive.statistics.bounds.noise import AT_BOTH_ENDS, extended, needed_beside, reach, sum_reach
-from ogive.statistics.curve import estimate as curve_json
+from ogive.statistics.curve.estimate import read_grid, read_strategy
 from ogive.statistics.curve.readings import lower_ends
 from ogive.statistics.plain_json import Fields, check_price, is_whole
 from ogive.strategies import LeastSquaresTree
@@ -146,64 +146,57 @@ class BoundsEstimate(Estimate):
         empty = len(inside) if not len(held) else held[0] + len(inside) - 1 - held[-1]
         return {"outside": float(1 - inside.sum() / max(exact.sum(), 1)), "too_wide": float(empty)}
 
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data; the ends and what lies outside follow from the counts."""
+        return {
+            "schema": self.schema,
+            "column": self.column,
+            "grid": self.grid.to_dict(),
+            "counts": list(self.counts),
+            "strategy": None if self.strategy is None else self.strategy.to_dict(),
+            "adjacency": self.adjacency.value,
+            "total": self.total,
+            "false_alarm": self.false_alarm,
+            "confidence_level": self.confidence_level,
+            **({} if self.beside is None else {"beside": self.beside}),
+            "low": self.low if self.defined else None,
+            "high": self.high if self.defined else None,
+            "records_outside": self.records_outside,
+            "provenance": None if self.provenance is None else self.provenance.to_dict(),
+        }
 
-# --- Plain data, which need not be trusted
+    @classmethod
+    def _read(cls, data: Any) -> Any:
+        known = Fields.of(data, cls.schema, "bounds", _NEEDED)
+        counts = data["counts"]
+        if not isinstance(counts, list) or not counts or not all(map(is_whole, counts)):
+            raise DataError("the field 'counts' of bounds must be a list of whole numbers")
+        grid = read_grid(data["grid"], len(counts))
+        if grid.unit != "number":
+            raise DataError("the grid of bounds must hold numbers")
+        strategy = None if data["strategy"] is None else read_strategy(data["strategy"], grid.bins)
+        if strategy is not None and not (isinstance(strategy, LeastSquaresTree) and strategy.blocks == (1,)):
+            raise DataError("the strategy of bounds must count every bin once")
+        adjacency, provenance = known.adjacency(), known.provenance()
+        check_price(provenance, [(strategy, adjacency)])
+        estimate = BoundsEstimate(
+            column=known.text("column"),
+            grid=grid,
+            counts=tuple(counts),
+            strategy=strategy,
+            adjacency=adjacency,
+            total=known.total(),
+            false_alarm=known.chance("false_alarm"),
+            confidence_level=known.chance("confidence_level"),
+            provenance=provenance,
+            beside=known.chance("beside") if "beside" in data else None,
+        )
+        if (data["low"], data["high"]) != ((estimate.low, estimate.high) if estimate.defined else (None, None)):
+            raise DataError("the bounds contradict the counts they were read from")
+        return estimate
 
-SCHEMA = BoundsEstimate.schema
 
 _NEEDED = (
     "column", "grid", "counts", "strategy", "adjacency", "total", "false_alarm", "confidence_level", "low", "high",
     "provenance",
 )  # fmt: skip
-
-
-def to_dict(estimate: BoundsEstimate) -> dict[str, Any]:
-    """Plain data of bounds; the ends and what lies outside follow from the counts."""
-    defined, provenance = estimate.defined, estimate.provenance
-    return {
-        "schema": SCHEMA,
-        "column": estimate.column,
-        "grid": estimate.grid.to_dict(),
-        "counts": list(estimate.counts),
-        "strategy": None if estimate.strategy is None else estimate.strategy.to_dict(),
-        "adjacency": estimate.adjacency.value,
-        "total": estimate.total,
-        "false_alarm": estimate.false_alarm,
-        "confidence_level": estimate.confidence_level,
-        **({} if estimate.beside is None else {"beside": estimate.beside}),
-        "low": estimate.low if defined else None,
-        "high": estimate.high if defined else None,
-        "records_outside": estimate.records_outside,
-        "provenance": None if provenance is None else provenance.to_dict(),
-    }
-
-
-def from_dict(data: Any) -> BoundsEstimate:
-    """Rebuild from plain data, which need not be trusted."""
-    known = Fields.of(data, SCHEMA, "bounds", _NEEDED)
-    counts = data["counts"]
-    if not isinstance(counts, list) or not counts or not all(map(is_whole, counts)):
-        raise DataError("the field 'counts' of bounds must be a list of whole numbers")
-    grid = curve_json.read_grid(data["grid"], len(counts))
-    if grid.unit != "number":
-        raise DataError("the grid of bounds must hold numbers")
-    strategy = None if data["strategy"] is None else curve_json.read_strategy(data["strategy"], grid.bins)
-    if strategy is not None and not (isinstance(strategy, LeastSquaresTree) and strategy.blocks == (1,)):
-        raise DataError("the strategy of bounds must count every bin once")
-    adjacency, provenance = known.adjacency(), known.provenance()
-    check_price(provenance, [(strategy, adjacency)])
-    estimate = BoundsEstimate(
-        column=known.text("column"),
-        grid=grid,
-        counts=tuple(counts),
-        strategy=strategy,
-        adjacency=adjacency,
-        total=known.total(),
-        false_alarm=known.chance("false_alarm"),
-        confidence_level=known.chance("confidence_level"),
-        provenance=provenance,
-        beside=known.chance("beside") if "beside" in data else None,
-    )
-    if (data["low"], data["high"]) != ((estimate.low, estimate.high) if estimate.defined else (None, None)):
-        raise DataError("the bounds contradict the counts they were read from")
-    return estimate

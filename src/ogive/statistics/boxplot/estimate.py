@@ -11,15 +11,13 @@ import numpy as np
 
 from ogive.columns.grids import Grid
 from ogive.core.checks import among
-from ogive.core.rooms import room
 from ogive.errors import DataError, ParameterError, quoted
 from ogive.privacy import Adjacency
 from ogive.provenance import Provenance
 from ogive.showing.pictures import Style
 from ogive.statistics.base import Estimate
 from ogive.statistics.boxplot.boxes import NUMBERS, SHOWN_OUTLIERS, Box, Interval, Intervals, box_of
-from ogive.statistics.curve import estimate as curve_json
-from ogive.statistics.curve.estimate import Curve
+from ogive.statistics.curve.estimate import Curve, read_grid
 from ogive.statistics.plain_json import Fields, check_price, is_number, is_text, is_whole
 
 PlotKind = Literal["box", "violin"]
@@ -158,33 +156,75 @@ class Boxplots(Estimate):
             self.errors(truth)
         if kind == "violin" and not all(each.curves for each in (self, truth) if each is not None):
             raise ParameterError("violins need a whole curve, which `method='resample'` releases")
-        return room(type(self), "picture").draw(self, ax, kind=kind, truth=truth, **style)
+        options: dict[str, Any] = {"kind": kind, "truth": truth}
+        return self.view().draw(ax, **options, **style)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data: boxes as people write them, and as exact numbers of the grid."""
+        return {
+            "schema": self.schema,
+            "column": self.column,
+            "by": self.by,
+            "grid": self.grid.to_dict(),
+            "method": self.method,
+            "adjacency": self.adjacency.value,
+            "public_groups": self.public_groups,
+            "boxes": [_box_data(self.grid, box) for box in self.boxes],
+            "curves": [curve.to_dict() for curve in self.curves],
+            "provenance": None if self.provenance is None else self.provenance.to_dict(),
+        }
+
+    @classmethod
+    def _read(cls, data: Any) -> Any:
+        known = Fields.of(data, cls.schema, "boxplots", _NEEDED)
+        column, method, adjacency = known.text("column"), known.text("method"), known.adjacency()
+        by, listed, held = data["by"], data["boxes"], data["curves"]
+        if by is not None and not is_text(by):
+            raise DataError("the field 'by' of boxplots must be a short text or null")
+        if method not in METHODS:
+            raise DataError(f"the method of boxplots must be {' or '.join(METHODS)}")
+        if not isinstance(listed, list) or not 1 <= len(listed) <= _MOST_BOXES or (by is None and len(listed) != 1):
+            raise DataError(
+                f"the field 'boxes' must be a list of 1 to {_MOST_BOXES} boxes, or of one where there is no 'by'"
+            )
+        if not isinstance(held, list) or len(held) != (len(listed) if method == "resample" else 0):
+            raise DataError("the field 'curves' must hold a curve for each box, or none where five numbers were found")
+        known_groups = data["public_groups"]
+        if not isinstance(known_groups, bool) or (known_groups and (by is None or adjacency is not Adjacency.REPLACE)):
+            raise DataError("the field 'public_groups' must be false, or true where there are groups and none is added")
+        provenance = known.provenance(*((by,) if known_groups and by is not None else ()))
+        grid = read_grid(data["grid"])
+        boxes = tuple(_box(grid, box) for box in listed)
+        if any((box.group is None) != (by is None) for box in boxes) or len({b.group for b in boxes}) < len(boxes):
+            raise DataError(
+                "each box must be of a group of its own where there is a 'by', and of no group where there is none"
+            )
+        curves = tuple(Curve.from_dict(curve) for curve in held)
+        check_price(provenance, [(curve.strategy, curve.adjacency) for curve in curves])
+        if known_groups and provenance is not None:
+            curves = tuple(curve.with_provenance(provenance) for curve in curves)
+        for box, curve in zip(boxes, curves, strict=method == "resample"):
+            _check_curve(box, curve, grid, column)
+        return Boxplots(
+            column=column,
+            by=by,
+            grid=grid,
+            method=method,
+            boxes=boxes,
+            curves=curves,
+            adjacency=adjacency,
+            provenance=provenance,
+            public_groups=known_groups,
+        )
 
 
 # --- Plain data, which need not be trusted
 
-SCHEMA = Boxplots.schema
 METHODS = ("resample", "five_numbers")
 
 _NEEDED = ("column", "by", "grid", "method", "adjacency", "public_groups", "boxes", "curves", "provenance")
 _BOX = ("group", "values", "numbers", "below", "above", "outliers", "records", "flat")
 _MOST_BOXES = 1000
-
-
-def to_dict(boxplots: Boxplots) -> dict[str, Any]:
-    """Plain data of boxes: as people write them, and as exact numbers of the grid."""
-    return {
-        "schema": SCHEMA,
-        "column": boxplots.column,
-        "by": boxplots.by,
-        "grid": boxplots.grid.to_dict(),
-        "method": boxplots.method,
-        "adjacency": boxplots.adjacency.value,
-        "public_groups": boxplots.public_groups,
-        "boxes": [_box_data(boxplots.grid, box) for box in boxplots.boxes],
-        "curves": [curve.to_dict() for curve in boxplots.curves],
-        "provenance": None if boxplots.provenance is None else boxplots.provenance.to_dict(),
-    }
 
 
 def _box_data(grid: Grid, box: Box) -> dict[str, Any]:
@@ -208,50 +248,6 @@ def _written(grid: Grid, box: Box) -> dict[str, Any]:
     labels = [grid.label(number) for number in box.numbers]
     written = [label if isinstance(label, float) else label.isoformat() for label in labels]
     return dict(zip(NUMBERS, written, strict=True)) if box.defined else dict.fromkeys(NUMBERS)
-
-
-def from_dict(data: Any) -> Boxplots:
-    """Rebuild from plain data, which need not be trusted."""
-    known = Fields.of(data, SCHEMA, "boxplots", _NEEDED)
-    column, method, adjacency = known.text("column"), known.text("method"), known.adjacency()
-    by, listed, held = data["by"], data["boxes"], data["curves"]
-    if by is not None and not is_text(by):
-        raise DataError("the field 'by' of boxplots must be a short text or null")
-    if method not in METHODS:
-        raise DataError(f"the method of boxplots must be {' or '.join(METHODS)}")
-    if not isinstance(listed, list) or not 1 <= len(listed) <= _MOST_BOXES or (by is None and len(listed) != 1):
-        raise DataError(
-            f"the field 'boxes' must be a list of 1 to {_MOST_BOXES} boxes, or of one where there is no 'by'"
-        )
-    if not isinstance(held, list) or len(held) != (len(listed) if method == "resample" else 0):
-        raise DataError("the field 'curves' must hold a curve for each box, or none where five numbers were found")
-    known_groups = data["public_groups"]
-    if not isinstance(known_groups, bool) or (known_groups and (by is None or adjacency is not Adjacency.REPLACE)):
-        raise DataError("the field 'public_groups' must be false, or true where there are groups and none is added")
-    provenance = known.provenance(*((by,) if known_groups and by is not None else ()))
-    grid = curve_json.read_grid(data["grid"])
-    boxes = tuple(_box(grid, box) for box in listed)
-    if any((box.group is None) != (by is None) for box in boxes) or len({b.group for b in boxes}) < len(boxes):
-        raise DataError(
-            "each box must be of a group of its own where there is a 'by', and of no group where there is none"
-        )
-    curves = tuple(Curve.from_dict(curve) for curve in held)
-    check_price(provenance, [(curve.strategy, curve.adjacency) for curve in curves])
-    if known_groups and provenance is not None:
-        curves = tuple(curve.with_provenance(provenance) for curve in curves)
-    for box, curve in zip(boxes, curves, strict=method == "resample"):
-        _check_curve(box, curve, grid, column)
-    return Boxplots(
-        column=column,
-        by=by,
-        grid=grid,
-        method=method,
-        boxes=boxes,
-        curves=curves,
-        adjacency=adjacency,
-        provenance=provenance,
-        public_groups=known_groups,
-    )
 
 
 def _check_curve(box: Box, curve: Curve, grid: Grid, column: str) -> None:

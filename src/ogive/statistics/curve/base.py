@@ -344,7 +344,7 @@ class CurveFunction:
 
     def plot(self, ax: Any = None) -> Any:
         """Draw the steps; returns matplotlib axes."""
-        return room(type(self), "picture").plot_steps(self.curve, self._steps.probabilities, self._steps.outside, ax)
+        return room(type(self), "view").plot_steps(self.curve, self._steps.probabilities, self._steps.outside, ax)
 
     @property
     def _steps(self) -> StepFunction:

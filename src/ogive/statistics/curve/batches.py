@@ -98,17 +98,6 @@ def find_overlap(batches: Sequence[Batch]) -> tuple[Batch, Batch] | None:
     return None
 
 
-def list_batches(batches: tuple[Batch, ...]) -> str:
-    """Names and sizes of batches, for people."""
-    shown = [f"{batch.words} ({_size(batch)})" for batch in batches[:SHOWN]]
-    more = [f"and {len(batches) - SHOWN} more"] if len(batches) > SHOWN else []
-    return ", ".join(shown + more)
-
-
-def _size(batch: Batch) -> str:
-    return f"about {batch.records:.0f}" if batch.total is None else str(batch.total)
-
-
 def read_batches(data: Any) -> tuple[Batch, ...]:
     """Batches of a merged curve from plain data."""
     if not isinstance(data, list) or not 2 <= len(data) <= MOST_BATCHES:

@@ -228,6 +228,62 @@ class Curve(CurveBase):
         """
         return readings.draw(self.grid, self.probabilities, size, np.random.default_rng(rng))
 
+    # Plain data
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data; thresholds are implied by the grid, shares by the counts."""
+        data: dict[str, Any] = {
+            "schema": self.schema,
+            "column": self.column,
+            "grid": self.grid.to_dict(),
+            "adjacency": self.adjacency.value,
+            "total": self.total,
+            "smoothing": self.smoothing,
+            "strategy": None if self.strategy is None else self.strategy.to_dict(),
+            "raw": self.raw.tolist(),
+            "cumulative": self.cumulative.tolist(),
+            "provenance": None if self.provenance is None else self.provenance.to_dict(),
+        }
+        if self.measured is not None:
+            data["measured"] = self.measured.tolist()
+        if self.people:
+            data["counted"] = "people"
+        if self.merged:
+            data["batches"] = [batch.to_dict() for batch in self.merged]
+        return data
+
+    @classmethod
+    def _read(cls, data: Any) -> Any:
+        known = Fields.of(data, cls.schema, "a curve", _NEEDED)
+        raw = known.numbers("raw")
+        grid = read_grid(data["grid"], len(raw))
+        strategy = None if data["strategy"] is None else read_strategy(data["strategy"], len(raw))
+        total, provenance = known.total(), known.provenance()
+        merged = read_batches(data["batches"]) if "batches" in data else ()
+        adjacency = known.adjacency()
+        counted = data.get("counted", "people")
+        if counted != "people":
+            raise DataError(f"the field 'counted' of a curve is 'people' or absent, got {quoted(counted)}")
+        people = "counted" in data
+        if strategy is not None and counts_people(strategy) is not people:
+            raise DataError("this curve contradicts itself: it counts people in some places only")
+        check_merged(strategy, total, provenance, merged)
+        check_price(provenance, [(strategy, adjacency)])
+        return Curve(
+            column=known.text("column"),
+            grid=grid,
+            adjacency=adjacency,
+            total=total,
+            smoothing=known.text("smoothing"),
+            strategy=strategy,
+            raw=raw,
+            cumulative=known.numbers("cumulative"),
+            provenance=provenance,
+            measured=None if data.get("measured") is None else read_measured(data["measured"], len(raw)),
+            merged=merged,
+            people=people,
+        )
+
     # Showing
 
     def plot(
@@ -249,7 +305,7 @@ class Curve(CurveBase):
             style: Of the curve; see `ogive.plots.Style`.
         """
         options = {"confidence_level": confidence_level, "target": target, "width": width}
-        return room(type(self), "picture").draw(self, ax, **options, **style)
+        return self.view().draw(ax, **options, **style)
 
     def plot_histogram(self, bins: int | None = None, ax: Any = None) -> Any:
         """Draw the share of the records in groups of bins; returns matplotlib axes.
@@ -263,7 +319,7 @@ class Curve(CurveBase):
         """
         self.check_defined()
         edges, shares = readings.groups(self.grid, self.probabilities, bins)
-        return room(type(self), "picture").plot_shares(self, edges, shares, ax)
+        return room(type(self), "view").plot_shares(self, edges, shares, ax)
 
     def plot_qq(self, other: Any, ax: Any = None, *, points: int = 99, name: str | None = None) -> Any:
         """Draw quantiles of this curve against those of another distribution; returns matplotlib axes.
@@ -281,7 +337,7 @@ class Curve(CurveBase):
             ParameterError: the other is on another axis, or one of the two is not defined.
         """
         ours, others = distances.quantile_pairs(self, other, points)
-        axes = room(type(self), "picture").plot_quantiles(self, ours, others, name or "compared", ax)
+        axes = room(type(self), "view").plot_quantiles(self, ours, others, name or "compared", ax)
         if not distances.may_be_shown(other):
             pictures.keep_private(axes)
         return axes
@@ -289,70 +345,9 @@ class Curve(CurveBase):
 
 # --- Plain data, which need not be trusted
 
-SCHEMA = Curve.schema
-
 _NEEDED = ("column", "grid", "adjacency", "total", "smoothing", "strategy", "raw", "cumulative", "provenance")
 # "1e999999999" is a short text and, as an exact number, fills the memory
 _EXPONENT = re.compile(r"[eE]\s*[+-]?\d*\d{4}")
-
-
-def to_dict(curve: Curve) -> dict[str, Any]:
-    """Plain data of a curve; thresholds are implied by the grid, shares by the counts."""
-    data: dict[str, Any] = {
-        "schema": SCHEMA,
-        "column": curve.column,
-        "grid": curve.grid.to_dict(),
-        "adjacency": curve.adjacency.value,
-        "total": curve.total,
-        "smoothing": curve.smoothing,
-        "strategy": None if curve.strategy is None else curve.strategy.to_dict(),
-        "raw": curve.raw.tolist(),
-        "cumulative": curve.cumulative.tolist(),
-        "provenance": None if curve.provenance is None else curve.provenance.to_dict(),
-    }
-    if curve.measured is not None:
-        data["measured"] = curve.measured.tolist()
-    if curve.people:
-        data["counted"] = "people"
-    if curve.merged:
-        data["batches"] = [batch.to_dict() for batch in curve.merged]
-    return data
-
-
-def from_dict(data: Any) -> Curve:
-    """Rebuild from plain data, which need not be trusted."""
-    known = Fields.of(data, SCHEMA, "a curve", _NEEDED)
-    raw = known.numbers("raw")
-    grid = read_grid(data["grid"], len(raw))
-    strategy = None if data["strategy"] is None else read_strategy(data["strategy"], len(raw))
-    total, provenance = known.total(), known.provenance()
-    merged = read_batches(data["batches"]) if "batches" in data else ()
-    adjacency = known.adjacency()
-    people = _counts_people(data)
-    if strategy is not None and counts_people(strategy) is not people:
-        raise DataError("this curve contradicts itself: it counts people in some places only")
-    check_merged(strategy, total, provenance, merged)
-    check_price(provenance, [(strategy, adjacency)])
-    return Curve(
-        column=known.text("column"),
-        grid=grid,
-        adjacency=adjacency,
-        total=total,
-        smoothing=known.text("smoothing"),
-        strategy=strategy,
-        raw=raw,
-        cumulative=known.numbers("cumulative"),
-        provenance=provenance,
-        measured=None if data.get("measured") is None else read_measured(data["measured"], len(raw)),
-        merged=merged,
-        people=people,
-    )
-
-
-def _counts_people(data: dict[str, Any]) -> bool:
-    if data.get("counted", "people") != "people":
-        raise DataError(f"the field 'counted' of a curve is 'people' or absent, got {quoted(data['counted'])}")
-    return "counted" in data
 
 
 def read_measured(data: Any, size: int) -> Int64:

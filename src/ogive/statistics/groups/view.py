@@ -117,9 +117,7 @@ class GroupEstimatesView(View):
         if draw_groups is not None:
             axes = draw_groups(found.estimates, labels, ax, COLORS, look, found.caption)
         elif ax is None and MOST_TOGETHER < len(found.groups) <= MOST_PANELS:
-            return draw_panels(
-                found, lambda each, axes, **own: each.view().draw(axes, **own), labels, {"color": COLORS[0], **look}
-            )
+            return draw_panels(found, labels, {"color": COLORS[0], **look})
         else:
             axes = self._draw_over(ax, labels, look)
         retitle(axes, f"by {found.by}")

@@ -12,8 +12,7 @@ from ogive.columns.grids import Grid
 from ogive.errors import DataError
 from ogive.provenance import Provenance
 from ogive.statistics.base import Estimate
-from ogive.statistics.curve import estimate as curve_json
-from ogive.statistics.curve.estimate import Curve
+from ogive.statistics.curve.estimate import Curve, read_grid
 from ogive.statistics.plain_json import Fields, is_number
 
 CONFIDENCE_LEVEL = 0.95
@@ -84,63 +83,48 @@ class QuantileEstimates(Estimate):
         wanted = np.array(self.probabilities)
         return {"rank": float(np.max(np.maximum(0, np.maximum(shares[at] - wanted, wanted - shares[at + 1]))))}
 
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data: quantiles as people write them, and as exact numbers of the grid."""
+        rows = zip(self.probabilities, self.numbers, self.low, self.high, strict=True)
+        return {
+            "schema": self.schema,
+            "column": self.column,
+            "grid": self.grid.to_dict(),
+            "confidence_level": self.confidence_level,
+            "quantiles": [
+                {
+                    "probability": probability,
+                    "value": _written(self.grid, number),
+                    "low": _written(self.grid, low),
+                    "high": _written(self.grid, high),
+                    "numbers": [number, low, high],
+                }
+                for probability, number, low, high in rows
+            ],
+            "curve": None if self.curve is None else self.curve.to_dict(),
+            "provenance": None if self.provenance is None else self.provenance.to_dict(),
+        }
+
+    @classmethod
+    def _read(cls, data: Any) -> Any:
+        known = Fields.of(data, cls.schema, "quantiles", _NEEDED)
+        column, listed, provenance = known.text("column"), data["quantiles"], known.provenance()
+        if not isinstance(listed, list) or not listed:
+            raise DataError("the field 'quantiles' must be a list of at least one quantile")
+        grid = read_grid(data["grid"])
+        rows = [_row(grid, row) for row in listed]
+        curve = None if data["curve"] is None else Curve.from_dict(data["curve"])
+        if curve is not None and (curve.grid, curve.column, curve.provenance) != (grid, column, provenance):
+            raise DataError("the curve of these quantiles is of another column, grid or release")
+        probabilities, numbers, low, high = zip(*rows, strict=True)
+        level = known.chance("confidence_level")
+        return QuantileEstimates(column, grid, probabilities, numbers, low, high, level, curve, provenance)
+
 
 # --- Plain data, which need not be trusted
 
-SCHEMA = QuantileEstimates.schema
-
 _NEEDED = ("column", "grid", "confidence_level", "quantiles", "curve", "provenance")
 _ROW = ("probability", "value", "low", "high", "numbers")
-
-
-def to_dict(estimates: QuantileEstimates) -> dict[str, Any]:
-    """Plain data of quantiles: as people write them, and as exact numbers of the grid."""
-    grid = estimates.grid
-    rows = zip(estimates.probabilities, estimates.numbers, estimates.low, estimates.high, strict=True)
-    curve, provenance = estimates.curve, estimates.provenance
-    return {
-        "schema": SCHEMA,
-        "column": estimates.column,
-        "grid": grid.to_dict(),
-        "confidence_level": estimates.confidence_level,
-        "quantiles": [
-            {
-                "probability": probability,
-                "value": _written(grid, number),
-                "low": _written(grid, low),
-                "high": _written(grid, high),
-                "numbers": [number, low, high],
-            }
-            for probability, number, low, high in rows
-        ],
-        "curve": None if curve is None else curve.to_dict(),
-        "provenance": None if provenance is None else provenance.to_dict(),
-    }
-
-
-def from_dict(data: Any) -> QuantileEstimates:
-    """Rebuild from plain data, which need not be trusted."""
-    known = Fields.of(data, SCHEMA, "quantiles", _NEEDED)
-    column, listed, provenance = known.text("column"), data["quantiles"], known.provenance()
-    if not isinstance(listed, list) or not listed:
-        raise DataError("the field 'quantiles' must be a list of at least one quantile")
-    grid = curve_json.read_grid(data["grid"])
-    rows = [_row(grid, row) for row in listed]
-    curve = None if data["curve"] is None else Curve.from_dict(data["curve"])
-    if curve is not None and (curve.grid, curve.column, curve.provenance) != (grid, column, provenance):
-        raise DataError("the curve of these quantiles is of another column, grid or release")
-    probabilities, numbers, low, high = (tuple(values) for values in zip(*rows, strict=True))
-    return QuantileEstimates(
-        column=column,
-        grid=grid,
-        probabilities=probabilities,
-        numbers=numbers,
-        low=low,
-        high=high,
-        confidence_level=known.chance("confidence_level"),
-        curve=curve,
-        provenance=provenance,
-    )
 
 
 def _written(grid: Grid, number: float) -> Any:
