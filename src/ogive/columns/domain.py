@@ -67,12 +67,8 @@ class Binning:
         among(self.fractions, "fractions", FRACTION_POLICIES)
         if self.fractions == "refuse" and self.grid.kind != "integers":
             raise ParameterError("only a grid of integers can refuse fractions; leave out `fractions='refuse'`")
-        if not self._has_policy:
+        if not isinstance(self.missing, str) or self.missing not in MISSING_POLICIES:
             object.__setattr__(self, "missing", self._public_value())
-
-    @property
-    def _has_policy(self) -> bool:
-        return isinstance(self.missing, str) and self.missing in MISSING_POLICIES
 
     def _public_value(self) -> float | str:
         """The value that missing ones count as, in its one spelling."""

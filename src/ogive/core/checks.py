@@ -25,7 +25,12 @@ def is_whole(value: object) -> TypeGuard[int]:
 
 def whole(value: Any, name: str, least: int | None = None, most: int | None = None) -> int:
     """A whole number of Python's type in its range."""
-    if not is_whole(value) or not _is_between(value, least, most):
+    if (
+        not isinstance(value, int)
+        or isinstance(value, bool)
+        or (least is not None and value < least)
+        or (most is not None and value > most)
+    ):
         raise ParameterError(f"{_subject(name)} must be a whole number{_span(least, most)}, got {quoted(value)}")
     return value
 
@@ -40,7 +45,7 @@ def any_whole(value: Any, name: str, least: int | None = None, most: int | None 
 def all_whole(values: Iterable[Any], name: str, least: int) -> None:
     """Whole numbers of Python's type of at least some size."""
     found = tuple(values)
-    if not all(_is_between(value, least, None) for value in found):
+    if not all(is_whole(value) and value >= least for value in found):
         raise ParameterError(f"{_subject(name)} must be whole numbers{_span(least, None)}, got {quoted(found)}")
 
 
@@ -64,7 +69,8 @@ def array_of(values: Any, dtype: Any = None) -> NDArray[Any]:
     """What `numpy.asarray` makes of values, which would take what is masked for a value."""
     import numpy as np
 
-    refuse_masked(values)
+    if type(values) is not np.ndarray:
+        refuse_masked(values)
     return np.asarray(values, dtype)
 
 
@@ -75,10 +81,6 @@ def refuse_masked(values: Any) -> None:
     parts = values if isinstance(values, list | tuple) else (values,)
     if any(isinstance(part, np.ma.MaskedArray) and np.ma.is_masked(part) for part in parts):
         raise DataError("an array has masked values, which are missing ones; leave them out, or replace them first")
-
-
-def _is_between(value: Any, least: int | None, most: int | None) -> bool:
-    return is_whole(value) and (least is None or value >= least) and (most is None or value <= most)
 
 
 def _subject(name: str) -> str:

@@ -21,8 +21,8 @@ from ogive.core.arrays import Bool, Float64, Int64, UInt8, UInt64
 from ogive.core.compiling import njit
 from ogive.errors import DataError, plain
 from ogive.queries import Aggregate, GroupSums, Parted
-from ogive.records.cells import Columns, LabelCodes, bins_of, fixed_point
-from ogive.records.contributions import columns_of, contributor
+from ogive.records.contributions import bins_of, columns_of, contributor, fixed_point
+from ogive.records.labels import Columns, LabelCodes
 from ogive.records.persons import (
     PUBLIC_KEY,
     Names,
@@ -586,7 +586,7 @@ class EveryRow:
     def marks(self, columns: Columns) -> tuple[Int64, Int64]:
         """The place of each row among those of its person, missing values first, and its bin; -1 if it is dropped."""
         (values,) = columns
-        cells = self._reader.of(columns).cells
+        cells = self._reader(columns).cells
         return np.where(np.isnan(values), MISSING, cells), cells
 
     def kept(self, persons: Persons, marks: Sequence[NDArray[Any]], limit: int) -> Bool:

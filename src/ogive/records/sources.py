@@ -220,7 +220,10 @@ class ColumnsSource(TypedSource):
     name = "the data"
 
     def __init__(self, columns: Mapping[str, Any]) -> None:
-        self._arrays = {name: without_views(array) for name, array in columns.items()}
+        self._arrays = {
+            name: array if pa.types.is_primitive(array.type) else without_views(array)
+            for name, array in columns.items()
+        }
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -303,19 +306,10 @@ def arrow_array(values: Any, column: str, words: MissingWords = USUAL) -> Any:
     """One column as an Arrow array, without a copy where the memory layout allows it."""
     if isinstance(values, pa.Array | pa.ChunkedArray):
         return values
-    is_frame = is_of_loaded(values, "narwhals", "DataFrame")
-    if isinstance(values, Mapping) or is_frame:
-        names = names_shown([str(name) for name in (values.columns if is_frame else values)])
-        raise DataError(
-            f"column {quoted(column)} must be one sequence of values, got a table; give one of its columns {names}"
-        )
-    if isinstance(values, str | bytes) or not (hasattr(values, "__len__") and hasattr(values, "__getitem__")):
-        raise DataError(
-            f"column {quoted(column)} must be a sequence of values in the order of the rows, got "
-            f"{type(values).__name__}"
-        )
     if isinstance(values, list | tuple):
         values = _of_one_type(values)
+    elif not isinstance(values, np.ndarray):
+        _check_sequence(values, column)
     if isinstance(values, np.ndarray):
         if values.ndim != 1:
             raise DataError(
@@ -361,6 +355,21 @@ def arrow_array(values: Any, column: str, words: MissingWords = USUAL) -> Any:
                 f"column {quoted(column)} must hold values of one kind, numbers or dates; it mixes kinds"
             ) from None
         return floats
+
+
+def _check_sequence(values: Any, column: str) -> None:
+    """Refuse what is no column."""
+    is_frame = is_of_loaded(values, "narwhals", "DataFrame")
+    if isinstance(values, Mapping) or is_frame:
+        names = names_shown([str(name) for name in (values.columns if is_frame else values)])
+        raise DataError(
+            f"column {quoted(column)} must be one sequence of values, got a table; give one of its columns {names}"
+        )
+    if isinstance(values, str | bytes) or not (hasattr(values, "__len__") and hasattr(values, "__getitem__")):
+        raise DataError(
+            f"column {quoted(column)} must be a sequence of values in the order of the rows, got "
+            f"{type(values).__name__}"
+        )
 
 
 def _of_one_type(values: Any) -> Any:
@@ -413,8 +422,14 @@ def _nearest_float(value: Any) -> float:
 def memory_source(data: Any, column: str, words: MissingWords = USUAL) -> Source:
     """The source for a data frame, a dict of columns, or one column."""
     if isinstance(data, Mapping):
-        _check_indexes(data)
-        arrays = {str(name): arrow_array(_plain(values), str(name), words) for name, values in data.items()}
+        if len(data) > 1:
+            _check_indexes(data)
+        arrays = {
+            str(name): arrow_array(
+                values if isinstance(values, np.ndarray | list | tuple) else _plain(values), str(name), words
+            )
+            for name, values in data.items()
+        }
         if len({len(array) for array in arrays.values()}) > 1:
             raise DataError("the columns must have one length")
         return ColumnsSource(arrays)
@@ -466,8 +481,6 @@ def _check_indexes(columns: Mapping[Any, Any]) -> None:
 
 def _plain(values: Any) -> Any:
     """A series as narwhals knows it; anything else as it is, ranges as arrays."""
-    if isinstance(values, np.ndarray | list | tuple):
-        return values
     if isinstance(values, range):
         return np.arange(values.start, values.stop, values.step)
     import narwhals as nw

@@ -35,7 +35,6 @@ from ogive.queries import (
 )
 from ogive.records.arrow import kind_of
 from ogive.records.bounding import summed_bits
-from ogive.records.cells import Columns, LabelCodes, declared_values
 from ogive.records.contributions import Summable, ValueSums, check_room, columns_of, contributor, group_places
 from ogive.records.engines.choosing import (
     Bound,
@@ -64,6 +63,7 @@ from ogive.records.engines.values import (
     whole,
     with_codes,
 )
+from ogive.records.labels import Columns, LabelCodes, declared_values
 from ogive.records.missing_words import MissingWords
 
 MOST_CELLS = 1 << 24
@@ -389,7 +389,7 @@ def _probabilities(aggregate: GroupSums, counted: Counted, labels: Mapping[str, 
 
 
 def _cells(aggregate: Summable, counted: Counted, labels: Mapping[str, LabelCodes]) -> Int64:
-    return contributor(aggregate, labels).of(counted.columns).cells
+    return contributor(aggregate, labels)(counted.columns).cells
 
 
 # --- Fingerprints of whole tables
