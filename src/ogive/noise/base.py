@@ -49,7 +49,7 @@ class Law(Protocol):
 
     def sample(self, size: int, *, source: RandomSource) -> Int64:
         """`size` independent exact draws, shape (size,)."""
-        ...
+        return draw_stream(self.fill, self.words_per_draw, size, source)
 
     @property
     def words_per_draw(self) -> float:

@@ -42,7 +42,7 @@ from ogive.crypto.twoparty.messages import write_bits
 from ogive.crypto.wire import Header, Inbox, Suite
 from ogive.errors import ParameterError, PeerError, UnsupportedError
 from ogive.noise import DerivedNodes
-from ogive.noise.shares import ShareNodes
+from ogive.noise.laws import ShareNodes
 from ogive.privacy import Adjacency
 from ogive.queries import LabelsQuery, LinearQuery
 from ogive.queries.labels import ServedQuery
