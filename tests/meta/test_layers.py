@@ -48,7 +48,7 @@ INNER = {
         functions session collecting
         planning pointwise
         release
-        cautions asking
+        cautions
         """,
     "statistics": """
         every derived
