@@ -234,7 +234,8 @@ class Account:
         Raises:
             LedgerError: the privacy units differ.
         """
-        check_unit(self.name, self.unit, unit)
+        if unit != self.unit:
+            check_unit(self.name, self.unit, unit)
 
     def check_affordable(self, charge: Charge) -> None:
         """Refuse a charge that the account could not pay, without recording anything.

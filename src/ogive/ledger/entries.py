@@ -7,6 +7,7 @@ import datetime
 import hashlib
 import json
 import math
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
@@ -313,8 +314,9 @@ def _object(text: object, what: str) -> dict[str, Any]:
     """Plain data of JSON that is an object."""
     if not isinstance(text, str):
         raise damaged(f"{what} is missing or no text")
+    decoder = _CHECKING if _MAY_BE_INFINITE.search(text) else _DECODER
     try:
-        found = _DECODER.decode(text)
+        found = decoder.decode(text)
     except (ValueError, RecursionError):
         raise damaged(f"{what} is not JSON") from None
     if not isinstance(found, dict):
@@ -337,7 +339,10 @@ def _finite(text: str) -> float:
     return number
 
 
-_DECODER = json.JSONDecoder(parse_constant=_refuse, parse_float=_finite)
+_DECODER = json.JSONDecoder(parse_constant=_refuse)
+_CHECKING = json.JSONDecoder(parse_constant=_refuse, parse_float=_finite)
+_MAY_BE_INFINITE = re.compile("[eE][+]?[0-9]{3}|[0-9]{200}")
+"""Whether a text may hold a number beyond floating point: others have fewer digits, and exponents below 100."""
 
 
 def _deep(text: str, found: Any) -> bool:
