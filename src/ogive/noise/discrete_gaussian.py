@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -165,8 +165,12 @@ class DiscreteGaussian(Law):
         """Natural log of the probability of each value, same shape."""
         return np.asarray(-0.5 * (values / float(self.sigma)) ** 2 - _moments(self.sigma)[0])
 
+    @cached_property
+    def _parts(self) -> tuple[int, int, int]:
+        return split_scale(self.sigma, "sigma")
+
     def fill(self, words: UInt32, out: Int64) -> tuple[Int64, Int64]:
-        done, used = _fill(words, out, *split_scale(self.sigma, "sigma"))
+        done, used = _fill(words, out, *self._parts)
         return done, used
 
     def to_dict(self) -> dict[str, Any]:

@@ -82,7 +82,23 @@ def _fill_laplace(words: UInt32, out: Int64, unit: int, shift: int, divisor: int
 
 
 @dataclass(frozen=True, init=False)
-class DiscreteLaplace(Law):
+class _Scaled(Law):
+    """What the laws of a scale have in common."""
+
+    scale: Fraction
+
+    def __init__(self, scale: Rational) -> None:
+        value = exact(scale, "scale")
+        split_scale(value, "scale")
+        object.__setattr__(self, "scale", value)
+
+    @cached_property
+    def _parts(self) -> tuple[int, int, int]:
+        return split_scale(self.scale, "scale")
+
+
+@dataclass(frozen=True, init=False)
+class DiscreteLaplace(_Scaled):
     """`P(k)` proportional to `exp(-|k| / scale)` on the integers.
 
     Adding it to integer counts whose l1_sensitivity is d gives pure differential privacy with
@@ -97,13 +113,6 @@ class DiscreteLaplace(Law):
 
     Source: Canonne, Kamath and Steinke, The discrete Gaussian for differential privacy, 2020, section 5.
     """
-
-    scale: Fraction
-
-    def __init__(self, scale: Rational) -> None:
-        value = exact(scale, "scale")
-        split_scale(value, "scale")
-        object.__setattr__(self, "scale", value)
 
     @cached_property
     def variance(self) -> float:
@@ -124,7 +133,7 @@ class DiscreteLaplace(Law):
         return np.asarray(top - np.abs(values.astype(np.float64)) * inverse)
 
     def fill(self, words: UInt32, out: Int64) -> tuple[Int64, Int64]:
-        done, used = _fill_laplace(words, out, *split_scale(self.scale, "scale"))
+        done, used = _fill_laplace(words, out, *self._parts)
         return done, used
 
     def to_dict(self) -> dict[str, Any]:
@@ -160,7 +169,7 @@ def _fill_geometric(words: UInt32, out: Int64, unit: int, shift: int, divisor: i
 
 
 @dataclass(frozen=True, init=False)
-class Geometric(Law):
+class Geometric(_Scaled):
     """P(k) proportional to exp(-k / scale) on k = 0, 1, 2, ...
 
     It is not symmetric and its mean is near `scale`, so it is no noise for a number that is published: it is for
@@ -175,13 +184,6 @@ class Geometric(Law):
 
     Source: Canonne, Kamath and Steinke, The discrete Gaussian for differential privacy, 2020, algorithm 2.
     """
-
-    scale: Fraction
-
-    def __init__(self, scale: Rational) -> None:
-        value = exact(scale, "scale")
-        split_scale(value, "scale")
-        object.__setattr__(self, "scale", value)
 
     @property
     def variance(self) -> float:
@@ -201,7 +203,7 @@ class Geometric(Law):
         return np.where(values < 0, -np.inf, top - values.astype(np.float64) * inverse)
 
     def fill(self, words: UInt32, out: Int64) -> tuple[Int64, Int64]:
-        done, used = _fill_geometric(words, out, *split_scale(self.scale, "scale"))
+        done, used = _fill_geometric(words, out, *self._parts)
         return done, used
 
     def to_dict(self) -> dict[str, Any]:
@@ -306,7 +308,7 @@ def _log_integral(k: Float64, flat: float, log_gap: float) -> Float64:
 
 
 @dataclass(frozen=True, init=False)
-class Polya(Law):
+class Polya(_Scaled):
     """The difference of two negative binomials of a shape in (0, 1] and ratio exp(-1/scale).
 
     Shares with the same scale add their shapes: n of shape 1/n sum to `DiscreteLaplace(scale)` exactly, and so
@@ -324,18 +326,15 @@ class Polya(Law):
     2017, for the shares.
     """
 
-    scale: Fraction
     shape: Fraction
 
     def __init__(self, scale: Rational, shape: Rational) -> None:
-        width = exact(scale, "scale")
+        super().__init__(scale)
         portion = exact(shape, "shape")
-        split_scale(width, "scale")
         if not 0 < portion <= 1:
             raise ParameterError(f"`shape` must be above 0 and at most 1, got {shape}")
         if portion.denominator > MAX_BOUND:
             raise ParameterError(f"`shape` must have a denominator of at most 2^31, got {portion}")
-        object.__setattr__(self, "scale", width)
         object.__setattr__(self, "shape", portion)
 
     @property
@@ -356,7 +355,7 @@ class Polya(Law):
 
     def fill(self, words: UInt32, out: Int64) -> tuple[Int64, Int64]:
         part, parts = self.shape.numerator, self.shape.denominator
-        done, used = _fill_shares(words, out, *split_scale(self.scale, "scale"), part, parts)
+        done, used = _fill_shares(words, out, *self._parts, part, parts)
         return done, used
 
     def to_dict(self) -> dict[str, Any]:

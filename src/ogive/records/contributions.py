@@ -504,7 +504,6 @@ class CellCounts:
         self.sums = np.zeros(aggregate.shape, dtype=np.int64)
 
     def add(self, columns: Columns) -> None:
-        """Count the cells of some rows."""
         add_cells(self.sums.reshape(-1), self._reader(columns).cells)
 
 
@@ -524,7 +523,6 @@ class ProbabilitySums:
         self.sums = np.zeros(aggregate.shape, dtype=np.int64)
 
     def add(self, columns: Columns) -> None:
-        """Add some probabilities and labels to the sums of their groups."""
         self._rows += len(columns[0])
         check_room(self._rows, self._bits)
         found = self._reader(columns)
@@ -544,7 +542,6 @@ class PartedSums:
         self._columns = [places[each] for each in aggregate.values]
 
     def add(self, columns: Columns) -> None:
-        """Add some rows to the sums of their groups."""
         numbers = self._places.number(columns[-1])
         for number, (part, read) in enumerate(zip(self._parts, self._columns, strict=True)):
             here = numbers == number
@@ -553,7 +550,6 @@ class PartedSums:
 
     @property
     def sums(self) -> Int64:
-        """Sums of all rows so far, one group after the other."""
         return np.concatenate([part.sums.ravel() for part in self._parts])
 
 
@@ -565,7 +561,6 @@ class BallotCounts:
         self.sums = np.zeros(ballots.shape, dtype=np.int64)
 
     def add(self, columns: Columns) -> None:
-        """Count the votes of some teachers."""
         classes = self._ballots.classes
         for query, votes in zip(self.sums, votes_of(self._ballots, columns), strict=True):
             query += np.bincount(votes, minlength=classes)
@@ -580,12 +575,10 @@ class RowSums:
         self._parts = [np.zeros(rows.shape, dtype=np.float64)]
 
     def add(self, columns: Columns) -> None:
-        """Keep the numbers of some rows."""
         self._parts.append(self._rows(columns)[0])
 
     @property
     def sums(self) -> Int64:
-        """The rows so far."""
         return self._aggregate.sums(np.concatenate(self._parts))
 
 
@@ -598,7 +591,6 @@ class ValueSums:
         self._counts = np.zeros(0, dtype=np.int64)
 
     def add(self, columns: Columns, counts: Int64 | None = None) -> None:
-        """Count the values of some rows."""
         (codes,) = columns
         size = max(len(self._labels.values), len(self._counts))
         if counts is None:

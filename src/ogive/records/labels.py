@@ -221,7 +221,6 @@ class Places:
         self._table = np.zeros(0, dtype=np.int64)
 
     def number(self, codes: Int64) -> Int64:
-        """The place of each label."""
         values = self._labels.values
         if len(self._table) < len(values):
             new = [

@@ -96,7 +96,6 @@ class MissingWords:
         return hashlib.sha256(b"ogive missing words 1\n" + table + named).digest()
 
     def names(self, value: object) -> bool:
-        """Whether a text is one of the named words."""
         return isinstance(value, str) and value.strip(BLANKS).lower() in self.texts
 
     def __contains__(self, value: object) -> bool:

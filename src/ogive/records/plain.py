@@ -48,11 +48,9 @@ class PlainRecords:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """Names of the columns."""
         return tuple(self._values)
 
     def contributions(self, aggregate: Summable) -> Iterator[Contributions]:
-        """What every record adds to an aggregate; all at once."""
         columns = columns_of(aggregate)
         labels = {each.column: LabelCodes() for each in columns if not isinstance(each, Binning)}
         plural = "groups" if isinstance(aggregate, GroupBinning) else "categories"

@@ -12,7 +12,7 @@ import math
 import numbers
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -107,114 +107,71 @@ TYPED_HINT = "convert the column to numbers first"
 """For columns that have a type of their own."""
 
 
-class Table(Protocol):
-    """What is known of a table without its rows."""
+class Table:
+    """What is known of a table without its rows; as it stands, one whose columns have types of their own."""
 
-    @property
-    def name(self) -> str:
-        """What error messages call the table."""
-        ...
+    name: str
+    """What error messages call the table."""
 
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """Names of the columns, without duplicates."""
-        ...
+    columns: tuple[str, ...]
+    """Names of the columns, without duplicates."""
 
-    @property
-    def has_names(self) -> bool:
-        """Whether `columns` are names beyond doubt and no record, so that a message may show them."""
-        ...
+    has_names: bool = True
+    """Whether `columns` are names beyond doubt and no record, so that a message may show them."""
 
-    @property
-    def numbers_hint(self) -> str:
-        """What makes a column numbers that is text."""
-        ...
+    numbers_hint: str = TYPED_HINT
+    """What makes a column numbers that is text."""
 
-    @property
-    def guesses_kinds(self) -> bool:
-        """Whether the kind of a column is guessed from its cells, since the table declares none."""
-        ...
+    guesses_kinds: bool = False
+    """Whether the kind of a column is guessed from its cells, since the table declares none."""
 
     def offset_line(self, column: str) -> int | None:
         """The line of the first time that is written with an offset from UTC, or with a zone.
 
         None where the table has no lines, or its types say the zone.
         """
-        ...
+        return None
 
     def number_remedy(self, column: str) -> str:
         """What makes numbers of a column of text that holds numbers in a notation that is not read; else nothing."""
-        ...
+        return ""
 
     def wrong_line(self, column: str, unit: str) -> int | None:
         """The line of the first cell of a column of text that is no value of a grid of that unit.
 
         None where the table has no lines, or no cell is wrong by itself.
         """
-        ...
-
-    def rows(self) -> int:
-        """Number of rows."""
-        ...
-
-    def digest(self) -> bytes:
-        """SHA-256 of all contents; as secret as the data."""
-        ...
-
-    def is_empty(self) -> bool:
-        """Whether there is no row at all, found without a pass over the table."""
-        ...
-
-    def type(self, column: str) -> Any:
-        """Arrow type of a column."""
-        ...
-
-
-class Source(Table, Protocol):
-    """A table of which some columns can be read, several times."""
-
-    @property
-    def told(self) -> set[str]:
-        """Columns of labels or conditions whose words for missing values were logged already."""
-        ...
-
-    def batches(self, columns: Sequence[str], *, identifiers: Collection[str] = ()) -> Iterator[tuple[Any, ...]]:
-        """Some rows at a time, as Arrow arrays in the order of `columns`; batches follow the rows' order."""
-        ...
-
-
-class TypedSource:
-    """What all tables have in common that declare the types of their columns."""
-
-    has_names = True
-    numbers_hint = TYPED_HINT
-    guesses_kinds = False
-
-    def offset_line(self, column: str) -> None:
-        """None: types say the zone."""
-
-    @property
-    def told(self) -> set[str]:
-        """None: labels have no words for missing values."""
-        return set()
-
-    def number_remedy(self, column: str) -> str:
-        """Nothing: the table's numbers have a type."""
-        return ""
-
-    def wrong_line(self, column: str, unit: str) -> None:
-        """None: rows have no lines."""
+        return None
 
     def rows(self) -> int:
         """Number of rows."""
         raise NotImplementedError
 
+    def digest(self) -> bytes:
+        """SHA-256 of all contents; as secret as the data."""
+        raise NotImplementedError
+
     def is_empty(self) -> bool:
-        """Whether there is no row; for tables that know their number of rows without a pass."""
+        """Whether there is no row at all, found without a pass over the table."""
         return self.rows() == 0
 
+    def type(self, column: str) -> Any:
+        """Arrow type of a column."""
+        raise NotImplementedError
 
-class ColumnsSource(TypedSource):
+
+class Source(Table):
+    """A table of which some columns can be read, several times."""
+
+    told: set[str]
+    """Where kinds are guessed: columns of labels or conditions whose words for missing values were logged already."""
+
+    def batches(self, columns: Sequence[str], *, identifiers: Collection[str] = ()) -> Iterator[tuple[Any, ...]]:
+        """Some rows at a time, as Arrow arrays in the order of `columns`; batches follow the rows' order."""
+        raise NotImplementedError
+
+
+class ColumnsSource(Source):
     """Columns already in memory, as Arrow arrays of one length."""
 
     name = "the data"
@@ -224,22 +181,15 @@ class ColumnsSource(TypedSource):
             name: array if pa.types.is_primitive(array.type) else without_views(array)
             for name, array in columns.items()
         }
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """Names of the columns."""
-        return tuple(self._arrays)
+        self.columns = tuple(self._arrays)
 
     def rows(self) -> int:
-        """Number of rows."""
         return len(next(iter(self._arrays.values()), ()))
 
     def digest(self) -> bytes:
-        """SHA-256 of the columns' contents."""
         return columns_digest(self._arrays.items())
 
     def type(self, column: str) -> Any:
-        """Arrow type of a column."""
         return self._arrays[column].type
 
     def batches(self, columns: Sequence[str], *, identifiers: Collection[str] = ()) -> Iterator[tuple[Any, ...]]:
@@ -249,35 +199,27 @@ class ColumnsSource(TypedSource):
             yield tuple(batch.columns)
 
 
-class FrameSource(TypedSource):
+class FrameSource(Source):
     """A data frame of pandas, polars, pyarrow or another library that narwhals reads."""
 
     name = "the data frame"
 
     def __init__(self, frame: nw.DataFrame[Any], words: MissingWords) -> None:
         self._frame = frame
+        self.columns = tuple(str(column) for column in frame.columns)
         self._words = words
         self._read: dict[str, Any] = {}
 
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """Names of the columns."""
-        return tuple(str(column) for column in self._frame.columns)
-
     def rows(self) -> int:
-        """Number of rows."""
         return len(self._frame)
 
     def digest(self) -> bytes:
-        """SHA-256 of the columns' contents."""
         return columns_digest((column, self._column(column)) for column in self.columns)
 
     def type(self, column: str) -> Any:
-        """Arrow type of a column."""
         return self._column(column).type
 
     def batches(self, columns: Sequence[str], *, identifiers: Collection[str] = ()) -> Iterator[tuple[Any, ...]]:
-        """Slices of the columns."""
         arrays = {column: self._column(column) for column in columns}
         yield from ColumnsSource(arrays).batches(columns)
 
