@@ -21,7 +21,7 @@ from ogive.cli.options.common import TABLE, OutputOptions, Plot, Words, guarante
 from ogive.cli.output import busy, check_outputs, check_picture, draw, publish
 from ogive.cli.release import ParsedStatistic, Use, command
 from ogive.cli.wording import in_options, to_owners
-from ogive.core.types import Progress
+from ogive.core.checks import Progress
 from ogive.errors import DataError, OgiveError, ParameterError, RefusalError, plain, quoted
 from ogive.provenance import publishable
 from ogive.statistics.kinds import COMMANDED, Kind

@@ -18,7 +18,7 @@ from ogive.cli.options.trust import PRIVATE, HolderOptions
 from ogive.cli.output import busy, check_outputs, check_picture, draw, publish
 from ogive.cli.release import ParsedStatistic, Use, command
 from ogive.cli.wording import in_options
-from ogive.core.types import Progress
+from ogive.core.checks import Progress
 from ogive.errors import ParameterError, quoted
 from ogive.statistics.kinds import COMMANDED, Kind
 

@@ -1,12 +1,15 @@
-"""Checks of arguments that many parts take: whole numbers, truth values, one of a few words, and arrays.
+"""Checks of arguments that many parts take: whole numbers, truth values, one of a few words, arrays; and of types.
 
-Each refuses in one line that names the parameter, what it may be and what was given.
+Each check of an argument refuses in one line that names the parameter, what it may be and what was given.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, TypeGuard, TypeVar
+import dataclasses
+import sys
+import weakref
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any, Protocol, TypeGuard, TypeVar
 
 from ogive.errors import DataError, ParameterError, quoted
 
@@ -14,6 +17,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 Word = TypeVar("Word", bound=str)
+
+Progress = Callable[[int, int], None]
+"""Called with steps done and steps to do, again and again."""
 
 _WRITTEN_IN_FULL = 1 << 30
 
@@ -101,3 +107,38 @@ def _shown(number: int) -> str:
             if (number + rest).bit_count() == 1:
                 return f"2^{(number + rest).bit_length() - 1}{words}"
     return str(number)
+
+
+# --- Tests of what an object is that cost little
+#
+# `isinstance` with a protocol of `typing` looks at each attribute of the object, and so computes its properties, at
+# each call. Whether a dataclass satisfies an interface depends on its type alone.
+
+_PROTOCOLS: Any = type(Protocol)
+_KNOWN: weakref.WeakKeyDictionary[Any, weakref.WeakKeyDictionary[type, bool]] = weakref.WeakKeyDictionary()
+
+
+class KeptByType(_PROTOCOLS):  # type: ignore[misc]  # typing names no metaclass of protocols
+    """Metaclass of protocols, and of classes that derive from them: `isinstance` looks at each type once."""
+
+    def __instancecheck__(self, instance: Any) -> bool:
+        kind = type(instance)
+        # the attributes of others may differ from object to object
+        if kind.__dictoffset__ and not dataclasses.is_dataclass(kind):
+            return bool(super().__instancecheck__(instance))
+        known = _KNOWN.get(self)
+        if known is None:
+            known = _KNOWN.setdefault(self, weakref.WeakKeyDictionary())
+        found = known.get(kind)
+        if found is None:
+            found = known[kind] = bool(super().__instancecheck__(instance))
+        return found
+
+
+def is_of_loaded(value: object, module: str, kind: str) -> bool:
+    """Whether a value is of a type of a module that is slow to import, which it cannot be before that is loaded.
+
+    While another thread imports the module, it is there without the type.
+    """
+    found = getattr(sys.modules.get(module), kind, None)
+    return found is not None and isinstance(value, found)

@@ -16,8 +16,8 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 
 from ogive.core.arrays import Float64, Int64, UInt32
+from ogive.core.checks import KeptByType
 from ogive.core.compiling import njit
-from ogive.core.types import KeptByType
 from ogive.errors import ParameterError, ScaleError
 from ogive.privacy import ApproxDP, Privacy, PureDP, Rational, ZeroConcentratedDP, exact
 

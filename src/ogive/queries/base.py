@@ -21,8 +21,8 @@ import numpy as np
 from ogive.accounting import pure_epsilon
 from ogive.columns import Binning, Listed, OpenCategories, ReadColumn, may_drop
 from ogive.core.arrays import Int64
+from ogive.core.checks import KeptByType
 from ogive.core.parameters import plain_fields
-from ogive.core.types import KeptByType
 from ogive.errors import ParameterError, plain, quoted
 from ogive.noise.base import NodeNoise
 from ogive.noise.laws import widened

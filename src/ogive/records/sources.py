@@ -18,7 +18,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ogive.core.types import is_of_loaded
+from ogive.core.checks import is_of_loaded
 from ogive.errors import DataError, plain, quoted
 from ogive.records.missing_words import USUAL, MissingWords, names_shown, tell
 

@@ -28,8 +28,7 @@ from typing import Any, ClassVar, Protocol, TypeGuard, runtime_checkable
 import numpy as np
 
 from ogive.core.arrays import Float64, Int64
-from ogive.core.checks import all_whole, array_of, whole
-from ogive.core.types import KeptByType
+from ogive.core.checks import KeptByType, all_whole, array_of, whole
 from ogive.errors import ParameterError, quoted
 from ogive.noise import DiscreteGaussian, DiscreteLaplace, round_up_root, round_up_scale
 from ogive.noise.base import Law

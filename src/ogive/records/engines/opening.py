@@ -20,7 +20,7 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl
 
-from ogive.core.types import is_of_loaded
+from ogive.core.checks import is_of_loaded
 from ogive.errors import DataError, ParameterError, plain, quoted
 
 if TYPE_CHECKING:

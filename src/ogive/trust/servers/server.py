@@ -35,7 +35,7 @@ from functools import partial
 import numpy as np
 
 from ogive.core.arrays import Bool, Int64, UInt64
-from ogive.core.types import Progress
+from ogive.core.checks import Progress
 from ogive.crypto.domains import HashDomain, digest
 from ogive.crypto.sketch import most_rejected
 from ogive.crypto.twoparty.messages import write_bits
