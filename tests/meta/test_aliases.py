@@ -7,7 +7,11 @@ import ogive
 
 ROOT = Path(ogive.__file__).parent
 HOMES = ("core/arrays.py", "core/checks.py")
-NAMED = re.findall(r"^[A-Z]\w+ = ((?:Callable|NDArray).+)$", "\n".join((ROOT / name).read_text(encoding="utf-8") for name in HOMES), re.M)
+NAMED = re.findall(
+    r"^[A-Z]\w+ = ((?:Callable|NDArray).+)$",
+    "\n".join((ROOT / name).read_text(encoding="utf-8") for name in HOMES),
+    re.M,
+)
 
 
 def repeated(text: str) -> list[str]:
