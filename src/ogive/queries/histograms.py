@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
 
 import numpy as np
 
@@ -78,7 +80,7 @@ class CurveQuery(base.LinearQuery):
                 records public.
         """
         base.check_missing(self.binning, unit.adjacency)
-        return group_loss(self.strategy.loss(unit.adjacency), unit.max_rows_per_person)
+        return _loss(self.strategy, unit.adjacency, unit.max_rows_per_person)
 
     def digest(self, sums: Int64, adjacency: Adjacency) -> bytes:
         """SHA-256 of binned data, binning, strategy and adjacency; as secret as the data."""
@@ -100,6 +102,11 @@ class CurveQuery(base.LinearQuery):
         wanted = strategy.nodes_at(np.array(self.points, dtype=np.int64))
         levels = enumerate(strategy.levels)
         return strategy.spread_at(tuple(nodes.values(level.law, number, wanted[number]) for number, level in levels))
+
+
+@lru_cache(maxsize=256)
+def _loss(strategy: Any, adjacency: Adjacency, rows: int) -> Loss:
+    return group_loss(strategy.loss(adjacency), rows)
 
 
 def _digest(kind: str, query: CurveQuery | PeopleQuery, sums: Int64, adjacency: Adjacency) -> bytes:

@@ -23,6 +23,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any, ClassVar, Protocol, TypeGuard, runtime_checkable
 
 import numpy as np
@@ -108,7 +109,12 @@ def noise_share(strategy: Strategy, records: float, *, total_known: bool) -> flo
     deviation = math.sqrt(max((float(level.law.variance) for level in strategy.levels), default=0.0))
     if FAR * deviation < LOUD * records:
         return 0.0
-    return float(np.sqrt(np.mean(strategy.variance(total_known=total_known)))) / records
+    return _root_mean_square(strategy, total_known) / records
+
+
+@lru_cache(maxsize=256)
+def _root_mean_square(strategy: Any, total_known: bool) -> float:
+    return float(np.sqrt(np.mean(strategy.variance(total_known=total_known))))
 
 
 @runtime_checkable
