@@ -187,12 +187,12 @@ def release(
 def on_columns(
     statistic: Statistic[EstimateT],
     table: Mapping[str, Any],
-    *,
     privacy: Privacy | None,
     adjacency: Adjacency,
     trust: TrustOf,
     source: RandomSource | None,
     na_values: NaValues,
+    *,
     batch: str | None = None,
     public: Sequence[str] = (),
 ) -> EstimateT:

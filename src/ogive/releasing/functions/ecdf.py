@@ -52,12 +52,5 @@ def ecdf(
         True
     """
     return on_columns(
-        Ecdf(COLUMN, **options),
-        {COLUMN: values},
-        privacy=privacy,
-        adjacency=adjacency,
-        trust=trust,
-        source=source,
-        na_values=na_values,
-        batch=batch,
+        Ecdf(COLUMN, **options), {COLUMN: values}, privacy, adjacency, trust, source, na_values, batch=batch
     )

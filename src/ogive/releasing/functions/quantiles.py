@@ -61,13 +61,7 @@ def quantiles(
         True
     """
     return on_columns(
-        Quantiles(COLUMN, probabilities, **options),
-        {COLUMN: values},
-        privacy=privacy,
-        adjacency=adjacency,
-        trust=trust,
-        source=source,
-        na_values=na_values,
+        Quantiles(COLUMN, probabilities, **options), {COLUMN: values}, privacy, adjacency, trust, source, na_values
     )
 
 
@@ -116,16 +110,7 @@ def boxplot(
         options["by"], options["groups"] = GROUP, tuple(data)
         table = _stacked(data)
     public = declared(GROUP, options.get("public_groups"), adjacency)
-    return on_columns(
-        Boxplot(COLUMN, **options),
-        table,
-        privacy=privacy,
-        adjacency=adjacency,
-        trust=trust,
-        source=source,
-        na_values=na_values,
-        public=public,
-    )
+    return on_columns(Boxplot(COLUMN, **options), table, privacy, adjacency, trust, source, na_values, public=public)
 
 
 def _stacked(groups: dict[Any, Any]) -> dict[str, Any]:
@@ -177,12 +162,4 @@ def find_bounds(
         >>> bool(0 < found.low < np.quantile(incomes, 0.01) and np.quantile(incomes, 0.99) < found.high < 2**20)
         True
     """
-    return on_columns(
-        Bounds(COLUMN, **options),
-        {COLUMN: values},
-        privacy=privacy,
-        adjacency=adjacency,
-        trust=trust,
-        source=source,
-        na_values=na_values,
-    )
+    return on_columns(Bounds(COLUMN, **options), {COLUMN: values}, privacy, adjacency, trust, source, na_values)

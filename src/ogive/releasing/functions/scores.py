@@ -58,16 +58,7 @@ def roc(
     """
     table = {SCORE: scores, LABEL: labels}
     public = declared(LABEL, options.get("public_labels"), adjacency)
-    return on_columns(
-        Roc(SCORE, LABEL, **options),
-        table,
-        privacy=privacy,
-        adjacency=adjacency,
-        trust=trust,
-        source=source,
-        na_values=na_values,
-        public=public,
-    )
+    return on_columns(Roc(SCORE, LABEL, **options), table, privacy, adjacency, trust, source, na_values, public=public)
 
 
 @takes_options_of(HosmerLemeshow, HosmerLemeshowOptions)
@@ -110,11 +101,5 @@ def hosmer_lemeshow(
     """
     table = {PROBABILITY: probabilities, LABEL: labels}
     return on_columns(
-        HosmerLemeshow(PROBABILITY, LABEL, **options),
-        table,
-        privacy=privacy,
-        adjacency=adjacency,
-        trust=trust,
-        source=source,
-        na_values=na_values,
+        HosmerLemeshow(PROBABILITY, LABEL, **options), table, privacy, adjacency, trust, source, na_values
     )

@@ -69,16 +69,7 @@ def ustatistic(
             "record's class is public"
         )
     public = declared(list(table)[-1], known, adjacency)
-    return on_columns(
-        statistic,
-        table,
-        privacy=privacy,
-        adjacency=adjacency,
-        trust=trust,
-        source=source,
-        na_values=na_values,
-        public=public,
-    )
+    return on_columns(statistic, table, privacy, adjacency, trust, source, na_values, public=public)
 
 
 def _columns(data: Any, labels: Any) -> dict[str, Any]:
