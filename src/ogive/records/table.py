@@ -76,7 +76,7 @@ class Records:
             ParameterError: something else than texts and numbers is said to mean missing.
             DataError: the data cannot be read, have no rows, or have two columns of one name.
         """
-        words = MissingWords.of(na_values) if na_values != () else USUAL
+        words = USUAL if isinstance(na_values, tuple) and not na_values else MissingWords.of(na_values)
         records = data if isinstance(data, Records) else Records(_source_of(data, column, words), words=words)
         if records.is_empty:
             raise DataError(f"{plain(records._table.name)} has no rows; a release needs at least one record")
@@ -235,7 +235,7 @@ class Records:
                 not of this table.
             DataError: no such column, or it holds neither numbers nor text.
         """
-        if person is None and max_rows_per_person == 1 and row_choice is None:
+        if person is None and row_choice is None and type(max_rows_per_person) is int and max_rows_per_person == 1:
             return self
         PrivacyUnit(Adjacency.ADD_OR_REMOVE, person, max_rows_per_person)
         engine = isinstance(self._table, EngineTable)

@@ -56,6 +56,7 @@ _MISLED = 2.0
 _AT_MOST = 1.4  # times as far off in KS, by 32 simulated releases of each shape, which stray: in truth at most 1.5
 _SURELY = 2.5  # the same by 8 releases, which stray more
 _QUICK = 1024  # thresholds on which that is looked at; finer unbiased curves are a little farther off
+_APPROXIMATING = ("auto", "isotonic")  # what smooths what is measured of a few numbers
 _NO_ERROR = 1e-300  # in the place of an error of nothing, as on a single bin
 
 
@@ -112,9 +113,11 @@ def _chosen(method: Method, task: CurveTask) -> CurveMethod | Strategy:
     terms = task.terms
     if isinstance(method, CurveMethod) or terms.serving is None:
         return _choice(method, task)
-    public = (terms.serving, terms.privacy, terms.unit, terms.records, terms.private, terms.adding, terms.honest)
-    rest = (terms.groups, terms.one_loss_type, task.binning, task.smooth, task.expected_records, task.people)
-    key = (method, public, rest)
+    # nobody counts records where their number decides nothing
+    counted = method == "auto" and not task.people and terms.private and task.smooth in _APPROXIMATING
+    records = task.records if counted else None
+    public = (terms.serving, terms.privacy, terms.unit, records, terms.private, terms.adding, terms.honest)
+    key = (method, public, terms.groups, terms.one_loss_type, task.binning, task.smooth, task.people)
     found = _CHOSEN.get(key)
     if found is None:
         found = _choice(method, task)
@@ -132,9 +135,12 @@ def _choice(method: Method, task: CurveTask) -> CurveMethod | Strategy:
         if owners_answer(task.terms, task.binning):
             return CURVE_METHODS[Reports.name]
         for candidate in better(task):
-            with contextlib.suppress(ParameterError, ScaleError, UnsupportedError):
-                if task.terms.refusal(next(candidate.curve(task))) is None:
-                    return candidate
+            try:
+                query = next(candidate.curve(task))
+            except (ParameterError, ScaleError, UnsupportedError):
+                continue
+            if task.terms.refusal(query) is None:
+                return candidate
     return unbiased(method, task)
 
 
@@ -171,7 +177,7 @@ def better(task: CurveTask) -> Iterator[CurveMethod]:
     a part of the budget on looking at the records, and "auto" does not look. Reports are for records that nobody sees;
     there they are the only method.
     """
-    if not task.terms.private or task.smooth not in ("auto", "isotonic") or task.records is None:
+    if not task.terms.private or task.smooth not in _APPROXIMATING or task.records is None:
         return
     quick = task.at_most(_QUICK)
     safe = _safe(quick)
