@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -80,7 +81,7 @@ class CurveQuery(base.LinearQuery):
                 records public.
         """
         base.check_missing(self.binning, unit.adjacency)
-        return _loss(self.strategy, unit.adjacency, unit.max_rows_per_person)
+        return _loss(cast(Hashable, self.strategy), unit.adjacency, unit.max_rows_per_person)
 
     def digest(self, sums: Int64, adjacency: Adjacency) -> bytes:
         """SHA-256 of binned data, binning, strategy and adjacency; as secret as the data."""
@@ -106,7 +107,8 @@ class CurveQuery(base.LinearQuery):
 
 @lru_cache(maxsize=256)
 def _loss(strategy: Any, adjacency: Adjacency, rows: int) -> Loss:
-    return group_loss(strategy.loss(adjacency), rows)
+    alone: Loss = strategy.loss(adjacency)
+    return group_loss(alone, rows)
 
 
 def _digest(kind: str, query: CurveQuery | PeopleQuery, sums: Int64, adjacency: Adjacency) -> bytes:

@@ -20,11 +20,11 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any, ClassVar, Protocol, TypeGuard, runtime_checkable
+from typing import Any, ClassVar, Protocol, TypeGuard, cast, runtime_checkable
 
 import numpy as np
 
@@ -109,7 +109,7 @@ def noise_share(strategy: Strategy, records: float, *, total_known: bool) -> flo
     deviation = math.sqrt(max((float(level.law.variance) for level in strategy.levels), default=0.0))
     if FAR * deviation < LOUD * records:
         return 0.0
-    return _root_mean_square(strategy, total_known) / records
+    return _root_mean_square(cast(Hashable, strategy), total_known) / records
 
 
 @lru_cache(maxsize=256)
