@@ -316,17 +316,7 @@ def unit_of(
 
 
 class Payment:
-    """The account's side of one release; does nothing where there is no account.
-
-    Args:
-        account: That pays; None for none.
-        asked: The statistic as plain data.
-        name: Of the statistic.
-        privacy: What was granted.
-        unit: Privacy unit of the guarantee.
-        trust: Trust model that holds the records.
-        batch: Public name of the records.
-    """
+    """The account's side of one release; does nothing where there is no account."""
 
     def __init__(
         self,
