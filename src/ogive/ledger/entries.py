@@ -7,7 +7,6 @@ import datetime
 import hashlib
 import json
 import math
-import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
@@ -314,11 +313,12 @@ def _object(text: object, what: str) -> dict[str, Any]:
     """Plain data of JSON that is an object."""
     if not isinstance(text, str):
         raise damaged(f"{what} is missing or no text")
-    decoder = _CHECKING if _MAY_BE_INFINITE.search(text) else _DECODER
     try:
-        found = decoder.decode(text)
+        found = _DECODER.decode(text)
     except (ValueError, RecursionError):
         raise damaged(f"{what} is not JSON") from None
+    if not _is_finite(found):
+        raise damaged(f"{what} is not JSON")
     if not isinstance(found, dict):
         raise damaged(f"{what} is no object of JSON")
     if _deep(text, found):
@@ -332,17 +332,22 @@ def _refuse(name: str) -> Any:
     raise ValueError(f"{name} is not a number in JSON")
 
 
-def _finite(text: str) -> float:
-    number = float(text)
-    if not math.isfinite(number):
-        raise ValueError(f"{text[:40]} is not a finite number")
-    return number
-
-
 _DECODER = json.JSONDecoder(parse_constant=_refuse)
-_CHECKING = json.JSONDecoder(parse_constant=_refuse, parse_float=_finite)
-_MAY_BE_INFINITE = re.compile("[eE][+]?[0-9]{3}|[0-9]{200}")
-"""Whether a text may hold a number beyond floating point: others have fewer digits, and exponents below 100."""
+
+
+def _is_finite(found: Any) -> bool:
+    """Whether floating point holds all numbers of plain data."""
+    waiting = [[found]]
+    while waiting:
+        for value in waiting.pop():
+            if isinstance(value, float):
+                if not math.isfinite(value):
+                    return False
+            elif isinstance(value, dict):
+                waiting.append(list(value.values()))
+            elif isinstance(value, list):
+                waiting.append(value)
+    return True
 
 
 def _deep(text: str, found: Any) -> bool:
